@@ -1,0 +1,1 @@
+"""Karat measures AI agents against golden data."""

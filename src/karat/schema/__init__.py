@@ -1,0 +1,49 @@
+"""The nouns: what golden data, recordings and results are made of. No I/O."""
+
+from karat.schema.case import Case, Scenario, Session, content_id
+from karat.schema.conversion import Conversion, Loss
+from karat.schema.dataset import Dataset
+from karat.schema.lineage import Lineage
+from karat.schema.noun import Json, Noun
+from karat.schema.origin import Origin
+from karat.schema.outcome import Failed, Score, Unscored
+from karat.schema.problem import Problem, Severity, Validation
+from karat.schema.rubric import Rubric
+from karat.schema.span import Span, SpanEvent
+from karat.schema.summary import Summary, expected_tools
+from karat.schema.tool_call import ToolCall, ToolResult
+from karat.schema.trace import Trace
+from karat.schema.turn import Message, Turn
+from karat.schema.usage import ModelCall, Usage
+
+__all__ = [
+    "Case",
+    "Conversion",
+    "Dataset",
+    "Failed",
+    "Json",
+    "Lineage",
+    "Loss",
+    "Message",
+    "ModelCall",
+    "Noun",
+    "Origin",
+    "Problem",
+    "Rubric",
+    "Scenario",
+    "Score",
+    "Session",
+    "Severity",
+    "Span",
+    "SpanEvent",
+    "Summary",
+    "ToolCall",
+    "ToolResult",
+    "Trace",
+    "Turn",
+    "Unscored",
+    "Usage",
+    "Validation",
+    "content_id",
+    "expected_tools",
+]

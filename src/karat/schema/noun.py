@@ -1,0 +1,18 @@
+"""What all nouns share: frozen, built by keyword, written without their defaults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+else:
+    Json = Any  # msgspec has no recursive types
+
+
+class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Base of every noun. Nouns hold no cycles, so the cycle collector may skip them."""

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from karat.schema.noun import Json, Noun
+
+
+class Origin(Noun, frozen=True):
+    """The document that a noun was read from, so that writing it back loses nothing."""
+
+    format: str
+    doc: Json
+    rests: dict[str, Json] = {}
+    """By format: what an earlier document said that the noun has no place for."""
