@@ -85,9 +85,9 @@ class Case(Noun, frozen=True):
         tags: Iterable[str] = (),
         metadata: Mapping[str, Json] | None = None,
     ) -> Case:
-        """A case of one turn; without an id it gets one that follows from its texts."""
+        """A case of one turn; without an id it gets one that follows from the user's message."""
         return cls(
-            id=content_id(user, response) if id is None else id,
+            id=content_id(user) if id is None else id,
             turns=(Turn(user=user, response=response),),
             context=context,
             tags=tuple(tags),
@@ -100,10 +100,8 @@ class Case(Noun, frozen=True):
         return Lineage.of(self.metadata)
 
 
-def content_id(*texts: str | None) -> str:
-    """An id that the same texts always get, for sources whose cases have none."""
-    digest = blake2b(digest_size=6)
-    for text in texts:
-        data = (text or "").encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return f"case-{digest.hexdigest()}"
+def content_id(*user: str) -> str:
+    """The id of a case whose source gives none. It follows from what the user says alone, so that
+    a case keeps its id when the expected answer is corrected."""
+    data = "\0".join(user).encode("utf-8", "surrogatepass")
+    return f"case-{blake2b(data, digest_size=6).hexdigest()}"

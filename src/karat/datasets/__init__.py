@@ -1,0 +1,1 @@
+"""Golden data: read, write, validate, take apart, convert."""

@@ -1,0 +1,47 @@
+"""Golden formats: what a format must say of itself.
+
+`claims` looks at the document, or at the first row, and never raises: a broken file of a format is
+still that format's file, and to say what is broken is the business of `cases` and `check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from karat.datasets.lens import Lens
+from karat.datasets.source import Container
+from karat.schema import Case, Dataset, Json, Problem
+
+
+class Format(Protocol):
+    """One way to write golden data down."""
+
+    name: str
+    sought: str
+    """What a file of this format is recognised by, in words."""
+    containers: tuple[Container, ...]
+    """The containers it comes in, the usual one first."""
+    writable: bool
+    derives_ids: bool
+    """Whether its cases have no ids of their own."""
+    items_at: str
+    """The key of the list of cases in a document; empty if the document is that list."""
+    shape: type
+    """The declared shape of a document, or of a row."""
+
+    def claims(self, sample: Json) -> bool:
+        """Is a file with this document, or this first row, one of ours?"""
+        ...
+
+    def cases(self, container: Container) -> Lens[Case]:
+        """How a case is written."""
+        ...
+
+    def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        """How all but the cases is written; `stem` is the name of the file."""
+        ...
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        """What is wrong with a case beyond its shape."""
+        ...

@@ -1,0 +1,272 @@
+"""The bytes of a golden file, opened: one JSON document, JSON in rows, or a table.
+
+Golden files are hostile input: everything here has a limit, and every failure says where.
+"""
+
+from __future__ import annotations
+
+import csv
+import gc
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Literal, NamedTuple, TypeAlias, cast
+
+import msgspec
+
+from karat.errors import FormatError, InputError, UnknownFormatError
+from karat.schema import Json
+
+Container: TypeAlias = Literal["document", "rows", "table"]
+
+DOCUMENT_LIMIT = 512 * 2**20
+"""A JSON document is decoded as a whole; rows and tables are not, and may be of any size."""
+ROW_LIMIT = 64 * 2**20
+
+_BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_HEAD = 64 * 2**10
+_JSON = re.compile(rb'\s*([{\[]|"(\s|\\[nrt])*[{\["\\])')
+"""An object, a list, or a text that holds one: a quoted CSV header is none of them."""
+
+
+class Row(NamedTuple):
+    """One item of a file, and the line on which it starts."""
+
+    line: int
+    value: Json
+    error: InputError | None = None
+    """Why the row could not be read; the rows after it still can."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """An open golden file. Rows can be read again and again; a document is decoded once."""
+
+    path: Path
+    container: Container
+    document: Json = None
+    columns: tuple[str, ...] = ()
+    data: bytes = field(default=b"", repr=False)
+    """The bytes of a document, to find the line of a problem in."""
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its endings, the name of a dataset that states none."""
+        return self.path.name.removesuffix(".gz").rsplit(".", 1)[0]
+
+    def rows(self) -> Iterator[Row]:
+        """The items of rows or of a table, in order; blank lines are skipped."""
+        with _opened(self.path) as file:
+            yield from (
+                _table_rows(file, self) if self.container == "table" else _json_rows(file, self)
+            )
+
+
+def open_source(path: Path) -> Source:
+    """Find out which container a file is; a document is decoded on the way."""
+    _check_regular(path)
+    with _opened(path) as file:
+        head = file.read(_HEAD)
+        _check_text(path, head)
+        file.seek(0)
+        if not _JSON.match(head.removeprefix(_BOM)):
+            return Source(path=path, container="table", columns=_header(file, path))
+        if _has_rows(file, path):
+            return Source(path=path, container="rows")
+        file.seek(0)
+        data = file.read(DOCUMENT_LIMIT + 1)
+    if len(data) > DOCUMENT_LIMIT:
+        raise InputError(
+            f"a JSON document of more than {DOCUMENT_LIMIT >> 20} MiB",
+            where=str(path),
+            hint="keep large datasets in a format of rows, such as `explain` or `csv`",
+        )
+    data = data.removeprefix(_BOM)
+    document = _unwrapped(decode(data, where=str(path)), where=str(path))
+    return Source(path=path, container="document", document=document, data=data)
+
+
+@contextmanager
+def collector_paused() -> Generator[None]:
+    """Large documents make no garbage while they are decoded, but the collector looks for it."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def decode(data: bytes, *, where: str, line: int | None = None) -> Json:
+    """One JSON value; a failure names its line."""
+    try:
+        with collector_paused():
+            return cast("Json", msgspec.json.decode(data))
+    except UnicodeDecodeError as error:
+        raise InputError("not valid UTF-8", where=_at(where, line), hint=_UTF8) from error
+    except RecursionError as error:
+        raise InputError("JSON nested too deeply", where=_at(where, line)) from error
+    except msgspec.MsgspecError as error:
+        raise _malformed(str(error), data, where, line) from error
+
+
+_UTF8 = "save the file as UTF-8"
+_BYTE = re.compile(r" \(byte (\d+)\)$")
+
+
+def _malformed(message: str, data: bytes, where: str, line: int | None) -> InputError:
+    byte = _BYTE.search(message)
+    offset = int(byte[1]) if byte else len(data)
+    found = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
+    hint = None
+    if re.match(rb"-?(NaN|Infinity)", data[offset : offset + 9]):
+        found, hint = "`NaN` and `Infinity` are not JSON", "write `null` for a missing number"
+    elif byte is None and _LONE_SURROGATE.search(data):
+        found, hint = "a text with half of a surrogate pair", "write the whole character"
+    line = (line or 1) + data.count(b"\n", 0, offset)
+    column = offset - data.rfind(b"\n", 0, offset)
+    return InputError(
+        f"not valid JSON: {found}", where=f"{_at(where, line)} column {column}", hint=hint
+    )
+
+
+_LONE_SURROGATE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
+def _at(where: str, line: int | None) -> str:
+    return where if line is None else f"{where} line {line}"
+
+
+def _unwrapped(document: Json, *, where: str) -> Json:
+    """Some tools write a JSON string that holds the document."""
+    for _ in range(2):
+        if isinstance(document, str):
+            document = decode(document.encode("utf-8", "surrogatepass"), where=where)
+    return document
+
+
+def _check_regular(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise InputError("a directory, not a file", where=str(path))
+        if not path.exists():
+            raise InputError("no such file", where=str(path))
+        if not path.is_file():
+            raise InputError("not a regular file", where=str(path))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {error}", where=str(path)) from error
+
+
+def _check_text(path: Path, head: bytes) -> None:
+    if not head.removeprefix(_BOM).strip():
+        raise UnknownFormatError("the file is empty", where=str(path))
+    if head.startswith(_UTF16):
+        raise InputError("UTF-16, expected UTF-8", where=str(path), hint=_UTF8)
+    if b"\0" in head:
+        raise UnknownFormatError("not a text file", where=str(path))
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[IO[bytes]]:
+    """The file's bytes, unpacked if it is gzip; failures of the system become ours."""
+    try:
+        with path.open("rb") as raw:
+            zipped = raw.read(2) == _GZIP
+            raw.seek(0)
+            if not zipped:
+                yield raw
+                return
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"damaged gzip: {error}", where=str(path)) from error
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
+
+
+def _lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := file.readline(ROW_LIMIT + 1):
+        number += 1
+        if len(line) > ROW_LIMIT:
+            raise InputError(f"a line of more than {ROW_LIMIT >> 20} MiB", where=_at(where, number))
+        if number == 1:
+            line = line.removeprefix(_BOM)
+        if line.strip():
+            yield number, line
+
+
+def _has_rows(file: IO[bytes], path: Path) -> bool:
+    """Is the first line a JSON value of its own, with more to follow?"""
+    lines = _lines(file, str(path))
+    try:
+        number, first = next(lines)
+        decode(first, where=str(path), line=number)
+    except InputError:
+        return False  # a document over several lines, or in one line that is too long for a row
+    return next(lines, None) is not None
+
+
+def _json_rows(file: IO[bytes], source: Source) -> Iterator[Row]:
+    where = str(source.path)
+    for number, line in _lines(file, where):
+        try:
+            yield Row(number, decode(line, where=where, line=number))
+        except InputError as error:
+            yield Row(number, None, error)
+
+
+def _table_rows(file: IO[bytes], source: Source) -> Iterator[Row]:
+    """Rows as objects that leave out empty cells, which a missing key says just as well."""
+    where = str(source.path)
+    cells = _cells(file, where)
+    next(cells)
+    for line, row in cells:
+        if len(row) == len(source.columns):
+            named = zip(source.columns, row, strict=True)
+            yield Row(line, {name: cell for name, cell in named if cell})
+            continue
+        error = FormatError(
+            f"{len(row)} cells, the header has {len(source.columns)}",
+            where=_at(where, line),
+            hint="quote cells that contain a comma",
+        )
+        yield Row(line, None, error)
+
+
+def _header(file: IO[bytes], path: Path) -> tuple[str, ...]:
+    _, columns = next(_cells(file, str(path)))
+    repeated = next((name for name in columns if columns.count(name) > 1), None)
+    if repeated is not None:
+        raise UnknownFormatError(f"the column {repeated!r} is there twice", where=str(path))
+    return tuple(columns)
+
+
+def _cells(file: IO[bytes], where: str) -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV file, each with the line on which it starts."""
+    csv.field_size_limit(ROW_LIMIT)
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    reader = csv.reader(text, strict=True)
+    start = 1
+    try:
+        for row in reader:
+            if row:
+                yield start, row
+            start = reader.line_num + 1
+    except UnicodeDecodeError as error:
+        raise InputError("not valid UTF-8", where=_at(where, start), hint=_UTF8) from error
+    except csv.Error as error:
+        raise FormatError(f"not valid CSV: {error}", where=_at(where, start)) from error
+    finally:
+        text.detach()
