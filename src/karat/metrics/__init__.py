@@ -1,0 +1,7 @@
+"""Metrics: pure, synchronous, offline. Each scores one (case, trace) pair."""
+
+from karat.metrics.metric import Metric, Outcome, evaluate
+from karat.metrics.needs import Need, missing
+from karat.metrics.parameters import build, parameters
+
+__all__ = ["Metric", "Need", "Outcome", "build", "evaluate", "missing", "parameters"]

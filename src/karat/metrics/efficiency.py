@@ -1,0 +1,99 @@
+"""ADK's four figures of effort: per turn, then the mean over the turns that recorded them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from karat.metrics.metric import Metric
+from karat.metrics.needs import Need, spent
+from karat.metrics.pairs import mean
+from karat.schema import Case, Score, Trace, Turn, Unscored, Usage
+
+
+class _Effort(Metric):
+    """Lower is better, and nothing passes or fails by it."""
+
+    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCallCount(_Effort):
+    """Tool calls per turn."""
+
+    name: ClassVar[str] = "tool_call_count_v1"
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[Need, ...]] = ("tool_calls",)
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        return _average(trace.turns, _tool_calls, "tool calls were not recorded")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferenceCallCount(_Effort):
+    """Model calls per turn."""
+
+    name: ClassVar[str] = "inference_call_count_v1"
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[Need, ...]] = ("models",)
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        if not trace.model_calls:
+            return Unscored(reason="no model call was recorded")
+        return _average(trace.turns, lambda turn: float(len(turn.model_calls)), "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnTokens(_Effort):
+    """Tokens per turn: input and output, those of thoughts and of tool results included."""
+
+    name: ClassVar[str] = "token_usage_v1"
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[Need, ...]] = ("usage",)
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        return _average(trace.turns, _tokens, "token usage was not recorded")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnDuration(_Effort):
+    """Seconds per turn, from its start to its end."""
+
+    name: ClassVar[str] = "invocation_duration_v1"
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[Need, ...]] = ("timing",)
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        return _average(trace.turns, _seconds, "timing was not recorded")
+
+
+def total(usage: Usage) -> int:
+    """All tokens of a call: the sum of its parts, or the recorded total where there are none."""
+    if usage.input_tokens is None and usage.output_tokens is None:
+        return usage.total_tokens or 0
+    return (usage.input_tokens or 0) + (usage.output_tokens or 0) + (usage.tool_tokens or 0)
+
+
+def _average(
+    turns: Sequence[Turn], measure: Callable[[Turn], float | None], absent: str
+) -> Score | Unscored:
+    values = tuple(measure(turn) for turn in turns)
+    known = [value for value in values if value is not None]
+    return Score(value=mean(known), turns=values) if known else Unscored(reason=absent)
+
+
+def _tool_calls(turn: Turn) -> float | None:
+    return None if turn.tool_calls is None else float(len(turn.tool_calls))
+
+
+def _tokens(turn: Turn) -> float | None:
+    usages = [call.usage for call in turn.model_calls if spent(call.usage)]
+    return float(sum(map(total, usages))) if usages else None
+
+
+def _seconds(turn: Turn) -> float | None:
+    if turn.start is None or turn.end is None:
+        return None
+    return (turn.end - turn.start) / 1e9

@@ -1,0 +1,83 @@
+"""What metrics need, as words of a fixed vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from karat.schema import Trace, Usage
+
+if TYPE_CHECKING:
+    from karat.metrics.metric import Metric
+
+Need: TypeAlias = Literal[
+    "user",
+    "response",
+    "tool_calls",
+    "tool_results",
+    "agents",
+    "state",
+    "usage",
+    "models",
+    "timing",
+    "grounding",
+    "case.response",
+    "case.tool_calls",
+    "case.trajectory",
+    "case.state",
+    "case.agents",
+    "case.contract",
+    "case.context",
+    "case.contains",
+]
+
+
+def missing(metric: Metric | type[Metric], trace: Trace) -> str | None:
+    """What the trace lacks for that metric; `None` if it lacks nothing."""
+    for need in metric.needs:
+        check = _CHECKS.get(need)
+        if check is not None and not check[0](trace):
+            return check[1]
+    return None
+
+
+def spent(usage: Usage) -> bool:
+    """Whether any count of tokens was recorded."""
+    return usage != Usage()
+
+
+def _has_results(trace: Trace) -> bool:
+    called = any(turn.tool_calls for turn in trace.turns)
+    return not called or any(
+        turn.tool_results or any(call.outcome for call in turn.tool_calls or ())
+        for turn in trace.turns
+    )
+
+
+_CHECKS: Mapping[Need, tuple[Callable[[Trace], bool], str]] = {
+    "user": (
+        lambda trace: any(turn.user is not None for turn in trace.turns),
+        "no user message was recorded",
+    ),
+    "response": (
+        lambda trace: any(turn.response is not None for turn in trace.turns),
+        "no response was recorded",
+    ),
+    "tool_calls": (
+        lambda trace: any(turn.tool_calls is not None for turn in trace.turns),
+        "tool calls were not recorded",
+    ),
+    "tool_results": (_has_results, "tool results were not recorded"),
+    "agents": (lambda trace: bool(trace.agents), "no agent was recorded"),
+    "state": (lambda trace: trace.state is not None, "the session state was not recorded"),
+    "usage": (
+        lambda trace: any(spent(call.usage) for call in trace.model_calls),
+        "token usage was not recorded",
+    ),
+    "models": (lambda trace: bool(trace.models), "no model name was recorded"),
+    "timing": (lambda trace: trace.duration_ms is not None, "timing was not recorded"),
+    "grounding": (
+        lambda trace: any(turn.grounding is not None for turn in trace.turns),
+        "grounding was not recorded",
+    ),
+}

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from karat.metrics import Metric, Outcome, evaluate
+from karat.schema import Case, Failed, Score, Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(Metric):
+    """Raises whatever happens."""
+
+    name: ClassVar[str] = "broken"
+    version: ClassVar[int] = 1
+
+    def score(self, case: Case, trace: Trace) -> Outcome:
+        raise ZeroDivisionError("nothing to divide by")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant(Metric):
+    """Always the same."""
+
+    name: ClassVar[str] = "constant"
+    version: ClassVar[int] = 1
+
+    value: float = 0.5
+
+    def score(self, case: Case, trace: Trace) -> Outcome:
+        return Score(value=self.value)
+
+
+def test_metric_that_raises_fails_for_that_pair_only():
+    outcome = evaluate(Broken(), Case(id="c"), Trace(id="t"))
+    assert outcome == Failed(kind="ZeroDivisionError", message="nothing to divide by")
+
+
+def test_outcome_of_a_sound_metric_is_passed_on():
+    assert evaluate(Constant(value=0.25), Case(id="c"), Trace(id="t")) == Score(value=0.25)
+
+
+def test_metric_is_offline_and_on_the_unit_scale_unless_it_says_otherwise():
+    assert (Constant.scale, Constant.better, Constant.threshold) == ((0.0, 1.0), "higher", None)
+    assert not Constant.judged

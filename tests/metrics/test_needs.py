@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from karat.metrics import Metric, Need, Outcome, missing
+from karat.schema import Case, ModelCall, ToolCall, ToolResult, Trace, Turn, Unscored, Usage
+
+FULL = Trace(
+    id="t",
+    state={},
+    turns=(
+        Turn(
+            user="hi",
+            response="hello",
+            tool_calls=(ToolCall(name="f"),),
+            tool_results=(ToolResult(name="f"),),
+            agents=("a",),
+            grounding=(),
+            model_calls=(ModelCall(model="m", usage=Usage(input_tokens=1)),),
+            start=0,
+            end=1,
+        ),
+    ),
+)
+TRACE_SIDE: tuple[Need, ...] = (
+    "user",
+    "response",
+    "tool_calls",
+    "agents",
+    "state",
+    "usage",
+    "models",
+    "timing",
+    "grounding",
+)
+
+
+def needing(*words: Need) -> Metric:
+    @dataclass(frozen=True, kw_only=True)
+    class Needy(Metric):
+        name: ClassVar[str] = "needy"
+        version: ClassVar[int] = 1
+        needs: ClassVar[tuple[Need, ...]] = words
+
+        def score(self, case: Case, trace: Trace) -> Outcome:
+            return Unscored(reason="never asked")
+
+    return Needy()
+
+
+@pytest.mark.parametrize("need", TRACE_SIDE)
+def test_each_need_is_met_by_a_full_trace_and_not_by_an_empty_one(need: Need):
+    assert missing(needing(need), FULL) is None
+    assert "recorded" in (missing(needing(need), Trace(id="t", turns=(Turn(),))) or "")
+
+
+def test_what_the_case_must_have_is_no_lack_of_the_trace():
+    assert missing(needing("case.response"), Trace(id="t")) is None
+
+
+def test_first_lack_is_told():
+    assert missing(needing("state", "user"), Trace(id="t")) == "the session state was not recorded"
+
+
+def test_results_are_missing_only_where_a_tool_was_called():
+    called = Trace(id="t", turns=(Turn(tool_calls=(ToolCall(name="f"),)),))
+    assert missing(needing("tool_results"), called) == "tool results were not recorded"
+    assert missing(needing("tool_results"), Trace(id="t", turns=(Turn(tool_calls=()),))) is None
+
+
+def test_class_can_be_asked_as_well_as_its_instance():
+    assert missing(type(needing("user")), Trace(id="t")) == "no user message was recorded"

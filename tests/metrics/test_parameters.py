@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from karat.errors import UsageError
+from karat.metrics import Metric, build, parameters
+from karat.metrics.response_match import ResponseMatch
+from karat.metrics.tool_trajectory import ToolTrajectory
+
+KNOWN: dict[str, type[Metric]] = {kind.name: kind for kind in (ResponseMatch, ToolTrajectory)}
+
+
+def refused(name: str, **params: object) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        build(name, params, KNOWN)  # pyright: ignore[reportArgumentType] - wrong on purpose
+    return caught.value
+
+
+def test_parameters_may_be_written_in_camel_case():
+    metric = build(
+        "tool_trajectory_avg_score", {"matchType": "IN_ORDER", "ignoreArgs": True}, KNOWN
+    )
+    assert metric == ToolTrajectory(match_type="IN_ORDER", ignore_args=True)
+
+
+def test_misspelt_metric_is_refused_with_the_nearest_name():
+    error = refused("tool_trajectory_avg_scor")
+    assert error.message == "unknown metric 'tool_trajectory_avg_scor'"
+    assert error.hint == "did you mean 'tool_trajectory_avg_score'?"
+
+
+def test_metric_like_no_other_is_refused_with_all_names():
+    hint = refused("zzz").hint
+    assert hint == "known: response_match_score, tool_trajectory_avg_score"
+
+
+def test_misspelt_parameter_is_refused_with_the_nearest_name():
+    error = refused("tool_trajectory_avg_score", match_typ="EXACT")
+    assert error.message == "metric 'tool_trajectory_avg_score' has no parameter 'match_typ'"
+    assert error.hint == "did you mean 'match_type'?"
+
+
+def test_parameter_of_a_metric_that_takes_none_is_refused():
+    assert refused("response_match_score", stemmer=True).hint == "it takes no parameters"
+
+
+def test_parameter_given_in_both_spellings_is_refused():
+    error = refused("tool_trajectory_avg_score", matchType="EXACT", match_type="EXACT")
+    assert "given twice" in error.message
+
+
+@pytest.mark.parametrize("value", ["exact", "EXACTLY", 3, None, True])
+def test_unknown_match_type_is_refused_and_its_parameter_named(value: object):
+    error = refused("tool_trajectory_avg_score", match_type=value)
+    assert re.match(r"metric 'tool_trajectory_avg_score': match_type: ", error.message)
+
+
+def test_wrong_type_is_refused():
+    error = refused("tool_trajectory_avg_score", ignore_args="yes")
+    assert "ignore_args: Expected `bool`, got `str`" in error.message
+
+
+def test_missing_package_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ResponseMatch, "imports", ("no_such_package",))
+    error = refused("response_match_score")
+    assert "needs the package 'no_such_package'" in error.message
+    assert error.hint == "pip install 'karat[metrics]'"
+
+
+def test_parameters_are_json_that_builds_the_same_metric():
+    metric = ToolTrajectory(match_type=2, args="any")
+    assert build(metric.name, parameters(metric), KNOWN) == metric
