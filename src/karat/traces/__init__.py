@@ -1,0 +1,1 @@
+"""Recordings of agents: containers → spans → traces."""

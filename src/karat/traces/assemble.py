@@ -1,0 +1,175 @@
+"""Spans and log records in any order → the spans of each trace, once each and in order.
+
+The result does not depend on the order of lines, on deliveries that came twice, or on how the
+records were split over files. Only spans that start and end together keep the order of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from karat.schema import Problem, Span, SpanEvent
+from karat.traces.formats.container import LogRecord
+from karat.traces.source import Report
+
+
+def assemble(
+    records: Iterable[Span | LogRecord], *, source: str, report: Report
+) -> dict[str, tuple[Span, ...]]:
+    """The spans of each trace by trace id, log records joined to them; traces in order of start."""
+    spans, logs = _sorted_out(records)
+    joined = _with_logs(spans, logs, source, report)
+    traces = [(key, ordered(found.values())) for key, found in joined.items()]
+    traces.sort(key=lambda trace: (trace[1][0].start or 0, trace[0]))
+    return dict(traces)
+
+
+def ordered(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """The spans of one trace by start, parents before children.
+
+    A span whose parent is not there is a root, and a cycle is cut at its earliest span; both then
+    have no parent. A child counts from its parent's start at the earliest: clocks of two machines
+    differ, and numbers that went through JavaScript have lost their last digits.
+    """
+    found = {span.span_id: span for span in spans}
+    children, roots = _tree(found)
+    starts = _starts(children, roots)
+    places: list[tuple[tuple[int, int, int, int, int], Span]] = []
+    index = {key: place for place, key in enumerate(found)}
+    pending = [(span, 0, starts[span.span_id]) for span in roots]
+    while pending:
+        span, depth, floor = pending.pop()
+        start = max(floor, starts[span.span_id])
+        key = (start, depth, starts[span.span_id], span.end or start, index[span.span_id])
+        places.append((key, span))
+        pending.extend((child, depth + 1, start) for child in children.get(span.span_id, ()))
+    places.sort(key=lambda place: place[0])
+    return tuple(_rooted(span) if key[1] == 0 else span for key, span in places)
+
+
+def _rooted(span: Span) -> Span:
+    return msgspec.structs.replace(span, parent_id=None) if span.parent_id else span
+
+
+def _sorted_out(
+    records: Iterable[Span | LogRecord],
+) -> tuple[dict[str, dict[str, Span]], list[LogRecord]]:
+    """The most complete copy of every span, and the log records."""
+    spans: dict[str, dict[str, Span]] = {}
+    logs: list[LogRecord] = []
+    for record in records:
+        if isinstance(record, LogRecord):
+            logs.append(record)
+            continue
+        known = spans.setdefault(record.trace_id, {})
+        key = record.span_id or f"#{len(known)}"
+        span = record if record.span_id else msgspec.structs.replace(record, span_id=key)
+        other = known.get(key)
+        known[key] = span if other is None else _fuller(other, span)
+    return {key: _without_pending(found) for key, found in spans.items()}, logs
+
+
+def _fuller(one: Span, two: Span) -> Span:
+    """The more complete of two copies; of two that differ, the same one in whatever order."""
+    if one == two:
+        return one
+    first, second = _completeness(one), _completeness(two)
+    if first == second:
+        return max(one, two, key=repr)
+    return one if first > second else two
+
+
+def _completeness(span: Span) -> tuple[bool, int, int, bool]:
+    return span.end is not None, len(span.attributes), len(span.events), span.start is not None
+
+
+def _without_pending(spans: dict[str, Span]) -> dict[str, Span]:
+    """Logfire announces a span by a child of it that is never completed."""
+    pending = {
+        key
+        for key, span in spans.items()
+        if span.attributes.get("logfire.span_type") == "pending_span" and span.parent_id in spans
+    }
+    return {key: span for key, span in spans.items() if key not in pending} if pending else spans
+
+
+def _with_logs(
+    spans: dict[str, dict[str, Span]], logs: list[LogRecord], source: str, report: Report
+) -> dict[str, dict[str, Span]]:
+    events: dict[tuple[str, str], list[SpanEvent]] = {}
+    lost = 0
+    for log in logs:
+        found = spans.get(log.trace_id)
+        if not found:
+            lost += 1
+            continue
+        owner = log.span_id if log.span_id in found else _root(found)
+        events.setdefault((log.trace_id, owner), []).append(log.event)
+    for (trace_id, span_id), joined in events.items():
+        span = spans[trace_id][span_id]
+        spans[trace_id][span_id] = msgspec.structs.replace(span, events=_joined(span, joined))
+    if lost:
+        report(_lost(lost, source))
+    return spans
+
+
+def _lost(count: int, source: str) -> Problem:
+    return Problem(
+        where=source,
+        message=f"{count} log records belong to no span that was read",
+        hint="read the file of the spans together with the file of the logs",
+        severity="warning",
+    )
+
+
+def _root(spans: dict[str, Span]) -> str:
+    roots = [span for span in spans.values() if span.parent_id not in spans]
+    return min(roots or spans.values(), key=lambda span: (span.start or 0, span.span_id)).span_id
+
+
+def _joined(span: Span, logs: list[SpanEvent]) -> tuple[SpanEvent, ...]:
+    """Span events and log records by time; a record that was delivered twice counts once."""
+    once = {repr(event): event for event in (*span.events, *logs)}
+    return tuple(sorted(once.values(), key=lambda event: event.time or 0))
+
+
+def _tree(found: dict[str, Span]) -> tuple[dict[str, list[Span]], list[Span]]:
+    """The children of every span, and the spans to begin from: one of each cycle among them."""
+    children: dict[str, list[Span]] = {}
+    roots: list[Span] = []
+    for span in found.values():
+        if span.parent_id in found and span.parent_id != span.span_id:
+            children.setdefault(span.parent_id, []).append(span)
+        else:
+            roots.append(span)
+    reached = _reached(roots, children)
+    for span in sorted(found.values(), key=lambda span: (span.start or 0, span.span_id)):
+        if span.span_id not in reached and span.parent_id in children:
+            children[span.parent_id].remove(span)
+            roots.append(span)
+            reached |= _reached([span], children)
+    return children, roots
+
+
+def _reached(roots: list[Span], children: dict[str, list[Span]]) -> set[str]:
+    seen: set[str] = set()
+    pending = [span.span_id for span in roots]
+    while pending:
+        key = pending.pop()
+        seen.add(key)
+        pending.extend(child.span_id for child in children.get(key, ()))
+    return seen
+
+
+def _starts(children: dict[str, list[Span]], roots: list[Span]) -> dict[str, int]:
+    """When every span started: for one that does not say, when its first child did."""
+    order = list(roots)
+    for span in order:
+        order.extend(children.get(span.span_id, ()))
+    starts: dict[str, int] = {}
+    for span in reversed(order):
+        inner = [starts[child.span_id] for child in children.get(span.span_id, ())]
+        starts[span.span_id] = min(inner, default=0) if span.start is None else span.start
+    return starts

@@ -1,0 +1,103 @@
+"""Attribute values in all their wrappings → a flat dict of plain JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from karat.schema import Json
+from karat.traces.shape import count, first, parsed, rows, table, tables
+
+_WRAPPED_JSON = frozenset(
+    {"metadata", "tool.parameters", "llm.prompt_template.variables", "llm.invocation_parameters"}
+)
+
+
+def plain(value: Json) -> Json:
+    """What an OTLP `AnyValue` holds; `{}` is null, and what is no `AnyValue` stays as it is."""
+    if not isinstance(value, dict):
+        return value
+    if not value:
+        return None
+    for key, unwrap in _UNWRAP.items():
+        if key in value:
+            return unwrap(value[key])
+    return value
+
+
+def attributes(value: Json) -> dict[str, Json]:
+    """The attributes of a list of key/value pairs, of an object, or of JSON in a string."""
+    value = parsed(value)
+    if isinstance(value, dict):
+        return {key: _wrapped(held) for key, held in value.items()}
+    return {key: plain(pair.get("value")) for pair in tables(value) if (key := _key(pair))}
+
+
+def _key(pair: dict[str, Json]) -> str:
+    key = pair.get("key")
+    return key if isinstance(key, str) else ""
+
+
+def _wrapped(value: Json) -> Json:
+    return plain(value) if isinstance(value, dict) and len(value) == 1 else value
+
+
+def _integer(value: Json) -> Json:
+    found = count(value)
+    return value if found is None else found
+
+
+def _same(value: Json) -> Json:
+    return value
+
+
+def _values(value: Json) -> Json:
+    return [plain(item) for item in rows(table(value).get("values"))]
+
+
+def _pairs(value: Json) -> Json:
+    return attributes(table(value).get("values"))
+
+
+_SPELLINGS: dict[str, Callable[[Json], Json]] = {
+    "string_value": _same,
+    "int_value": _integer,
+    "double_value": _same,
+    "bool_value": _same,
+    "array_value": _values,
+    "kvlist_value": _pairs,
+    "bytes_value": _same,
+}
+_UNWRAP = {
+    spelling: unwrap
+    for name, unwrap in _SPELLINGS.items()
+    for spelling in (name, name.replace("_v", "V"))
+}
+
+
+def unnested(value: dict[str, Json]) -> dict[str, Json]:
+    """Nested attributes under dotted keys: `{"llm": {"x": [{"y": 1}]}}` → `{"llm.x.0.y": 1}`."""
+    flat: dict[str, Json] = {}
+    pending = list(_children("", value))[::-1]
+    while pending:
+        key, held = pending.pop()
+        children = [] if key in _WRAPPED_JSON else list(_children(key, held))
+        if children:
+            pending.extend(children[::-1])
+        elif held is not None:
+            flat[key] = held
+    return flat
+
+
+def _children(prefix: str, value: Json) -> Iterator[tuple[str, Json]]:
+    dot = f"{prefix}." if prefix else ""
+    if isinstance(value, dict):
+        yield from ((f"{dot}{key}", held) for key, held in value.items())
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        yield from ((f"{dot}{index}", held) for index, held in enumerate(value))
+
+
+def resource(item: Json) -> dict[str, Json]:
+    """The attributes of a resource, whether they stand under `attributes` or bare."""
+    found = table(parsed(item))
+    held = first(found, "attributes", "Attributes")
+    return attributes(found if held is None else held)

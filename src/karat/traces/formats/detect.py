@@ -1,0 +1,158 @@
+"""Which container does an item belong to? The items decide, never the keys around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from karat.errors import FormatError, KaratError, UnknownFormatError
+from karat.schema import Json, Problem
+from karat.traces.formats import otlp, otlp_proto
+from karat.traces.formats.container import Container, Record
+from karat.traces.formats.registry import CONTAINERS
+from karat.traces.shape import parsed, table
+from karat.traces.source import Report
+
+_WRAPPERS = (
+    "data",
+    "trace",
+    "traces",
+    "result",
+    "results",
+    "spans",
+    "items",
+    "records",
+    "rows",
+    "runs",
+    "events",
+    "simulations",
+    "batch",
+    "payload",
+    "hits",
+    "_source",
+    "value",
+)
+_MAX_WRAPPERS = 8
+_MAX_SHOWN = 12
+
+
+def container_of(item: Json) -> Container | None:
+    """The container that claims the item."""
+    return next((container for container in CONTAINERS if container.claims(item)), None)
+
+
+def read_items(
+    values: Iterable[Json | bytes | otlp.Request], *, source: str, report: Report | None = None
+) -> Iterator[Record]:
+    """The spans, log records and traces of a file's values.
+
+    A value that no container claims is an error, or with `report` a warning as long as others are
+    claimed. A file that holds nothing is always an error.
+    """
+    return _Reading(source, report).read(values)
+
+
+class _Reading:
+    """What was seen so far of one file."""
+
+    def __init__(self, source: str, report: Report | None) -> None:
+        self.source = source
+        self.report = report
+        self.number = 0
+        self.given = 0
+        self.seen: dict[str, int] = {}
+        self.unknown: UnknownFormatError | None = None
+        self.strangers = 0
+
+    def read(self, values: Iterable[Json | bytes | otlp.Request]) -> Iterator[Record]:
+        for self.number, value in enumerate(values, 1):
+            try:
+                for record in self._value(value):
+                    self.given += 1
+                    yield record
+            except RecursionError:
+                raise FormatError("nested too deeply", where=self._where()) from None
+        self._finish()
+
+    def _value(self, value: Json | bytes | otlp.Request) -> Iterator[Record]:
+        if isinstance(value, otlp.Request):
+            self._count("otlp")
+            yield from otlp.read(value)
+        elif isinstance(value, bytes):
+            self._count("otlp protobuf")
+            yield from otlp_proto.read(value, source=self.source)
+        else:
+            yield from self._items(value, _MAX_WRAPPERS)
+
+    def _items(self, item: Json, depth: int) -> Iterator[Record]:
+        item = parsed(item)
+        container = container_of(item)
+        if container is not None:
+            self._count(container.name)
+            yield from container.read(item, source=self.source)
+        elif isinstance(item, list) and depth:
+            for inner in item:
+                yield from self._items(inner, depth - 1)
+        elif (inner := _unwrapped(item)) is not None and depth:
+            yield from self._items(inner, depth - 1)
+        else:
+            self._stranger(item)
+
+    def _count(self, name: str) -> None:
+        self.seen[name] = self.seen.get(name, 0) + 1
+
+    def _stranger(self, item: Json) -> None:
+        self.strangers += 1
+        if self.unknown is None:
+            self.unknown = UnknownFormatError(
+                f"no trace format claims {described(item)}",
+                where=self._where(),
+                hint="looked for " + ", ".join(container.name for container in CONTAINERS),
+            )
+        if self.report is None:
+            raise self.unknown
+
+    def _finish(self) -> None:
+        if not self.given:
+            raise self.unknown if self.unknown and not self.seen else self._empty()
+        if self.unknown and self.report:
+            self.report(self._skipped(self.unknown))
+
+    def _empty(self) -> KaratError:
+        seen = ", ".join(f"{count} × {name}" for name, count in self.seen.items()) or "nothing"
+        return FormatError(
+            f"no spans in {self.number} values: saw {seen}",
+            where=self.source,
+            hint="was anything recorded, and did the export include its spans?",
+        )
+
+    def _skipped(self, unknown: UnknownFormatError) -> Problem:
+        more = f" (and {self.strangers - 1} more)" if self.strangers > 1 else ""
+        return Problem(
+            where=unknown.where or self.source,
+            message=unknown.message + more,
+            hint=unknown.hint,
+            severity="warning",
+        )
+
+    def _where(self) -> str:
+        return f"{self.source} value {self.number}"
+
+
+def _unwrapped(item: Json) -> Json:
+    held = table(item)
+    for key in _WRAPPERS:
+        inner = parsed(held.get(key))
+        if isinstance(inner, list | dict) and inner:
+            return inner
+    return None
+
+
+def described(item: Json) -> str:
+    """What an item looks like, for a message."""
+    if isinstance(item, dict):
+        shown = ", ".join(repr(key) for key in list(item)[:_MAX_SHOWN])
+        more = ", …" if len(item) > _MAX_SHOWN else ""
+        return f"an object with the keys {shown}{more}" if shown else "an empty object"
+    if isinstance(item, list):
+        return f"a list of {len(item)} values"
+    return f"the value {item!r:.60}"

@@ -1,0 +1,241 @@
+"""OTLP JSON as the specification spells it, decoded from bytes straight into typed structs.
+
+`decode` reads one JSON value: a `Request` where the spelling is the specification's, plain JSON
+where it is not, which `otlp_loose` then reads. Required fields keep a twin spelling from passing
+as an empty one: a span without `startTimeUnixNano` fails here and is read there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import isfinite
+
+import msgspec
+
+from karat.schema import Json, Span, SpanEvent
+from karat.traces.formats.container import LogRecord
+from karat.traces.normal import identity, kind, status
+
+_OURS = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:')
+_NEVER = 1 << 63
+
+
+class AnyValue(msgspec.Struct, rename="camel", gc=False):
+    """One of the kinds of value; none of them is null."""
+
+    string_value: str | None = None
+    int_value: int | None = None
+    bool_value: bool | None = None
+    double_value: float | None = None
+    array_value: ArrayValue | None = None
+    kvlist_value: KvlistValue | None = None
+    bytes_value: str | None = None
+
+
+class KeyValue(msgspec.Struct, gc=False):
+    """One attribute."""
+
+    key: str
+    value: AnyValue = msgspec.field(default_factory=AnyValue)
+
+
+class ArrayValue(msgspec.Struct, gc=False):
+    """A list of values."""
+
+    values: list[AnyValue] = []
+
+
+class KvlistValue(msgspec.Struct, gc=False):
+    """An object of values."""
+
+    values: list[KeyValue] = []
+
+
+class Resource(msgspec.Struct, gc=False):
+    """What produced the spans."""
+
+    attributes: list[KeyValue] = []
+
+
+class Scope(msgspec.Struct, gc=False):
+    """The instrumentation that produced the spans."""
+
+    name: str = ""
+    version: str = ""
+
+
+class Event(msgspec.Struct, rename="camel", gc=False):
+    """A span event."""
+
+    name: str = ""
+    time_unix_nano: int = 0
+    attributes: list[KeyValue] = []
+
+
+class StatusOf(msgspec.Struct, gc=False):
+    """The status of a span."""
+
+    code: int | str = 0
+    message: str = ""
+
+
+class OtlpSpan(msgspec.Struct, rename="camel", gc=False):
+    """A span, as far as it is needed."""
+
+    trace_id: str
+    span_id: str
+    start_time_unix_nano: int
+    parent_span_id: str | None = None
+    name: str = ""
+    kind: int | str = 0
+    end_time_unix_nano: int = 0
+    attributes: list[KeyValue] = []
+    events: list[Event] = []
+    status: StatusOf | None = None
+
+
+class OtlpLog(msgspec.Struct, rename="camel", gc=False):
+    """A log record, as far as it is needed."""
+
+    time_unix_nano: int = 0
+    observed_time_unix_nano: int = 0
+    event_name: str = ""
+    body: AnyValue | None = None
+    attributes: list[KeyValue] = []
+    trace_id: str = ""
+    span_id: str = ""
+
+
+class ScopeSpans(msgspec.Struct, gc=False):
+    """The spans of one instrumentation."""
+
+    spans: list[OtlpSpan]
+    scope: Scope | None = None
+
+
+class ScopeLogs(msgspec.Struct, rename="camel", gc=False):
+    """The log records of one instrumentation."""
+
+    log_records: list[OtlpLog]
+    scope: Scope | None = None
+
+
+class ResourceSpans(msgspec.Struct, rename="camel", gc=False):
+    """The spans of one resource."""
+
+    scope_spans: list[ScopeSpans]
+    resource: Resource | None = None
+
+
+class ResourceLogs(msgspec.Struct, rename="camel", gc=False):
+    """The log records of one resource."""
+
+    scope_logs: list[ScopeLogs]
+    resource: Resource | None = None
+
+
+class Request(msgspec.Struct, rename="camel", gc=False):
+    """One export request: the value of one line of a collector's file."""
+
+    resource_spans: list[ResourceSpans] = []
+    resource_logs: list[ResourceLogs] = []
+
+
+_request = msgspec.json.Decoder(Request, strict=False)  # 64-bit numbers are strings in OTLP
+_json = msgspec.json.Decoder()
+
+
+def decode(raw: bytes) -> Request | Json:
+    """One JSON value; raises `msgspec.DecodeError` as the plain decoder does."""
+    if _OURS.match(raw) and b'"string_value"' not in raw[:4096]:
+        try:
+            return _request.decode(raw)
+        except msgspec.ValidationError:
+            pass
+    return _json.decode(raw)
+
+
+def read(request: Request) -> Iterator[Span | LogRecord]:
+    """The spans and log records of a request."""
+    for group in request.resource_spans:
+        resource = flat(group.resource.attributes) if group.resource else {}
+        for scoped in group.scope_spans:
+            scope = scoped.scope or Scope()
+            for found in scoped.spans:
+                yield _span(found, scope, resource)
+    for group in request.resource_logs:
+        for scoped in group.scope_logs:
+            for found in scoped.log_records:
+                yield _log(found)
+
+
+def _span(found: OtlpSpan, scope: Scope, resource: dict[str, Json]) -> Span:
+    state = found.status
+    return Span(
+        trace_id=identity(found.trace_id),
+        span_id=identity(found.span_id),
+        parent_id=identity(found.parent_span_id) or None,
+        name=found.name,
+        kind=kind(found.kind),
+        start=_time(found.start_time_unix_nano),
+        end=_time(found.end_time_unix_nano),
+        attributes=flat(found.attributes),
+        events=tuple(map(_event, found.events)) if found.events else (),
+        status=status(state.code) if state else "unset",
+        status_message=(state.message or None) if state else None,
+        scope=scope.name,
+        scope_version=scope.version,
+        resource=resource,
+    )
+
+
+def _time(found: int) -> int | None:
+    return found if 0 < found < _NEVER else None
+
+
+def _event(found: Event) -> SpanEvent:
+    return SpanEvent(
+        name=found.name,
+        time=_time(found.time_unix_nano),
+        attributes=flat(found.attributes),
+    )
+
+
+def _log(found: OtlpLog) -> LogRecord:
+    held = flat(found.attributes)
+    event = SpanEvent(
+        name=event_name(found.event_name, held),
+        time=_time(found.time_unix_nano) or _time(found.observed_time_unix_nano),
+        attributes=held,
+        body=_plain(found.body) if found.body else None,
+    )
+    return LogRecord(identity(found.trace_id), identity(found.span_id), event)
+
+
+def event_name(name: Json, held: dict[str, Json]) -> str:
+    """The name of a log record: its own field, else one of two attributes."""
+    for found in (name, held.get("event.name"), held.get("otel.event.name")):
+        if isinstance(found, str) and found:
+            return found
+    return ""
+
+
+def flat(pairs: list[KeyValue]) -> dict[str, Json]:
+    """The attributes as a dict of plain values."""
+    return {
+        pair.key: _plain(pair.value) if (text := pair.value.string_value) is None else text
+        for pair in pairs
+    }
+
+
+def _plain(value: AnyValue) -> Json:
+    for held in (value.string_value, value.int_value, value.bool_value, value.bytes_value):
+        if held is not None:
+            return held
+    number = value.double_value
+    if number is not None:
+        return number if isfinite(number) else None
+    if value.array_value is not None:
+        return [_plain(item) for item in value.array_value.values]
+    return flat(value.kvlist_value.values) if value.kvlist_value is not None else None
