@@ -10,7 +10,13 @@ from karat.metrics.stem import stem
 
 porter = pytest.importorskip("nltk.stem.porter", reason="nltk is the reference here")
 
-SUFFIXES = ["s", "es", "ies", "sses", "ss", "ed", "eed", "ied", "ing", "y", "ly", "ational", "tional", "enci", "anci", "izer", "bli", "abli", "alli", "entli", "eli", "ousli", "ization", "ation", "ator", "alism", "iveness", "fulness", "ousness", "aliti", "iviti", "biliti", "fulli", "logi", "icate", "ative", "alize", "iciti", "ical", "ful", "ness", "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "sion", "tion", "ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize", "e", "ll", "le", "ably", "ology", "fully", "ally", "ys", "ying", "yed"]
+LISTED = """
+s es ies sses ss ed eed ied ing y ly ational tional enci anci izer bli abli alli entli eli ousli
+ization ation ator alism iveness fulness ousness aliti iviti biliti fulli logi icate ative alize
+iciti ical ful ness al ance ence er ic able ible ant ement ment ent sion tion ion ou ism ate iti
+ous ive ize e ll le ably ology fully ally ys ying yed
+"""
+SUFFIXES = ("", *LISTED.split())
 
 
 def short_stems() -> Iterator[str]:
@@ -27,7 +33,7 @@ def long_stems() -> Iterator[str]:
 def test_every_made_up_word_has_the_stem_that_nltk_gives_it():
     reference = porter.PorterStemmer()
     stems = itertools.chain(short_stems(), long_stems())
-    vocabulary = {first + suffix for first in stems for suffix in ("", *SUFFIXES)}
+    vocabulary = {first + suffix for first in stems for suffix in SUFFIXES}
     wrong = [word for word in vocabulary if stem(word) != reference.stem(word)]
     assert len(vocabulary) > 100_000
     assert wrong == []

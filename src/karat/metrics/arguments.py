@@ -1,0 +1,91 @@
+"""When the arguments of an actual call are those of the expected one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, TypeGuard
+
+from karat.metrics.calls import value
+from karat.schema import Json, ToolCall
+
+Comparator: TypeAlias = Literal["exact", "regex", "ignore_case", "any"] | float
+"""A number is the largest difference at which two numbers are still equal."""
+
+ArgsMode: TypeAlias = Literal["exact", "ignore", "subset", "superset"]
+
+_LONGEST = 10_000  # characters that a pattern is tried on
+
+
+class Check(NamedTuple):
+    """One argument that was compared, and what is wrong with it."""
+
+    key: str
+    wrong: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """The rule by which arguments are compared.
+
+    `subset`: what was passed is part of what is expected. `superset`: at least what is expected.
+    """
+
+    mode: ArgsMode = "exact"
+    comparators: Mapping[str, Comparator] = field(default_factory=dict[str, Comparator])
+
+    def checks(self, expected: ToolCall, actual: ToolCall) -> list[Check]:
+        """One check per argument that counts; none where arguments are not stated."""
+        if self.mode == "ignore" or expected.args is None:
+            return []
+        golden, made = _mapping(expected.args), _mapping(actual.args)
+        return list(self._checks(expected.name, golden, made))
+
+    def _checks(
+        self, tool: str, golden: Mapping[str, Json], made: Mapping[str, Json]
+    ) -> Iterator[Check]:
+        for key, wish in golden.items():
+            if key in made:
+                yield Check(key, self._wrong(tool, key, wish, made[key]))
+            elif self._comparator(tool, key) != "any":
+                free = self.mode == "subset"
+                yield Check(key, None if free else f"{key}: expected {value(wish)}, got nothing")
+        for key in made:
+            if key not in golden and self._comparator(tool, key) != "any":
+                free = self.mode == "superset"
+                yield Check(key, None if free else f"{key}: unexpected {value(made[key])}")
+
+    def _wrong(self, tool: str, key: str, wish: Json, got: Json) -> str | None:
+        if equal(wish, got, self._comparator(tool, key)):
+            return None
+        return f"{key}: expected {value(wish)}, got {value(got)}"
+
+    def _comparator(self, tool: str, key: str) -> Comparator:
+        """`tool.argument` goes before `argument`."""
+        return self.comparators.get(f"{tool}.{key}", self.comparators.get(key, "exact"))
+
+
+def equal(wish: Json, got: Json, comparator: Comparator) -> bool:
+    """Whether a value is as wished. A value of the wrong type never is, except to `any`."""
+    if comparator == "any":
+        return True
+    if isinstance(wish, str) and isinstance(got, str):
+        if comparator == "regex":
+            return re.fullmatch(wish, got[:_LONGEST]) is not None
+        if comparator == "ignore_case":
+            return wish.casefold() == got.casefold()
+    if _number(wish) and _number(got) and isinstance(comparator, int | float):
+        return abs(wish - got) <= comparator
+    return wish == got
+
+
+def _number(thing: Json) -> TypeGuard[int | float]:
+    return isinstance(thing, int | float) and not isinstance(thing, bool)
+
+
+def _mapping(args: Json) -> Mapping[str, Json]:
+    """Arguments by name; those that a recorder gives without names get the empty one."""
+    if args is None:
+        return {}
+    return args if isinstance(args, dict) else {"": args}

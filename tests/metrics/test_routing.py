@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from karat.metrics.routing import AgentRouting
+from karat.schema import Case, Score, Trace, Turn, Unscored
+
+
+def trace(*agents: str) -> Trace:
+    return Trace(id="t", turns=(Turn(agents=agents),))
+
+
+def test_every_expected_agent_counts_once():
+    case = Case(id="c", agents=("billing", "greeter", "billing"))
+    assert AgentRouting().score(case, trace("greeter", "other", "billing")) == Score(value=1.0)
+    assert AgentRouting().score(case, trace("greeter", "other")) == Score(
+        value=0.5, reason="missing billing; involved greeter, other"
+    )
+
+
+def test_nothing_expected_and_nothing_recorded_are_unscored():
+    assert AgentRouting().score(Case(id="c"), trace("a")) == Unscored(
+        reason="the case expects no agents"
+    )
+    assert AgentRouting().score(Case(id="c", agents=("a",)), trace()) == Unscored(
+        reason="no agent was recorded"
+    )
