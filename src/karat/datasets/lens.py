@@ -9,9 +9,10 @@ writing to another format can carry both along, so that the way back is exact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Generic, Literal, TypeVar, cast
 
 import msgspec
 
@@ -33,6 +34,8 @@ class Carry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What the noun says beyond the document."""
     rests: dict[str, Patch] = {}
     """By format: what an earlier document said beyond the noun."""
+    unnamed: tuple[str, ...] = ()
+    """The formats whose documents did not state the name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,17 +58,23 @@ class Lens(Generic[N]):
     open_at: tuple[str, ...] | None
     """Where a document has room for what is carried; `None` if it has none."""
     atomic: Atomic = nothing_atomic
+    derived: Literal["id", "name"] | None = None
+    """The field that documents do not state: an id follows from the case, a name from the file."""
 
     def get(self, doc: Json, aside: Carry | None = None) -> N:
         """The noun in a document; `aside` is what was carried in another place."""
         bare, carry = self._take_out(doc)
-        noun = self.read(bare)
-        carry = aside or carry
-        rests: dict[str, Json] = {}
-        if carry:
+        noun = bare_noun = self.read(bare)
+        carry = aside or carry or Carry()
+        if carry.lost:
             noun = self._complete(noun, carry)
-            rests = dict(carry.rests)
-        msgspec.structs.force_setattr(noun, "origin", Origin(format=self.key, doc=doc, rests=rests))
+        origin = Origin(
+            format=self.key,
+            doc=doc,
+            rests=cast("Object", carry.rests),
+            unnamed=self._unnamed(noun, bare_noun, carry),
+        )
+        msgspec.structs.force_setattr(noun, "origin", origin)
         return noun
 
     def put(self, noun: N, lenses: Mapping[str, Lens[N]]) -> Written:
@@ -75,11 +84,14 @@ class Lens(Generic[N]):
             return Written(doc=origin.doc, carry=Carry(), lost=())
         rests = self._rests(origin, lenses)
         doc = patch.apply(self.write(noun), rests.pop(self.key, None))
-        lost = patch.diff(_plain(self.read(doc)), _plain(noun))
+        back = self.read(doc)
+        lost = patch.diff(_plain(back), _plain(self._without_derived(noun, back)))
         fields = list(patch.paths(lost))
         if origin and origin.format != self.key:
             fields += patch.paths(rests.get(origin.format), "$")
-        return Written(doc=doc, carry=Carry(lost=lost, rests=rests), lost=tuple(fields))
+        unnamed = origin.unnamed if origin and self.derived != "name" else ()
+        carry = Carry(lost=lost, rests=rests, unnamed=unnamed)
+        return Written(doc=doc, carry=carry, lost=tuple(fields))
 
     def put_in(self, doc: Json, carry: Carry) -> Json:
         """The document with what it carries, in its open place."""
@@ -114,6 +126,21 @@ class Lens(Generic[N]):
             rests[origin.format] = rest
         return rests
 
+    def _unnamed(self, noun: N, bare: N, carry: Carry) -> tuple[str, ...]:
+        if self.derived != "name" or cast("Dataset", noun).name != cast("Dataset", bare).name:
+            return carry.unnamed
+        return (*carry.unnamed, self.key)
+
+    def _without_derived(self, noun: N, back: N) -> N:
+        """The noun with its id or name as derived here, if nobody ever stated another one."""
+        if self.derived == "name" and noun.origin and noun.origin.unnamed:
+            return msgspec.structs.replace(noun, name=cast("Dataset", back).name)
+        if self.derived == "id":
+            derived = cast("Case", back).id
+            if re.fullmatch(rf"{re.escape(derived)}(-\d+)?", cast("Case", noun).id):
+                return msgspec.structs.replace(noun, id=derived)
+        return noun
+
     def rest(self, doc: Json) -> Patch | None:
         """What the document says beyond the noun."""
         bare, _ = self._take_out(doc)
@@ -122,7 +149,8 @@ class Lens(Generic[N]):
 
 def _plain(noun: Case | Dataset) -> Json:
     """The noun as JSON, without the document it came from."""
-    return cast("Json", msgspec.to_builtins(msgspec.structs.replace(noun, origin=None)))
+    bare = msgspec.structs.replace(noun, origin=None)
+    return cast("Json", msgspec.json.decode(msgspec.json.encode(bare)))
 
 
 def _carry(found: Json, place: tuple[str, ...]) -> Carry:

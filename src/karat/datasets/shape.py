@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from functools import cache
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 import msgspec
 from msgspec import inspect
@@ -19,6 +19,20 @@ from karat.errors import FormatError
 from karat.schema import Json, Problem
 
 S = TypeVar("S")
+
+
+class Closed(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """Base of shapes in which an unknown key is an error."""
+
+    extensible: ClassVar[bool] = False
+
+
+class Open(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """Base of shapes in which unknown keys are kept. To msgspec they are an error as well, so that
+    a document with a key in another spelling does not pass for one without it."""
+
+    extensible: ClassVar[bool] = True
+
 
 _NAMES: dict[type, str] = {
     inspect.AnyType: "anything",
@@ -202,12 +216,10 @@ def _unknown(key: str, declared: inspect.StructType, path: str) -> Iterator[Prob
     """An unknown key is an error where the format forbids it; else it may be misspelt."""
     meant = nearest(key, [field.encode_name for field in declared.fields])
     hint = f"did you mean {meant!r}?" if meant else None
-    if declared.cls.__struct_config__.forbid_unknown_fields:
-        yield Problem(where=f"{path}.{key}", message=f"unknown key {key!r}", hint=hint)
-    elif meant:
-        yield Problem(
-            where=f"{path}.{key}", message=f"unknown key {key!r}", hint=hint, severity="warning"
-        )
+    if meant or not getattr(declared.cls, "extensible", False):
+        severity = "warning" if getattr(declared.cls, "extensible", False) else "error"
+        message = f"unknown key {key!r}"
+        yield Problem(where=f"{path}.{key}", message=message, hint=hint, severity=severity)
 
 
 def _choices(declared: inspect.Type) -> str:

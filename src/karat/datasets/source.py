@@ -95,13 +95,19 @@ def open_source(path: Path) -> Source:
 
 @contextmanager
 def collector_paused() -> Generator[None]:
-    """Large documents make no garbage while they are decoded, but the collector looks for it."""
+    """Large documents make no garbage while they are decoded, but the collector looks for it.
+
+    Freezing and unfreezing makes all objects old ones, so that it does not look right after, either.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

@@ -10,3 +10,5 @@ class Origin(Noun, frozen=True):
     doc: Json
     rests: dict[str, Json] = {}
     """By format: what an earlier document said that the noun has no place for."""
+    unnamed: tuple[str, ...] = ()
+    """The formats whose documents did not state the name: it was that of the file."""

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from karat.datasets.lens import Lens
+from karat.datasets.shape import kind
 from karat.datasets.source import Container
+from karat.errors import FormatError
 from karat.schema import Case, Dataset, Json, Problem
 
 
@@ -25,13 +27,17 @@ class Format(Protocol):
     writable: bool
     derives_ids: bool
     """Whether its cases have no ids of their own."""
-    items_at: str
-    """The key of the list of cases in a document; empty if the document is that list."""
+    items_keys: tuple[str, ...]
+    """The keys under which a document may list its cases; none if the document is that list."""
     shape: type
     """The declared shape of a document, or of a row."""
 
     def claims(self, sample: Json) -> bool:
         """Is a file with this document, or this first row, one of ours?"""
+        ...
+
+    def items(self, document: Json) -> list[Json]:
+        """The cases in a document."""
         ...
 
     def cases(self, container: Container) -> Lens[Case]:
@@ -45,3 +51,18 @@ class Format(Protocol):
     def check(self, item: Json) -> Iterator[Problem]:
         """What is wrong with a case beyond its shape."""
         ...
+
+
+def list_key(document: Json, keys: tuple[str, ...]) -> str | None:
+    """The key under which a document lists its cases."""
+    found = (key for key in keys if isinstance(document, dict) and key in document)
+    return next(found, None)
+
+
+def listed(document: Json, keys: tuple[str, ...]) -> list[Json]:
+    """The cases that a document lists under one of the keys."""
+    key = list_key(document, keys) or keys[0]
+    found = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(found, list):
+        raise FormatError(f"found {kind(found)}, expected a list of cases", where=f"$.{key}")
+    return found

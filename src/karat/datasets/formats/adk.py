@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-import msgspec
-
 from karat.datasets import clock
+from karat.datasets.formats import listed
+from karat.datasets.formats.reference import stated
 from karat.datasets.lens import KEY, Lens
 from karat.datasets.patch import Object
-from karat.datasets.shape import fit
+from karat.datasets.shape import Closed, Open, fit
 from karat.datasets.source import Container
 from karat.schema import (
     Case,
@@ -31,15 +31,7 @@ from karat.schema import (
 )
 
 
-class Shape(msgspec.Struct, gc=False, omit_defaults=True, forbid_unknown_fields=True):
-    """What google-adk refuses unknown keys in."""
-
-
-class Open(msgspec.Struct, gc=False, omit_defaults=True):
-    """What google-adk allows unknown keys in."""
-
-
-class FunctionCall(Shape):
+class FunctionCall(Closed):
     id: str | None = None
     args: dict[str, Any] | None = None
     name: str | None = None
@@ -47,7 +39,7 @@ class FunctionCall(Shape):
     will_continue: bool | None = None
 
 
-class FunctionResponse(Shape):
+class FunctionResponse(Closed):
     will_continue: bool | None = None
     scheduling: str | None = None
     parts: list[Any] | None = None
@@ -56,7 +48,7 @@ class FunctionResponse(Shape):
     response: dict[str, Any] | None = None
 
 
-class Part(Shape):
+class Part(Closed):
     text: str | None = None
     thought: bool | None = None
     thought_signature: str | None = None
@@ -76,16 +68,16 @@ class Part(Shape):
     speech_metadata: Any = None
 
 
-class Content(Shape):
+class Content(Closed):
     parts: list[Part] | None = None
     role: str | None = None
 
 
-class RubricContent(Shape):
+class RubricContent(Closed):
     text_property: str | None = None
 
 
-class EvalRubric(Shape):
+class EvalRubric(Closed):
     rubric_id: str
     rubric_content: RubricContent
     description: str | None = None
@@ -100,7 +92,7 @@ class InvocationEvent(Open):
     model_version: str | None = None
 
 
-class IntermediateData(Shape):
+class IntermediateData(Closed):
     """The way to a response: its tool calls, or the events that they happened in."""
 
     tool_uses: list[FunctionCall] | None = None
@@ -109,11 +101,11 @@ class IntermediateData(Shape):
     invocation_events: list[InvocationEvent] | None = None
 
 
-class AppDetails(Shape):
+class AppDetails(Closed):
     agent_details: dict[str, dict[str, Any]] = {}
 
 
-class Invocation(Shape):
+class Invocation(Closed):
     """One user message and what should follow it."""
 
     user_content: Content
@@ -135,7 +127,7 @@ class SessionInput(Open):
     state: dict[str, Any] = {}
 
 
-class ConversationScenario(Shape):
+class ConversationScenario(Closed):
     starting_prompt: str
     conversation_plan: str
     user_persona: str | dict[str, Any] | None = None
@@ -163,8 +155,9 @@ class EvalSet(Open):
     creation_timestamp: float = 0.0
 
 
-class EvalSetHeader(Open):
+class _Header(Open):
     eval_set_id: str
+    eval_cases: list[Any]
     name: str | None = None
     description: str | None = None
     creation_timestamp: float = 0.0
@@ -176,11 +169,14 @@ class Adk:
     containers: tuple[Container, ...] = ("document",)
     writable = True
     derives_ids = False
-    items_at = "eval_cases"
+    items_keys = ("eval_cases",)
     shape: type = EvalSet
 
     def claims(self, sample: Json) -> bool:
         return isinstance(sample, dict) and "eval_cases" in sample
+
+    def items(self, document: Json) -> list[Json]:
+        return listed(document, self.items_keys)
 
     def cases(self, container: Container) -> Lens[Case]:
         return Lens(
@@ -215,7 +211,7 @@ def _has_events(value: Object) -> bool:
 
 
 def _read_header(doc: Json) -> Dataset:
-    head = fit(doc, EvalSetHeader)
+    head = fit(doc, _Header)
     return Dataset(
         name=head.eval_set_id,
         title=head.name,
@@ -225,10 +221,11 @@ def _read_header(doc: Json) -> Dataset:
 
 
 def _write_header(dataset: Dataset) -> Json:
-    return _stated(
+    return stated(
         eval_set_id=dataset.name,
         name=dataset.title,
         description=dataset.description,
+        eval_cases=[],
         creation_timestamp=clock.to_seconds(dataset.created_at),
     )
 
@@ -239,7 +236,7 @@ def read_case(doc: Json) -> Case:
     scenario, session = shape.conversation_scenario, shape.session_input
     return Case(
         id=shape.eval_id,
-        turns=tuple(map(read_turn, shape.conversation or ())),
+        turns=tuple([read_turn(invocation) for invocation in shape.conversation or ()]),
         scenario=scenario
         and Scenario(
             prompt=scenario.starting_prompt,
@@ -280,6 +277,8 @@ def _text(content: Content | None) -> str | None:
 
 
 def _joined(parts: list[Part]) -> str:
+    if len(parts) == 1 and not parts[0].thought:  # nearly always, and this is the hot path
+        return parts[0].text or ""
     return "\n".join([part.text for part in parts if part.text and not part.thought])
 
 
@@ -289,12 +288,11 @@ _Way = tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...], tuple[Message,
 def _read_way(data: IntermediateData) -> _Way:
     if data.invocation_events is not None:
         return _read_events(data.invocation_events)
-    uses, responses = data.tool_uses, data.tool_responses or ()
-    said = data.intermediate_responses or ()
+    uses, responses, said = data.tool_uses, data.tool_responses, data.intermediate_responses
     return (
-        None if uses is None else tuple(map(_read_call, uses)),
-        tuple(map(_read_result, responses)),
-        tuple(Message(agent=agent, text=_joined(parts)) for agent, parts in said),
+        None if uses is None else tuple([_read_call(use) for use in uses]),
+        tuple([_read_result(response) for response in responses]) if responses else (),
+        tuple([Message(agent=agent, text=_joined(parts)) for agent, parts in said]) if said else (),
     )
 
 
@@ -323,6 +321,8 @@ def _read_result(response: FunctionResponse) -> ToolResult:
 
 
 def _read_rubrics(rubrics: list[EvalRubric] | None) -> tuple[Rubric, ...]:
+    if not rubrics:
+        return ()
     return tuple(
         Rubric(
             id=rubric.rubric_id,
@@ -330,28 +330,24 @@ def _read_rubrics(rubrics: list[EvalRubric] | None) -> tuple[Rubric, ...]:
             description=rubric.description,
             type=rubric.type,
         )
-        for rubric in rubrics or ()
+        for rubric in rubrics
     )
-
-
-def _stated(**fields: Json) -> Object:
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def write_case(case: Case) -> Json:
     """An EvalCase from a case."""
     scenario, session = case.scenario, case.session
-    return _stated(
+    return stated(
         eval_id=case.id,
         conversation=None if scenario else [_write_turn(turn) for turn in case.turns],
         conversation_scenario=scenario
-        and _stated(
+        and stated(
             starting_prompt=scenario.prompt,
             conversation_plan=scenario.plan,
             user_persona=scenario.persona,
         ),
         session_input=session
-        and _stated(
+        and stated(
             app_name=session.app,
             user_id=session.user,
             session_id=session.id,
@@ -364,7 +360,7 @@ def write_case(case: Case) -> Json:
 
 
 def _write_turn(turn: Turn) -> Json:
-    return _stated(
+    return stated(
         invocation_id=turn.id,
         user_content=_content("user", turn.user or ""),
         final_response=None if turn.response is None else _content("model", turn.response),
@@ -382,7 +378,7 @@ def _write_way(turn: Turn) -> Json:
     calls = turn.tool_calls
     if calls is None and not turn.tool_results and not turn.messages:
         return None
-    return _stated(
+    return stated(
         tool_uses=None if calls is None else [_write_call(call) for call in calls],
         tool_responses=[_write_result(result) for result in turn.tool_results] or None,
         intermediate_responses=[
@@ -394,18 +390,18 @@ def _write_way(turn: Turn) -> Json:
 
 def _write_call(call: ToolCall) -> Json:
     args = call.args if isinstance(call.args, dict) else None
-    return _stated(id=call.id, args=args, name=call.name)
+    return stated(id=call.id, args=args, name=call.name)
 
 
 def _write_result(result: ToolResult) -> Json:
     response = result.result
     wrapped = response if isinstance(response, dict) or response is None else {"result": response}
-    return _stated(id=result.id, name=result.name, response=cast("Json", wrapped))
+    return stated(id=result.id, name=result.name, response=cast("Json", wrapped))
 
 
 def _write_rubrics(rubrics: tuple[Rubric, ...]) -> Json:
     return [
-        _stated(
+        stated(
             rubric_id=rubric.id,
             rubric_content={"text_property": rubric.text},
             description=rubric.description,

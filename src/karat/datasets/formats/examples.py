@@ -1,0 +1,138 @@
+"""name/version/examples JSON: pairs of input and expected output, versioned and tagged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from karat.datasets.formats import listed
+from karat.datasets.formats.reference import stated
+from karat.datasets.lens import KEY, Lens
+from karat.datasets.shape import Open, fit
+from karat.datasets.source import Container
+from karat.schema import Case, Dataset, Json, Problem
+
+
+class Example(Open, rename="camel"):
+    """A query and its correct answer."""
+
+    input: str
+    expected_output: str
+    context: str | None = None
+    tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class ExampleSet(Open, rename="camel"):
+    """A golden dataset of inputs paired with expected outputs."""
+
+    name: str
+    examples: list[Example]
+    version: str | None = None
+    description: str | None = None
+    created_at: str | None = None
+    tags: list[str] | None = None
+
+
+class _Item(Open, rename="camel"):
+    """What of an example is read; what it should have is for `validate` to say."""
+
+    input: str = ""
+    expected_output: str | None = None
+    context: str | None = None
+    tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class _Header(Open, rename="camel"):
+    name: str
+    examples: list[Any]
+    version: str | None = None
+    description: str | None = None
+    created_at: str | None = None
+    tags: list[str] | None = None
+
+
+class Examples:
+    name = "examples"
+    sought = "an object with a list `examples`"
+    containers: tuple[Container, ...] = ("document",)
+    writable = True
+    derives_ids = True
+    items_keys = ("examples",)
+    shape: type = ExampleSet
+
+    def claims(self, sample: Json) -> bool:
+        return isinstance(sample, dict) and isinstance(sample.get("examples"), list)
+
+    def items(self, document: Json) -> list[Json]:
+        return listed(document, self.items_keys)
+
+    def cases(self, container: Container) -> Lens[Case]:
+        return Lens(
+            key=self.name,
+            noun=Case,
+            read=_read_case,
+            write=_write_case,
+            open_at=("metadata", KEY),
+            derived="id",
+        )
+
+    def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        return Lens(
+            key=self.name, noun=Dataset, read=_read_header, write=_write_header, open_at=(KEY,)
+        )
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        yield from ()
+
+
+def _read_header(doc: Json) -> Dataset:
+    head = fit(doc, _Header)
+    return Dataset(
+        name=head.name,
+        version=head.version,
+        description=head.description,
+        created_at=head.created_at,
+        tags=tuple(head.tags or ()),
+    )
+
+
+def _write_header(dataset: Dataset) -> Json:
+    return stated(
+        name=dataset.name,
+        version=dataset.version,
+        description=dataset.description,
+        createdAt=dataset.created_at,
+        tags=list(dataset.tags) or None,
+        examples=[],
+    )
+
+
+def _read_case(doc: Json) -> Case:
+    shape = fit(doc, _Item)
+    return Case.of(
+        shape.input,
+        shape.expected_output,
+        context=shape.context,
+        tags=shape.tags or (),
+        metadata=shape.metadata,
+    )
+
+
+def _write_case(case: Case) -> Json:
+    user, response = first_exchange(case)
+    return stated(
+        input=user,
+        expectedOutput=response,
+        context=case.context,
+        tags=list(case.tags) or None,
+        metadata=case.metadata or None,
+    )
+
+
+def first_exchange(case: Case) -> tuple[str, str]:
+    """The first message and what is expected of it, for formats that hold one exchange only."""
+    if not case.turns:
+        return (case.scenario.prompt if case.scenario else "", "")
+    return case.turns[0].user or "", case.turns[0].response or ""

@@ -1,0 +1,134 @@
+"""golden_questions: sessions of user inputs with open reference data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from karat.datasets.formats import listed
+from karat.datasets.formats.reference import (
+    ReferenceData,
+    read_reference,
+    stated,
+    write_reference,
+)
+from karat.datasets.lens import KEY, Lens
+from karat.datasets.patch import Object
+from karat.datasets.shape import Open, fit
+from karat.datasets.source import Container
+from karat.schema import Case, Dataset, Json, Problem, Turn
+
+
+class Question(Open):
+    """One test session."""
+
+    id: str
+    user_inputs: list[str]
+    agents_evaluated: list[str]
+    reference_data: ReferenceData
+    metadata: dict[str, Any] | None = None
+    updated_datetime: str | None = None
+
+
+class GoldenQuestions(Open):
+    """Golden sessions of user inputs, for one agent."""
+
+    golden_questions: list[Question]
+
+
+class _Item(Open):
+    """What of a question is read; what else it should have is for `validate` to say."""
+
+    id: str
+    user_inputs: list[str] = []
+    agents_evaluated: list[str] | None = None
+    reference_data: ReferenceData | None = None
+    metadata: dict[str, Any] | None = None
+    updated_datetime: str | None = None
+
+
+class Questions:
+    name = "questions"
+    sought = "an object with a list `golden_questions` (or `questions`)"
+    containers: tuple[Container, ...] = ("document",)
+    writable = True
+    derives_ids = False
+    items_keys = ("golden_questions", "questions")
+    shape: type = GoldenQuestions
+
+    def claims(self, sample: Json) -> bool:
+        return isinstance(sample, dict) and (
+            "golden_questions" in sample or isinstance(sample.get("questions"), list)
+        )
+
+    def items(self, document: Json) -> list[Json]:
+        return listed(document, self.items_keys)
+
+    def cases(self, container: Container) -> Lens[Case]:
+        return Lens(
+            key=self.name,
+            noun=Case,
+            read=_read_case,
+            write=_write_case,
+            open_at=("metadata", KEY),
+        )
+
+    def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        return Lens(
+            key=self.name,
+            noun=Dataset,
+            read=lambda _: Dataset(name=stem),
+            write=lambda _: {"golden_questions": []},
+            open_at=(KEY,),
+            derived="name",
+        )
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        yield from ()
+
+
+def _read_case(doc: Json) -> Case:
+    shape = fit(doc, _Item)
+    turns = tuple(Turn(user=text) for text in shape.user_inputs)
+    reference = read_reference(shape.reference_data or ReferenceData(), _reference(doc), turns)
+    metadata, tags = _split_tags(shape.metadata or {})
+    agents = shape.agents_evaluated
+    return Case(
+        id=shape.id,
+        turns=reference.turns,
+        tool_calls=reference.tool_calls,
+        trajectory=reference.trajectory,
+        state=reference.state,
+        agents=None if agents is None else tuple(agents),
+        contains=reference.contains,
+        reference=reference.other,
+        tags=tags,
+        metadata=metadata,
+        updated_at=shape.updated_datetime,
+    )
+
+
+def _reference(doc: Json) -> Object:
+    found = doc.get("reference_data") if isinstance(doc, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _split_tags(metadata: Object) -> tuple[Object, tuple[str, ...]]:
+    """Tags live in the metadata, where they are a list of texts."""
+    tags = metadata.get("tags")
+    if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in tags):
+        return metadata, ()
+    rest = {key: value for key, value in metadata.items() if key != "tags"}
+    return rest, tuple(str(tag) for tag in tags)
+
+
+def _write_case(case: Case) -> Json:
+    tags: Object = {"tags": list[Json](case.tags)} if case.tags else {}
+    return stated(
+        id=case.id,
+        user_inputs=[turn.user or "" for turn in case.turns],
+        agents_evaluated=list(case.agents or ()),
+        metadata=(case.metadata | tags) or None,
+        reference_data=write_reference(case),
+        updated_datetime=case.updated_at,
+    )
