@@ -1,0 +1,248 @@
+"""What a semantic convention says of one span: its role, and where each field is found.
+
+A convention is a list of sources per field, in order; the engine in `turns` does the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Literal, NamedTuple
+
+from karat.schema import Json, Span, Usage
+from karat.traces.conventions import flat, messages
+from karat.traces.conventions.decoding import dumps, integer, loads, text
+from karat.traces.conventions.messages import Said
+from karat.traces.conventions.tools import Answer, answer, arguments
+
+SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
+"""`workflow` wraps the agents of a turn, `chain` is any step with input and output, and what is
+below `skip` is no part of the agent's work."""
+
+
+class Source(NamedTuple):
+    """One place where messages may be: its name, and how they are read from there."""
+
+    key: str
+    read: Callable[[Span], list[Said] | None]
+
+
+def attribute(key: str, role: messages.Role) -> Source:
+    """Messages, or a bare text of `role`, in one attribute."""
+
+    def read(span: Span) -> list[Said] | None:
+        value = span.attributes.get(key)
+        return None if value is None else messages.read(value, role)
+
+    return Source(key, read)
+
+
+def numbered(prefix: str, layout: flat.Layout) -> Source:
+    """Messages spread over numbered attributes."""
+
+    def read(span: Span) -> list[Said] | None:
+        return flat.read(span.attributes, prefix, layout)
+
+    return Source(prefix, read)
+
+
+def verbatim(key: str, role: messages.Role) -> Source:
+    """A text that is a text even if it looks like JSON, such as a structured result."""
+
+    def read(span: Span) -> list[Said] | None:
+        value = span.attributes.get(key)
+        return [Said(role, dumps(value))] if value is not None else None
+
+    return Source(key, read)
+
+
+class Tool(NamedTuple):
+    """What a tool's span says."""
+
+    name: str | None
+    id: str | None
+    args: Json
+    answer: Answer | None
+    """`None` is "not recorded"."""
+    args_key: str | None = None
+    answer_key: str | None = None
+
+
+class Tokens(NamedTuple):
+    """The attributes that count each kind of token, in order."""
+
+    input: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+    cached: tuple[str, ...] = ()
+    cache_write: tuple[str, ...] = ()
+    reasoning: tuple[str, ...] = ()
+    total: tuple[str, ...] = ()
+
+
+class Convention:
+    """The sources of every field; a subclass states its own."""
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1  # bump when the same spans would give another trace
+
+    agent_names: ClassVar[tuple[str, ...]] = ()
+    models: ClassVar[tuple[str, ...]] = ()
+    providers: ClassVar[tuple[str, ...]] = ()
+    finishes: ClassVar[tuple[str, ...]] = ()
+    conversations: ClassVar[tuple[str, ...]] = ()
+    tokens: ClassVar[Tokens] = Tokens()
+    inputs: ClassVar[tuple[Source, ...]] = ()
+    outputs: ClassVar[tuple[Source, ...]] = ()
+    transcripts: ClassVar[tuple[Source, ...]] = ()
+    """Whole runs, asked only if nothing nearer answers."""
+    tool_names: ClassVar[tuple[str, ...]] = ()
+    tool_ids: ClassVar[tuple[str, ...]] = ()
+    tool_args: ClassVar[tuple[str, ...]] = ()
+    tool_results: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def mapper(self) -> str:
+        """The name and version that a trace remembers."""
+        return f"{self.name}@{self.version}"
+
+    def role(self, span: Span) -> SpanRole | None:
+        """The part that the span plays; `None` is none."""
+        raise NotImplementedError
+
+    def agent(self, span: Span) -> str | None:
+        """The name of the agent."""
+        return first_text(span.attributes, self.agent_names)
+
+    def model(self, span: Span) -> str | None:
+        """The name of the model."""
+        return first_text(span.attributes, self.models)
+
+    def provider(self, span: Span) -> str | None:
+        """Who serves the model."""
+        return first_text(span.attributes, self.providers)
+
+    def finish(self, span: Span) -> str | None:
+        """Why the model stopped."""
+        for key in self.finishes:
+            value = loads(span.attributes.get(key))
+            if isinstance(value, list) and value:
+                value = value[0]
+            if isinstance(value, str) and value:
+                return value
+        return None
+
+    def usage(self, span: Span) -> Usage:
+        """The tokens of this span."""
+        attributes = span.attributes
+        keys = self.tokens
+        return Usage(
+            input_tokens=first_integer(attributes, keys.input),
+            output_tokens=first_integer(attributes, keys.output),
+            cached_tokens=first_integer(attributes, keys.cached),
+            cache_write_tokens=first_integer(attributes, keys.cache_write),
+            reasoning_tokens=first_integer(attributes, keys.reasoning),
+            total_tokens=first_integer(attributes, keys.total),
+        )
+
+    def asked(self, span: Span) -> tuple[str, list[Said]] | None:
+        """The messages that went in, and the source that answered."""
+        return _first(span, self.inputs_of(span))
+
+    def answered(self, span: Span) -> tuple[str, list[Said]] | None:
+        """The messages that came out, and the source that answered."""
+        return _first(span, self.outputs_of(span))
+
+    def user(self, span: Span) -> tuple[str, str] | None:
+        """What the user said last, and the source that answered."""
+        for source in self.inputs_of(span):
+            said = source.read(span)
+            if said and (found := messages.last_user(said)) is not None:
+                return source.key, found
+        return None
+
+    def response(self, span: Span) -> tuple[str, str] | None:
+        """What was answered last, and the source that answered."""
+        empty = None
+        for source in self.outputs_of(span):
+            said = source.read(span)
+            found = messages.last_answer(said) if said else None
+            if found:
+                return source.key, found
+            if found is not None:
+                empty = empty or (source.key, found)
+        return empty
+
+    def inputs_of(self, span: Span) -> tuple[Source, ...]:
+        """The sources of input, where they depend on the span."""
+        return self.inputs
+
+    def outputs_of(self, span: Span) -> tuple[Source, ...]:
+        """The sources of output, where they depend on the span."""
+        return self.outputs
+
+    def transcript(self, span: Span) -> tuple[str, list[Said]] | None:
+        """The messages of the whole run, and the source that answered."""
+        return _first(span, self.transcripts)
+
+    def raw_answer(self, span: Span) -> tuple[str, str] | None:
+        """An output that is no message at all, such as a structured result."""
+        for source in self.outputs_of(span):
+            value = span.attributes.get(source.key)
+            if isinstance(value, str) and value:
+                return source.key, value
+        return None
+
+    def tool(self, span: Span) -> Tool:
+        """The call that a tool's span is the execution of."""
+        attributes = span.attributes
+        args_key = _first_key(attributes, self.tool_args)
+        answer_key = _first_key(attributes, self.tool_results)
+        found = answer(attributes[answer_key]) if answer_key else None
+        return Tool(
+            self.tool_name(span),
+            first_text(attributes, self.tool_ids) or (found.id if found else None),
+            arguments(attributes[args_key]) if args_key else None,
+            found,
+            args_key,
+            answer_key,
+        )
+
+    def tool_name(self, span: Span) -> str | None:
+        """The name of the tool."""
+        return first_text(span.attributes, self.tool_names)
+
+    def conversation(self, span: Span) -> str | None:
+        """The id that recordings of the same conversation share."""
+        return first_text(span.attributes, self.conversations)
+
+
+def first_text(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:
+    """The first of several attributes that is a text."""
+    for key in keys:
+        value = attributes.get(key)
+        if value is not None and (found := text(value)):
+            return found
+    return None
+
+
+def first_integer(attributes: dict[str, Json], keys: tuple[str, ...]) -> int | None:
+    """The first of several attributes that is a count."""
+    for key in keys:
+        value = attributes.get(key)
+        if value is not None and (found := integer(value)) is not None:
+            return found
+    return None
+
+
+def _first_key(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:
+    for key in keys:
+        if attributes.get(key) is not None:
+            return key
+    return None
+
+
+def _first(span: Span, sources: tuple[Source, ...]) -> tuple[str, list[Said]] | None:
+    for source in sources:
+        said = source.read(span)
+        if said:
+            return source.key, said
+    return None

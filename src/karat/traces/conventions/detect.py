@@ -1,0 +1,133 @@
+"""Which convention explains a span, by the attributes that only it writes."""
+
+from __future__ import annotations
+
+from karat.schema import Span
+from karat.traces.conventions import nested
+from karat.traces.conventions.adk import Adk
+from karat.traces.conventions.agent_framework import AgentFramework
+from karat.traces.conventions.agentops import AgentOps
+from karat.traces.conventions.any_agent import AnyAgent
+from karat.traces.conventions.autogen import Autogen
+from karat.traces.conventions.convention import Convention, SpanRole
+from karat.traces.conventions.genai import GenAi
+from karat.traces.conventions.langfuse import Langfuse
+from karat.traces.conventions.langsmith import LangSmith, LangSmithRun
+from karat.traces.conventions.mlflow import MlFlow
+from karat.traces.conventions.openai_agents import OpenAiAgents
+from karat.traces.conventions.openinference import OpenInference
+from karat.traces.conventions.openllmetry import OpenLlmetry
+from karat.traces.conventions.pydantic_ai import PydanticAi
+from karat.traces.conventions.strands import Strands
+from karat.traces.conventions.vercel import Vercel, VercelGenAi
+
+_GENAI = GenAi()
+_ADK = Adk()
+_PYDANTIC = PydanticAi()
+_FRAMEWORK = AgentFramework()
+_STRANDS = Strands()
+_OPENLLMETRY = OpenLlmetry()
+_LANGFUSE = Langfuse()
+
+_MARKS: tuple[tuple[str, Convention], ...] = (
+    ("openinference.span.kind", OpenInference()),
+    ("ai.operationId", Vercel()),
+    ("langsmith.span.kind", LangSmith()),
+    ("traceloop.span.kind", _OPENLLMETRY),
+    ("agentops.span.kind", AgentOps()),
+)
+"""Attributes that outrank the operation, which such spans may carry as well."""
+_LATE_MARKS: tuple[tuple[str, Convention], ...] = (
+    ("llm.request.type", _OPENLLMETRY),
+    ("openai_agents.type", OpenAiAgents()),
+    ("langsmith.run_type", LangSmithRun()),
+    ("mlflow.spanType", MlFlow()),
+    ("langfuse.observation.type", _LANGFUSE),
+    ("gcp.vertex.agent.llm_request", _ADK),
+    ("gcp.vertex.agent.event_id", _ADK),
+    ("all_messages_events", _PYDANTIC),
+    ("pydantic_ai.all_messages", _PYDANTIC),
+)
+_SCOPES: dict[str, Convention] = {
+    "gcp.vertex.agent": _ADK,
+    "pydantic-ai": _PYDANTIC,
+    "strands.telemetry.tracer": _STRANDS,
+    "agent_framework": _FRAMEWORK,
+    "gen_ai": VercelGenAi(),
+    "any_agent": AnyAgent(),
+}
+_SYSTEMS: dict[object, Convention] = {
+    "gcp.vertex.agent": _ADK,
+    "strands-agents": _STRANDS,
+    "microsoft.agent_framework": _FRAMEWORK,
+    "autogen": Autogen(),
+}
+_NAMES = ("agent_run [", "invocation", "call_llm", "invoke_agent ", "execute_tool ")
+
+CONVENTIONS: tuple[Convention, ...] = tuple(
+    dict.fromkeys(
+        (
+            _GENAI,
+            *(convention for _, convention in (*_MARKS, *_LATE_MARKS)),
+            *_SCOPES.values(),
+            *_SYSTEMS.values(),
+        )
+    )
+)
+
+
+def explain(span: Span) -> tuple[Span, Convention, SpanRole] | None:
+    """The convention and the role of a span, and the span as that convention expects it."""
+    convention = _convention(span)
+    if convention is None:
+        spelled = nested.flattened(span)
+        if spelled is None or (convention := _convention(spelled)) is None:
+            return None
+        span = spelled
+    role = convention.role(span)
+    return None if role is None else (span, convention, role)
+
+
+def _convention(span: Span) -> Convention | None:
+    attributes = span.attributes
+    if not attributes:
+        return _by_name(span)
+    for key, convention in _MARKS:
+        if key in attributes:
+            return convention
+    if "gen_ai.operation.name" in attributes:
+        return _by_producer(span)
+    for key, convention in _LATE_MARKS:
+        if key in attributes:
+            return convention
+    return _by_name(span)
+
+
+def _by_producer(span: Span) -> Convention:
+    found = _SCOPES.get(span.scope)
+    if found is not None:
+        return found
+    attributes = span.attributes
+    system = attributes.get("gen_ai.provider.name") or attributes.get("gen_ai.system")
+    found = _SYSTEMS.get(system) if isinstance(system, str) else None
+    if found is not None:
+        return found
+    if "gcp.vertex.agent.event_id" in attributes or "gcp.vertex.agent.session_id" in attributes:
+        return _ADK
+    if attributes["gen_ai.operation.name"] == "call_llm":
+        return _SCOPES["any_agent"]
+    return _GENAI
+
+
+def _by_name(span: Span) -> Convention | None:
+    """Spans without an attribute that tells: the scope if it is known, else ADK's names."""
+    found = _SCOPES.get(span.scope)
+    if found is not None:
+        return found
+    if "gen_ai.request.model" in span.attributes or "gen_ai.tool.name" in span.attributes:
+        return _GENAI
+    if span.attributes.get("gen_ai.system") == "gcp.vertex.agent":
+        return _ADK
+    if not span.attributes and span.name.startswith(_NAMES):
+        return _ADK
+    return None

@@ -1,0 +1,129 @@
+"""Messages in span events and in the log records that belong to a span."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from karat.schema import Json, Span, SpanEvent
+from karat.traces.conventions import messages
+from karat.traces.conventions.decoding import loads
+from karat.traces.conventions.messages import Role, Said
+
+DETAILS = "gen_ai.client.inference.operation.details"
+_ASKED: dict[str, Role] = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+_CONTENT = ("content", "tool_calls", "parts", "message")
+
+
+def asked(span: Span) -> list[Said] | None:
+    """What went into the span, by its events."""
+    return _gather(span, _asked)
+
+
+def answered(span: Span) -> list[Said] | None:
+    """What came out of the span, by its events."""
+    return _gather(span, _answered)
+
+
+def tool(span: Span) -> tuple[Json, Json]:
+    """The arguments and the result that a tool's span tells as if they were messages."""
+    args: Json = None
+    result: Json = None
+    for event in span.events:
+        if event.name == "gen_ai.tool.message":
+            args = _payload(event).get("content")
+        elif event.name == "gen_ai.choice":
+            payload = _payload(event)
+            result = payload.get("message", payload.get("content"))
+    return args, result
+
+
+def listed(value: Json, *, answers: bool) -> list[Said] | None:
+    """The same events as one JSON list, as pydantic-ai keeps them in an attribute."""
+    events = loads(value)
+    if not isinstance(events, list):
+        return None
+    found: list[Said] = []
+    for event in events:
+        if not isinstance(event, dict):
+            continue
+        name = event.get("event.name")
+        if name == "gen_ai.choice":
+            found.extend(_choice(event) if answers else ())
+        elif isinstance(name, str) and name in _ASKED and not answers:
+            found.append(messages.message(event, _ASKED[name]))
+    return found
+
+
+def _gather(span: Span, read: Callable[[SpanEvent], Iterable[Said]]) -> list[Said] | None:
+    found: list[Said] = []
+    for event in span.events:
+        found.extend(read(event))
+    return found or None
+
+
+def _asked(event: SpanEvent) -> Iterable[Said]:
+    role = _ASKED.get(event.name)
+    if role is not None:
+        payload = _payload(event)
+        if any(key in payload for key in _CONTENT):
+            return (messages.message(payload, role),)
+        return ()
+    if event.name == "gen_ai.choice":
+        return ()
+    if event.name == "gen_ai.content.prompt":
+        return messages.read(event.attributes.get("gen_ai.prompt"), "user")
+    return _side(event, "input", "gen_ai.input.messages", "user")
+
+
+def _answered(event: SpanEvent) -> Iterable[Said]:
+    if event.name == "gen_ai.choice":
+        return _choice(_payload(event))
+    if event.name in _ASKED:
+        return ()
+    if event.name == "gen_ai.content.completion":
+        return messages.read(event.attributes.get("gen_ai.completion"), "assistant")
+    return _side(event, "output", "gen_ai.output.messages", "assistant")
+
+
+def _side(event: SpanEvent, side: str, key: str, role: Role) -> Iterable[Said]:
+    """A details event by its attributes or its body; ADOT names the event after the scope."""
+    if (value := event.attributes.get(key)) is not None:
+        return messages.read(value, role)
+    body = loads(event.body)
+    if not isinstance(body, dict):
+        return ()
+    inner = body.get(key, body.get(side))
+    if isinstance(inner, dict) and "messages" in inner:
+        inner = inner["messages"]
+    elif key not in body:
+        return ()
+    return messages.read(inner, role)
+
+
+def _choice(payload: dict[str, Json]) -> Iterable[Said]:
+    inner = loads(payload.get("message"))
+    finish = payload.get("finish_reason")
+    if inner is None:
+        if not any(key in payload for key in _CONTENT):
+            return ()
+        inner = payload
+    said = messages.message(inner, "assistant")
+    if said.role == "assistant" and isinstance(finish, str):
+        said.finish = finish
+    return (said,)
+
+
+def _payload(event: SpanEvent) -> dict[str, Json]:
+    """The body, or the attributes that stand in for it; Azure keeps it as JSON in one of them."""
+    body = loads(event.body)
+    if isinstance(body, dict):
+        return body
+    if isinstance(body, str) and body:
+        return {"content": body}
+    inner = loads(event.attributes.get("gen_ai.event.content"))
+    return inner if isinstance(inner, dict) else event.attributes

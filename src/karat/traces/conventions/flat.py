@@ -1,0 +1,137 @@
+"""Messages that are spread over numbered attributes, as OpenInference and OpenLLMetry do it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from karat.schema import Json
+from karat.traces.conventions.decoding import loads
+from karat.traces.conventions.messages import Call, Result, Said, message, plain, role_of
+
+LIMIT = 10_000
+"""Messages per call that are looked for."""
+
+
+class Keys(NamedTuple):
+    """The attribute names of one numbered message."""
+
+    role: str
+    content: str
+    contents: str
+    calls: str
+    result_id: str
+    name: str
+    finish: str
+    function: str
+
+
+class Layout(NamedTuple):
+    """How one convention spells a numbered message."""
+
+    message: str
+    content: str
+    call: str
+    call_name: str
+    call_args: str
+
+
+OPENINFERENCE = Layout(
+    message="message.",
+    content="message_content.text",
+    call="tool_call.",
+    call_name="function.name",
+    call_args="function.arguments",
+)
+OPENLLMETRY = Layout(message="", content="text", call="", call_name="name", call_args="arguments")
+
+
+def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Said] | None:
+    """The messages under a prefix, or `None` if there are none."""
+    found: list[Said] = []
+    for index in range(LIMIT):
+        keys = _keys(prefix, index, layout) if index < 64 else _spell(prefix, index, layout)
+        said = _message(attributes, keys, layout)
+        if said is None:
+            break
+        found.append(said)
+    return found or None
+
+
+def _spell(prefix: str, index: int, layout: Layout) -> Keys:
+    base = f"{prefix}.{index}.{layout.message}"
+    return Keys(
+        f"{base}role",
+        f"{base}content",
+        f"{base}contents.",
+        f"{base}tool_calls.",
+        f"{base}tool_call_id",
+        f"{base}name",
+        f"{base}finish_reason",
+        f"{base}function_call_name",
+    )
+
+
+_keys = cache(_spell)
+
+
+def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | None:
+    role = attributes.get(keys.role)
+    content = attributes.get(keys.content)
+    if role is None and content is None and not _has_more(attributes, keys, layout):
+        return None
+    if content is None:
+        content = _contents(attributes, keys.contents, layout)
+    # A completion may leave its role unsaid; prompts do not.
+    named = role_of(role) if role is not None else "assistant"
+    if named == "tool":
+        found = attributes.get(keys.result_id)
+        name = attributes.get(keys.name)
+        result = Result(_text(found), _text(name), plain(content), error=False)
+        return Said(named, results=[result])
+    said = message(content, named) if content is not None else Said(named)
+    said.role = named
+    said.finish = _text(attributes.get(keys.finish))
+    _calls(said, attributes, keys, layout)
+    return said
+
+
+def _has_more(attributes: dict[str, Json], keys: Keys, layout: Layout) -> bool:
+    return (
+        f"{keys.contents}0.{layout.content}" in attributes
+        or f"{keys.calls}0.{layout.call}{layout.call_name}" in attributes
+        or keys.function in attributes
+        or keys.finish in attributes
+    )
+
+
+def _contents(attributes: dict[str, Json], prefix: str, layout: Layout) -> Json:
+    pieces: list[Json] = []
+    for index in range(LIMIT):
+        piece = attributes.get(f"{prefix}{index}.{layout.content}")
+        if isinstance(piece, str):
+            pieces.append(piece)
+        elif f"{prefix}{index}.message_content.type" not in attributes:
+            break
+    return pieces or None
+
+
+def _calls(said: Said, attributes: dict[str, Json], keys: Keys, layout: Layout) -> None:
+    for index in range(LIMIT):
+        base = f"{keys.calls}{index}.{layout.call}"
+        name = attributes.get(base + layout.call_name)
+        if not isinstance(name, str):
+            break
+        args = attributes.get(base + layout.call_args)
+        said.calls.append(Call(name, _args(args), _text(attributes.get(base + "id"))))
+    if isinstance(name := attributes.get(keys.function), str):
+        args = attributes.get(keys.function.replace("_name", "_arguments_json"))
+        said.calls.append(Call(name, _args(args), None))
+
+
+def _args(value: Json) -> Json:
+    return {} if value == "" else loads(value)
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,136 @@
+"""OTel GenAI, new (messages in attributes or one details event) and old (an event per message)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from karat.schema import Span
+from karat.traces.conventions import events, flat
+from karat.traces.conventions.convention import (
+    Convention,
+    Source,
+    SpanRole,
+    Tokens,
+    Tool,
+    attribute,
+    numbered,
+)
+from karat.traces.conventions.tools import answer, arguments
+
+ROLES: dict[object, SpanRole] = {
+    "chat": "model",
+    "generate_content": "model",
+    "text_completion": "model",
+    "completion": "model",
+    "responses": "model",
+    "invoke_agent": "agent",
+    "invoke_workflow": "workflow",
+    "execute_tool": "tool",
+    "evaluate": "skip",
+}
+EVENTS_IN = Source("events", events.asked)
+EVENTS_OUT = Source("events", events.answered)
+
+
+class GenAi(Convention):
+    """The OpenTelemetry semantic conventions for generative AI."""
+
+    name: ClassVar[str] = "genai"
+
+    agent_names: ClassVar = ("gen_ai.agent.name", "gen_ai.workflow.name", "gen_ai.agent.id")
+    models: ClassVar = ("gen_ai.request.model", "gen_ai.response.model")
+    providers: ClassVar = ("gen_ai.provider.name", "gen_ai.system")
+    finishes: ClassVar = ("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason")
+    conversations: ClassVar = (
+        "gen_ai.conversation.id",
+        "session.id",
+        "gen_ai.thread.id",
+        "gen_ai.session.id",
+        "langfuse.session.id",
+    )
+    tokens: ClassVar = Tokens(
+        input=("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        output=("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+        cached=(
+            "gen_ai.usage.cache_read.input_tokens",
+            "gen_ai.usage.cache_read_input_tokens",
+            "gen_ai.usage.details.cache_read_tokens",
+            "gen_ai.usage.details.cached_tokens",
+            "gen_ai.usage.cached_tokens",
+        ),
+        cache_write=(
+            "gen_ai.usage.cache_write.input_tokens",
+            "gen_ai.usage.cache_creation.input_tokens",
+            "gen_ai.usage.cache_creation_input_tokens",
+            "gen_ai.usage.cache_write_input_tokens",
+        ),
+        reasoning=(
+            "gen_ai.usage.reasoning.output_tokens",
+            "gen_ai.usage.reasoning_tokens",
+            "llm.usage.reasoning_tokens",
+            "gen_ai.usage.details.reasoning_tokens",
+        ),
+        total=("gen_ai.usage.total_tokens", "llm.usage.total_tokens"),
+    )
+    inputs: ClassVar = (
+        attribute("gen_ai.input.messages", "user"),
+        numbered("gen_ai.prompt", flat.OPENLLMETRY),
+        EVENTS_IN,
+        attribute("gen_ai.prompt", "user"),
+    )
+    outputs: ClassVar = (
+        attribute("gen_ai.output.messages", "assistant"),
+        numbered("gen_ai.completion", flat.OPENLLMETRY),
+        EVENTS_OUT,
+        attribute("gen_ai.completion", "assistant"),
+    )
+    tool_names: ClassVar = ("gen_ai.tool.name",)
+    tool_ids: ClassVar = ("gen_ai.tool.call.id",)
+    tool_args: ClassVar = ("gen_ai.tool.call.arguments", "gen_ai.tool.args")
+    tool_results: ClassVar = ("gen_ai.tool.call.result", "gen_ai.tool.result")
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the operation; a tool that merges other tools' answers is none."""
+        operation = span.attributes.get("gen_ai.operation.name")
+        role = ROLES.get(operation) if isinstance(operation, str) else _unnamed(span)
+        if role == "tool" and span.attributes.get("gen_ai.tool.name") == "(merged tools)":
+            return None
+        return role
+
+    def agent(self, span: Span) -> str | None:
+        """By attribute, else by a span name such as `invoke_agent weather`."""
+        return super().agent(span) or _suffix(span.name, "invoke_agent ")
+
+    def tool_name(self, span: Span) -> str | None:
+        """By attribute, else by a span name such as `execute_tool search`."""
+        return super().tool_name(span) or _suffix(span.name, "execute_tool ")
+
+    def tool(self, span: Span) -> Tool:
+        """By attributes, else by the events that carry them as if they were messages."""
+        found = super().tool(span)
+        if found.args is None and found.answer is None and span.events:
+            args, result = events.tool(span)
+            found = found._replace(
+                args=None if args is None else arguments(args),
+                answer=None if result is None else answer(result),
+                args_key="gen_ai.tool.message",
+                answer_key="gen_ai.choice",
+            )
+        if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
+            found = found._replace(answer=found.answer._replace(failed=True))
+        return found
+
+
+def _unnamed(span: Span) -> SpanRole | None:
+    """Early recorders named no operation."""
+    attributes = span.attributes
+    if "gen_ai.tool.name" in attributes:
+        return "tool"
+    if "gen_ai.request.model" not in attributes:
+        return None
+    told = "gen_ai.usage.output_tokens" in attributes or "gen_ai.prompt.0.role" in attributes
+    return "model" if told or "gen_ai.usage.completion_tokens" in attributes else None
+
+
+def _suffix(name: str, prefix: str) -> str | None:
+    return name[len(prefix) :] or None if name.startswith(prefix) else None

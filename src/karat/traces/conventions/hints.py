@@ -1,0 +1,109 @@
+"""What to switch on in a framework that did not record what a metric needs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class _Hint(NamedTuple):
+    content: str
+    tools: str
+    usage: str
+
+
+_OTEL = (
+    "set OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
+)
+_LEAVES = "instrument the model client too, so that each model call gets its own span"
+_SESSION = {
+    "adk": "run the agent with a session service, ADK then records the session id",
+    "langsmith": "pass thread_id in the run's metadata",
+    "openai-agents": "pass group_id in the RunConfig",
+    "openinference": "wrap the run in using_session(session_id)",
+    "openllmetry": "call Traceloop.set_association_properties with a session_id",
+    "strands": "pass trace_attributes={'session.id': …} to the Agent",
+    "vercel": "pass metadata: { sessionId } in the telemetry settings",
+}
+_HINTS: dict[str, _Hint] = {
+    "adk": _Hint(f"{_OTEL} (ADK 2.13 and newer record no content without it)", _OTEL, _LEAVES),
+    "agent-framework": _Hint(
+        "enable sensitive data: ENABLE_SENSITIVE_DATA=true, or "
+        "configure_otel_providers(enable_sensitive_data=True)",
+        "enable sensitive data: ENABLE_SENSITIVE_DATA=true",
+        _LEAVES,
+    ),
+    "agentops": _Hint("do not mask content in agentops.init", "decorate tools with @tool", _LEAVES),
+    "any-agent": _Hint("use any-agent's own tracing", "use any-agent's own tracing", _LEAVES),
+    "autogen": _Hint(
+        "AutoGen records no content; instrument the model client as well",
+        "AutoGen records no arguments or results; instrument the model client as well",
+        _LEAVES,
+    ),
+    "genai": _Hint(_OTEL, _OTEL, _LEAVES),
+    "langfuse": _Hint(
+        "set input and output on the observations",
+        "record tools as observations of type tool, with input and output",
+        "set usage_details on the generations",
+    ),
+    "langsmith": _Hint(
+        "unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS",
+        "unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS",
+        "let the model return usage metadata (stream_usage=True when streaming)",
+    ),
+    "mlflow": _Hint(
+        "switch on autologging for the model's library, or set inputs and outputs on the spans",
+        "trace tools with span_type=TOOL",
+        "switch on autologging for the model's library",
+    ),
+    "openai-agents": _Hint(
+        "set trace_include_sensitive_data=True in the RunConfig; response spans hold only an id, "
+        "so record through an instrumentation such as OpenInference",
+        "set trace_include_sensitive_data=True in the RunConfig",
+        "record through an instrumentation such as OpenInference",
+    ),
+    "openinference": _Hint(
+        "unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
+        "unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
+        _LEAVES,
+    ),
+    "openllmetry": _Hint(
+        "set TRACELOOP_TRACE_CONTENT=true", "set TRACELOOP_TRACE_CONTENT=true", _LEAVES
+    ),
+    "pydantic-ai": _Hint(
+        "pass InstrumentationSettings(include_content=True)",
+        "pass InstrumentationSettings(include_content=True)",
+        _LEAVES,
+    ),
+    "strands": _Hint(
+        "export span events too, or set OTEL_SEMCONV_STABILITY_OPT_IN="
+        "gen_ai_latest_experimental; on AgentCore read the log file beside the spans",
+        "export span events too; on AgentCore read the log file beside the spans",
+        _LEAVES,
+    ),
+    "vercel": _Hint(
+        "set recordInputs: true and recordOutputs: true in experimental_telemetry",
+        "set recordInputs: true and recordOutputs: true in experimental_telemetry",
+        _LEAVES,
+    ),
+}
+_KINDS = {
+    "user": "content",
+    "response": "content",
+    "messages": "content",
+    "tool_calls": "tools",
+    "tool_args": "tools",
+    "tool_results": "tools",
+    "usage": "usage",
+    "model_calls": "usage",
+    "models": "usage",
+}
+
+
+def recording_hint(convention: str, field: str) -> str | None:
+    """How to make a framework record a field; `None` if there is no known way."""
+    if field == "conversation":
+        return _SESSION.get(convention)
+    hint = _HINTS.get(convention)
+    kind = _KINDS.get(field)
+    return getattr(hint, kind) if hint is not None and kind is not None else None

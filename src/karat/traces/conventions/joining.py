@@ -1,0 +1,134 @@
+"""Tool calls: what models asked for and what tools' spans tell, made one list."""
+
+from __future__ import annotations
+
+import msgspec
+
+from karat.schema import Json, ToolCall, ToolResult
+from karat.traces.conventions.convention import Tool
+from karat.traces.conventions.messages import Call, Result
+from karat.traces.conventions.reading import Reading
+from karat.traces.conventions.tools import failure
+
+WINDOW = 64
+"""Calls of one name, waiting for their spans, that are compared with each."""
+
+
+class Made(msgspec.Struct, eq=False):
+    """One call of a tool, by the model that asked for it, the span that ran it, or both."""
+
+    name: str
+    call: Call | None
+    agent: str | None
+    start: int | None
+    asker: Reading | None = None
+    tool: Tool | None = None
+    reading: Reading | None = None
+    result: Result | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The call's id, where either side tells it."""
+        found = self.call.id if self.call else None
+        return found or (self.tool.id if self.tool else None)
+
+    @property
+    def args(self) -> Json:
+        """The model's own words first: a tool's span often has them wrapped, or not at all."""
+        if self.call is not None and self.call.args is not None:
+            return self.call.args
+        return self.tool.args if self.tool else None
+
+    def to_call(self) -> ToolCall:
+        """As the schema has it."""
+        span = self.reading.span if self.reading else None
+        return ToolCall(
+            name=self.name,
+            args=self.args,
+            id=self.id,
+            agent=self.agent,
+            start=span.start if span else self.start,
+            end=span.end if span else None,
+        )
+
+    def to_result(self) -> ToolResult | None:
+        """What the tool answered; `None` if it is not known to have run."""
+        if self.tool is None and self.result is None:
+            return None
+        value: Json = None
+        if self.tool is not None and self.tool.answer is not None:
+            value = self.tool.answer.value
+        elif self.result is not None:
+            value = self.result.value
+        return ToolResult(name=self.name, id=self.id, result=value, error=self._error(value))
+
+    def _error(self, value: Json) -> str | None:
+        found = failure(self.reading.span) if self.reading else None
+        if found is not None:
+            return found or _shown(value)
+        failed = self.tool.answer.failed if self.tool and self.tool.answer else False
+        failed = failed or (self.result.error if self.result else False)
+        return _shown(value) if failed else None
+
+
+def _shown(value: Json) -> str:
+    return value if isinstance(value, str) and value else "the tool failed"
+
+
+def join(asked: list[Made], ran: list[Made]) -> list[Made]:
+    """Joins by id, then by name and arguments, then by name and order."""
+    by_id = {made.call.id: made for made in asked if made.call and made.call.id}
+    late: list[Made] = []
+    for made in ran:
+        tool_id = made.tool.id if made.tool else None
+        match = by_id.get(tool_id) if tool_id else None
+        if match is not None and match.reading is None:
+            _run(match, made)
+        else:
+            late.append(made)
+    return _joined_by_name(asked, late) if late else asked
+
+
+def _joined_by_name(asked: list[Made], late: list[Made]) -> list[Made]:
+    waiting: dict[str, list[Made]] = {}
+    for made in asked:
+        if made.reading is None:
+            waiting.setdefault(made.name, []).append(made)
+    extra: list[Made] = []
+    for made in late:
+        calls = waiting.get(made.name, [])
+        at = _position(calls, made)
+        if at is None:
+            extra.append(made)
+        else:
+            _run(calls.pop(at), made)
+    # Calls that no model was seen asking for take their place by time among the others.
+    return sorted([*asked, *extra], key=lambda made: made.start or 0) if extra else asked
+
+
+def _run(match: Made, made: Made) -> None:
+    match.tool = made.tool
+    match.reading = made.reading
+    match.agent = match.agent or made.agent
+
+
+def _position(calls: list[Made], made: Made) -> int | None:
+    fits = [at for at, call in enumerate(calls[:WINDOW]) if _may_run(call, made)]
+    for at in fits:
+        if calls[at].args == made.args:
+            return at
+    return fits[0] if fits else None
+
+
+def _may_run(call: Made, made: Made) -> bool:
+    """A span that tells another id runs another call, and no tool runs before it is asked for."""
+    known = call.call.id if call.call else None
+    told = made.tool.id if made.tool else None
+    if known and told and known != told and not _is_uuid(told):
+        return False
+    return call.start is None or made.start is None or call.start <= made.start
+
+
+def _is_uuid(told: str) -> bool:
+    """Some recorders number executions in place of naming the model's call."""
+    return len(told) == 36 and told.count("-") == 4

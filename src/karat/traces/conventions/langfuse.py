@@ -1,0 +1,73 @@
+"""Langfuse's SDK, and its exports where the original attributes are gone."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from karat.schema import Json, Span, Usage
+from karat.traces.conventions.convention import Convention, SpanRole, attribute, first_integer
+from karat.traces.conventions.decoding import loads
+from karat.traces.conventions.genai import GenAi
+
+_KIND = "langfuse.observation.type"
+_ROLES: dict[Json, SpanRole] = {
+    "generation": "model",
+    "agent": "agent",
+    "tool": "tool",
+    "span": "chain",
+    "chain": "chain",
+    "retriever": "retriever",
+    "evaluator": "skip",
+}
+
+
+class Langfuse(Convention):
+    """Langfuse observations."""
+
+    name: ClassVar[str] = "langfuse"
+
+    agent_names: ClassVar = ("gen_ai.agent.name",)
+    models: ClassVar = ("langfuse.observation.model.name", *GenAi.models)
+    conversations: ClassVar = ("langfuse.session.id", "session.id", "gen_ai.conversation.id")
+    inputs: ClassVar = (
+        attribute("langfuse.observation.input", "user"),
+        *GenAi.inputs,
+        attribute("langfuse.trace.input", "user"),
+    )
+    outputs: ClassVar = (
+        attribute("langfuse.observation.output", "assistant"),
+        *GenAi.outputs,
+        attribute("langfuse.trace.output", "assistant"),
+    )
+    tokens: ClassVar = GenAi.tokens
+    tool_ids: ClassVar = GenAi.tool_ids
+    tool_args: ClassVar = ("langfuse.observation.input", *GenAi.tool_args)
+    tool_results: ClassVar = ("langfuse.observation.output", *GenAi.tool_results)
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the type of observation."""
+        kind = span.attributes.get(_KIND)
+        return _ROLES.get(kind.lower()) if isinstance(kind, str) else None
+
+    def agent(self, span: Span) -> str | None:
+        """An observation bears the agent's name."""
+        return super().agent(span) or span.name or None
+
+    def tool_name(self, span: Span) -> str | None:
+        """An observation bears the tool's name."""
+        return span.name or None
+
+    def usage(self, span: Span) -> Usage:
+        """By the usage details, in Langfuse's words or in the provider's."""
+        usage = loads(span.attributes.get("langfuse.observation.usage_details"))
+        if not isinstance(usage, dict):
+            return super().usage(span)
+        return Usage(
+            input_tokens=first_integer(usage, ("input", "input_tokens", "prompt_tokens")),
+            output_tokens=first_integer(usage, ("output", "output_tokens", "completion_tokens")),
+            cached_tokens=first_integer(
+                usage, ("input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
+            ),
+            reasoning_tokens=first_integer(usage, ("output_reasoning_tokens", "output_reasoning")),
+            total_tokens=first_integer(usage, ("total", "total_tokens")),
+        )

@@ -1,0 +1,55 @@
+"""OpenLLMetry (Traceloop): old numbered prompts and completions, new OTel GenAI messages."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from karat.schema import Json, Span
+from karat.traces.conventions.convention import SpanRole, attribute
+from karat.traces.conventions.genai import ROLES, GenAi
+
+_KINDS: dict[Json, SpanRole] = {
+    "workflow": "workflow",
+    "agent": "agent",
+    "tool": "tool",
+    "task": "chain",
+    "llm": "model",
+}
+_REQUESTS: dict[Json, SpanRole] = {"chat": "model", "completion": "model"}
+_PROPERTIES = "traceloop.association.properties."
+
+
+class OpenLlmetry(GenAi):
+    """Traceloop's OpenLLMetry."""
+
+    name: ClassVar[str] = "openllmetry"
+
+    agent_names: ClassVar = ("gen_ai.agent.name", "traceloop.entity.name")
+    conversations: ClassVar = (
+        *GenAi.conversations,
+        f"{_PROPERTIES}session_id",
+        f"{_PROPERTIES}thread_id",
+        f"{_PROPERTIES}conversation_id",
+        f"{_PROPERTIES}chat_id",
+    )
+    inputs: ClassVar = (*GenAi.inputs, attribute("traceloop.entity.input", "user"))
+    outputs: ClassVar = (*GenAi.outputs, attribute("traceloop.entity.output", "assistant"))
+    tool_names: ClassVar = ("gen_ai.tool.name", "traceloop.entity.name")
+    tool_args: ClassVar = (*GenAi.tool_args, "traceloop.entity.input")
+    tool_results: ClassVar = (*GenAi.tool_results, "traceloop.entity.output")
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the operation, else by the kind, else by the type of request."""
+        attributes = span.attributes
+        operation = attributes.get("gen_ai.operation.name")
+        if isinstance(operation, str) and (operation in ROLES or operation == "create_agent"):
+            return super().role(span)
+        kind = attributes.get("traceloop.span.kind")
+        if isinstance(kind, str):
+            return _KINDS.get(kind)
+        request = attributes.get("llm.request.type")
+        return _REQUESTS.get(request) if isinstance(request, str) else None
+
+    def tool_name(self, span: Span) -> str | None:
+        """By attribute, else by a span name such as `search.tool`."""
+        return super().tool_name(span) or span.name.removesuffix(".tool") or None

@@ -1,0 +1,58 @@
+"""pydantic-ai v1 (events as JSON in an attribute, or logs) to v3 (OTel GenAI)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from karat.schema import Span
+from karat.traces.conventions import events
+from karat.traces.conventions.convention import Source, SpanRole, attribute, verbatim
+from karat.traces.conventions.genai import GenAi
+from karat.traces.conventions.messages import Said
+
+
+def _asked(span: Span) -> list[Said] | None:
+    value = span.attributes.get("events")
+    return None if value is None else events.listed(value, answers=False)
+
+
+def _answered(span: Span) -> list[Said] | None:
+    value = span.attributes.get("events")
+    return None if value is None else events.listed(value, answers=True)
+
+
+def _run(span: Span) -> list[Said] | None:
+    value = span.attributes.get("all_messages_events")
+    return None if value is None else events.listed(value, answers=False)
+
+
+class PydanticAi(GenAi):
+    """pydantic-ai, as itself or through logfire."""
+
+    name: ClassVar[str] = "pydantic-ai"
+
+    agent_names: ClassVar = ("gen_ai.agent.name", "agent_name")
+    models: ClassVar = (*GenAi.models, "model_name")
+    inputs: ClassVar = (*GenAi.inputs, Source("events", _asked))
+    outputs: ClassVar = (
+        verbatim("final_result", "assistant"),
+        *GenAi.outputs,
+        Source("events", _answered),
+    )
+    transcripts: ClassVar = (
+        attribute("pydantic_ai.all_messages", "user"),
+        Source("all_messages_events", _run),
+    )
+    tool_args: ClassVar = (*GenAi.tool_args, "tool_arguments")
+    tool_results: ClassVar = (*GenAi.tool_results, "tool_response")
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the operation, else by what v1 and v2 call their spans."""
+        role = super().role(span)
+        if role is not None:
+            return role
+        if span.name == "agent run" or "all_messages_events" in span.attributes:
+            return "agent"
+        if span.name.startswith("running tool") and "gen_ai.tool.name" in span.attributes:
+            return "tool"
+        return "agent" if "pydantic_ai.all_messages" in span.attributes else None

@@ -1,0 +1,124 @@
+"""What a tool's span says of its arguments and its result, out of the wrappers around them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from karat.schema import Json, Span
+from karat.traces.conventions.decoding import dumps, literal, loads
+from karat.traces.conventions.messages import plain
+from karat.traces.conventions.reprs import crew_arguments
+
+_SDK_FAILURE = "An error occurred while running the tool"
+"""What the OpenAI Agents SDK answers in place of an exception."""
+_TOOL_MESSAGE = re.compile(
+    r"""content=(?P<q>['"])(?P<content>.*?)(?P=q)(?= name=| tool_call_id=| additional_kwargs=|$)"""
+    r"""(?:.*?tool_call_id='(?P<id>[^']*)')?""",
+    re.DOTALL,
+)
+
+
+class Answer(NamedTuple):
+    """A tool's result with what its wrapper told beside it."""
+
+    value: Json
+    id: str | None = None
+    failed: bool = False
+
+
+def arguments(value: Json) -> Json:
+    """The arguments themselves: a recorder may wrap them, or print them as a Python literal."""
+    found = loads(value)
+    if isinstance(found, str):
+        return {} if found == "" else literal(found)
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
+        found = found[0]
+    return _unwrapped(found) if isinstance(found, dict) else found
+
+
+def _unwrapped(found: dict[str, Json]) -> Json:
+    if "input_str" in found:  # LangChain's callback, which adds run metadata beside it
+        inputs = found.get("inputs")
+        return inputs if isinstance(inputs, dict) else arguments(found["input_str"])
+    for key in ("calling", "tool_string"):  # CrewAI prints the call
+        if isinstance(printed := found.get(key), str) and (args := crew_arguments(printed)):
+            return arguments(args)
+    if isinstance(kwargs := found.get("kwargs"), dict) and ("args" in found or len(found) == 1):
+        args = found.get("args")
+        if not kwargs and isinstance(args, list) and args:
+            return args[0] if len(args) == 1 and isinstance(args[0], dict) else {"args": args}
+        return kwargs
+    if "name" in found or len(found) == 1:
+        for key in ("args", "arguments", "input", "inputs", "kwargs", "tool_input"):
+            inner = loads(found.get(key))
+            if isinstance(inner, str) and inner[:1] == "{":
+                inner = literal(inner)
+            if isinstance(inner, dict):
+                return inner
+    return found
+
+
+def is_schema(value: Json) -> bool:
+    """Whether an object declares parameters rather than passing them."""
+    if not isinstance(value, dict):
+        return False
+    if isinstance(value.get("properties"), dict) or "$schema" in value:
+        return True
+    return bool(value) and all(isinstance(x, dict) and "type" in x for x in value.values())
+
+
+def answer(value: Json) -> Answer:
+    """The result itself, out of a serialized tool message or a list of blocks."""
+    found = loads(value)
+    if isinstance(found, dict):
+        return _unwrapped_answer(found)
+    if isinstance(found, str):
+        return _text_answer(found)
+    return Answer(plain(found))
+
+
+def _unwrapped_answer(found: dict[str, Json]) -> Answer:
+    inner = found
+    for key in ("output", "data", "kwargs", "update"):
+        step = inner.get(key)
+        if isinstance(step, dict) and ("content" in step or "kwargs" in step or "messages" in step):
+            inner = step
+    if isinstance(listed := inner.get("messages"), list) and len(listed) == 1:
+        only = listed[0]
+        return _unwrapped_answer(only) if isinstance(only, dict) else Answer(found)
+    if "content" in inner and ("tool_call_id" in inner or "status" in inner or "isError" in inner):
+        failed = inner.get("status") == "error" or inner.get("isError") is True
+        return Answer(plain(inner["content"]), _id(inner.get("tool_call_id")), failed)
+    if "output" in found and len(found) <= 2 and ("kwargs" in found or len(found) == 1):
+        return answer(found["output"])
+    if found.get("type") in ("text", "json") and "value" in found:
+        return Answer(found["value"])
+    return Answer(found, None, found.get("isError") is True or found.get("is_error") is True)
+
+
+def _text_answer(found: str) -> Answer:
+    if found.startswith("content="):
+        match = _TOOL_MESSAGE.match(found[:100_000])
+        if match:
+            return Answer(match["content"], match["id"], " status='error'" in found)
+    return Answer(found, None, found.startswith(_SDK_FAILURE))
+
+
+def failure(span: Span) -> str | None:
+    """Why the span failed, or `None` if it did not; an empty text if no reason is recorded."""
+    if span.status != "error" and "error.type" not in span.attributes and not span.events:
+        return None
+    reason = None
+    for event in span.events:
+        if event.name == "exception" or event.name == "gen_ai.client.operation.exception":
+            reason = event.attributes.get("exception.message") or reason
+            reason = reason or event.attributes.get("exception.type") or ""
+    if reason is None and span.status != "error" and "error.type" not in span.attributes:
+        return None
+    found = reason or span.status_message or span.attributes.get("error.type") or ""
+    return dumps(found)
+
+
+def _id(value: Json) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,66 @@
+"""The spans of one trace id, made a `Trace`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.schema import Span, Trace
+from karat.traces.conventions.convention import Convention, first_text
+from karat.traces.conventions.reading import Reading, read
+from karat.traces.conventions.splitting import split
+from karat.traces.conventions.turns import sort, turn
+
+_CASES = ("karat.case.id", "agentevals.eval.case.id")
+_WORK = frozenset(("agent", "workflow", "model", "tool"))
+_LOOKED_AT = 16
+"""Spans of a trace that are asked for its conversation."""
+
+
+def to_traces(
+    spans: Sequence[Span], *, source: str | None = None, keep_spans: bool = False
+) -> list[Trace]:
+    """What the agent did, by spans of one trace id in the order of time; none if it did nothing."""
+    groups = [g for g in read(spans) if any(r.role in _WORK for r in g.readings)]
+    if not groups:
+        return []
+    works = [sort(root, readings) for group in groups for root, readings in split(group)]
+    turns = [turn(work) for work in works]
+    readings = [reading for group in groups for reading in group.readings]
+    convention = _convention(readings)
+    sources = dict[str, str]()
+    for work in reversed(works):
+        sources.update(work.sources)
+    root = groups[0].root
+    return [
+        Trace(
+            id=root.trace_id,
+            turns=tuple(turns),
+            source=source,
+            convention=convention.name,
+            mapper=convention.mapper,
+            conversation=_conversation(root, readings),
+            case=_case(root, readings),
+            sources=sources,
+            spans=tuple(spans) if keep_spans else (),
+        )
+    ]
+
+
+def _convention(readings: list[Reading]) -> Convention:
+    """The one that explains the owner of the first turn."""
+    for reading in readings:
+        if reading.role != "chain":
+            return reading.convention
+    return readings[0].convention
+
+
+def _conversation(root: Span, readings: list[Reading]) -> str | None:
+    for reading in readings[:_LOOKED_AT]:
+        if found := reading.convention.conversation(reading.span):
+            return found
+    return first_text(root.attributes, ("session.id", "gen_ai.conversation.id"))
+
+
+def _case(root: Span, readings: list[Reading]) -> str | None:
+    found = first_text(root.attributes, _CASES) or first_text(root.resource, _CASES)
+    return found or first_text(readings[0].span.attributes, _CASES)
