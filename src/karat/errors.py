@@ -47,3 +47,7 @@ class OutputError(KaratError):
 
 class LossError(OutputError):
     """A strict conversion would lose something, so nothing was written."""
+
+    def __init__(self, message: str, *, where: str, conversion: object) -> None:
+        super().__init__(message, where=where)
+        self.conversion = conversion

@@ -1,0 +1,81 @@
+"""The command line. A command's module is imported when the command is called, and not before:
+`karat --help` must answer before the user's hand leaves the key."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from karat import __version__
+from karat.errors import KaratError
+
+_COMMANDS = {
+    "validate": ("golden", "Check golden files and name every problem."),
+    "show": ("golden", "Summarise a dataset."),
+    "subset": ("golden", "Write part of a dataset."),
+    "convert": ("golden", "Convert golden data, with a report of what is lost."),
+    "schema": ("golden", "Print the JSON Schema of a format."),
+}
+
+
+class _Commands(click.Group):
+    """A group that knows its commands by name and imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _ = _COMMANDS[cmd_name]
+        return getattr(import_module(f"karat.cli.{module}"), cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(_unknown(args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, _COMMANDS, n=1)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    return f"No such command {name!r}.{meant}"
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="karat")
+def karat() -> None:
+    """Karat measures AI agents against golden data.
+
+    Exit codes: 0 good, 1 the data or the agent did not pass, 2 the command could not be carried
+    out. Data goes to stdout, everything else to stderr.
+    """
+
+
+def main() -> None:
+    """The `karat` command: an error is shown without a traceback, and gives exit code 2."""
+    try:
+        karat(prog_name="karat")
+    except KaratError as error:
+        show_error(error)
+        sys.exit(2)
+
+
+def show_error(error: KaratError) -> None:
+    """The error, a blank line, then the hint, on stderr."""
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
+    if error.hint:
+        click.echo(f"\n{click.style('hint:', fg='cyan', bold=True)} {error.hint}", err=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
@@ -20,6 +18,7 @@ from karat.datasets.patch import Object
 from karat.datasets.read import unique_ids
 from karat.datasets.source import Container
 from karat.errors import OutputError, UsageError
+from karat.files import replace
 from karat.schema import Case, Dataset, Json, Loss
 
 N = TypeVar("N", Case, Dataset)
@@ -81,7 +80,7 @@ def write(prepared: Prepared, *, carry: bool = True) -> None:
         docs = [lens.put_in(written.doc, written.carry) for written in prepared.cases]
         frame = to.format.header(to.container, to.stem).put_in(frame, prepared.header.carry)
     data = _ENCODERS[to.container](frame, docs, to.format)
-    _replace(to.path, gzip.compress(data, mtime=0) if to.path.suffix == ".gz" else data)
+    replace(to.path, gzip.compress(data, mtime=0) if to.path.suffix == ".gz" else data)
     _write_aside(to.path, side)
 
 
@@ -113,7 +112,7 @@ def _aside(prepared: Prepared, lens: Lens[Case]) -> Aside:
 
 def _write_aside(path: Path, side: Aside | None) -> None:
     if side and side != Aside():
-        _replace(aside_path(path), msgspec.json.format(_encoded(side), indent=2) + b"\n")
+        replace(aside_path(path), msgspec.json.format(_encoded(side), indent=2) + b"\n")
     else:
         aside_path(path).unlink(missing_ok=True)
 
@@ -150,31 +149,3 @@ def _encode_table(frame: Json, docs: list[Json], _form: Format) -> bytes:
 
 
 _ENCODERS = {"document": _encode_document, "rows": _encode_rows, "table": _encode_table}
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside and rename, so that the old file stays whole until the new one is."""
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
-        ) as file:
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).chmod(_mode(path))
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror}", where=str(path)) from error
-
-
-def _mode(path: Path) -> int:
-    """The permissions that the file has, or that a new file would get."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

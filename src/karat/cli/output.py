@@ -1,0 +1,44 @@
+"""What all commands share: where results go, and in which form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from karat.files import replace
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def output_options(*formats: str) -> Callable[[F], F]:
+    """`--format` and `-o`, which every command that prints a result has."""
+
+    def decorate(command: F) -> F:
+        chosen = click.option(
+            "--format",
+            "form",
+            type=click.Choice(["text", "json", *formats]),
+            default="text",
+            show_default=True,
+            help="Form of the result on stdout.",
+        )
+        file = click.option(
+            "-o",
+            "--output",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Write the result to a file instead.",
+        )
+        return chosen(file(command))
+
+    return decorate
+
+
+def emit(text: str, output: Path | None) -> None:
+    """A finished result, to stdout or to a file."""
+    if output:
+        replace(output, text.encode())
+    else:
+        click.echo(text, nl=False)

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat, show_error
+from karat.errors import KaratError
+
+EXAMPLES = {
+    "name": "Bike shop",
+    "version": "1.0.0",
+    "examples": [
+        {
+            "input": "Do you repair e-bikes?",
+            "expectedOutput": "Yes, all brands.",
+            "context": "Services",
+            "tags": ["repair", "happy-path"],
+            "metadata": {"criticality": "high"},
+        },
+        {
+            "input": "Is my frame covered?",
+            "expectedOutput": "For five years.",
+            "tags": ["warranty"],
+        },
+    ],
+}
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps(EXAMPLES))
+    return path
+
+
+def run(*args: object) -> Result:
+    result = CliRunner().invoke(karat, [str(arg) for arg in args])
+    if isinstance(result.exception, KaratError):
+        show_error(result.exception)
+    return result
+
+
+def test_validate_prints_the_contract(golden: Path):
+    result = run("validate", golden, "--format", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {
+        "files": [
+            {"path": str(golden), "format": "examples", "valid": True, "cases": 2, "problems": []}
+        ]
+    }
+
+
+def test_validate_exits_1_and_names_the_place(golden: Path):
+    golden.write_text(golden.read_text().replace("expectedOutput", "expectedOuput"))
+    result = run("validate", golden)
+    assert result.exit_code == 1
+    assert "$.examples[0].expectedOuput" in result.stdout
+    assert "did you mean 'expectedOutput'?" in result.stdout
+
+
+def test_show_counts_what_the_dataset_is_made_of(golden: Path):
+    shown = json.loads(run("show", golden, "--format", "json").stdout)
+    assert shown["cases"] == 2
+    assert shown["with_context"] == 1
+    assert shown["tags"] == {"happy-path": 1, "repair": 1, "warranty": 1}
+
+
+def test_subset_by_tag_and_expression(golden: Path):
+    dst = golden.with_name("part.json")
+    result = run("subset", golden, dst, "--tag", "repair", "--where", "len(turns) == 1")
+    assert result.exit_code == 0
+    assert [item["input"] for item in json.loads(dst.read_text())["examples"]] == [
+        "Do you repair e-bikes?"
+    ]
+
+
+def test_a_subset_of_nothing_says_what_there_is_and_writes_nothing(golden: Path):
+    dst = golden.with_name("part.json")
+    result = run("subset", golden, dst, "--tag", "repairs")
+    assert isinstance(result.exception, KaratError)
+    assert "the tags are happy-path, repair, warranty" in str(result.exception.hint)
+    assert "metadata.criticality" in str(result.exception.hint)
+    assert not dst.exists()
+
+
+def test_convert_reports_losses_case_by_case(golden: Path):
+    dst = golden.with_name("golden.csv")
+    report = json.loads(run("convert", golden, dst, "--to", "csv", "--format", "json").stdout)
+    assert report["from"] == "examples"
+    assert report["to"] == "csv"
+    assert report["cases"] == 2
+    assert report["carried"] is True
+    fields = {(loss["case"] is None, loss["field"]) for loss in report["losses"]}
+    assert fields == {(True, "name"), (True, "version"), (False, "metadata")}
+
+
+def test_convert_and_back_is_exact(golden: Path):
+    csv, back = golden.with_name("golden.csv"), golden.with_name("back.json")
+    run("convert", golden, csv, "--to", "csv")
+    run("convert", csv, back, "--to", "examples")
+    assert json.loads(back.read_text()) == EXAMPLES
+
+
+def test_strict_exits_1_and_writes_nothing(golden: Path):
+    dst = golden.with_name("golden.csv")
+    result = run("convert", golden, dst, "--to", "csv", "--strict", "--format", "json")
+    assert result.exit_code == 1
+    assert len(json.loads(result.stdout)["losses"]) == 3
+    assert not dst.exists()
+
+
+def test_dropped_fields_stay_dropped(golden: Path):
+    csv, back = golden.with_name("golden.csv"), golden.with_name("back.json")
+    run("convert", golden, csv, "--to", "csv", "--drop")
+    run("convert", csv, back, "--to", "examples")
+    assert json.loads(back.read_text())["name"] == "golden"
+    assert not csv.with_name("golden.csv.karat.json").exists()
+
+
+def test_an_unknown_format_is_an_error_that_lists_the_formats(golden: Path):
+    result = run("convert", golden, golden.with_name("x"), "--to", "yaml")
+    assert isinstance(result.exception, KaratError)
+    assert "the formats are adk, " in str(result.exception.hint)
+
+
+def test_a_misspelt_command_suggests_the_right_one():
+    result = run("valdate")
+    assert result.exit_code == 2
+    assert "Did you mean 'validate'?" in result.stderr
