@@ -35,7 +35,7 @@ format: $(DEVELOPED)  ## mend format and style
 	$(BIN)/ruff check --fix .
 
 docs: $(DEVELOPED)  ## write the outputs in README.md and docs/ anew
-	$(BIN)/python tests/docs.py
+	$(BIN)/python -m tests.docs
 
 bench: $(DEVELOPED) $(PEERS)  ## measure against the peers and write docs/benchmarks.md
 	$(BIN)/python -m bench
