@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from karat.datasets.formats.examples import first_exchange
 from karat.datasets.formats.explain_rules import (
     CHOICES,
@@ -21,12 +19,12 @@ from karat.datasets.formats.explain_rules import (
 from karat.datasets.formats.reference import all_calls, stated
 from karat.datasets.lens import Lens
 from karat.datasets.patch import Object
-from karat.datasets.shape import fit
+from karat.datasets.shape import Open, fit
 from karat.datasets.source import Container
 from karat.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
 
 
-class ExpectedCall(msgspec.Struct, gc=False, omit_defaults=True):
+class ExpectedCall(Open):
     """A tool that should be called, and why; some files call the reason `outcome`."""
 
     tool: str = ""
@@ -35,7 +33,7 @@ class ExpectedCall(msgspec.Struct, gc=False, omit_defaults=True):
     outcome: str | None = None
 
 
-class InvokedCall(msgspec.Struct, gc=False, omit_defaults=True):
+class InvokedCall(Open):
     """A tool that was called, and how it went."""
 
     tool: str = ""
@@ -43,7 +41,7 @@ class InvokedCall(msgspec.Struct, gc=False, omit_defaults=True):
     outcome: str | None = None
 
 
-class ExplainRow(msgspec.Struct, gc=False, omit_defaults=True):
+class ExplainRow(Open):
     """One golden case with the answer that was recorded for it."""
 
     case_id: str
@@ -68,10 +66,6 @@ class ExplainRow(msgspec.Struct, gc=False, omit_defaults=True):
     required_evals: list[str] | None = None
     threshold_profile: str | None = None
     expected_contract: str | None = None
-
-
-class _Row(ExplainRow, forbid_unknown_fields=True):
-    """For reading: an unknown key may be a known one in another spelling."""
 
 
 _LABELS = (
@@ -122,6 +116,7 @@ class Explain:
             read=lambda _: Dataset(name=stem),
             write=lambda _: {},
             open_at=None,
+            derived="name",
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
@@ -130,7 +125,7 @@ class Explain:
 
 
 def _read_case(doc: Json) -> Case:
-    row = fit(doc, _Row)
+    row = fit(doc, ExplainRow)
     return Case(
         id=row.case_id,
         turns=_read_turns(row),

@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.datasets.formats.simulation import Simulation
+from karat.datasets.formats.simulation_rows import SimulationRow
+from karat.datasets.patch import apply, same
+from karat.datasets.shape import problems
+from karat.datasets.source import Container, open_source
+from karat.errors import FormatError
+from karat.schema import (
+    Case,
+    Json,
+    Message,
+    Problem,
+    Scenario,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Turn,
+    content_id,
+)
+
+Object = dict[str, Json]
+Some = dict[str, st.SearchStrategy[object]]
+
+SAMPLES = Path(__file__).parents[2] / "samples" / "simulation"
+TABLE = Simulation().cases("table")
+ROWS = Simulation().cases("rows")
+
+
+def row(**columns: Json) -> Object:
+    return {"user_inputs": ["Hi", "Where is my order?"], "final_response": "On its way.", **columns}
+
+
+def cells(doc: Object) -> Object:
+    texts = {
+        name: doc[name] if isinstance(doc[name], str) else json.dumps(doc[name]) for name in doc
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def recording(doc: Object) -> Trace:
+    found = ROWS.read(doc).recording
+    assert found
+    return found
+
+
+def errors(doc: Object) -> list[Problem]:
+    return [problem for problem in Simulation().check(doc) if problem.severity == "error"]
+
+
+def objects(needed: Some, optional: Some) -> st.SearchStrategy[Object]:
+    """Objects with their keys in any order."""
+    made = st.fixed_dictionaries(needed, optional=optional)
+    shuffled = made.flatmap(lambda members: st.permutations(list(members.items())))
+    return shuffled.map(lambda pairs: cast("Object", dict(pairs)))
+
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8) | st.sampled_from(["1", "null", '"a"'])
+LEAF = st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from([0.5, 1.0]) | TEXT
+FREE = st.dictionaries(TEXT, LEAF | st.lists(LEAF, max_size=2), max_size=2)
+USE = objects(
+    {"tool_name": TEXT},
+    {"input_arguments": FREE, "call_id": st.none() | TEXT, "output_result": LEAF, "note": LEAF},
+)
+SAID = objects({}, {"name": TEXT, "text": TEXT, "agent_name": TEXT, "text_response": TEXT})
+EXTRACTED = objects(
+    {},
+    {
+        "state_variables": st.none() | FREE,
+        "tool_interactions": st.lists(USE, max_size=3),
+        "grounding_chunks": st.lists(LEAF, max_size=2),
+        "thinking_trace": LEAF,
+    },
+)
+REFERENCE = objects(
+    {},
+    {
+        "reference_trajectory": st.lists(TEXT, max_size=2),
+        "expected_response": LEAF,
+        "expected_response_contains": LEAF | st.lists(TEXT, max_size=2),
+        "own": LEAF,
+    },
+)
+DOCS = objects(
+    {"user_inputs": st.lists(TEXT, max_size=3)},
+    {
+        "eval_id": TEXT,
+        "question_id": TEXT,
+        "sessionId": TEXT,
+        "final_response": LEAF | FREE,
+        "sub_agent_trace": st.none() | st.lists(SAID, max_size=3),
+        "trace_summary": TEXT,
+        "extracted_data": st.none() | EXTRACTED,
+        "session_trace": st.lists(FREE, max_size=2),
+        "agents_evaluated": st.lists(TEXT, max_size=2),
+        "question_metadata": FREE,
+        "reference_data": st.none() | REFERENCE,
+        "metric.total_tokens": LEAF,
+        "reviewer": LEAF,
+    },
+)
+
+
+@given(doc=DOCS)
+def test_what_is_written_and_the_rest_make_the_row_again(doc: Object):
+    assert same(apply(ROWS.write(ROWS.read(doc)), ROWS.rest(doc)), doc)
+    assert same(apply(TABLE.write(TABLE.read(cells(doc))), TABLE.rest(cells(doc))), cells(doc))
+
+
+def answered(case: Case, answer: str) -> Case:
+    trace = case.recording or Trace(id=case.id, case=case.id)
+    *first, last = trace.turns or (Turn(),)
+    turns = (*first, msgspec.structs.replace(last, response=answer))
+    return msgspec.structs.replace(case, recording=msgspec.structs.replace(trace, turns=turns))
+
+
+@given(doc=DOCS, answer=TEXT.filter(bool))
+def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: str):
+    for lens, found in ((ROWS, doc), (TABLE, cells(doc))):
+        edited = answered(lens.get(found), answer)
+        written = cast("Object", lens.put(edited, {lens.key: lens}).doc)
+        again = lens.read(written).recording
+        assert again
+        assert again.turns[-1].response == answer
+        assert written.get("reviewer") == found.get("reviewer")
+
+
+@given(doc=DOCS)
+def test_a_table_carries_what_only_rows_can_hold(doc: Object):
+    case = ROWS.read(doc)
+    written = TABLE.put(case, {})
+    back = TABLE.get(written.doc, written.carry)
+    assert all(isinstance(cell, str) and cell for cell in cast("Object", written.doc).values())
+    assert msgspec.structs.replace(back, origin=None) == case
+
+
+def test_what_was_recorded_is_in_the_last_turn():
+    use: Object = {"tool_name": "find", "input_arguments": {"id": 1}, "call_id": "c1"}
+    extracted: Json = {
+        "state_variables": {"id": 1},
+        "tool_interactions": [{**use, "output_result": 7}],
+    }
+    found = recording(row(session_id="s1", extracted_data=extracted))
+    assert found.id == "s1"
+    assert found.state == {"id": 1}
+    assert found.turns == (
+        Turn(user="Hi"),
+        Turn(
+            user="Where is my order?",
+            response="On its way.",
+            tool_calls=(ToolCall(name="find", args={"id": 1}, id="c1"),),
+            tool_results=(ToolResult(name="find", id="c1", result=7),),
+        ),
+    )
+
+
+@pytest.mark.parametrize(("name", "text"), [("name", "text"), ("agent_name", "text_response")])
+def test_what_agents_said_is_read_in_both_spellings(name: str, text: str):
+    said: Json = [{name: "a", text: "1"}, {name: "a", text: "2"}, {name: "b", text: "3"}]
+    turn = recording(row(sub_agent_trace=said)).turns[-1]
+    assert turn.messages == (
+        Message(agent="a", text="1"),
+        Message(agent="a", text="2"),
+        Message(agent="b", text="3"),
+    )
+    assert turn.agents == ("a", "b")
+
+
+def test_the_golden_part_is_read_as_in_questions():
+    reference: Json = {
+        "reference_tool_interactions": [{"tool_name": "find"}],
+        "expected_response": "Tomorrow.",
+        "own": 1,
+    }
+    case = ROWS.read(row(eval_id="q1", reference_data=reference, agents_evaluated=["support"]))
+    assert case.tool_calls == (ToolCall(name="find"),)
+    assert case.turns[-1].response == "Tomorrow."
+    assert (case.id, case.agents, case.reference) == ("q1", ("support",), {"own": 1})
+
+
+def test_other_columns_are_attributes_with_their_json_decoded():
+    doc = cells(row(status={"boolean": True}, reviewer="team", **{"score.match": 0.5}))
+    found = TABLE.read(doc).recording
+    assert found
+    assert found.attributes == {"status": {"boolean": True}, "reviewer": "team", "score.match": 0.5}
+
+
+def test_an_answer_that_is_an_object_is_kept_as_json_text():
+    assert (
+        recording(row(final_response={"text": "Grüße"})).turns[-1].response == '{"text": "Grüße"}'
+    )
+
+
+def test_a_row_without_an_id_gets_one_that_is_not_written():
+    case = ROWS.read(row())
+    assert case.id == content_id("Hi", "Where is my order?")
+    assert "eval_id" not in cast("Object", ROWS.write(case))
+
+
+def test_an_id_that_looks_like_a_number_stays_a_text():
+    assert TABLE.read(cells(row(eval_id="007"))).id == "007"
+
+
+FOREIGN = {
+    "nothing": Case(id="x"),
+    "a scenario": Case(id="x", scenario=Scenario(prompt="Hi", plan="Ask for a refund.")),
+    "an empty recording": Case(id="x", recording=Trace(id="x")),
+    "odd attributes": Case(
+        id="x",
+        metadata={"tags": ["a", 1]},
+        recording=Trace(
+            id="t",
+            turns=(Turn(user=None, tool_results=(ToolResult(name="a", error="down"),)),),
+            attributes={"userInputs": 3, "extracted_data": {"toolInteractions": "?"}, "n": "1"},
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("container", ["table", "rows"])
+@pytest.mark.parametrize("case", FOREIGN.values(), ids=FOREIGN)
+def test_a_case_of_any_other_format_makes_a_valid_row(case: Case, container: Container):
+    lens = Simulation().cases(container)
+    doc = cast("Object", lens.write(case))
+    assert list(problems(doc, SimulationRow)) == []
+    assert errors(doc) == []
+    assert Simulation().claims(doc)
+    assert lens.read(doc).id == "x"
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_every_sample_is_claimed_and_valid(path: Path):
+    rows = [cast("Object", found.value) for found in open_source(path).rows()]
+    assert Simulation().claims(rows[0])
+    assert [errors(found) for found in rows] == [[] for _ in rows]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "found"),
+    [
+        ("extracted_data", "{'a': 1}", "found the text \"{'a': 1}\", expected JSON"),
+        ("sub_agent_trace", "none", "found the text 'none', expected JSON"),
+        ("user_inputs", '{"a": 1}', "expected `str | array | null`, got `object`"),
+        ("user_inputs", "[1]", "expected `str`, got `int`"),
+    ],
+)
+def test_a_cell_that_cannot_be_understood_names_its_place(column: str, cell: str, found: str):
+    with pytest.raises(FormatError) as caught:
+        TABLE.get(cells(row(**{column: cell})))
+    assert caught.value.message == found
+    assert (caught.value.where or "").startswith(f"$.{column}")
+
+
+BROKEN: list[tuple[Object, str, str]] = [
+    ({"user_inputs": []}, "$.user_inputs", "found an empty list"),
+    ({"user_inputs": "Hi"}, "$.user_inputs", "found the text 'Hi', expected a list"),
+    ({"user_inputs": "[1]"}, "$.user_inputs[0]", "found the number 1, expected a text"),
+    ({"extracted_data": "{"}, "$.extracted_data", "not valid JSON"),
+    ({"session_trace": "[{'name': 'x'}]"}, "$.session_trace", "write it with `json.dumps`"),
+    ({"extracted_data": '{"tool_interactions": 3}'}, "$.extracted_data.tool_interactions", "list"),
+]
+
+
+@pytest.mark.parametrize(("columns", "where", "words"), BROKEN)
+def test_a_broken_rule_names_its_place(columns: Object, where: str, words: str):
+    (problem,) = errors(row(**columns))
+    assert problem.where == where
+    assert words in f"{problem.message} {problem.hint}"
+
+
+def test_a_seed_column_without_a_value_is_only_a_warning():
+    (problem,) = Simulation().check(row(trace_summary="…", session_trace=[]))
+    assert problem.severity == "warning"
+    assert problem.message == "nothing in 'sub_agent_trace', 'extracted_data'"
