@@ -9,6 +9,21 @@ from karat.schema.origin import Origin
 from karat.schema.outcome import Failed, Score, Unscored
 from karat.schema.problem import Problem, Severity, Validation
 from karat.schema.rubric import Rubric
+from karat.schema.run import (
+    CaseCounts,
+    CaseResult,
+    CaseScore,
+    Group,
+    Judgement,
+    MetricSummary,
+    MetricUse,
+    Run,
+    RunDataset,
+    RunSummary,
+    ScoreStatus,
+    Status,
+    Verdict,
+)
 from karat.schema.span import Span, SpanEvent
 from karat.schema.summary import Summary, expected_tools
 from karat.schema.tool_call import ToolCall, ToolResult
@@ -18,24 +33,36 @@ from karat.schema.usage import ModelCall, Usage
 
 __all__ = [
     "Case",
+    "CaseCounts",
+    "CaseResult",
+    "CaseScore",
     "Conversion",
     "Dataset",
     "Failed",
+    "Group",
     "Json",
+    "Judgement",
     "Lineage",
     "Loss",
     "Message",
+    "MetricSummary",
+    "MetricUse",
     "ModelCall",
     "Noun",
     "Origin",
     "Problem",
     "Rubric",
+    "Run",
+    "RunDataset",
+    "RunSummary",
     "Scenario",
     "Score",
+    "ScoreStatus",
     "Session",
     "Severity",
     "Span",
     "SpanEvent",
+    "Status",
     "Summary",
     "ToolCall",
     "ToolResult",
@@ -44,6 +71,7 @@ __all__ = [
     "Unscored",
     "Usage",
     "Validation",
+    "Verdict",
     "content_id",
     "expected_tools",
 ]

@@ -80,7 +80,7 @@ class Case(Noun, frozen=True):
         user: str,
         response: str | None = None,
         *,
-        id: str | None = None,  # noqa: A002 - the field is called that
+        id: str | None = None,
         context: str | None = None,
         tags: Iterable[str] = (),
         metadata: Mapping[str, Json] | None = None,
