@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import flat, messages
-from karat.traces.conventions.decoding import dumps, integer, loads, text
+from karat.traces.conventions.decoding import dumps, integer, loads
 from karat.traces.conventions.messages import Said
 from karat.traces.conventions.tools import Answer, answer, arguments
 
@@ -24,6 +24,8 @@ class Source(NamedTuple):
 
     key: str
     read: Callable[[Span], list[Said] | None]
+    last: Callable[[Span, messages.Role], list[Said] | None] | None = None
+    """The same, if only what one side said last is wanted."""
 
 
 def attribute(key: str, role: messages.Role) -> Source:
@@ -33,7 +35,11 @@ def attribute(key: str, role: messages.Role) -> Source:
         value = span.attributes.get(key)
         return None if value is None else messages.read(value, role)
 
-    return Source(key, read)
+    def last(span: Span, wanted: messages.Role) -> list[Said] | None:
+        value = span.attributes.get(key)
+        return None if value is None else messages.last(value, role, wanted)
+
+    return Source(key, read, last)
 
 
 def numbered(prefix: str, layout: flat.Layout) -> Source:
@@ -42,7 +48,10 @@ def numbered(prefix: str, layout: flat.Layout) -> Source:
     def read(span: Span) -> list[Said] | None:
         return flat.read(span.attributes, prefix, layout)
 
-    return Source(prefix, read)
+    def last(span: Span, wanted: messages.Role) -> list[Said] | None:
+        return flat.last(span.attributes, prefix, layout, wanted)
+
+    return Source(prefix, read, last)
 
 
 def verbatim(key: str, role: messages.Role) -> Source:
@@ -60,11 +69,17 @@ class Tool(NamedTuple):
 
     name: str | None
     id: str | None
-    args: Json
+    recorded: Json
+    """The arguments, possibly wrapped; `None` is "not recorded"."""
     answer: Answer | None
     """`None` is "not recorded"."""
     args_key: str | None = None
     answer_key: str | None = None
+
+    @property
+    def args(self) -> Json:
+        """The arguments, unwrapped only if nobody else tells them."""
+        return None if self.recorded is None else arguments(self.recorded)
 
 
 class Tokens(NamedTuple):
@@ -154,7 +169,7 @@ class Convention:
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""
         for source in self.inputs_of(span):
-            said = source.read(span)
+            said = source.last(span, "user") if source.last else source.read(span)
             if said and (found := messages.last_user(said)) is not None:
                 return source.key, found
         return None
@@ -163,7 +178,7 @@ class Convention:
         """What was answered last, and the source that answered."""
         empty = None
         for source in self.outputs_of(span):
-            said = source.read(span)
+            said = source.last(span, "assistant") if source.last else source.read(span)
             found = messages.last_answer(said) if said else None
             if found:
                 return source.key, found
@@ -200,7 +215,7 @@ class Convention:
         return Tool(
             self.tool_name(span),
             first_text(attributes, self.tool_ids) or (found.id if found else None),
-            arguments(attributes[args_key]) if args_key else None,
+            attributes[args_key] if args_key else None,
             found,
             args_key,
             answer_key,
@@ -219,8 +234,8 @@ def first_text(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None
     """The first of several attributes that is a text."""
     for key in keys:
         value = attributes.get(key)
-        if value is not None and (found := text(value)):
-            return found
+        if value and isinstance(value, str):
+            return value
     return None
 
 
@@ -228,6 +243,8 @@ def first_integer(attributes: dict[str, Json], keys: tuple[str, ...]) -> int | N
     """The first of several attributes that is a count."""
     for key in keys:
         value = attributes.get(key)
+        if type(value) is int:
+            return value
         if value is not None and (found := integer(value)) is not None:
             return found
     return None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from karat.schema import Json
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.messages import Call, Result, Said, message, plain, role_of
+from karat.traces.conventions.messages import Call, Result, Role, Said, message, plain, role_of
 
 LIMIT = 10_000
 """Messages per call that are looked for."""
@@ -56,6 +56,25 @@ def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Said]
             break
         found.append(said)
     return found or None
+
+
+def last(
+    attributes: dict[str, Json], prefix: str, layout: Layout, wanted: Role
+) -> list[Said] | None:
+    """Enough of the messages to know what `wanted` said last."""
+    at: list[int] = []
+    for index in range(LIMIT):
+        keys = _keys(prefix, index, layout) if index < 64 else _spell(prefix, index, layout)
+        role = attributes.get(keys.role)
+        if role is None:
+            break
+        if role_of(role) == wanted:
+            at.append(index)
+    for index in reversed(at):
+        said = _message(attributes, _spell(prefix, index, layout), layout)
+        if said is not None and said.text and not said.results:
+            return [said]
+    return read(attributes, prefix, layout)
 
 
 def _spell(prefix: str, index: int, layout: Layout) -> Keys:

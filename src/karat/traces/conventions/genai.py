@@ -15,7 +15,7 @@ from karat.traces.conventions.convention import (
     attribute,
     numbered,
 )
-from karat.traces.conventions.tools import answer, arguments
+from karat.traces.conventions.tools import answer
 
 ROLES: dict[object, SpanRole] = {
     "chat": "model",
@@ -108,10 +108,10 @@ class GenAi(Convention):
     def tool(self, span: Span) -> Tool:
         """By attributes, else by the events that carry them as if they were messages."""
         found = super().tool(span)
-        if found.args is None and found.answer is None and span.events:
+        if found.recorded is None and found.answer is None and span.events:
             args, result = events.tool(span)
             found = found._replace(
-                args=None if args is None else arguments(args),
+                recorded=args,
                 answer=None if result is None else answer(result),
                 args_key="gen_ai.tool.message",
                 answer_key="gen_ai.choice",

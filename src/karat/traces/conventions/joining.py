@@ -14,7 +14,7 @@ WINDOW = 64
 """Calls of one name, waiting for their spans, that are compared with each."""
 
 
-class Made(msgspec.Struct, eq=False):
+class Made(msgspec.Struct, eq=False, gc=False):
     """One call of a tool, by the model that asked for it, the span that ran it, or both."""
 
     name: str

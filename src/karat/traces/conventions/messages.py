@@ -76,23 +76,87 @@ _ROLES: dict[Json, Role] = {
     "toolmessagechunk": "tool",
 }
 _CALL_TYPES = frozenset(
-    ["tool_call", "tool_use", "tool-call", "function_call", "server_tool_call", "toolCall", "server_tool_use", "mcp_call", "mcp_tool_use", "custom_tool_call", "dynamic-tool"]
+    [
+        "tool_call",
+        "tool_use",
+        "tool-call",
+        "function_call",
+        "server_tool_call",
+        "toolCall",
+        "server_tool_use",
+        "mcp_call",
+        "mcp_tool_use",
+        "custom_tool_call",
+        "dynamic-tool",
+    ]
 )
 _RESULT_TYPES = frozenset(
-    ["tool_call_response", "tool_result", "tool-result", "function_call_output", "tool_response", "tool-error", "server_tool_call_response", "mcp_tool_result", "custom_tool_call_output", "function_result", "web_search_tool_result"]
+    [
+        "tool_call_response",
+        "tool_result",
+        "tool-result",
+        "function_call_output",
+        "tool_response",
+        "tool-error",
+        "server_tool_call_response",
+        "mcp_tool_result",
+        "custom_tool_call_output",
+        "function_result",
+        "web_search_tool_result",
+    ]
 )
 _TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
 _SILENT_TYPES = frozenset(
-    ["reasoning", "thinking", "redacted_thinking", "blob", "file", "uri", "image", "image_url", "step-start", "audio", "input_image", "input_file"]
+    [
+        "reasoning",
+        "thinking",
+        "redacted_thinking",
+        "blob",
+        "file",
+        "uri",
+        "image",
+        "image_url",
+        "step-start",
+        "audio",
+        "input_image",
+        "input_file",
+    ]
 )
 _BLOCK_KEYS = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "cachePoint")
 _BLOCK_TYPES = _CALL_TYPES | _RESULT_TYPES | _TEXT_TYPES | _SILENT_TYPES
 _WRAPPERS = ("messages", "generations", "choices", "contents", "chat_history", "message")
-_ASKED = tuple(
-    ["task", "user_msg", "user_message", "question", "query", "user_input", "user_query", "input", "inputs", "prompt", "kwargs", "content", "text", "request", "new_message"]
+_ASKED = (
+    "task",
+    "user_msg",
+    "user_message",
+    "question",
+    "query",
+    "user_input",
+    "user_query",
+    "input",
+    "inputs",
+    "prompt",
+    "kwargs",
+    "content",
+    "text",
+    "request",
+    "new_message",
 )
-_ANSWERED = tuple(
-    ["final_output", "final_answer", "answer", "raw", "output", "outputs", "update", "response", "result", "return_values", "content", "text", "value", "data"]
+_ANSWERED = (
+    "final_output",
+    "final_answer",
+    "answer",
+    "raw",
+    "output",
+    "outputs",
+    "update",
+    "response",
+    "result",
+    "return_values",
+    "content",
+    "text",
+    "value",
+    "data",
 )
 
 
@@ -101,6 +165,30 @@ def read(value: Json, role: Role) -> list[Said]:
     found: list[Said] = []
     _collect(loads(value), role, found, 0)
     return found
+
+
+def last(value: Json, role: Role, wanted: Role) -> list[Said]:
+    """Enough of the messages to know what `wanted` said last: history is not read twice."""
+    decoded = loads(value)
+    listed = decoded.get("messages") if isinstance(decoded, dict) else decoded
+    for item in reversed(listed) if isinstance(listed, list) else ():
+        if not isinstance(item, dict) or (named := _named_role(item)) is None:
+            break
+        if named == wanted:
+            found: list[Said] = []
+            _collect_dict(item, role, found, 0)
+            if found and found[-1].text and not found[-1].results:
+                return found
+    found = []
+    _collect(decoded, role, found, 0)
+    return found
+
+
+def _named_role(item: dict[str, Json]) -> Role | None:
+    name = item.get("role") or item.get("type")
+    if name == "constructor" and isinstance(path := item.get("id"), list) and path:
+        name = path[-1]
+    return _ROLES.get(name.lower()) if isinstance(name, str) else None
 
 
 def last_user(said: list[Said]) -> str | None:
@@ -332,9 +420,11 @@ def _content_text(said: Said, content: str) -> None:
 
 def _block(said: Said, block: dict[str, Json]) -> None:
     kind = block.get("type")
-    if kind in _SILENT_TYPES or block.get("thought") is True:
+    if kind == "text" and isinstance(piece := block.get("content"), str):
+        _content_text(said, piece) if piece.startswith("Response") else said.add(piece)
+    elif kind in _SILENT_TYPES or block.get("thought") is True:
         return
-    if kind in _CALL_TYPES:
+    elif kind in _CALL_TYPES:
         _call(said, block)
     elif kind in _RESULT_TYPES:
         said.results.append(_result(block))

@@ -26,7 +26,7 @@ from karat.traces.conventions.convention import (
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.messages import Said
-from karat.traces.conventions.tools import arguments, is_schema
+from karat.traces.conventions.tools import is_schema
 
 _KIND = "openinference.span.kind"
 _ROLES: dict[Json, SpanRole] = {
@@ -126,10 +126,10 @@ class OpenInference(Convention):
         found = super().tool(span)
         if found.name is None:
             found = found._replace(name=span.name or None)
-        if found.args is None or isinstance(found.args, str):
-            declared = loads(span.attributes.get("tool.parameters"))
+        if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
+            declared = loads(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
-                return found._replace(args=arguments(declared), args_key="tool.parameters")
+                return found._replace(recorded=declared, args_key="tool.parameters")
         return found
 
     def conversation(self, span: Span) -> str | None:

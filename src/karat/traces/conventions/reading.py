@@ -11,7 +11,7 @@ from karat.traces.conventions.convention import Convention, SpanRole
 from karat.traces.conventions.detect import explain
 
 
-class Reading(msgspec.Struct, eq=False):
+class Reading(msgspec.Struct, eq=False, gc=False):
     """A span that plays a part, and the nearest parts around it."""
 
     span: Span
@@ -33,14 +33,14 @@ class Reading(msgspec.Struct, eq=False):
     """Whether no other model call is recorded within."""
 
 
-class Group(msgspec.Struct, eq=False):
+class Group(msgspec.Struct, eq=False, gc=False):
     """All that happened under one root."""
 
     root: Span
     readings: list[Reading]
 
 
-class Place(msgspec.Struct, eq=False):
+class Place(msgspec.Struct, eq=False, gc=False):
     """What surrounds the children of a span."""
 
     group: Group

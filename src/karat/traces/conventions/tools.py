@@ -37,25 +37,49 @@ def arguments(value: Json) -> Json:
     return _unwrapped(found) if isinstance(found, dict) else found
 
 
+_WRAPPERS = frozenset(
+    [
+        "input_str",
+        "calling",
+        "tool_string",
+        "kwargs",
+        "args",
+        "arguments",
+        "input",
+        "inputs",
+        "tool_input",
+    ]
+)
+
+
 def _unwrapped(found: dict[str, Json]) -> Json:
+    if _WRAPPERS.isdisjoint(found):
+        return found
     if "input_str" in found:  # LangChain's callback, which adds run metadata beside it
         inputs = found.get("inputs")
         return inputs if isinstance(inputs, dict) else arguments(found["input_str"])
     for key in ("calling", "tool_string"):  # CrewAI prints the call
         if isinstance(printed := found.get(key), str) and (args := crew_arguments(printed)):
             return arguments(args)
-    if isinstance(kwargs := found.get("kwargs"), dict) and ("args" in found or len(found) == 1):
-        args = found.get("args")
-        if not kwargs and isinstance(args, list) and args:
-            return args[0] if len(args) == 1 and isinstance(args[0], dict) else {"args": args}
-        return kwargs
-    if "name" in found or len(found) == 1:
-        for key in ("args", "arguments", "input", "inputs", "kwargs", "tool_input"):
-            inner = loads(found.get(key))
-            if isinstance(inner, str) and inner[:1] == "{":
-                inner = literal(inner)
-            if isinstance(inner, dict):
-                return inner
+    kwargs = found.get("kwargs")
+    if isinstance(kwargs, dict) and ("args" in found or len(found) == 1):
+        return kwargs or _positional(found.get("args"))
+    return _inner(found) if "name" in found or len(found) == 1 else found
+
+
+def _positional(args: Json) -> Json:
+    if not isinstance(args, list) or not args:
+        return {}
+    return args[0] if len(args) == 1 and isinstance(args[0], dict) else {"args": args}
+
+
+def _inner(found: dict[str, Json]) -> Json:
+    for key in ("args", "arguments", "input", "inputs", "kwargs", "tool_input"):
+        inner = loads(found.get(key))
+        if isinstance(inner, str):
+            inner = literal(inner)
+        if isinstance(inner, dict):
+            return inner
     return found
 
 

@@ -15,7 +15,7 @@ from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.tools import failure
 
 
-class Model(msgspec.Struct, eq=False):
+class Model(msgspec.Struct, eq=False, gc=False):
     """One model call, however many spans recorded it."""
 
     parts: list[Reading]
@@ -30,7 +30,7 @@ class Model(msgspec.Struct, eq=False):
         return self.parts[0]
 
 
-class Work(msgspec.Struct, eq=False):
+class Work(msgspec.Struct, eq=False, gc=False):
     """The parts of one turn, sorted by role."""
 
     root: Span
@@ -138,11 +138,15 @@ def _worker(reading: Reading, work: Work) -> str | None:
         return named
     start = reading.span.start
     for agent in reversed(work.owners):
-        began, ended = agent.span.start, agent.span.end
-        known = start is not None and began is not None and ended is not None
-        if agent.role == "agent" and known and began <= start <= ended:
+        if agent.role == "agent" and _spans(agent.span, start):
             return agent.name
     return _workflow_name(work)
+
+
+def _spans(span: Span, time: int | None) -> bool:
+    if time is None or span.start is None or span.end is None:
+        return False
+    return span.start <= time <= span.end
 
 
 def _workflow_name(work: Work) -> str | None:
@@ -188,7 +192,7 @@ def _ran(work: Work) -> list[Made]:
             continue
         agent = _worker(reading, work)
         ran.append(Made(tool.name, None, agent, reading.span.start, None, tool, reading))
-        if tool.args_key and tool.args is not None:
+        if tool.args_key and tool.recorded is not None:
             work.sources.setdefault("tool_args", tool.args_key)
         if tool.answer_key and tool.answer is not None:
             work.sources.setdefault("tool_results", tool.answer_key)
