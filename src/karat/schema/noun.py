@@ -1,4 +1,4 @@
-"""What all nouns share: frozen, built by keyword, written without their defaults."""
+"""What all nouns share: frozen, and written without their defaults."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ else:
     Json = Any  # msgspec has no recursive types
 
 
-class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+class Noun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Base of every noun. Nouns hold no cycles, so the cycle collector may skip them."""

@@ -103,7 +103,7 @@ class RunSummary(Noun, frozen=True, omit_defaults=False):
     groups: tuple[Group, ...] = ()
 
 
-class Run(Noun, frozen=True, omit_defaults=False):
+class Run(Noun, frozen=True, kw_only=True, omit_defaults=False):
     """The outcomes of one evaluation."""
 
     schema: str = "karat.run/1"
