@@ -18,6 +18,8 @@ def plain(value: Json) -> Json:
         return value
     if not value:
         return None
+    if value.keys() == {"Type", "Value"}:  # Go's console exporter
+        return value["Value"]
     for key, unwrap in _UNWRAP.items():
         if key in value:
             return unwrap(value[key])
@@ -29,11 +31,13 @@ def attributes(value: Json) -> dict[str, Json]:
     value = parsed(value)
     if isinstance(value, dict):
         return {key: _wrapped(held) for key, held in value.items()}
-    return {key: plain(pair.get("value")) for pair in tables(value) if (key := _key(pair))}
+    return {
+        key: plain(first(pair, "value", "Value")) for pair in tables(value) if (key := _key(pair))
+    }
 
 
 def _key(pair: dict[str, Json]) -> str:
-    key = pair.get("key")
+    key = first(pair, "key", "Key")
     return key if isinstance(key, str) else ""
 
 
@@ -98,6 +102,6 @@ def _children(prefix: str, value: Json) -> Iterator[tuple[str, Json]]:
 
 def resource(item: Json) -> dict[str, Json]:
     """The attributes of a resource, whether they stand under `attributes` or bare."""
-    found = table(parsed(item))
-    held = first(found, "attributes", "Attributes")
-    return attributes(found if held is None else held)
+    item = parsed(item)
+    held = first(table(item), "attributes", "Attributes")
+    return attributes(item if held is None else held)

@@ -7,6 +7,7 @@ import binascii
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Literal
 
 from karat.schema import Json
@@ -71,6 +72,11 @@ def _from_base64(value: str) -> str:
     except binascii.Error:
         return value
     return raw.hex() if raw.strip(b"\0") else ""
+
+
+def derived_id(value: Json) -> str:
+    """The id of a recording that has none: the same content, the same id."""
+    return f"trace-{blake2b(repr(value).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
 def padded(value: Json) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from karat.errors import FormatError, KaratError, UnknownFormatError
 from karat.schema import Json, Problem
 from karat.traces.formats import otlp, otlp_proto
+from karat.traces.formats.chat import Chat
 from karat.traces.formats.container import Container, Record
 from karat.traces.formats.registry import CONTAINERS
+from karat.traces.messages import is_message
 from karat.traces.shape import parsed, table
 from karat.traces.source import Report
 
@@ -32,6 +34,8 @@ _WRAPPERS = (
     "value",
 )
 _MAX_WRAPPERS = 8
+_MAX_QUOTES = 3
+_MAX_LOOKED_AT = 20
 _MAX_SHOWN = 12
 
 
@@ -62,6 +66,7 @@ class _Reading:
         self.seen: dict[str, int] = {}
         self.unknown: UnknownFormatError | None = None
         self.strangers = 0
+        self.messages: list[Json] = []
 
     def read(self, values: Iterable[Json | bytes | otlp.Request]) -> Iterator[Record]:
         for self.number, value in enumerate(values, 1):
@@ -71,6 +76,9 @@ class _Reading:
                     yield record
             except RecursionError:
                 raise FormatError("nested too deeply", where=self._where()) from None
+        if self.messages:
+            self.given += 1
+            yield from Chat().read(self.messages, source=self.source)
         self._finish()
 
     def _value(self, value: Json | bytes | otlp.Request) -> Iterator[Record]:
@@ -84,7 +92,7 @@ class _Reading:
             yield from self._items(value, _MAX_WRAPPERS)
 
     def _items(self, item: Json, depth: int) -> Iterator[Record]:
-        item = parsed(item)
+        item = _unquoted(item)
         container = container_of(item)
         if container is not None:
             self._count(container.name)
@@ -92,8 +100,10 @@ class _Reading:
         elif isinstance(item, list) and depth:
             for inner in item:
                 yield from self._items(inner, depth - 1)
-        elif (inner := _unwrapped(item)) is not None and depth:
+        elif (inner := _unwrapped(item, depth)) is not None:
             yield from self._items(inner, depth - 1)
+        elif is_message(item):
+            self.messages.append(item)
         else:
             self._stranger(item)
 
@@ -138,13 +148,32 @@ class _Reading:
         return f"{self.source} value {self.number}"
 
 
-def _unwrapped(item: Json) -> Json:
+def _unquoted(item: Json) -> Json:
+    """What a string of JSON says, also one that was quoted twice."""
+    for _ in range(_MAX_QUOTES):
+        if not isinstance(item, str):
+            break
+        item = parsed(f"[{item}]" if item.lstrip().startswith('"') else item)
+        if isinstance(item, list) and len(item) == 1 and isinstance(item[0], str):
+            item = item[0]
+    return item
+
+
+def _unwrapped(item: Json, depth: int) -> Json:
+    """The part of an object that holds items which somebody claims."""
     held = table(item)
-    for key in _WRAPPERS:
-        inner = parsed(held.get(key))
-        if isinstance(inner, list | dict) and inner:
-            return inner
-    return None
+    inners = (parsed(held.get(key)) for key in _WRAPPERS if held.get(key))
+    return next((inner for inner in inners if _holds_items(inner, depth - 1)), None)
+
+
+def _holds_items(item: Json, depth: int) -> bool:
+    if depth <= 0 or not isinstance(item, list | dict):
+        return False
+    if container_of(item) is not None:
+        return True
+    if isinstance(item, list):
+        return any(_holds_items(parsed(inner), depth - 1) for inner in item[:_MAX_LOOKED_AT])
+    return _unwrapped(item, depth) is not None
 
 
 def described(item: Json) -> str:
@@ -152,7 +181,17 @@ def described(item: Json) -> str:
     if isinstance(item, dict):
         shown = ", ".join(repr(key) for key in list(item)[:_MAX_SHOWN])
         more = ", …" if len(item) > _MAX_SHOWN else ""
-        return f"an object with the keys {shown}{more}" if shown else "an empty object"
+        return f"an object with the keys {shown}{more}{_within(item)}" if shown else "{}"
     if isinstance(item, list):
         return f"a list of {len(item)} values"
-    return f"the value {item!r:.60}"
+    return f"the value {repr(item)[:60]}"
+
+
+def _within(item: dict[str, Json]) -> str:
+    """What the first list or object that might hold items has in it."""
+    for key in _WRAPPERS:
+        inner = item.get(key)
+        inner = inner[0] if isinstance(inner, list) and inner else inner
+        if isinstance(inner, dict) and inner:
+            return f", in {key!r} {described(inner)}"
+    return ""

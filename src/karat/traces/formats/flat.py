@@ -24,7 +24,8 @@ from karat.traces.normal import (
 )
 from karat.traces.shape import first, folded, parsed, table, tables, text
 
-_CONTEXTS = ("context", "spancontext", "_spancontext")
+_OTHERS = frozenset({"operationname", "childspans", "rawoteljson"})
+_CONTEXTS = ("context", "spancontext")
 _PARENT_IDS = ("parentspanid", "parentid")
 _PARENTS = ("parent", "parentspancontext", "parentcontext")
 _ATTRIBUTES = ("attributes", "spanattributes", "tags")
@@ -37,7 +38,7 @@ _MESSAGES = ("statusmessage", "otelstatusmessage", "statusdescription")
 
 
 class Flat:
-    """An object with the ids of a trace and a span at its top."""
+    """An object with the ids of a trace and a span at its top, or a trace of such spans."""
 
     name = "flat"
 
@@ -45,13 +46,33 @@ class Flat:
         if not isinstance(item, dict) or "run_type" in item or "span_data" in item:
             return False
         held = folded(item)
-        if not {"operationname", "childspans", "rawoteljson"}.isdisjoint(held):
+        if not _OTHERS.isdisjoint(held) or has_nested_attributes(item):
             return False
-        return "traceid" in held and ("spanid" in held or _is_javascript(held))
+        if "traceid" not in held:
+            return False
+        return "spanid" in held or _is_javascript(held) or _holds_spans(held)
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
         held = table(item)
-        yield log_of(held) if is_log(held) else span_of(held)
+        if _holds_spans(folded(held)):
+            trace_id = folded(held).get("traceid")
+            for inner in tables(held.get("spans")):
+                yield span_of(inner | {"trace_id": trace_id})
+        else:
+            yield log_of(held) if is_log(held) else span_of(held)
+
+
+def _holds_spans(held: dict[str, Json]) -> bool:
+    """A trace that says its id once, for all its spans."""
+    spans = tables(held.get("spans"))
+    inner = folded(spans[0]) if spans else {}
+    return "spanid" in inner and "traceid" not in inner and _OTHERS.isdisjoint(inner)
+
+
+def has_nested_attributes(item: dict[str, Json]) -> bool:
+    """Do the `span_attributes` hold objects, where dotted names have been taken apart?"""
+    held = table(parsed(item.get("span_attributes")))
+    return "child_spans" not in item and any(isinstance(value, dict) for value in held.values())
 
 
 def _is_javascript(held: dict[str, Json]) -> bool:

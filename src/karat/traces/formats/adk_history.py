@@ -1,0 +1,61 @@
+"""ADK's evaluation history: what the agent did in each case of an eval set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from karat.schema import Json, Trace
+from karat.traces.adk_events import session_of, turn_of
+from karat.traces.shape import folded, table, tables, text
+
+
+class AdkHistory:
+    """An `EvalSetResult`, or one of its case results."""
+
+    name = "adk-history"
+
+    def claims(self, item: Json) -> bool:
+        held = folded(table(item))
+        return isinstance(held.get("evalcaseresults"), list) or _is_case(held)
+
+    def read(self, item: Json, *, source: str) -> Iterator[Trace]:
+        held = folded(table(item))
+        results = [table(item)] if _is_case(held) else tables(held.get("evalcaseresults"))
+        run = text(held.get("evalsetresultid")) or ""
+        for result in results:
+            yield _trace(folded(result), run, source)
+
+
+def _is_case(held: dict[str, Json]) -> bool:
+    return "evalid" in held and ("sessiondetails" in held or _PER_TURN in held)
+
+
+_PER_TURN = "evalmetricresultperinvocation"
+
+
+def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
+    case = text(result.get("evalid"))
+    session = text(result.get("sessionid")) or None
+    trace = session_of(result.get("sessiondetails"), source=source, case=case)
+    recorded = folded(table(result.get("sessiondetails")))
+    if not recorded.get("events"):
+        turns = [folded(table(turn)) for turn in tables(result.get(_PER_TURN))]
+        actual = tuple(turn_of(turn.get("actualinvocation")) for turn in turns)
+        trace = msgspec.structs.replace(trace, turns=actual)
+    return msgspec.structs.replace(
+        trace,
+        id=session or (trace.conversation or f"{run}/{case}"),
+        conversation=session or trace.conversation,
+        attributes=trace.attributes | _about(result, run),
+    )
+
+
+def _about(result: dict[str, Json], run: str) -> dict[str, Json]:
+    found: dict[str, Json] = {
+        "eval_set_result_id": run or None,
+        "eval_set_id": result.get("evalsetid"),
+        "final_eval_status": result.get("finalevalstatus"),
+    }
+    return {key: value for key, value in found.items() if value is not None}

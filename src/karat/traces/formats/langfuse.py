@@ -1,0 +1,154 @@
+"""Langfuse: observations of its UI export and its API.
+
+Where a recording came by OpenTelemetry, its original attributes are in `metadata` and are given as
+they are. What Langfuse made of it stands beside them under the names of its own SDK:
+`langfuse.observation.type|input|output|model.name|usage_details`, and on the observations without
+a parent `langfuse.trace.name|input|output` and `langfuse.session.id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.schema import Json, Span
+from karat.traces.attributes import attributes
+from karat.traces.attributes import resource as resource_of
+from karat.traces.normal import Status, identity, instant
+from karat.traces.shape import count, first, parsed, table, tables, text
+
+_TYPES = frozenset(
+    {
+        "SPAN",
+        "GENERATION",
+        "EVENT",
+        "AGENT",
+        "TOOL",
+        "CHAIN",
+        "RETRIEVER",
+        "EVALUATOR",
+        "EMBEDDING",
+        "GUARDRAIL",
+    }
+)
+_TRACE_FIELDS = {
+    "name": "langfuse.trace.name",
+    "input": "langfuse.trace.input",
+    "output": "langfuse.trace.output",
+    "sessionId": "langfuse.session.id",
+    "userId": "langfuse.user.id",
+}
+_USAGE = {
+    "input": ("input", "promptTokens", "inputUsage"),
+    "output": ("output", "completionTokens", "outputUsage"),
+    "total": ("total", "totalTokens", "totalUsage"),
+}
+
+
+class Langfuse:
+    """A trace with `observations`, or one observation."""
+
+    name = "langfuse"
+
+    def claims(self, item: Json) -> bool:
+        held = table(item)
+        if _is_observation(held):
+            return True
+        observations = held.get("observations")
+        return isinstance(observations, list) and all(
+            isinstance(inner, str) or _is_observation(table(inner), within=True)
+            for inner in observations
+        )
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        held = table(item)
+        if _is_observation(held):
+            yield _span(held, {})
+            return
+        trace = table(parsed(held.get("trace"))) or held
+        observations = tables(held.get("observations"))
+        for inner in observations:
+            yield _span(inner, trace)
+        if not observations:
+            yield _alone(trace)
+
+
+def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
+    kind = text(item.get("type")) or ""
+    if within and "id" in item and "startTime" in item:
+        return True
+    if "id" not in item or "traceId" not in item or "startTime" not in item:
+        return False
+    return kind.upper() in _TYPES or "parentObservationId" in item
+
+
+def _alone(trace: dict[str, Json]) -> Span:
+    """A trace of which only its own fields were exported."""
+    found = identity(trace.get("id"))
+    return Span(
+        trace_id=found,
+        span_id=found,
+        name=text(trace.get("name")) or "",
+        start=instant(trace.get("timestamp")),
+        attributes=_of_trace(trace),
+    )
+
+
+def _span(item: dict[str, Json], trace: dict[str, Json]) -> Span:
+    metadata = table(parsed(item.get("metadata")))
+    scope = table(parsed(metadata.get("scope")))
+    parent = identity(item.get("parentObservationId"))
+    trace_id = identity(first(item, "traceId") or trace.get("id"))
+    own = _of_observation(item, metadata)
+    return Span(
+        trace_id=trace_id,
+        span_id=identity(item.get("id")),
+        parent_id=parent if parent and parent != trace_id else None,
+        name=text(item.get("name")) or "",
+        start=instant(item.get("startTime")),
+        end=instant(item.get("endTime")),
+        attributes=own if parent else _of_trace(trace) | own,
+        status=_status(item),
+        status_message=text(item.get("statusMessage")) or None,
+        scope=text(scope.get("name")) or "",
+        scope_version=text(scope.get("version")) or "",
+        resource=resource_of(metadata.get("resourceAttributes")),
+    )
+
+
+def _status(item: dict[str, Json]) -> Status:
+    return "error" if item.get("level") == "ERROR" else "unset"
+
+
+def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[str, Json]:
+    original = attributes(metadata.get("attributes"))
+    if not original:
+        original = {key: value for key, value in metadata.items() if "." in key}
+    kind = text(item.get("type"))
+    model = first(item, "model", "providedModelName", "internalModelId")
+    made = {
+        "langfuse.observation.type": kind.lower() if kind else None,
+        "langfuse.observation.input": item.get("input"),
+        "langfuse.observation.output": item.get("output"),
+        "langfuse.observation.model.name": model,
+        "langfuse.observation.usage_details": _usage(item),
+    }
+    return {key: value for key, value in made.items() if value is not None} | original
+
+
+def _usage(item: dict[str, Json]) -> Json:
+    details = parsed(first(item, "usageDetails", "providedUsageDetails"))
+    if isinstance(details, dict) and details:
+        return details
+    held = item | table(parsed(item.get("usage")))
+    # `input` and `output` of the observation itself are its content
+    counts = {name: count(_number(held, keys)) for name, keys in _USAGE.items()}
+    found: dict[str, Json] = {name: number for name, number in counts.items() if number}
+    return found or None
+
+
+def _number(held: dict[str, Json], keys: tuple[str, ...]) -> Json:
+    return next((held[key] for key in keys if isinstance(held.get(key), int | float)), None)
+
+
+def _of_trace(trace: dict[str, Json]) -> dict[str, Json]:
+    return {name: trace[key] for key, name in _TRACE_FIELDS.items() if trace.get(key) is not None}
