@@ -137,9 +137,7 @@ def _carry_out(command: list[str], folder: Path) -> Result:
 
 def fill(folder: Path) -> None:
     """Put the bundled data files into the folder."""
-    for file in DATA.iterdir():
-        if file.is_file():
-            shutil.copy(file, folder)
+    shutil.copytree(DATA, folder, dirs_exist_ok=True)
 
 
 def main() -> None:

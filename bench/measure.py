@@ -1,0 +1,73 @@
+"""Commands in processes of their own: how long they take, and how much memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+OURS = Path(sys.executable)
+PEERS = ROOT / ".peers" / "bin" / "python"
+KARAT = OURS.parent / "karat"
+
+Command = Sequence[str | Path]
+
+
+def environment() -> dict[str, str]:
+    """Without bytecode every import is two to three times as slow, which nobody's users see."""
+    hidden = {"PYTHONDONTWRITEBYTECODE", "PYTHONPATH"}
+    kept = {key: value for key, value in os.environ.items() if key not in hidden}
+    return {**kept, "PYTHONHASHSEED": "0", "NO_COLOR": "1"}
+
+
+def compile_bytecode() -> None:
+    """Compile all that is measured, on both sides."""
+    site = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    for python in (OURS, PEERS):
+        packages = _run([python, "-c", site]).stdout.decode().strip()
+        _run([python, "-m", "compileall", "-q", "-j", "0", packages], check=False)
+    _run([OURS, "-m", "compileall", "-q", ROOT / "src"])
+
+
+def race(commands: Mapping[str, Command], *, repeats: int) -> dict[str, float]:
+    """The best wall time of each, in seconds; they take turns, so that noise hits all of them."""
+    best = dict.fromkeys(commands, float("inf"))
+    for turn in range(repeats + 1):
+        for name, command in commands.items():
+            start = time.perf_counter()
+            _run(command)
+            if turn:  # the first one warms the disk cache
+                best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def reported(command: Command, *, repeats: int) -> float:
+    """The smallest number that the command prints: for programs that time a part of themselves."""
+    return min(float(_run(command).stdout) for _ in range(repeats))
+
+
+def peak_memory(command: Command) -> float:
+    """The largest resident set of the command, in MB."""
+    with subprocess.Popen(
+        [str(part) for part in command], env=environment(), stdout=subprocess.DEVNULL
+    ) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return usage.ru_maxrss / unit
+
+
+def _run(command: Command, *, check: bool = True) -> subprocess.CompletedProcess[bytes]:
+    done = subprocess.run(
+        [str(part) for part in command], env=environment(), capture_output=True, check=False
+    )
+    if check and done.returncode:
+        sys.stderr.write(done.stderr.decode(errors="replace"))
+        done.check_returncode()
+    return done

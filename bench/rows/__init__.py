@@ -1,0 +1,1 @@
+"""One file per measurement, each with `measure() -> Iterator[Row]`."""
