@@ -17,6 +17,7 @@ from karat.datasets.formats.explain_rules import (
     check_row,
 )
 from karat.datasets.formats.reference import all_calls, stated
+from karat.datasets.formats.spelling import folded, respelt
 from karat.datasets.lens import Lens
 from karat.datasets.patch import Object
 from karat.datasets.shape import Open, fit
@@ -80,14 +81,6 @@ _LABELS = (
 """Fields that are metadata of a case, under their own names."""
 
 
-def _folded(key: str) -> str:
-    """A key without the differences between `case_id` and `caseId`."""
-    return key.replace("_", "").lower()
-
-
-_SPELT = {_folded(name): name for name in ExplainRow.__struct_fields__}
-
-
 class Explain:
     name = "explain"
     sought = "JSON rows with `case_id` and `question`"
@@ -98,9 +91,7 @@ class Explain:
     shape: type = ExplainRow
 
     def claims(self, sample: Json) -> bool:
-        if not isinstance(sample, dict):
-            return False
-        keys = set(map(_folded, sample))
+        keys = set(map(folded, sample)) if isinstance(sample, dict) else set[str]()
         return {"caseid", "question"} <= keys and "userinputs" not in keys
 
     def items(self, document: Json) -> list[Json]:
@@ -121,7 +112,7 @@ class Explain:
 
     def check(self, item: Json) -> Iterator[Problem]:
         if isinstance(item, dict):
-            yield from check_row({_SPELT.get(_folded(key), key): item[key] for key in item})
+            yield from check_row(respelt(item, ExplainRow.__struct_fields__))
 
 
 def _read_case(doc: Json) -> Case:

@@ -22,6 +22,7 @@ from karat.datasets.formats.reference import (
 )
 from karat.datasets.formats.simulation_rows import (
     JSON,
+    READ,
     SEED,
     ExtractedData,
     SimulationRow,
@@ -29,11 +30,10 @@ from karat.datasets.formats.simulation_rows import (
     ToolUse,
     check_row,
     closed,
-    folded,
     opened,
-    respelt,
     to_text,
 )
+from karat.datasets.formats.spelling import folded, respelt
 from karat.datasets.lens import Lens
 from karat.datasets.patch import Object
 from karat.datasets.shape import fit, kind
@@ -77,7 +77,7 @@ class Simulation:
     shape: type = SimulationRow
 
     def claims(self, sample: Json) -> bool:
-        names = respelt(sample).keys() if isinstance(sample, dict) else set[str]()
+        names = respelt(sample, READ).keys() if isinstance(sample, dict) else set[str]()
         return "user_inputs" in names and any(name in names for name in SEED[1:])
 
     def items(self, document: Json) -> list[Json]:

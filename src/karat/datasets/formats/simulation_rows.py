@@ -9,6 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from karat.datasets.formats.reference import ReferenceData
+from karat.datasets.formats.spelling import respelt
 from karat.datasets.patch import Object
 from karat.datasets.shape import Open, kind, problems
 from karat.schema import Json, Problem
@@ -108,25 +109,13 @@ _INNER: dict[str, type] = {
 }
 
 
-def folded(name: str) -> str:
-    """A name without the differences between `user_inputs` and `userInputs`."""
-    return name.replace("_", "").lower()
-
-
-_SPELT = {
-    folded(name): name for name in (*SEED, *JSON, *_LISTS, "eval_id", "question_id", "session_id")
-}
-
-
-def respelt(row: Object) -> Object:
-    """The row with the columns that are read under their usual names."""
-    names = {key: _SPELT.get(folded(key), key) for key in row}
-    return {name: row[key] for key, name in names.items() if key == name or name not in row}
+READ = (*SEED, *JSON, *_LISTS, "eval_id", "question_id", "session_id")
+"""The columns that have a meaning here."""
 
 
 def opened(row: Object, *, table: bool) -> Object:
     """The row with the JSON in its texts decoded; where a text holds none, it stays."""
-    return {name: _open_cell(name, value, table) for name, value in respelt(row).items()}
+    return {name: _open_cell(name, value, table) for name, value in respelt(row, READ).items()}
 
 
 def _open_cell(name: str, value: Json, table: bool) -> Json:
@@ -166,7 +155,7 @@ def to_text(value: Json) -> str:
 
 def check_row(row: Object) -> Iterator[Problem]:
     """What is wrong with a row beyond its shape."""
-    row = respelt(row)
+    row = respelt(row, READ)
     yield from _check_inputs(row)
     for name in (*JSON, "session_trace"):
         yield from _check_cell(name, row.get(name))

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.datasets.formats.test import QueryLists
+from karat.datasets.shape import problems
+from karat.datasets.source import open_source
+from karat.errors import FormatError
+from karat.schema import Case, Json, Message, Problem, Session, ToolCall, Turn, content_id
+
+SAMPLES = Path(__file__).parents[2] / "samples" / "test"
+FORM = QueryLists()
+LENS = FORM.cases("document")
+
+
+def cases(document: Json) -> list[Case]:
+    return [LENS.read(item) for item in FORM.items(document)]
+
+
+def found(document: Json) -> list[Problem]:
+    return [problem for item in FORM.items(document) for problem in FORM.check(item)]
+
+
+def test_a_flat_list_is_one_case_with_a_turn_for_each_query():
+    use: Json = {"tool_name": "find", "tool_input": {"id": 1}}
+    said: Json = [{"author": "support", "text": "Let me look."}]
+    first: Json = {"query": "Hi", "expected_tool_use": []}
+    second: Json = {
+        "query": "Where?",
+        "expected_tool_use": [use],
+        "expected_intermediate_agent_responses": said,
+        "reference": "There.",
+    }
+    (case,) = cases([first, second])
+    assert case.id == content_id("Hi", "Where?")
+    assert case.turns == (
+        Turn(user="Hi", tool_calls=()),
+        Turn(
+            user="Where?",
+            response="There.",
+            tool_calls=(ToolCall(name="find", args={"id": 1}),),
+            messages=(Message(agent="support", text="Let me look."),),
+        ),
+    )
+
+
+def test_each_named_test_is_a_case_with_its_session():
+    session: Json = {"app_name": "shop", "user_id": "u1", "state": {"tier": "gold"}}
+    first: Json = {"name": "a", "data": [{"query": "Hi"}], "initial_session": session}
+    second: Json = {"name": "b", "data": [{"query": "Bye"}], "initial_session": {}}
+    one, two = cases([first, second])
+    assert (one.id, two.id) == ("a", "b")
+    assert one.session == Session(app="shop", user="u1", state={"tier": "gold"})
+    assert two.session is None
+
+
+def test_unknown_keys_are_metadata_under_their_path():
+    use: Json = {"tool_name": "find", "mock_tool_output": [1]}
+    turn: Json = {"query": "Hi", "expected_tool_use": [use], "owner": "team"}
+    (flat,) = cases([turn])
+    (named,) = cases([{"name": "a", "data": [turn], "reviewed": True}])
+    assert flat.metadata == {"[0].owner": "team", "[0].expected_tool_use[0].mock_tool_output": [1]}
+    assert named.metadata == {
+        "reviewed": True,
+        "data[0].owner": "team",
+        "data[0].expected_tool_use[0].mock_tool_output": [1],
+    }
+
+
+def test_the_same_queries_get_the_same_id_whatever_the_answer():
+    assert cases([{"query": "Hi", "reference": "a"}])[0].id == cases([{"query": "Hi"}])[0].id
+
+
+def test_nothing_is_carried_for_a_way_back_that_does_not_exist():
+    assert LENS.rest([{"query": "Hi", "owner": "team"}]) is None
+
+
+@given(st.lists(st.text(max_size=5), min_size=1, max_size=4))
+def test_turn_boundaries_are_kept(queries: list[str]):
+    (case,) = cases([{"query": query, "reference": query} for query in queries])
+    assert [turn.user for turn in case.turns] == queries
+    assert [turn.response for turn in case.turns] == queries
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_every_sample_is_claimed_and_valid(path: Path):
+    document = open_source(path).document
+    assert FORM.claims(document)
+    assert list(problems(document, FORM.shape)) == []
+    assert found(document) == []
+
+
+NOT_OURS: list[Json] = [[], {}, None, [1], [{"name": "a"}], {"query": "Hi"}]
+
+
+@pytest.mark.parametrize("sample", NOT_OURS)
+def test_other_documents_are_not_claimed(sample: Json):
+    assert not FORM.claims(sample)
+
+
+BROKEN: list[tuple[Json, str, str]] = [
+    ([{"query": "Hi"}, {"reference": "x"}], "$[1]", "no 'query', which is required"),
+    (
+        [{"name": "a", "data": [{"query": "Hi", "expected_tool_use": [{}]}]}],
+        "$.data[0].expected_tool_use[0]",
+        "no 'tool_name', which is required",
+    ),
+    ([{"name": "a", "data": []}], "$", "no turns in 'data'"),
+    ([{"data": [{"query": "Hi"}]}], "$", "no 'name'"),
+]
+
+
+@pytest.mark.parametrize(("document", "where", "message"), BROKEN)
+def test_a_broken_rule_names_its_place(document: Json, where: str, message: str):
+    (problem,) = found(document)
+    assert (problem.where, problem.message) == (where, message)
+
+
+def test_a_wrong_type_names_its_place():
+    with pytest.raises(FormatError) as caught:
+        cases(cast("Json", [{"query": "Hi"}, {"query": 3}]))
+    assert caught.value.where == "$[1].query"
