@@ -99,29 +99,36 @@ def _with_logs(
     spans: dict[str, dict[str, Span]], logs: list[LogRecord], source: str, report: Report
 ) -> dict[str, dict[str, Span]]:
     events: dict[tuple[str, str], list[SpanEvent]] = {}
+    roots = {key: _root(found) for key, found in spans.items()}
     lost = 0
     for log in logs:
-        found = spans.get(log.trace_id)
-        if not found:
+        if not log.trace_id or not (log.span_id or log.trace_id in roots):
             lost += 1
             continue
-        owner = log.span_id if log.span_id in found else _root(found)
+        known = spans.setdefault(log.trace_id, {})
+        if log.trace_id not in roots:
+            known.setdefault(log.span_id, Span(trace_id=log.trace_id, span_id=log.span_id))
+        owner = log.span_id if log.span_id in known else roots[log.trace_id]
         events.setdefault((log.trace_id, owner), []).append(log.event)
     for (trace_id, span_id), joined in events.items():
-        span = spans[trace_id][span_id]
-        spans[trace_id][span_id] = msgspec.structs.replace(span, events=_joined(span, joined))
-    if lost:
-        report(_lost(lost, source))
+        spans[trace_id][span_id] = _joined(spans[trace_id][span_id], joined)
+    bare = len(spans) - len(roots)
+    for problem in _complaints(lost, bare, source):
+        report(problem)
     return spans
 
 
-def _lost(count: int, source: str) -> Problem:
-    return Problem(
-        where=source,
-        message=f"{count} log records belong to no span that was read",
-        hint="read the file of the spans together with the file of the logs",
-        severity="warning",
-    )
+def _complaints(lost: int, bare: int, source: str) -> list[Problem]:
+    hint = "read the file of the spans together with the file of the logs"
+    found = {
+        f"{lost} log records name no span that was read": lost,
+        f"{bare} traces have log records but no spans": bare,
+    }
+    return [
+        Problem(where=source, message=message, hint=hint, severity="warning")
+        for message, number in found.items()
+        if number
+    ]
 
 
 def _root(spans: dict[str, Span]) -> str:
@@ -129,10 +136,17 @@ def _root(spans: dict[str, Span]) -> str:
     return min(roots or spans.values(), key=lambda span: (span.start or 0, span.span_id)).span_id
 
 
-def _joined(span: Span, logs: list[SpanEvent]) -> tuple[SpanEvent, ...]:
-    """Span events and log records by time; a record that was delivered twice counts once."""
+def _joined(span: Span, logs: list[SpanEvent]) -> Span:
+    """Span events and log records by time; a record that was delivered twice counts once.
+
+    A span of which only log records are known lasts from the first to the last.
+    """
     once = {repr(event): event for event in (*span.events, *logs)}
-    return tuple(sorted(once.values(), key=lambda event: event.time or 0))
+    events = tuple(sorted(once.values(), key=lambda event: event.time or 0))
+    times = [event.time for event in events if event.time is not None]
+    if span.start is None and span.end is None and times:
+        span = msgspec.structs.replace(span, start=times[0], end=times[-1])
+    return msgspec.structs.replace(span, events=events)
 
 
 def _tree(found: dict[str, Span]) -> tuple[dict[str, list[Span]], list[Span]]:

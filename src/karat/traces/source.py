@@ -8,6 +8,7 @@ What is not text is protobuf, and is handed on as bytes.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import re
@@ -42,6 +43,7 @@ _FOREIGN = {
     b"SQLite": ("an SQLite database", "export it as JSON lines"),
 }
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, ValueError)
+_COLUMNS = (b"session_trace", b"user_inputs")
 _CUT = "the file ends inside a JSON value"
 
 
@@ -63,6 +65,8 @@ def values(
                 raise InputError("the file is empty", where=source)
             if head.startswith(_UTF16):
                 yield from _Reader(source, report, decode).read(_utf16_lines(file))
+            elif _is_table(head):
+                yield from _rows(file, source)
             elif _CONTROL.search(head):
                 yield _binary(head, file, source)
             else:
@@ -130,6 +134,23 @@ def _lines(head: bytes, file: _File) -> Iterator[bytes]:
     while line:
         yield line
         line = file.readline(MAX_VALUE)
+
+
+def _is_table(head: bytes) -> bool:
+    """A CSV file of the simulation table: recognised by the columns in its first line."""
+    columns = head.removeprefix(_BOM).split(b"\n")[0]
+    return columns[:1] not in {b"{", b"["} and any(name in columns for name in _COLUMNS)
+
+
+def _rows(file: _File, source: str) -> Iterator[Json]:
+    file.seek(0)
+    csv.field_size_limit(MAX_VALUE)
+    reader = csv.DictReader(io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline=""))
+    try:
+        for row in reader:
+            yield {key: cell for key, cell in row.items() if key and cell}
+    except csv.Error as error:
+        raise FormatError(str(error), where=f"{source} line {reader.line_num}") from error
 
 
 def _utf16_lines(file: _File) -> Iterator[bytes]:

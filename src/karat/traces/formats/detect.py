@@ -179,12 +179,15 @@ def _holds_items(item: Json, depth: int) -> bool:
 def described(item: Json) -> str:
     """What an item looks like, for a message."""
     if isinstance(item, dict):
-        shown = ", ".join(repr(key) for key in list(item)[:_MAX_SHOWN])
-        more = ", …" if len(item) > _MAX_SHOWN else ""
-        return f"an object with the keys {shown}{more}{_within(item)}" if shown else "{}"
+        return f"an object with {_keys(item)}{_within(item)}" if item else "{}"
     if isinstance(item, list):
         return f"a list of {len(item)} values"
     return f"the value {repr(item)[:60]}"
+
+
+def _keys(item: dict[str, Json]) -> str:
+    shown = ", ".join(repr(key[:60]) for key in list(item)[:_MAX_SHOWN])
+    return f"the keys {shown}{', …' if len(item) > _MAX_SHOWN else ''}"
 
 
 def _within(item: dict[str, Json]) -> str:
@@ -193,5 +196,5 @@ def _within(item: dict[str, Json]) -> str:
         inner = item.get(key)
         inner = inner[0] if isinstance(inner, list) and inner else inner
         if isinstance(inner, dict) and inner:
-            return f", in {key!r} {described(inner)}"
+            return f", in {key!r} {_keys(inner)}"
     return ""

@@ -61,7 +61,8 @@ def _trace(item: dict[str, Json]) -> Span:
 def _span(item: dict[str, Json]) -> Span:
     data = table(parsed(item.get("span_data")))
     error = parsed(item.get("error"))
-    held = {f"openai_agents.{key}": value for key, value in data.items() if value is not None}
+    held: dict[str, Json] = {}
+    held |= {f"openai_agents.{key}": value for key, value in data.items() if value is not None}
     if error is not None:
         held["openai_agents.error"] = error
     trace_id = text(item.get("trace_id")) or ""

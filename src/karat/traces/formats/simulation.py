@@ -1,6 +1,7 @@
-"""Rows of the simulation table: the spans in `session_trace`, else the session itself.
+"""Rows of the simulation table: the spans in `session_trace`, else the session, else the columns.
 
-The golden case of a row is put into the resource of its spans as `karat.case`.
+What a row says beside its spans is put into their resource: `karat.case` (the golden case),
+`karat.conversation` and `karat.state` (the state at the end).
 """
 
 from __future__ import annotations
@@ -9,30 +10,113 @@ from collections.abc import Iterator
 
 import msgspec
 
-from karat.schema import Json, Span, Trace
+from karat.schema import Json, Message, Span, ToolCall, ToolResult, Trace, Turn
 from karat.traces.adk_events import session_of
-from karat.traces.formats.container import LogRecord
 from karat.traces.formats.flat import Flat, span_of
-from karat.traces.shape import first, parsed, table, tables, text
+from karat.traces.normal import derived_id
+from karat.traces.shape import first, folded, parsed, table, tables, text
 
-_SESSIONS = ("final_session_state", "session_state", "session_details")
+_SESSIONS = ("finalsessionstate", "sessionstate", "sessiondetails")
 
 
 class Simulation:
-    """A row with the column `session_trace`."""
+    """A row with `session_trace`, or with `user_inputs` and `final_response`."""
 
     name = "simulation"
 
     def claims(self, item: Json) -> bool:
-        return "session_trace" in table(item)
+        held = folded(table(item))
+        return "sessiontrace" in held or {"userinputs", "finalresponse"} <= held.keys()
 
-    def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord | Trace]:
-        held = table(item)
-        case = text(first(held, "eval_id", "question_id", "id"))
-        spans = [span for span in tables(parsed(held["session_trace"])) if Flat().claims(span)]
-        for span in map(span_of, spans):
-            around = span.resource | {"karat.case": case} if case else span.resource
-            yield msgspec.structs.replace(span, resource=around)
+    def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
+        held = folded(table(item))
+        case = text(first(held, "evalid", "questionid", "id"))
+        spans = [span for span in tables(parsed(held.get("sessiontrace"))) if Flat().claims(span)]
         session = parsed(first(held, *_SESSIONS))
-        if not spans and table(session).get("events"):
+        if spans:
+            marks = _marks(held, case)
+            yield from (_marked(span_of(span), marks) for span in spans)
+        elif table(session).get("events"):
             yield session_of(session, source=source, case=case)
+        elif "userinputs" in held:
+            yield _trace(held, source, case)
+
+
+def _marks(row: dict[str, Json], case: str | None) -> dict[str, Json]:
+    marks: dict[str, Json] = {
+        "karat.case": case,
+        "karat.conversation": row.get("sessionid"),
+        "karat.state": _state(row),
+    }
+    return {key: value for key, value in marks.items() if value is not None}
+
+
+def _state(row: dict[str, Json]) -> dict[str, Json] | None:
+    data = folded(table(parsed(row.get("extracteddata"))))
+    state = parsed(data.get("statevariables"))
+    return state if isinstance(state, dict) else None
+
+
+def _marked(span: Span, marks: dict[str, Json]) -> Span:
+    return msgspec.structs.replace(span, resource=span.resource | marks)
+
+
+def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
+    """What the columns say. They do not tell in which turn a tool was called: the last has all."""
+    data = folded(table(parsed(row.get("extracteddata"))))
+    inputs = parsed(row.get("userinputs"))
+    users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
+    session = text(row.get("sessionid"))
+    return Trace(
+        id=session or derived_id(row),
+        turns=(*(Turn(user=text(user)) for user in users[:-1]), _last(row, data, users[-1:])),
+        source=source,
+        convention="simulation",
+        mapper="simulation@1",
+        conversation=session,
+        case=case,
+        state=_state(row),
+    )
+
+
+def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn:
+    used = [folded(item) for item in tables(parsed(data.get("toolinteractions")))]
+    spoken = [folded(item) for item in tables(parsed(row.get("subagenttrace")))]
+    said = [(text(first(item, "name", "agentname")) or "", _said(item)) for item in spoken]
+    response = row.get("finalresponse")
+    return Turn(
+        user=text(user[0]) if user else None,
+        response=response if isinstance(response, str) else _encoded(response),
+        tool_calls=tuple(_call(item) for item in used) if "toolinteractions" in data else None,
+        tool_results=tuple(_result(item) for item in used if "outputresult" in item),
+        messages=tuple(Message(agent=agent, text=line) for agent, line in said if line),
+        agents=_agents([agent for agent, _ in said if agent]),
+    )
+
+
+def _said(item: dict[str, Json]) -> str | None:
+    return text(first(item, "text", "textresponse"))
+
+
+def _agents(names: list[str]) -> tuple[str, ...]:
+    return tuple(name for place, name in enumerate(names) if names[:place][-1:] != [name])
+
+
+def _encoded(value: Json) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
+
+
+def _call(item: dict[str, Json]) -> ToolCall:
+    return ToolCall(
+        name=text(item.get("toolname")) or "",
+        args=parsed(item.get("inputarguments")),
+        id=text(item.get("callid")),
+    )
+
+
+def _result(item: dict[str, Json]) -> ToolResult:
+    return ToolResult(
+        name=text(item.get("toolname")),
+        id=text(item.get("callid")),
+        result=parsed(item.get("outputresult")),
+    )
