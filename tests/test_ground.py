@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import ZipFile
+
+import click
+import pytest
+
+import karat
+from karat.cli import karat as commands
+
+ROOT = Path(__file__).parents[1]
+_SKIPPED = {".git", ".venv", ".peers", ".bench", ".hypothesis", "__pycache__", "dist", "build"}
+# Written so that this file does not match itself.
+_FORBIDDEN = re.compile(
+    r"(?<![\w.])/(?:work|opt)/|/tmp/[t]ry|\.\./[s]hared|[p]ypi\.org|[p]ythonhosted|"
+    r"(?<!no-emit-)[i]ndex-url|--[f]ind-links|--[t]rusted-host"
+)
+
+
+def _files() -> Iterator[Path]:
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in _SKIPPED and "_cache" not in name]
+        yield from (Path(folder, name) for name in names)
+
+
+def _documented() -> set[str]:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    return {name for page in pages for name in re.findall(r"karat (\w+)", page.read_text("utf-8"))}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return set(ZipFile(built).namelist())
+
+
+def test_the_public_names_are_sorted_and_exist():
+    assert karat.__all__ == sorted(karat.__all__)
+    assert [name for name in karat.__all__ if not hasattr(karat, name)] == []
+
+
+def test_nothing_else_leaks_from_the_package():
+    rooms = {path.stem for path in Path(karat.__file__).parent.iterdir()}
+    public = {name for name in vars(karat) if not name.startswith("_")}
+    helpers = {"annotations", "TYPE_CHECKING", "import_module"}
+    leaked = public - {*karat.__all__} - rooms - helpers
+    assert leaked == set()
+    assert not [
+        name for name in karat.__all__ if isinstance(vars(karat).get(name), types.ModuleType)
+    ]
+
+
+def test_the_wheel_ships_types_and_bundled_data(wheel: set[str]):
+    data = ROOT / "src" / "karat" / "demo" / "data"
+    bundled = {str(path.relative_to(ROOT / "src")) for path in data.rglob("*") if path.is_file()}
+    assert {"karat/py.typed", *bundled} <= wheel
+
+
+def test_the_wheel_ships_nothing_but_the_package(wheel: set[str]):
+    assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"karat"}
+
+
+def test_no_file_names_a_local_path_or_a_package_index():
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in _files()
+        for match in _FORBIDDEN.finditer(path.read_text("utf-8", errors="ignore"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["base", "dev", "peers"])
+def test_every_requirement_is_pinned_with_hashes(name: str):
+    text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
+    entries = text.replace("\\\n", " ").splitlines()
+    loose = [line for line in entries if "==" not in line or "--hash=sha256:" not in line]
+    assert loose == []
+
+
+@pytest.mark.parametrize("command", commands.list_commands(click.Context(commands)))
+def test_every_command_is_documented(command: str):
+    assert command in _documented()
+
+
+@pytest.mark.parametrize("command", commands.list_commands(click.Context(commands)))
+def test_every_command_answers_to_help(command: str):
+    found = commands.get_command(click.Context(commands), command)
+    assert found is not None
+    assert found.get_short_help_str()
+
+
+def test_make_help_lists_every_verb():
+    text = (ROOT / "Makefile").read_text("utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert phony
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, check=True, capture_output=True
+    )
+    assert re.findall(rb"^  make (\w+)", shown.stdout, re.MULTILINE) == phony[1].encode().split()
