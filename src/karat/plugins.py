@@ -1,20 +1,47 @@
-"""Entry points: the built-in formats come through the same door as anybody else's."""
+"""Entry points: the built-in formats and metrics come through the same door as anybody else's."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from karat.datasets.formats import Format
 from karat.errors import UsageError
+from karat.metrics import Metric
 
 
 @cache
 def formats() -> tuple[Format, ...]:
     """Every golden format that is installed, by name."""
-    found = sorted(entry_points(group="karat.formats"), key=lambda point: point.name)
-    names = [point.name for point in found]
+    return tuple(point.load()() for point in _found("karat.formats", "format"))
+
+
+class Metrics(Mapping[str, type[Metric]]):
+    """Every metric that is installed, by name; a metric is imported when it is asked for."""
+
+    def __init__(self) -> None:
+        self._points = {point.name: point for point in _found("karat.metrics", "metric")}
+
+    def __getitem__(self, name: str) -> type[Metric]:
+        return self._points[name].load()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._points)
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+
+@cache
+def metrics() -> Metrics:
+    return Metrics()
+
+
+def _found(group: str, noun: str) -> list[EntryPoint]:
+    points = sorted(entry_points(group=group), key=lambda point: point.name)
+    names = [point.name for point in points]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise UsageError(f"two installed packages bring a format {twice!r}")
-    return tuple(point.load()() for point in found)
+        raise UsageError(f"two installed packages bring a {noun} {twice!r}")
+    return points

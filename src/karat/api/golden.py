@@ -1,4 +1,4 @@
-"""The use-cases. The command line, the server and the pytest plugin call only these."""
+"""Use-cases of golden data."""
 
 from __future__ import annotations
 

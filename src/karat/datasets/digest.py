@@ -1,0 +1,25 @@
+"""The fingerprint of golden data: of what it says, not of how a file writes it down."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import msgspec
+
+from karat.schema import Case, Dataset
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def case_digest(case: Case) -> str:
+    """The fingerprint of one case, without the document it came from."""
+    return "sha256:" + sha256(_encode(msgspec.structs.replace(case, origin=None))).hexdigest()
+
+
+def dataset_digest(dataset: Dataset) -> str:
+    """The fingerprint of a dataset: of its header and of its cases in their order."""
+    header = msgspec.structs.replace(dataset, cases=(), origin=None)
+    digest = sha256(_encode(header))
+    for case in dataset.cases:
+        digest.update(case_digest(case).encode())
+    return "sha256:" + digest.hexdigest()

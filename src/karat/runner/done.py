@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from karat.schema import CaseResult, Noun, Trace
+
+
+class Unmatched(Noun, frozen=True):
+    """A trace that belongs to no case, and why."""
+
+    trace: str
+    why: str
+
+
+class Done(Noun, frozen=True):
+    """What one batch of traces gave."""
+
+    results: tuple[CaseResult, ...] = ()
+    unmatched: tuple[Unmatched, ...] = ()
+    lone: Trace | None = None
+    """The only unmatched trace of the batch, which may turn out to be the only trace at all."""

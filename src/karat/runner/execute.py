@@ -1,0 +1,136 @@
+"""Carrying out a plan: batch by batch, on all cores, with a journal to go on from.
+
+The result does not depend on how many cores there are or in which order batches finish: a batch
+gives what it gives, and everything is put in order at the end.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from karat.runner.done import Done, Unmatched
+from karat.runner.journal import Journal
+from karat.runner.pairing import Pair, Pairing, cross, pair_rest
+from karat.runner.plan import Plan
+from karat.schema import Case, CaseResult, Trace
+
+Batch: TypeAlias = Callable[[], Iterable[Trace]]
+"""Some of the traces. It goes to another process, so it must be picklable."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many batches of how many are done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """All that a process needs to score a batch."""
+
+    plan: Plan
+    cases: Sequence[Case]
+    crossed: bool = False
+    pairing: Pairing = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pairing", Pairing(self.cases))
+
+    def score(self, batch: Batch) -> Done:
+        """Score the traces of a batch as they come."""
+        results: list[CaseResult] = []
+        unmatched: list[Unmatched] = []
+        lone: Trace | None = None
+        for trace in batch():
+            for pair in self._pairs(trace):
+                if pair.case is None and self.cases:
+                    lone = None if unmatched else trace
+                    unmatched.append(Unmatched(trace=trace.id, why=pair.how))
+                else:
+                    results.append(self.plan.score(pair))
+        return Done(results=tuple(results), unmatched=tuple(unmatched), lone=lone)
+
+    def _pairs(self, trace: Trace) -> list[Pair]:
+        if not self.cases:
+            return [Pair(None, trace, "no golden data")]
+        return cross(self.cases, trace) if self.crossed else [self.pairing.pair(trace)]
+
+
+def execute(
+    work: Work, batches: Sequence[Batch], *, jobs: int, journal: Journal, progress: Progress
+) -> Done:
+    """Score all batches that the journal does not have yet, and put everything together."""
+    done = dict(journal.finished())
+    todo = [(number, batch) for number, batch in enumerate(batches) if number not in done]
+    progress(len(done), len(batches))
+    for number, one in _carried_out(work, todo, min(jobs, len(todo))):
+        journal.append(number, one)
+        done[number] = one
+        progress(len(done), len(batches))
+    return _together(work, [done[number] for number in sorted(done)])
+
+
+def _carried_out(
+    work: Work, todo: Sequence[tuple[int, Batch]], jobs: int
+) -> Iterator[tuple[int, Done]]:
+    if jobs <= 1:
+        yield from ((number, work.score(batch)) for number, batch in todo)
+        return
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(work,)) as pool:
+        try:
+            yield from _as_completed(pool, todo, ahead=2 * jobs)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _as_completed(
+    pool: ProcessPoolExecutor, todo: Sequence[tuple[int, Batch]], ahead: int
+) -> Iterator[tuple[int, Done]]:
+    """Results as they come, with no more batches handed out than are needed to keep all busy."""
+    waiting = list(reversed(todo))
+    running: dict[Future[Done], int] = {}
+    while waiting or running:
+        while waiting and len(running) < ahead:
+            number, batch = waiting.pop()
+            running[pool.submit(_score, batch)] = number
+        finished, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in finished:
+            yield running.pop(future), future.result()
+
+
+_WORK: list[Work] = []
+
+
+def _begin(work: Work) -> None:
+    """Called once in each process, so that the plan and the cases are sent only once."""
+    _WORK[:] = [work]
+
+
+def _score(batch: Batch) -> Done:
+    return _WORK[0].score(batch)
+
+
+def _together(work: Work, parts: Sequence[Done]) -> Done:
+    results = [result for part in parts for result in part.results]
+    unmatched = [item for part in parts for item in part.unmatched]
+    lone = next((part.lone for part in parts if part.lone), None)
+    last = pair_rest(work.cases, lone) if lone and len(unmatched) == 1 and not results else None
+    if last:
+        results, unmatched = [work.plan.score(last)], []
+    results += _left_over(work.cases, results)
+    places = {case.id: place for place, case in enumerate(work.cases)}
+    results.sort(key=lambda one: (places.get(one.case or "", 0), one.trace or ""))
+    unmatched.sort(key=lambda item: item.trace)
+    return Done(results=tuple(results), unmatched=tuple(unmatched))
+
+
+def _left_over(cases: Sequence[Case], results: Sequence[CaseResult]) -> Iterator[CaseResult]:
+    """Cases that no trace belongs to are not passed, and not passed over."""
+    covered = {result.case for result in results}
+    return (
+        CaseResult(case=case.id, trace=None, status="unscored", paired_by="no trace belongs to it")
+        for case in cases
+        if case.id not in covered
+    )

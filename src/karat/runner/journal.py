@@ -1,0 +1,77 @@
+"""What a run has done so far, on disk, so that a run that was stopped or killed can go on.
+
+A journal is written only once a run has taken a while: a short run leaves nothing behind. Each
+batch is one line, written at once; a line that was cut off is a batch that was not done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from karat.errors import OutputError
+from karat.runner.done import Done
+
+PATIENCE = 2.0
+"""Seconds after which a run is worth keeping."""
+
+
+class _Line(msgspec.Struct):
+    batch: int
+    done: Done
+
+
+_decoder = msgspec.json.Decoder(_Line)
+
+
+class Journal:
+    """The journal of one run; the name of the file says what the run is about."""
+
+    def __init__(self, path: Path, *, resume: bool, patience: float = PATIENCE) -> None:
+        self.path = path
+        self.kept = 0
+        self._open_at = time.monotonic() + patience
+        self._waiting: list[bytes] = []
+        if not resume:
+            path.unlink(missing_ok=True)
+
+    def finished(self) -> Iterator[tuple[int, Done]]:
+        """The batches that are done, from an earlier attempt."""
+        try:
+            lines = self.path.read_bytes().splitlines(keepends=True)
+        except OSError:
+            return
+        for line in lines:
+            try:
+                found = _decoder.decode(line)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                return  # cut off in the middle: neither this one nor any after it was reported
+            if line.endswith(b"\n"):
+                self.kept += 1
+                yield found.batch, found.done
+
+    def append(self, batch: int, done: Done) -> None:
+        """Keep a batch; on disk, if the run has lasted long enough."""
+        self.kept += 1
+        self._waiting.append(msgspec.json.encode(_Line(batch, done)) + b"\n")
+        if time.monotonic() >= self._open_at:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is not on disk yet."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab") as file:
+                file.writelines(self._waiting)
+        except OSError as error:
+            message = f"the journal cannot be written: {error.strerror}"
+            raise OutputError(message, where=str(self.path)) from error
+        self._waiting.clear()
+
+    def close(self) -> None:
+        """The run is complete, the journal is not needed any more."""
+        self._waiting.clear()
+        self.path.unlink(missing_ok=True)
