@@ -38,8 +38,8 @@ class Adk(GenAi):
     name: ClassVar[str] = "adk"
 
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
-    inputs: ClassVar = (Source(_REQUEST, _asked), *GenAi.inputs)
-    outputs: ClassVar = (Source(_RESPONSE, _answered), *GenAi.outputs)
+    inputs: ClassVar = (Source(_REQUEST, _asked, None, _REQUEST), *GenAi.inputs)
+    outputs: ClassVar = (Source(_RESPONSE, _answered, None, _RESPONSE), *GenAi.outputs)
     tool_args: ClassVar = (*GenAi.tool_args, "gcp.vertex.agent.tool_call_args")
     tool_results: ClassVar = (*GenAi.tool_results, "gcp.vertex.agent.tool_response")
 

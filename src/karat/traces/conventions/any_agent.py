@@ -5,30 +5,28 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span
-from karat.traces.conventions.convention import Source, SpanRole
+from karat.traces.conventions.convention import Source, SpanRole, first_text
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
-from karat.traces.conventions.messages import Call, Said
+from karat.traces.conventions.messages import Call, Said, arguments
 
-_OUTPUT = "gen_ai.output"
+OUTPUTS = ("gen_ai.output", "genai.output")
 
 
 def _answered(span: Span) -> list[Said] | None:
-    value = span.attributes.get(_OUTPUT)
+    value = first_text(span.attributes, OUTPUTS)
     if value is None:
         return None
-    decoded = loads(value)
-    calls = _calls(decoded)
-    if calls:
-        return [Said("assistant", calls=calls)]
-    return [Said("assistant", value)] if isinstance(value, str) else None
+    calls = _calls(loads(value))
+    return [Said("assistant", calls=calls) if calls else Said("assistant", value)]
 
 
 def _calls(value: Json) -> list[Call]:
     return [
-        Call(name, loads(call.get("tool.args")), None)
+        Call(name, arguments(call), None)
         for call in (value if isinstance(value, list) else ())
-        if isinstance(call, dict) and isinstance(name := call.get("tool.name"), str)
+        if isinstance(call, dict)
+        and isinstance(name := call.get("tool.name", call.get("name")), str)
     ]
 
 
@@ -37,8 +35,8 @@ class AnyAgent(GenAi):
 
     name: ClassVar[str] = "any-agent"
 
-    outputs: ClassVar = (Source(_OUTPUT, _answered), *GenAi.outputs)
-    tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
+    outputs: ClassVar = (Source(OUTPUTS[0], _answered), *GenAi.outputs)
+    tool_results: ClassVar = (*GenAi.tool_results, *OUTPUTS)
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation, which has one of its own."""

@@ -26,6 +26,8 @@ class Source(NamedTuple):
     read: Callable[[Span], list[Said] | None]
     last: Callable[[Span, messages.Role], list[Said] | None] | None = None
     """The same, if only what one side said last is wanted."""
+    mark: str | None = None
+    """An attribute without which there is nothing to read."""
 
 
 def attribute(key: str, role: messages.Role) -> Source:
@@ -39,7 +41,7 @@ def attribute(key: str, role: messages.Role) -> Source:
         value = span.attributes.get(key)
         return None if value is None else messages.last(value, role, wanted)
 
-    return Source(key, read, last)
+    return Source(key, read, last, key)
 
 
 def numbered(prefix: str, layout: flat.Layout) -> Source:
@@ -61,7 +63,7 @@ def verbatim(key: str, role: messages.Role) -> Source:
         value = span.attributes.get(key)
         return [Said(role, dumps(value))] if value is not None else None
 
-    return Source(key, read)
+    return Source(key, read, None, key)
 
 
 class Tool(NamedTuple):
@@ -168,7 +170,10 @@ class Convention:
 
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""
+        attributes = span.attributes
         for source in self.inputs_of(span):
+            if source.mark is not None and source.mark not in attributes:
+                continue
             said = source.last(span, "user") if source.last else source.read(span)
             if said and (found := messages.last_user(said)) is not None:
                 return source.key, found
@@ -177,7 +182,10 @@ class Convention:
     def response(self, span: Span) -> tuple[str, str] | None:
         """What was answered last, and the source that answered."""
         empty = None
+        attributes = span.attributes
         for source in self.outputs_of(span):
+            if source.mark is not None and source.mark not in attributes:
+                continue
             said = source.last(span, "assistant") if source.last else source.read(span)
             found = messages.last_answer(said) if said else None
             if found:
@@ -258,8 +266,10 @@ def _first_key(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None
 
 
 def _first(span: Span, sources: tuple[Source, ...]) -> tuple[str, list[Said]] | None:
+    attributes = span.attributes
     for source in sources:
-        said = source.read(span)
-        if said:
-            return source.key, said
+        if source.mark is None or source.mark in attributes:
+            said = source.read(span)
+            if said:
+                return source.key, said
     return None

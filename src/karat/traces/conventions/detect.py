@@ -26,6 +26,7 @@ _ADK = Adk()
 _PYDANTIC = PydanticAi()
 _FRAMEWORK = AgentFramework()
 _STRANDS = Strands()
+_ANY_AGENT = AnyAgent()
 _OPENLLMETRY = OpenLlmetry()
 _LANGFUSE = Langfuse()
 
@@ -54,7 +55,7 @@ _SCOPES: dict[str, Convention] = {
     "strands.telemetry.tracer": _STRANDS,
     "agent_framework": _FRAMEWORK,
     "gen_ai": VercelGenAi(),
-    "any_agent": AnyAgent(),
+    "any_agent": _ANY_AGENT,
 }
 _SYSTEMS: dict[object, Convention] = {
     "gcp.vertex.agent": _ADK,
@@ -114,8 +115,8 @@ def _by_producer(span: Span) -> Convention:
         return found
     if "gcp.vertex.agent.event_id" in attributes or "gcp.vertex.agent.session_id" in attributes:
         return _ADK
-    if attributes["gen_ai.operation.name"] == "call_llm":
-        return _SCOPES["any_agent"]
+    if "gen_ai.output" in attributes or "genai.output" in attributes:
+        return _ANY_AGENT
     return _GENAI
 
 

@@ -24,6 +24,9 @@ class Keys(NamedTuple):
     name: str
     finish: str
     function: str
+    first_content: str
+    first_kind: str
+    first_call: str
 
 
 class Layout(NamedTuple):
@@ -88,6 +91,9 @@ def _spell(prefix: str, index: int, layout: Layout) -> Keys:
         f"{base}name",
         f"{base}finish_reason",
         f"{base}function_call_name",
+        f"{base}contents.0.{layout.content}",
+        f"{base}contents.0.message_content.type",
+        f"{base}tool_calls.0.{layout.call}{layout.call_name}",
     )
 
 
@@ -97,9 +103,9 @@ _keys = cache(_spell)
 def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | None:
     role = attributes.get(keys.role)
     content = attributes.get(keys.content)
-    if role is None and content is None and not _has_more(attributes, keys, layout):
+    if role is None and content is None and not _has_more(attributes, keys):
         return None
-    if content is None:
+    if content is None and (keys.first_kind in attributes or keys.first_content in attributes):
         content = _contents(attributes, keys.contents, layout)
     # A completion may leave its role unsaid; prompts do not.
     named = role_of(role) if role is not None else "assistant"
@@ -111,14 +117,16 @@ def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | 
     said = message(content, named) if content is not None else Said(named)
     said.role = named
     said.finish = _text(attributes.get(keys.finish))
-    _calls(said, attributes, keys, layout)
+    if keys.first_call in attributes or keys.function in attributes:
+        _calls(said, attributes, keys, layout)
     return said
 
 
-def _has_more(attributes: dict[str, Json], keys: Keys, layout: Layout) -> bool:
+def _has_more(attributes: dict[str, Json], keys: Keys) -> bool:
     return (
-        f"{keys.contents}0.{layout.content}" in attributes
-        or f"{keys.calls}0.{layout.call}{layout.call_name}" in attributes
+        keys.first_kind in attributes
+        or keys.first_content in attributes
+        or keys.first_call in attributes
         or keys.function in attributes
         or keys.finish in attributes
     )

@@ -13,6 +13,7 @@ from karat.traces.conventions.convention import (
     Tokens,
     Tool,
     attribute,
+    first_text,
     numbered,
 )
 from karat.traces.conventions.tools import answer
@@ -23,8 +24,14 @@ ROLES: dict[object, SpanRole] = {
     "text_completion": "model",
     "completion": "model",
     "responses": "model",
+    "call_llm": "model",
+    "chat.completions": "model",
+    "text.completions": "model",
     "invoke_agent": "agent",
+    "process_thread_run": "agent",
     "invoke_workflow": "workflow",
+    "invoke_graph": "workflow",
+    "invoke_swarm": "workflow",
     "execute_tool": "tool",
     "evaluate": "skip",
 }
@@ -77,12 +84,14 @@ class GenAi(Convention):
         numbered("gen_ai.prompt", flat.OPENLLMETRY),
         EVENTS_IN,
         attribute("gen_ai.prompt", "user"),
+        attribute("request_data", "user"),
     )
     outputs: ClassVar = (
         attribute("gen_ai.output.messages", "assistant"),
         numbered("gen_ai.completion", flat.OPENLLMETRY),
         EVENTS_OUT,
         attribute("gen_ai.completion", "assistant"),
+        attribute("response_data", "assistant"),
     )
     tool_names: ClassVar = ("gen_ai.tool.name",)
     tool_ids: ClassVar = ("gen_ai.tool.call.id",)
@@ -99,11 +108,13 @@ class GenAi(Convention):
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `invoke_agent weather`."""
-        return super().agent(span) or _suffix(span.name, "invoke_agent ")
+        found = first_text(span.attributes, self.agent_names)
+        return found or _suffix(span.name, "invoke_agent ")
 
     def tool_name(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `execute_tool search`."""
-        return super().tool_name(span) or _suffix(span.name, "execute_tool ")
+        found = first_text(span.attributes, self.tool_names)
+        return found or _suffix(span.name, "execute_tool ")
 
     def tool(self, span: Span) -> Tool:
         """By attributes, else by the events that carry them as if they were messages."""

@@ -7,7 +7,7 @@ where messages are.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeGuard
 
 import msgspec
 
@@ -124,7 +124,15 @@ _SILENT_TYPES = frozenset(
 )
 _BLOCK_KEYS = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "cachePoint")
 _BLOCK_TYPES = _CALL_TYPES | _RESULT_TYPES | _TEXT_TYPES | _SILENT_TYPES
-_WRAPPERS = ("messages", "generations", "choices", "contents", "chat_history", "message")
+_WRAPPERS = (
+    "messages",
+    "generations",
+    "choices",
+    "contents",
+    "candidates",
+    "chat_history",
+    "message",
+)
 _ASKED = (
     "task",
     "user_msg",
@@ -162,9 +170,22 @@ _ANSWERED = (
 
 def read(value: Json, role: Role) -> list[Said]:
     """The messages in a value; bare text and bare blocks are said by `role`."""
+    decoded = loads(value)
     found: list[Said] = []
-    _collect(loads(value), role, found, 0)
+    if isinstance(decoded, list) and decoded and _is_otel(decoded[0]):
+        for item in decoded:
+            if _is_otel(item):
+                found.append(_message(item, item["role"]))
+            else:
+                _collect(item, role, found, 1)
+    else:
+        _collect(decoded, role, found, 0)
     return found
+
+
+def _is_otel(item: Json) -> TypeGuard[dict[str, Json]]:
+    """The commonest shape by far, and told at a glance."""
+    return isinstance(item, dict) and "parts" in item and "role" in item
 
 
 def last(value: Json, role: Role, wanted: Role) -> list[Said]:
@@ -468,7 +489,7 @@ def _call(said: Said, call: dict[str, Json]) -> None:
 
 def arguments(body: dict[str, Json]) -> Json:
     """What a model's tool call passes, under whichever word."""
-    for key in ("arguments", "args", "input", "partial_json"):
+    for key in ("arguments", "args", "input", "tool.args", "partial_json"):
         if (value := body.get(key)) is not None:
             return loads(value) if value != "" else {}
     return None

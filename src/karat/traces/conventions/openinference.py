@@ -70,7 +70,7 @@ class OpenInference(Convention):
         total=("llm.token_count.total",),
     )
     inputs: ClassVar = (
-        Source("crew_tasks", _tasks),
+        Source("crew_tasks", _tasks, None, "crew_tasks"),
         attribute("input.value", "user"),
         numbered("llm.input_messages", flat.OPENINFERENCE),
     )

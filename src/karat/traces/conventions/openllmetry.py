@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span
-from karat.traces.conventions.convention import SpanRole, attribute
+from karat.traces.conventions.convention import SpanRole, attribute, verbatim
 from karat.traces.conventions.genai import ROLES, GenAi
 
 _KINDS: dict[Json, SpanRole] = {
@@ -24,7 +24,7 @@ class OpenLlmetry(GenAi):
 
     name: ClassVar[str] = "openllmetry"
 
-    agent_names: ClassVar = ("gen_ai.agent.name", "traceloop.entity.name")
+    agent_names: ClassVar = ("gen_ai.agent.name", "crewai.agent.role", "traceloop.entity.name")
     conversations: ClassVar = (
         *GenAi.conversations,
         f"{_PROPERTIES}session_id",
@@ -32,8 +32,16 @@ class OpenLlmetry(GenAi):
         f"{_PROPERTIES}conversation_id",
         f"{_PROPERTIES}chat_id",
     )
-    inputs: ClassVar = (*GenAi.inputs, attribute("traceloop.entity.input", "user"))
-    outputs: ClassVar = (*GenAi.outputs, attribute("traceloop.entity.output", "assistant"))
+    inputs: ClassVar = (
+        *GenAi.inputs,
+        attribute("traceloop.entity.input", "user"),
+        verbatim("crewai.task.description", "user"),
+    )
+    outputs: ClassVar = (
+        *GenAi.outputs,
+        attribute("traceloop.entity.output", "assistant"),
+        verbatim("crewai.crew.result", "assistant"),
+    )
     tool_names: ClassVar = ("gen_ai.tool.name", "traceloop.entity.name")
     tool_args: ClassVar = (*GenAi.tool_args, "traceloop.entity.input")
     tool_results: ClassVar = (*GenAi.tool_results, "traceloop.entity.output")

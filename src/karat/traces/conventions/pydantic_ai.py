@@ -33,15 +33,15 @@ class PydanticAi(GenAi):
 
     agent_names: ClassVar = ("gen_ai.agent.name", "agent_name")
     models: ClassVar = (*GenAi.models, "model_name")
-    inputs: ClassVar = (*GenAi.inputs, Source("events", _asked))
+    inputs: ClassVar = (*GenAi.inputs, Source("events", _asked, None, "events"))
     outputs: ClassVar = (
         verbatim("final_result", "assistant"),
         *GenAi.outputs,
-        Source("events", _answered),
+        Source("events", _answered, None, "events"),
     )
     transcripts: ClassVar = (
         attribute("pydantic_ai.all_messages", "user"),
-        Source("all_messages_events", _run),
+        Source("all_messages_events", _run, None, "all_messages_events"),
     )
     tool_args: ClassVar = (*GenAi.tool_args, "tool_arguments")
     tool_results: ClassVar = (*GenAi.tool_results, "tool_response")

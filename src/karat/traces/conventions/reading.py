@@ -17,6 +17,8 @@ class Reading(msgspec.Struct, eq=False, gc=False):
     span: Span
     convention: Convention
     role: SpanRole
+    root: Span
+    """The outermost span around it, whatever that is."""
     agent: Reading | None = None
     """The agent or workflow that it works for."""
     tool: Reading | None = None
@@ -33,17 +35,10 @@ class Reading(msgspec.Struct, eq=False, gc=False):
     """Whether no other model call is recorded within."""
 
 
-class Group(msgspec.Struct, eq=False, gc=False):
-    """All that happened under one root."""
-
-    root: Span
-    readings: list[Reading]
-
-
 class Place(msgspec.Struct, eq=False, gc=False):
     """What surrounds the children of a span."""
 
-    group: Group
+    root: Span
     agent: Reading | None = None
     tool: Reading | None = None
     model: Reading | None = None
@@ -53,34 +48,28 @@ class Place(msgspec.Struct, eq=False, gc=False):
     skip: bool = False
 
 
-def read(spans: Sequence[Span]) -> list[Group]:
-    """The roles of all spans, by root, in the order of the spans."""
+def read(spans: Sequence[Span]) -> list[Reading]:
+    """The spans that play a part, in the order of the spans."""
     known = {span.span_id: span for span in spans}
     places: dict[str, Place] = {}
-    orphans: dict[str, Group] = {}
-    groups: list[Group] = []
+    readings: list[Reading] = []
     late = False
     for span in spans:
         if span.span_id not in places:
-            late |= _place(span, known, places, orphans, groups)
+            late |= _place(span, known, places, readings)
     if late:
         rank = {span.span_id: index for index, span in enumerate(spans)}
-        for group in groups:
-            group.readings.sort(key=lambda reading: rank[reading.span.span_id])
-    return groups
+        readings.sort(key=lambda reading: rank[reading.span.span_id])
+    return readings
 
 
 def _place(
-    span: Span,
-    known: dict[str, Span],
-    places: dict[str, Place],
-    orphans: dict[str, Group],
-    groups: list[Group],
+    span: Span, known: dict[str, Span], places: dict[str, Place], readings: list[Reading]
 ) -> bool:
     """Places a span and, before it, its ancestors that come later; whether there were any."""
     parent = span.parent_id
     if parent in places:
-        places[span.span_id] = _enter(span, places[parent])
+        places[span.span_id] = _enter(span, places[parent], readings)
         return False
     chain = [span]
     seen = {span.span_id}
@@ -90,42 +79,27 @@ def _place(
         parent = known[parent].parent_id
     for one in reversed(chain):
         above = places.get(one.parent_id) if one.parent_id is not None else None
-        if above is None:
-            above = Place(_group(one, orphans, groups))
-        places[one.span_id] = _enter(one, above)
+        places[one.span_id] = _enter(one, above or Place(one), readings)
     return len(chain) > 1
 
 
-def _group(root: Span, orphans: dict[str, Group], groups: list[Group]) -> Group:
-    """A new group; spans that lost the same parent stay together."""
-    if root.parent_id is not None and root.parent_id in orphans:
-        return orphans[root.parent_id]
-    group = Group(root, [])
-    groups.append(group)
-    if root.parent_id is not None:
-        orphans[root.parent_id] = group
-    return group
-
-
-def _enter(span: Span, above: Place) -> Place:
+def _enter(span: Span, above: Place, readings: list[Reading]) -> Place:
     explained = None if above.skip else explain(span)
     if explained is None:
         return above
     span, convention, role = explained
-    group = above.group
+    root, agent, tool, inside, top = above.root, above.agent, above.tool, above.inside, above.top
     if role == "skip":
-        return Place(group, skip=True)
-    reading = Reading(span, convention, role, above.agent, above.tool, above.model, above.inside)
-    reading.top = above.top
-    group.readings.append(reading)
+        return Place(root, skip=True)
+    reading = Reading(span, convention, role, root, agent, tool, above.model, inside, top)
+    readings.append(reading)
     if role == "model":
         if above.nearest is not None:
             above.nearest.leaf = False
-        outer = above.model or reading
-        return Place(group, above.agent, above.tool, outer, reading, above.inside, above.top)
+        return Place(root, agent, tool, above.model or reading, reading, inside, top)
     if role == "tool":
-        return Place(group, above.agent, reading, None, None, above.inside or reading, above.top)
+        return Place(root, agent, reading, None, None, inside or reading, top)
     if role == "agent" or role == "workflow":
         reading.name = convention.agent(span)
-        return Place(group, reading, None, None, None, above.inside, above.top or reading)
+        return Place(root, reading, None, None, None, inside, top or reading)
     return above

@@ -12,6 +12,9 @@ _CALLING = re.compile(r"arguments=(\{.*\})", re.DOTALL)
 _ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
 
 
+_OBJECT = re.compile(r"<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\(")
+
+
 class FunctionCall(NamedTuple):
     """A printed tool call."""
 
@@ -28,6 +31,11 @@ def function_call(text: str) -> FunctionCall | None:
     if "name" not in fields:
         return None
     return FunctionCall(fields["name"], fields.get("arguments", ""), fields.get("call_id"))
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is a printed object rather than something that was said."""
+    return _OBJECT.match(text) is not None
 
 
 def crew_arguments(text: str) -> str | None:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
-from karat.schema import Span
 from karat.traces.conventions import messages
-from karat.traces.conventions.reading import Group, Reading
-
-Part = tuple[Span, list[Reading]]
+from karat.traces.conventions.reading import Reading
 
 
-def split(group: Group) -> Iterator[Part]:
-    """The turns of a group: mostly one.
+def split(readings: list[Reading]) -> Iterator[list[Reading]]:
+    """The turns of a trace: mostly one.
 
-    A new turn begins where the same agent starts again after it had ended, with nothing above the
-    two that would make them steps of one run, and is asked something else.
+    A new turn begins where an agent starts after the last one had ended and is asked something
+    else, with nothing above the two that would make them steps of one run. Without any agent, it
+    begins where a model call quotes the last answer and goes on from there.
     """
-    tops = [reading for reading in group.readings if _is_top(reading)]
+    tops = [reading for reading in readings if _is_top(reading)]
     if len(tops) > 1:
         starts = _agent_starts(tops)
     elif tops:
         starts = []
     else:
-        starts = _model_starts(group.readings)
-    if not starts:
-        yield group.root, group.readings
-        return
-    yield from _cut(group, starts)
+        starts = _model_starts(readings)
+    if starts:
+        yield from _cut(readings, starts)
+    else:
+        yield readings
 
 
 def _is_top(reading: Reading) -> bool:
@@ -43,13 +42,20 @@ def _agent_starts(tops: list[Reading]) -> list[Reading]:
     for reading in tops[1:]:
         over = (reading.span.start or 0) >= latest > 0
         latest = max(latest, reading.span.end or 0)
-        if not over or reading.name != owner.name:
+        if not over or (reading.name != owner.name and reading.span.parent_id is not None):
             continue
         again = reading.convention.user(reading.span)
-        if again is None or asked is None or again[1] != asked[1]:
+        if _differ(asked, again, same=reading.name == owner.name):
             starts.append(reading)
             asked = again
     return starts
+
+
+def _differ(asked: tuple[str, str] | None, again: tuple[str, str] | None, *, same: bool) -> bool:
+    """Whether the user said something else; the same agent is not started twice for nothing."""
+    if asked is None or again is None:
+        return same
+    return asked[1] != again[1]
 
 
 def _model_starts(readings: list[Reading]) -> list[Reading]:
@@ -75,16 +81,12 @@ def _goes_on(reading: Reading, answer: str) -> bool:
     return False
 
 
-def _cut(group: Group, starts: list[Reading]) -> Iterator[Part]:
+def _cut(readings: list[Reading], starts: list[Reading]) -> Iterator[list[Reading]]:
     times = [reading.span.start or 0 for reading in starts]
     parts: list[list[Reading]] = [[] for _ in range(len(starts) + 1)]
-    at = 0
-    for reading in group.readings:
+    for reading in readings:
         owner = reading.top or reading
-        while at < len(times) and (owner.span.start or 0) >= times[at]:
-            at += 1
-        parts[at].append(reading)
-    roots = [group.root, *(reading.span for reading in starts)]
-    for root, readings in zip(roots, parts, strict=True):
-        if readings:
-            yield root, readings
+        parts[bisect_right(times, owner.span.start or 0)].append(reading)
+    for part in parts:
+        if part:
+            yield part

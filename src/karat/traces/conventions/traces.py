@@ -20,17 +20,16 @@ def to_traces(
     spans: Sequence[Span], *, source: str | None = None, keep_spans: bool = False
 ) -> list[Trace]:
     """What the agent did, by spans of one trace id in the order of time; none if it did nothing."""
-    groups = [g for g in read(spans) if any(r.role in _WORK for r in g.readings)]
-    if not groups:
+    readings = read(spans)
+    if not any(reading.role in _WORK for reading in readings):
         return []
-    works = [sort(root, readings) for group in groups for root, readings in split(group)]
+    works = [sort(part) for part in split(readings)]
     turns = [turn(work) for work in works]
-    readings = [reading for group in groups for reading in group.readings]
     convention = _convention(readings)
     sources = dict[str, str]()
     for work in reversed(works):
         sources.update(work.sources)
-    root = groups[0].root
+    root = readings[0].root
     return [
         Trace(
             id=root.trace_id,

@@ -12,6 +12,7 @@ from karat.traces.conventions.decoding import text
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.messages import Result, Said
 from karat.traces.conventions.reading import Reading
+from karat.traces.conventions.reprs import is_object
 from karat.traces.conventions.tools import failure
 
 
@@ -33,7 +34,7 @@ class Model(msgspec.Struct, eq=False, gc=False):
 class Work(msgspec.Struct, eq=False, gc=False):
     """The parts of one turn, sorted by role."""
 
-    root: Span
+    roots: list[Span]
     owners: list[Reading]
     """Agents and workflows."""
     models: list[Model]
@@ -64,9 +65,9 @@ class Work(msgspec.Struct, eq=False, gc=False):
         return None
 
 
-def sort(root: Span, readings: Iterable[Reading]) -> Work:
+def sort(readings: list[Reading]) -> Work:
     """The parts by role; spans that recorded the same model call become one."""
-    work = Work(root, [], [], [], [], [], {})
+    work = Work([], [], [], [], [], [], {})
     parts: dict[int, list[Reading]] = {}
     for reading in readings:
         role = reading.role
@@ -84,6 +85,8 @@ def sort(root: Span, readings: Iterable[Reading]) -> Work:
         else:
             work.owners.append(reading)
     work.models = [_model(part, work) for part in parts.values()]
+    if not work.owners:
+        work.roots = list({id(reading.root): reading.root for reading in readings}.values())
     return work
 
 
@@ -93,7 +96,7 @@ def turn(work: Work) -> Turn:
     made = _made(work)
     user = _noted(sources, "user", _user(work))
     response = _noted(sources, "response", _response(work))
-    span = work.owner.span if work.owner else work.root
+    spans = [work.owner.span] if work.owner else work.roots
     results = tuple(result for one in made if (result := one.to_result()))
     return Turn(
         user=user,
@@ -105,8 +108,8 @@ def turn(work: Work) -> Turn:
         model_calls=_model_calls(work),
         grounding=_grounding(work),
         error=_error(work, response),
-        start=span.start,
-        end=span.end,
+        start=spans[0].start,
+        end=max((span.end for span in spans if span.end is not None), default=None),
     )
 
 
@@ -273,7 +276,8 @@ def _user(work: Work) -> tuple[str, str] | None:
     """By the owner, else by the first model call, else by the run's messages or any step."""
     near = [reading for reading in (work.owner, work.first_agent) if reading is not None]
     for reading in near[:1] if len(near) == 2 and near[0] is near[1] else near:
-        if found := reading.convention.user(reading.span):
+        found = reading.convention.user(reading.span)
+        if found is not None and not is_object(found[1]):
             return found
     for model in work.models[:1]:
         for reading in model.parts:
@@ -291,9 +295,8 @@ def _user(work: Work) -> tuple[str, str] | None:
 
 def _response(work: Work) -> tuple[str, str] | None:
     """By the owner, else by the last model call that is no tool's, else by any step."""
-    empty = None
     found = _owner_response(work)
-    if found is not None and found[1]:
+    if found is not None and found[1] and not is_object(found[1]):
         return found
     empty = found
     for model in reversed(work.models):
@@ -314,7 +317,7 @@ def _owner_response(work: Work) -> tuple[str, str] | None:
             continue
         seen.append(reading)
         found = reading.convention.response(reading.span)
-        if found is not None and found[1]:
+        if found is not None and found[1] and not is_object(found[1]):
             return found
         empty = empty or found
     return empty
@@ -440,7 +443,7 @@ def _grounding(work: Work) -> tuple[Json, ...] | None:
 
 
 def _error(work: Work, response: str | None) -> str | None:
-    owner = work.owner.span if work.owner else work.root
+    owner = work.owner.span if work.owner else work.roots[0]
     if owner.status == "error":
         return failure(owner) or "the agent failed"
     last = work.models[-1].outer.span if work.models else None
