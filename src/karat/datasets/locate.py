@@ -14,14 +14,29 @@ _BRACKET_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
 def lines(data: bytes, places: Collection[str]) -> dict[str, int]:
-    """The line of each place, such as `$.cases[3].id`, that is found in the text."""
-    found: dict[str, int] = {}
-    if places:
-        offsets = _Offsets(data, places)
-        offsets.visit(0, "$")
-        for place, offset in offsets.found.items():
-            found[place] = data.count(b"\n", 0, offset) + 1
-    return found
+    """The line of each place, such as `$.cases[3].id`, or of the nearest value around it."""
+    if not places:
+        return {}
+    offsets = _Offsets(data, places)
+    offsets.visit(0, "$")
+    around = {place: _around(place, offsets.found) for place in places}
+    numbered = _numbered(data, {offset for offset in around.values() if offset is not None})
+    return {place: numbered[offset] for place, offset in around.items() if offset is not None}
+
+
+def _around(place: str, found: dict[str, int]) -> int | None:
+    ends = reversed([*_ends(place), len(place)])
+    return next((found[place[:end]] for end in ends if place[:end] in found), None)
+
+
+def _numbered(data: bytes, offsets: Collection[int]) -> dict[int, int]:
+    """The line of each offset, counted in one pass."""
+    numbered: dict[int, int] = {}
+    line, last = 1, 0
+    for offset in sorted(offsets):
+        line += data.count(b"\n", last, offset)
+        numbered[offset], last = line, offset
+    return numbered
 
 
 class _Offsets:
@@ -36,8 +51,8 @@ class _Offsets:
     def visit(self, at: int, place: str, start: int | None = None) -> int:
         """Note the value at `at`, or its key at `start`; return where it ends."""
         at = self._blank(at)
-        if place in self.places:
-            self.found.setdefault(place, at if start is None else start)
+        if place in self.places or place in self.ways:
+            self.found[place] = at if start is None else start
         head = self.data[at : at + 1]
         if place not in self.ways or head not in (b"{", b"["):
             return self._skip(at)

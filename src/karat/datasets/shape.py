@@ -8,15 +8,19 @@ way: it names everything in which the document is not as declared.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import ClassVar, TypeVar, cast
+from itertools import repeat
+from typing import Annotated, ClassVar, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import inspect
 
+from karat.datasets.lens import KEY
+from karat.datasets.patch import Object
 from karat.errors import FormatError
-from karat.schema import Json, Problem
+from karat.schema import Json, Problem, Severity
 
 S = TypeVar("S")
 
@@ -32,6 +36,12 @@ class Open(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     a document with a key in another spelling does not pass for one without it."""
 
     extensible: ClassVar[bool] = True
+    one_spelling: ClassVar[bool] = False
+    """Whether `camelCase` is not read as `snake_case`."""
+    dropped_by: ClassVar[str | None] = None
+    """The tool that throws unknown keys away, if there is one."""
+    also: ClassVar[dict[str, str]] = {}
+    """Older names of fields."""
 
 
 _NAMES: dict[type, str] = {
@@ -46,6 +56,19 @@ _NAMES: dict[type, str] = {
     inspect.StructType: "an object",
     inspect.VarTupleType: "a list",
 }
+_BASE64 = (
+    r"^(?=[A-Za-z0-9+/]*=*$|[A-Za-z0-9_-]*=*$)"
+    r"(?:[^=]{4})*(?:[^=][AQgw](?:==)?|[^=]{2}[AEIMQUYcgkosw048]=?)?$"
+)
+_FORMS = {_BASE64: "base64"}
+
+Base64: TypeAlias = Annotated[str, msgspec.Meta(pattern=_BASE64)]
+"""Bytes in either alphabet, with padding or without."""
+
+_SWITCHES = {
+    **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "off", "0"), False),
+}
 
 
 def fit(doc: Json, shape: type[S]) -> S:
@@ -55,7 +78,7 @@ def fit(doc: Json, shape: type[S]) -> S:
     except msgspec.ValidationError:
         pass  # unknown keys, another spelling, or truly wrong: the next line tells them apart
     try:
-        return msgspec.convert(_tidied(doc, type_info(shape)), shape, strict=False)
+        return msgspec.convert(_tidied(doc, type_info(shape)), shape)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `")
         raise FormatError(
@@ -65,12 +88,51 @@ def fit(doc: Json, shape: type[S]) -> S:
 
 def problems(doc: Json, shape: type, path: str = "$") -> Iterator[Problem]:
     """Everything in which the document is not as declared."""
+    if _is_exact(shape):
+        try:
+            msgspec.convert(doc, shape)
+        except msgspec.ValidationError:
+            pass
+        else:
+            return
     yield from _check(doc, type_info(shape), path)
 
 
 @cache
 def type_info(shape: type) -> inspect.Type:
     return inspect.type_info(shape)
+
+
+def structs(declared: inspect.Type) -> Iterator[inspect.StructType]:
+    """The structs that a type is made of, outermost first."""
+    match declared:
+        case inspect.StructType():
+            yield declared
+            for field in declared.fields:
+                yield from structs(field.type)
+        case inspect.ListType() | inspect.VarTupleType():
+            yield from structs(declared.item_type)
+        case inspect.TupleType():
+            for item in declared.item_types:
+                yield from structs(item)
+        case inspect.DictType():
+            yield from structs(declared.value_type)
+        case inspect.UnionType():
+            for member in declared.types:
+                yield from structs(member)
+        case _:
+            pass
+
+
+@cache
+def _is_exact(shape: type) -> bool:
+    """Does msgspec find unknown keys everywhere in this shape?"""
+    return all(struct.forbid_unknown_fields for struct in structs(type_info(shape)))
+
+
+def is_open(struct: inspect.StructType) -> bool:
+    """May there be unknown keys?"""
+    return getattr(struct.cls, "extensible", not struct.forbid_unknown_fields)
 
 
 def kind(value: Json) -> str:
@@ -90,12 +152,34 @@ def kind(value: Json) -> str:
             return f"the number {value}"
 
 
-def nearest(name: str, known: Iterator[str] | list[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
     """The known name that somebody who wrote `name` probably meant."""
-    names = list(known)
-    folded = {_folded(other): other for other in names}
-    close = difflib.get_close_matches(_folded(name), list(folded), n=1, cutoff=0.7)
+    folded = {_folded(other): other for other in known}
+    close = difflib.get_close_matches(_folded(name), list(folded), n=1, cutoff=cutoff)
     return folded[close[0]] if close else None
+
+
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """The hint for a name that is probably misspelt."""
+    found = nearest(name, known)
+    return f"did you mean {found!r}?" if found else None
+
+
+def member(doc: Json, name: str) -> tuple[str, Json]:
+    """The key under which an object has a field, in either spelling, and its value."""
+    if isinstance(doc, dict):
+        for key in spellings(name):
+            if key in doc:
+                return key, doc[key]
+    return name, None
+
+
+@cache
+def spellings(name: str) -> tuple[str, ...]:
+    """A name as it is declared, in snake_case and in camelCase."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    first, *rest = snake.split("_")
+    return tuple(dict.fromkeys([name, snake, first + "".join(word.title() for word in rest)]))
 
 
 def _folded(key: str) -> str:
@@ -103,48 +187,93 @@ def _folded(key: str) -> str:
 
 
 @cache
-def _fields(shape: type) -> dict[str, inspect.Field]:
-    """The fields of a struct by name, and by every other spelling of it."""
-    fields = cast("inspect.StructType", type_info(shape)).fields
-    spelt = {_folded(field.encode_name): field for field in fields}
-    return spelt | {field.encode_name: field for field in fields}
+def names(struct: type) -> dict[str, inspect.Field]:
+    """The fields of a struct by every name that they may have."""
+    fields = {field.encode_name: field for field in _info(struct).fields}
+    if getattr(struct, "one_spelling", False):
+        return fields
+    spelt = {other: field for name, field in fields.items() for other in spellings(name)}
+    also = cast("dict[str, str]", getattr(struct, "also", {}))
+    return {**{other: fields[name] for other, name in also.items()}, **spelt, **fields}
 
 
-def _field(key: str, fields: dict[str, inspect.Field]) -> inspect.Field | None:
-    return fields.get(key) or fields.get(_folded(key))
+def item_shape(shape: type, key: str | None) -> type | None:
+    """The shape of the cases that a document lists under `key`, or that it is the list of."""
+    declared = type_info(shape)
+    if isinstance(declared, inspect.StructType) and key in names(shape):
+        declared = names(shape)[key].type
+    if isinstance(declared, inspect.ListType) and isinstance(
+        declared.item_type, inspect.StructType
+    ):
+        return declared.item_type.cls
+    return None
+
+
+def _info(struct: type) -> inspect.StructType:
+    return cast("inspect.StructType", type_info(struct))
 
 
 def _tidied(doc: Json, declared: inspect.Type) -> Json:
-    """The document with keys spelt as declared and without unknown ones."""
+    """The document with keys spelt as declared, without unknown ones, and with numbers and truth
+    values that were written as texts."""
     match declared:
         case inspect.StructType() if isinstance(doc, dict):
             return _tidied_object(doc, declared)
         case inspect.ListType() | inspect.VarTupleType() if isinstance(doc, list):
             return [_tidied(value, declared.item_type) for value in doc]
+        case inspect.TupleType() if isinstance(doc, list) and len(doc) == len(declared.item_types):
+            return [_tidied(*pair) for pair in zip(doc, declared.item_types, strict=True)]
         case inspect.DictType() if isinstance(doc, dict):
             return {key: _tidied(value, declared.value_type) for key, value in doc.items()}
         case inspect.UnionType():
             return _tidied(doc, _branch(doc, declared))
         case _:
-            return doc
+            return _coerced(doc, declared)
 
 
-def _tidied_object(doc: dict[str, Json], declared: inspect.StructType) -> Json:
-    fields = _fields(declared.cls)
-    made: dict[str, Json] = {}
+def _tidied_object(doc: Object, declared: inspect.StructType) -> Json:
+    fields = names(declared.cls)
+    made: Object = {}
     for key, value in doc.items():
-        field = _field(key, fields)
-        if field and (field.encode_name not in made or key == field.encode_name):
+        field = fields.get(key)
+        if field is None or (value is None and not field.required and not _takes_null(field)):
+            continue
+        if field.encode_name not in made or key == field.encode_name:
             made[field.encode_name] = _tidied(value, field.type)
     return made
 
 
+def _takes_null(field: inspect.Field) -> bool:
+    declared = field.type
+    members = declared.types if isinstance(declared, inspect.UnionType) else (declared,)
+    return any(isinstance(member, inspect.NoneType | inspect.AnyType) for member in members)
+
+
+def _coerced(doc: Json, declared: inspect.Type) -> Json:
+    """A number or truth value that is written as another one or as a text."""
+    if isinstance(doc, list | dict | None):
+        return doc
+    try:
+        match declared:
+            case inspect.FloatType():
+                return float(doc)
+            case inspect.IntType() if float(doc).is_integer():
+                return int(float(doc))
+            case inspect.BoolType():
+                text = f"{doc:g}" if isinstance(doc, float) else str(doc).lower()
+                return _SWITCHES.get(text, doc)
+            case _:
+                return doc
+    except (ValueError, OverflowError):
+        return doc
+
+
 def _branch(doc: Json, union: inspect.UnionType) -> inspect.Type:
     """The member of a union that the document is meant to be."""
-    for member in union.types:
-        if _is_kind(doc, member):
-            return member
-    return next(member for member in union.types if not isinstance(member, inspect.NoneType))
+    for alternative in union.types:
+        if _is_kind(doc, alternative):
+            return alternative
+    return next(part for part in union.types if not isinstance(part, inspect.NoneType))
 
 
 def _is_kind(doc: Json, declared: inspect.Type) -> bool:
@@ -163,6 +292,8 @@ def _is_kind(doc: Json, declared: inspect.Type) -> bool:
             return isinstance(doc, str)
         case inspect.ListType() | inspect.VarTupleType():
             return isinstance(doc, list)
+        case inspect.TupleType():
+            return isinstance(doc, list) and len(doc) == len(declared.item_types)
         case _:
             return isinstance(doc, dict)
 
@@ -171,68 +302,127 @@ def _check(doc: Json, declared: inspect.Type, path: str) -> Iterator[Problem]:
     if isinstance(declared, inspect.UnionType):
         declared = _branch(doc, declared)
     if not _is_kind(doc, declared):
-        expected = _NAMES.get(type(declared)) or _choices(declared)
-        yield Problem(where=path, message=f"found {kind(doc)}, expected {expected}")
+        yield _mistyped(doc, declared, path)
         return
     match declared:
         case inspect.StructType():
-            yield from _check_object(cast("dict[str, Json]", doc), declared, path)
-        case inspect.ListType() | inspect.VarTupleType():
-            for index, value in enumerate(cast("list[Json]", doc)):
-                yield from _check(value, declared.item_type, f"{path}[{index}]")
+            yield from _check_object(cast("Object", doc), declared, path)
+        case inspect.ListType() | inspect.VarTupleType() | inspect.TupleType():
+            for index, (value, item) in enumerate(_elements(doc, declared)):
+                yield from _check(value, item, f"{path}[{index}]")
         case inspect.DictType():
-            for key, value in cast("dict[str, Json]", doc).items():
+            for key, value in cast("Object", doc).items():
                 yield from _check(value, declared.value_type, f"{path}.{key}")
-        case inspect.LiteralType():
-            yield from _check_choice(cast("str", doc), declared, path)
+        case inspect.LiteralType() | inspect.StrType():
+            yield from _check_text(cast("str", doc), declared, path)
         case _:
             pass
 
 
-def _check_object(
-    doc: dict[str, Json], declared: inspect.StructType, path: str
-) -> Iterator[Problem]:
-    fields = _fields(declared.cls)
-    found: set[str] = set()
+def _elements(
+    doc: Json, declared: inspect.ListType | inspect.VarTupleType | inspect.TupleType
+) -> Iterator[tuple[Json, inspect.Type]]:
+    values = cast("list[Json]", doc)
+    if isinstance(declared, inspect.TupleType):
+        return zip(values, declared.item_types, strict=True)
+    return zip(values, repeat(declared.item_type))
+
+
+def _mistyped(doc: Json, declared: inspect.Type, path: str) -> Problem:
+    readable = not isinstance(doc, str) or not isinstance(declared, inspect.StrType)
+    severity: Severity = "error"
+    hint = None
+    if readable and _is_kind(_coerced(doc, declared), declared):
+        severity, hint = "warning", "it is read as one"
+    elif isinstance(declared, inspect.StrType) and isinstance(doc, int | float):
+        hint = "put it in quotes"
+    elif isinstance(declared, inspect.ListType) and doc is not None:
+        hint = "put it in brackets"
+    elif doc is None:
+        hint = "leave the key out, or give it a value"
+    message = f"found {kind(doc)}, expected {expected(declared)}"
+    return Problem(where=path, message=message, hint=hint, severity=severity)
+
+
+def expected(declared: inspect.Type) -> str:
+    """What a type stands for, in a user's words."""
+    match declared:
+        case inspect.LiteralType():
+            return "one of " + ", ".join(repr(value) for value in declared.values)
+        case inspect.TupleType():
+            return f"a list of {len(declared.item_types)}"
+        case inspect.UnionType():
+            return " or ".join(expected(part) for part in declared.types)
+        case _:
+            return _NAMES.get(type(declared), "something else")
+
+
+def _check_object(doc: Object, declared: inspect.StructType, path: str) -> Iterator[Problem]:
+    fields = names(declared.cls)
+    found: dict[str, str] = {}
     for key, value in doc.items():
-        field = _field(key, fields)
+        field = fields.get(key)
         if field is None:
-            yield from _unknown(key, declared, path)
+            yield from _unknown(key, doc, declared, path)
         elif field.encode_name in found:
             yield Problem(
                 where=f"{path}.{key}",
-                message=f"{field.encode_name!r} is there twice, in two spellings",
-                hint=f"keep only {field.encode_name!r}",
+                message=f"{found[field.encode_name]!r} is there again in another spelling",
+                hint=f"keep only one of {key!r} and {found[field.encode_name]!r}",
+                severity="warning" if is_open(declared) else "error",
             )
         else:
-            found.add(field.encode_name)
+            found[field.encode_name] = key
             yield from _check(value, field.type, f"{path}.{key}")
     for field in declared.fields:
         if field.required and field.encode_name not in found:
-            yield Problem(where=path, message=f"no {field.encode_name!r}, which is required")
+            yield Problem(
+                where=path,
+                message=f"no {field.encode_name!r}, which is required",
+                hint=f"add {field.encode_name!r}: {expected(field.type)}",
+            )
 
 
-def _unknown(key: str, declared: inspect.StructType, path: str) -> Iterator[Problem]:
+def unknown(keys: Iterable[str], shape: type, path: str = "$") -> Iterator[Problem]:
+    """The problems with names of columns alone."""
+    columns: Object = dict.fromkeys(keys)
+    for key in columns:
+        if key not in names(shape):
+            yield from _unknown(key, columns, _info(shape), path)
+
+
+def _unknown(key: str, doc: Object, declared: inspect.StructType, path: str) -> Iterator[Problem]:
     """An unknown key is an error where the format forbids it; else it may be misspelt."""
-    meant = nearest(key, [field.encode_name for field in declared.fields])
-    hint = f"did you mean {meant!r}?" if meant else None
-    if meant or not getattr(declared.cls, "extensible", False):
-        severity = "warning" if getattr(declared.cls, "extensible", False) else "error"
-        message = f"unknown key {key!r}"
-        yield Problem(where=f"{path}.{key}", message=message, hint=hint, severity=severity)
+    opened, dropped_by = is_open(declared), getattr(declared.cls, "dropped_by", None)
+    fields = names(declared.cls)
+    present = {fields[name].encode_name for name in doc if name in fields}
+    absent = [field.encode_name for field in declared.fields if field.encode_name not in present]
+    near = nearest(key, absent, cutoff=0.8 if opened else 0.7)
+    if opened and (key == KEY or not (near or dropped_by)):
+        return
+    drops = f", which {dropped_by} drops" if dropped_by else ""
+    yield Problem(
+        where=f"{path}.{key}",
+        message=f"unknown key {key!r}{drops}",
+        hint=f"did you mean {near!r}?" if near else _known_keys(declared),
+        severity="warning" if opened else "error",
+    )
 
 
-def _choices(declared: inspect.Type) -> str:
+def _known_keys(declared: inspect.StructType) -> str:
+    return "the keys are " + ", ".join(field.encode_name for field in declared.fields)
+
+
+def _check_text(
+    doc: str, declared: inspect.LiteralType | inspect.StrType, path: str
+) -> Iterator[Problem]:
     if isinstance(declared, inspect.LiteralType):
-        return "one of " + ", ".join(repr(value) for value in declared.values)
-    return "something else"
-
-
-def _check_choice(doc: str, declared: inspect.LiteralType, path: str) -> Iterator[Problem]:
-    if doc not in declared.values:
-        meant = nearest(doc, [str(value) for value in declared.values])
-        yield Problem(
-            where=path,
-            message=f"found {doc!r}, expected {_choices(declared)}",
-            hint=f"did you mean {meant!r}?" if meant else None,
-        )
+        if doc not in declared.values:
+            yield Problem(
+                where=path,
+                message=f"found {doc!r}, expected {expected(declared)}",
+                hint=meant(doc, map(str, declared.values)),
+            )
+    elif declared.pattern and not re.search(declared.pattern, doc):
+        wanted = _FORMS.get(declared.pattern, declared.pattern)
+        yield Problem(where=path, message=f"found {kind(doc)}, expected {wanted}")

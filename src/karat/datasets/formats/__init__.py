@@ -7,7 +7,8 @@ still that format's file, and to say what is broken is the business of `cases` a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from karat.datasets.lens import Lens
 from karat.datasets.shape import kind
@@ -50,6 +51,15 @@ class Format(Protocol):
 
     def check(self, item: Json) -> Iterator[Problem]:
         """What is wrong with a case beyond its shape."""
+        ...
+
+
+@runtime_checkable
+class ChecksFrame(Protocol):
+    """A format with rules for all but the cases."""
+
+    def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
+        """What is wrong with the document apart from its cases, or with its name."""
         ...
 
 

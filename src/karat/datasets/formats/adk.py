@@ -9,12 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+import msgspec
+from msgspec import UNSET
+
 from karat.datasets import clock
 from karat.datasets.formats import listed
+from karat.datasets.formats.adk_rules import check_case
+from karat.datasets.formats.adk_shape import (
+    Content,
+    EvalCase,
+    EvalRubric,
+    EvalSet,
+    FunctionCall,
+    FunctionResponse,
+    IntermediateData,
+    Invocation,
+    InvocationEvent,
+    Part,
+)
 from karat.datasets.formats.reference import stated
 from karat.datasets.lens import KEY, Lens
 from karat.datasets.patch import Object
-from karat.datasets.shape import Closed, Open, fit
+from karat.datasets.shape import Open, fit
 from karat.datasets.source import Container
 from karat.schema import (
     Case,
@@ -29,130 +45,6 @@ from karat.schema import (
     ToolResult,
     Turn,
 )
-
-
-class FunctionCall(Closed):
-    id: str | None = None
-    args: dict[str, Any] | None = None
-    name: str | None = None
-    partial_args: list[Any] | None = None
-    will_continue: bool | None = None
-
-
-class FunctionResponse(Closed):
-    will_continue: bool | None = None
-    scheduling: str | None = None
-    parts: list[Any] | None = None
-    id: str | None = None
-    name: str | None = None
-    response: dict[str, Any] | None = None
-
-
-class Part(Closed):
-    text: str | None = None
-    thought: bool | None = None
-    thought_signature: str | None = None
-    function_call: FunctionCall | None = None
-    function_response: FunctionResponse | None = None
-    inline_data: dict[str, Any] | None = None
-    file_data: dict[str, Any] | None = None
-    executable_code: dict[str, Any] | None = None
-    code_execution_result: dict[str, Any] | None = None
-    video_metadata: dict[str, Any] | None = None
-    media_resolution: Any = None
-    tool_call: dict[str, Any] | None = None
-    tool_response: dict[str, Any] | None = None
-    part_metadata: dict[str, Any] | None = None
-    audio_transcription: dict[str, Any] | None = None
-    media_processing: Any = None
-    speech_metadata: Any = None
-
-
-class Content(Closed):
-    parts: list[Part] | None = None
-    role: str | None = None
-
-
-class RubricContent(Closed):
-    text_property: str | None = None
-
-
-class EvalRubric(Closed):
-    rubric_id: str
-    rubric_content: RubricContent
-    description: str | None = None
-    type: str | None = None
-
-
-class InvocationEvent(Open):
-    author: str
-    content: Content | None = None
-    grounding_metadata: dict[str, Any] | None = None
-    usage_metadata: dict[str, Any] | None = None
-    model_version: str | None = None
-
-
-class IntermediateData(Closed):
-    """The way to a response: its tool calls, or the events that they happened in."""
-
-    tool_uses: list[FunctionCall] | None = None
-    tool_responses: list[FunctionResponse] | None = None
-    intermediate_responses: list[tuple[str, list[Part]]] | None = None
-    invocation_events: list[InvocationEvent] | None = None
-
-
-class AppDetails(Closed):
-    agent_details: dict[str, dict[str, Any]] = {}
-
-
-class Invocation(Closed):
-    """One user message and what should follow it."""
-
-    user_content: Content
-    invocation_id: str = ""
-    final_response: Content | None = None
-    intermediate_data: IntermediateData | None = None
-    creation_timestamp: float = 0.0
-    duration: float | None = None
-    model_duration: float | None = None
-    tool_duration: float | None = None
-    rubrics: list[EvalRubric] | None = None
-    app_details: AppDetails | None = None
-
-
-class SessionInput(Open):
-    app_name: str
-    user_id: str
-    session_id: str | None = None
-    state: dict[str, Any] = {}
-
-
-class ConversationScenario(Closed):
-    starting_prompt: str
-    conversation_plan: str
-    user_persona: str | dict[str, Any] | None = None
-
-
-class EvalCase(Open):
-    """One golden test: a conversation, or a scenario to be simulated."""
-
-    eval_id: str
-    conversation: list[Invocation] | None = None
-    conversation_scenario: ConversationScenario | None = None
-    session_input: SessionInput | None = None
-    creation_timestamp: float = 0.0
-    rubrics: list[EvalRubric] | None = None
-    final_session_state: dict[str, Any] | None = None
-
-
-class EvalSet(Open):
-    """Golden data for google-adk and agentevals."""
-
-    eval_set_id: str
-    eval_cases: list[EvalCase]
-    name: str | None = None
-    description: str | None = None
-    creation_timestamp: float = 0.0
 
 
 class _Header(Open):
@@ -194,7 +86,7 @@ class Adk:
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
-        yield from ()
+        yield from check_case(item)
 
 
 def _atomic(key: str, value: Json) -> bool:
@@ -241,7 +133,7 @@ def read_case(doc: Json) -> Case:
         and Scenario(
             prompt=scenario.starting_prompt,
             plan=scenario.conversation_plan,
-            persona=scenario.user_persona,
+            persona=_plain(scenario.user_persona),
         ),
         session=session
         and Session(
@@ -258,7 +150,7 @@ def read_case(doc: Json) -> Case:
 
 def read_turn(invocation: Invocation) -> Turn:
     """A turn from an Invocation."""
-    data = invocation.intermediate_data
+    data, app = invocation.intermediate_data, invocation.app_details
     calls, results, messages = _read_way(data) if data else (None, (), ())
     return Turn(
         user=_text(invocation.user_content),
@@ -268,8 +160,12 @@ def read_turn(invocation: Invocation) -> Turn:
         messages=messages,
         id=invocation.invocation_id or None,
         rubrics=_read_rubrics(invocation.rubrics),
-        app=invocation.app_details and dict(invocation.app_details.agent_details),
+        app=app and cast("Object", _plain(app.agent_details)),
     )
+
+
+def _plain(shape: object) -> Json:
+    return cast("Json", msgspec.to_builtins(shape))
 
 
 def _text(content: Content | None) -> str | None:
@@ -286,11 +182,11 @@ _Way = tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...], tuple[Message,
 
 
 def _read_way(data: IntermediateData) -> _Way:
-    if data.invocation_events is not None:
+    if data.invocation_events is not UNSET:
         return _read_events(data.invocation_events)
     uses, responses, said = data.tool_uses, data.tool_responses, data.intermediate_responses
     return (
-        None if uses is None else tuple([_read_call(use) for use in uses]),
+        None if uses is UNSET else tuple([_read_call(use) for use in uses]),
         tuple([_read_result(response) for response in responses]) if responses else (),
         tuple([Message(agent=agent, text=_joined(parts)) for agent, parts in said]) if said else (),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from karat.datasets.formats.examples import first_exchange
 from karat.datasets.lens import Lens
-from karat.datasets.shape import Open, fit
+from karat.datasets.shape import Open, fit, member
 from karat.datasets.source import Container
 from karat.schema import Case, Dataset, Json, Problem
 
@@ -58,7 +58,13 @@ class Csv:
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
-        yield from ()
+        for name, wanted in (("Input", "what the user says"), ("ExpectedOutput", "the answer")):
+            key, value = member(item, name)
+            if not isinstance(value, str) or not value.strip():
+                message = f"nothing in the column {key!r}, expected {wanted}"
+                yield Problem(
+                    where=f"$.{key}", message=message, hint="fill it in or remove the row"
+                )
 
 
 def _read_case(doc: Json) -> Case:

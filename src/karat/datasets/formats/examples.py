@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from karat.datasets import clock
 from karat.datasets.formats import listed
 from karat.datasets.formats.reference import stated
 from karat.datasets.lens import KEY, Lens
-from karat.datasets.shape import Open, fit
+from karat.datasets.shape import Open, fit, member
 from karat.datasets.source import Container
 from karat.schema import Case, Dataset, Json, Problem
 
@@ -84,7 +87,39 @@ class Examples:
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
-        yield from ()
+        for name in ("input", "expectedOutput"):
+            key, value = member(item, name)
+            if isinstance(value, str) and not value.strip():
+                message = "found an empty text, expected what the user says"
+                if name != "input":
+                    message = "found an empty text, expected the correct answer"
+                yield Problem(
+                    where=f"$.{key}", message=message, hint="fill it in or remove the case"
+                )
+
+    def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
+        key, version = member(frame, "version")
+        if isinstance(version, str) and not _SEMVER.fullmatch(version):
+            yield Problem(
+                where=f"$.{key}",
+                message=f"found {version!r}, expected a semantic version such as 1.0.0",
+                severity="warning",
+            )
+        key, created = member(frame, "createdAt")
+        if isinstance(created, str) and clock.to_seconds(created) is None:
+            yield Problem(
+                where=f"$.{key}",
+                message=f"found {created!r}, expected ISO 8601",
+                hint="such as 2026-01-31T10:30:00Z",
+            )
+        key, name = member(frame, "name")
+        if name == "":
+            yield Problem(where=f"$.{key}", message="found an empty text, expected a name")
+
+
+_SEMVER = re.compile(
+    r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-.]+)?"
+)
 
 
 def _read_header(doc: Json) -> Dataset:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
+from karat.datasets import clock
 from karat.datasets.formats import listed
 from karat.datasets.formats.reference import (
     ReferenceData,
@@ -14,7 +17,7 @@ from karat.datasets.formats.reference import (
 )
 from karat.datasets.lens import KEY, Lens
 from karat.datasets.patch import Object
-from karat.datasets.shape import Open, fit
+from karat.datasets.shape import Open, fit, kind, member
 from karat.datasets.source import Container
 from karat.schema import Case, Dataset, Json, Problem, Turn
 
@@ -32,6 +35,8 @@ class Question(Open):
 
 class GoldenQuestions(Open):
     """Golden sessions of user inputs, for one agent."""
+
+    also: ClassVar[dict[str, str]] = {"questions": "golden_questions"}
 
     golden_questions: list[Question]
 
@@ -84,7 +89,54 @@ class Questions:
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
-        yield from ()
+        for name, hint in _NEEDED.items():
+            key, value = member(item, name)
+            if value in ([], {}):
+                message = f"found {kind(value)} with nothing in it"
+                yield Problem(where=f"$.{key}", message=message, hint=hint, severity="warning")
+        yield from _check_inputs(item)
+        yield from _check_tools(item)
+        key, updated = member(item, "updated_datetime")
+        if isinstance(updated, str) and clock.to_seconds(updated) is None:
+            message = f"found {updated!r}, expected a date such as 2026-01-31"
+            yield Problem(where=f"$.{key}", message=message, severity="warning")
+
+    def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
+        if path.parent.name != "datasets" or not _NAMED.search(path.name):
+            yield Problem(
+                where="",
+                message=f"found the name {path.name!r}, "
+                "expected evaluation/datasets/<agent>_golden.json",
+                hint="other tools look for golden questions there",
+                severity="note",
+            )
+
+
+_NEEDED = {
+    "user_inputs": "add at least one user message",
+    "agents_evaluated": "name the agents that should be involved",
+    "reference_data": "say what is expected, such as `reference_trajectory`",
+}
+_NAMED = re.compile(r"_golden\.json(\.gz)?$")
+
+
+def _check_inputs(item: Json) -> Iterator[Problem]:
+    key, inputs = member(item, "user_inputs")
+    for index, text in enumerate(inputs if isinstance(inputs, list) else []):
+        if isinstance(text, str) and not text.strip():
+            where = f"$.{key}[{index}]"
+            yield Problem(where=where, message="an empty user message", severity="warning")
+
+
+def _check_tools(item: Json) -> Iterator[Problem]:
+    key, reference = member(item, "reference_data")
+    calls_key, calls = member(reference, "reference_tool_interactions")
+    for index, call in enumerate(calls if isinstance(calls, list) else []):
+        if member(call, "tool_name")[1] == "":
+            yield Problem(
+                where=f"$.{key}.{calls_key}[{index}].tool_name",
+                message="found an empty text, expected the name of a tool",
+            )
 
 
 def _read_case(doc: Json) -> Case:
