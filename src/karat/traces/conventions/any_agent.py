@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span
-from karat.traces.conventions.convention import Source, SpanRole, first_text
+from karat.traces.conventions.convention import Source, SpanRole, first_text, verbatim
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.messages import Call, Said, arguments
@@ -35,7 +35,11 @@ class AnyAgent(GenAi):
 
     name: ClassVar[str] = "any-agent"
 
-    outputs: ClassVar = (Source(OUTPUTS[0], _answered), *GenAi.outputs)
+    outputs: ClassVar = (
+        verbatim("any_agent.final_output", "assistant"),
+        Source(OUTPUTS[0], _answered),
+        *GenAi.outputs,
+    )
     tool_results: ClassVar = (*GenAi.tool_results, *OUTPUTS)
 
     def role(self, span: Span) -> SpanRole | None:

@@ -49,6 +49,17 @@ _LATE_MARKS: tuple[tuple[str, Convention], ...] = (
     ("all_messages_events", _PYDANTIC),
     ("pydantic_ai.all_messages", _PYDANTIC),
 )
+_OPERATION_MARKS: tuple[tuple[str, Convention], ...] = (
+    ("gcp.vertex.agent.event_id", _ADK),
+    ("gcp.vertex.agent.session_id", _ADK),
+    ("logfire.msg", _PYDANTIC),
+    ("model_request_parameters", _PYDANTIC),
+    ("pydantic_ai.all_messages", _PYDANTIC),
+    ("any_agent.final_output", _ANY_AGENT),
+    ("gen_ai.output", _ANY_AGENT),
+    ("genai.output", _ANY_AGENT),
+)
+"""Attributes that tell whose operation it is where the scope is lost."""
 _SCOPES: dict[str, Convention] = {
     "gcp.vertex.agent": _ADK,
     "pydantic-ai": _PYDANTIC,
@@ -113,10 +124,9 @@ def _by_producer(span: Span) -> Convention:
     found = _SYSTEMS.get(system) if isinstance(system, str) else None
     if found is not None:
         return found
-    if "gcp.vertex.agent.event_id" in attributes or "gcp.vertex.agent.session_id" in attributes:
-        return _ADK
-    if "gen_ai.output" in attributes or "genai.output" in attributes:
-        return _ANY_AGENT
+    for key, convention in _OPERATION_MARKS:
+        if key in attributes:
+            return convention
     return _GENAI
 
 
