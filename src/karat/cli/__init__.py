@@ -12,6 +12,7 @@ from karat import __version__
 from karat.errors import KaratError
 
 _COMMANDS = {
+    "demo": ("demo", "Tell the whole story on bundled data, offline."),
     "validate": ("golden", "Check golden files and name every problem."),
     "show": ("golden", "Summarise a dataset."),
     "subset": ("golden", "Write part of a dataset."),
