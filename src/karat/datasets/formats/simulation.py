@@ -35,7 +35,7 @@ from karat.datasets.formats.simulation_rows import (
 )
 from karat.datasets.formats.spelling import folded, respelt
 from karat.datasets.lens import Lens
-from karat.datasets.patch import Object
+from karat.datasets.patch import Object, Patch
 from karat.datasets.shape import fit, kind
 from karat.datasets.source import Container
 from karat.errors import FormatError
@@ -52,17 +52,15 @@ from karat.schema import (
     content_id,
 )
 
-_MAPPED = (
+_COLUMNS = (
     "eval_id",
     "session_id",
-    "user_inputs",
-    "final_response",
-    "sub_agent_trace",
-    "extracted_data",
+    *SEED,
     "agents_evaluated",
     "question_metadata",
     "reference_data",
 )
+_MAPPED = tuple(name for name in _COLUMNS if name not in ("trace_summary", "session_trace"))
 _EXTRACTED = {"statevariables", "toolinteractions", "groundingchunks"}
 _RESERVED = {folded(name) for name in (*_MAPPED, "question_id")}
 
@@ -85,7 +83,8 @@ class Simulation:
 
     def cases(self, container: Container) -> Lens[Case]:
         table = container == "table"
-        return Lens(
+        lens = TableLens if table else Lens[Case]
+        return lens(
             key=_key(container),
             noun=Case,
             read=partial(_read_case, table=table),
@@ -94,7 +93,7 @@ class Simulation:
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
-        frame: Object = {"columns": list[Json](SEED)} if container == "table" else {}
+        frame: Object = {"columns": list[Json](_COLUMNS)} if container == "table" else {}
         return Lens(
             key=_key(container),
             noun=Dataset,
@@ -107,6 +106,14 @@ class Simulation:
     def check(self, item: Json) -> Iterator[Problem]:
         if isinstance(item, dict):
             yield from check_row(item)
+
+
+class TableLens(Lens[Case]):
+    """The columns of a table have their order from its header, not from its rows."""
+
+    def rest(self, doc: Json) -> Patch | None:
+        rest = super().rest(doc) or {}
+        return {name: rest[name] for name in rest if name != "order"} or None
 
 
 def _key(container: Container) -> str:
@@ -254,7 +261,6 @@ def _write_case(case: Case) -> Object:
     return {
         **stated(
             eval_id=case_id,
-            question_id=question if isinstance(question, str) else None,
             session_id=None if trace.id == case.id else trace.id,
             user_inputs=list[Json](users),
             final_response=trace.turns[-1].response if trace.turns else None,
@@ -265,6 +271,7 @@ def _write_case(case: Case) -> Object:
             agents_evaluated=None if case.agents is None else list[Json](case.agents),
             question_metadata=(case.metadata | tags) or None,
             reference_data=write_reference(case) or None,
+            question_id=question if isinstance(question, str) else None,
         ),
         **others,
     }
