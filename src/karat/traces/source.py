@@ -77,6 +77,30 @@ def values(
             raise InputError(f"cannot be read: {error.strerror or error}", where=source) from error
 
 
+def values_in(
+    lines: Iterator[bytes],
+    *,
+    source: str,
+    report: Report,
+    decode: Callable[[bytes], T | Json] = msgspec.json.decode,
+    before: int = 0,
+) -> Iterator[T | Json]:
+    """The JSON values of some lines of a file, which has `before` lines ahead of them."""
+    return _Reader(source, report, decode, before).read(lines)
+
+
+def is_plain(path: Path) -> bool:
+    """Whether the file is text that can be read from any line on: neither packed nor UTF-16."""
+    with _opened(path) as file:
+        head = file.read(_HEAD)
+        return (
+            not isinstance(file, _Unzipped)
+            and bool(head)
+            and not head.startswith(_UTF16)
+            and not _CONTROL.search(head)
+        )
+
+
 def _opened(path: Path) -> _File:
     """The file, decompressed if it is compressed; refuses what could block or is no file."""
     try:
@@ -145,31 +169,42 @@ def _is_table(head: bytes) -> bool:
 def _rows(file: _File, source: str) -> Iterator[Json]:
     file.seek(0)
     csv.field_size_limit(MAX_VALUE)
-    reader = csv.DictReader(io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline=""))
+    content = io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
+    reader = csv.DictReader(content)
     try:
         for row in reader:
             yield {key: cell for key, cell in row.items() if key and cell}
     except csv.Error as error:
         raise FormatError(str(error), where=f"{source} line {reader.line_num}") from error
+    finally:
+        content.detach()
 
 
 def _utf16_lines(file: _File) -> Iterator[bytes]:
     """What a Windows shell writes when it redirects output."""
     file.seek(0)
     reader = io.TextIOWrapper(file, encoding="utf-16", errors="replace")
-    while line := reader.readline(MAX_VALUE):
-        yield line.encode("utf-8", "replace")
-    reader.detach()
+    try:
+        while line := reader.readline(MAX_VALUE):
+            yield line.encode("utf-8", "replace")
+    finally:
+        reader.detach()
 
 
 class _Reader(Generic[T]):
     """The state between the lines of one file."""
 
-    def __init__(self, source: str, report: Report, decode: Callable[[bytes], T | Json]) -> None:
+    def __init__(
+        self,
+        source: str,
+        report: Report,
+        decode: Callable[[bytes], T | Json],
+        before: int = 0,
+    ) -> None:
         self.source = source
         self.report = report
         self.decode = decode
-        self.number = 0
+        self.number = before
         self.found = 0
         self.problems: list[Problem] = []
         self.more = 0
