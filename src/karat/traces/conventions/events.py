@@ -39,7 +39,20 @@ def tool(span: Span) -> tuple[Json, Json]:
         elif event.name == "gen_ai.choice":
             payload = _payload(event)
             result = payload.get("message", payload.get("content"))
+        elif isinstance(body := loads(event.body), dict):
+            args = _content_of(body.get("input")) or args
+            result = _content_of(body.get("output")) or result
     return args, result
+
+
+def _content_of(side: Json) -> Json:
+    """The content of the last message on one side of ADOT's record of a tool."""
+    listed = side.get("messages") if isinstance(side, dict) else None
+    last = listed[-1] if isinstance(listed, list) and listed else None
+    content = last.get("content") if isinstance(last, dict) else None
+    if isinstance(content, dict):
+        return content.get("message", content.get("content"))
+    return content
 
 
 def listed(value: Json, *, answers: bool) -> list[Said] | None:

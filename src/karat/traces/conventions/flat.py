@@ -27,6 +27,7 @@ class Keys(NamedTuple):
     first_content: str
     first_kind: str
     first_call: str
+    piece: str
 
 
 class Layout(NamedTuple):
@@ -94,6 +95,7 @@ def _spell(prefix: str, index: int, layout: Layout) -> Keys:
         f"{base}contents.0.{layout.content}",
         f"{base}contents.0.message_content.type",
         f"{base}tool_calls.0.{layout.call}{layout.call_name}",
+        f"{base}content.0",
     )
 
 
@@ -105,7 +107,9 @@ def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | 
     content = attributes.get(keys.content)
     if role is None and content is None and not _has_more(attributes, keys):
         return None
-    if content is None and (keys.first_kind in attributes or keys.first_content in attributes):
+    if content is None and keys.piece in attributes:
+        content = _pieces(attributes, keys.content)
+    elif content is None and (keys.first_kind in attributes or keys.first_content in attributes):
         content = _contents(attributes, keys.contents, layout)
     # A completion may leave its role unsaid; prompts do not.
     named = role_of(role) if role is not None else "assistant"
@@ -127,6 +131,7 @@ def _has_more(attributes: dict[str, Json], keys: Keys) -> bool:
         keys.first_kind in attributes
         or keys.first_content in attributes
         or keys.first_call in attributes
+        or keys.piece in attributes
         or keys.function in attributes
         or keys.finish in attributes
     )
@@ -141,6 +146,14 @@ def _contents(attributes: dict[str, Json], prefix: str, layout: Layout) -> Json:
         elif f"{prefix}{index}.message_content.type" not in attributes:
             break
     return pieces or None
+
+
+def _pieces(attributes: dict[str, Json], prefix: str) -> Json:
+    """The claude-agent-sdk instrumentation numbers the texts of one message."""
+    pieces: list[Json] = []
+    while isinstance(piece := attributes.get(f"{prefix}.{len(pieces)}"), str):
+        pieces.append(piece)
+    return pieces
 
 
 def _calls(said: Said, attributes: dict[str, Json], keys: Keys, layout: Layout) -> None:

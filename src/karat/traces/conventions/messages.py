@@ -154,7 +154,6 @@ _ANSWERED = (
     "final_output",
     "final_answer",
     "answer",
-    "raw",
     "output",
     "outputs",
     "update",
@@ -310,6 +309,9 @@ def _collect_constructor(value: dict[str, Json], found: list[Said]) -> bool:
 
 
 def _collect_wrapped(value: dict[str, Json], role: Role, found: list[Said], depth: int) -> None:
+    if role == "assistant" and isinstance(raw := value.get("raw"), str):  # CrewAI's output
+        found.append(Said(role, raw))
+        return
     known = len(found)
     for key in _WRAPPERS + (_ASKED if role == "user" else _ANSWERED):
         inner = value.get(key)
@@ -357,8 +359,8 @@ def _message(value: dict[str, Json], name: Json) -> Said:
     said = Said(role)
     parts = value.get("parts")
     content = parts if parts is not None else value.get("content")
-    if role == "tool" and not (isinstance(content, list) and _holds_tools(content)):
-        said.results = [_answered(value, content)]
+    if role == "tool":
+        _tool_message(said, value, content)
         return said
     _content(said, content)
     calls = value.get("tool_calls")
@@ -370,8 +372,24 @@ def _message(value: dict[str, Json], name: Json) -> Said:
     return said
 
 
-def _holds_tools(content: list[Json]) -> bool:
-    return any(isinstance(part, dict) and not _is_text(part) for part in content)
+def _tool_message(said: Said, value: dict[str, Json], content: Json) -> None:
+    """A tool's answer: the content itself, or blocks that name the call that they answer."""
+    if isinstance(content, dict) and ("content" in content or "message" in content):
+        content = content.get("content", content.get("message"))
+    blocks = loads(content)
+    if isinstance(blocks, list) and any(_is_tool_block(block) for block in blocks):
+        _content(said, blocks)
+    else:
+        said.results.append(_answered(value, content))
+
+
+def _is_tool_block(block: Json) -> bool:
+    if not isinstance(block, dict):
+        return False
+    kind = block.get("type")
+    if kind in _RESULT_TYPES or kind in _CALL_TYPES:
+        return True
+    return "toolResult" in block or "functionResponse" in block or "function_response" in block
 
 
 def _is_text(part: dict[str, Json]) -> bool:

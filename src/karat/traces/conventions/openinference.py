@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from karat.schema import Json, Span
+from karat.schema import Json, Span, Usage
 from karat.traces.conventions import flat
 from karat.traces.conventions.convention import (
     Convention,
@@ -21,11 +21,13 @@ from karat.traces.conventions.convention import (
     Tokens,
     Tool,
     attribute,
+    first_integer,
     numbered,
 )
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.messages import Said
+from karat.traces.conventions.reprs import crew_tool
 from karat.traces.conventions.tools import is_schema
 
 _KIND = "openinference.span.kind"
@@ -121,11 +123,30 @@ class OpenInference(Convention):
         """Likewise."""
         return self.model_outputs if span.attributes.get(_KIND) == "LLM" else self.outputs
 
+    def usage(self, span: Span) -> Usage:
+        """The counts, else what a crew's output sums up."""
+        found = super().usage(span)
+        told = span.attributes.get("output.value") if "crew_id" in span.attributes else None
+        if found.input_tokens is not None or not isinstance(told, str):
+            return found
+        output = loads(told)
+        usage = output.get("token_usage") if isinstance(output, dict) else None
+        if not isinstance(usage, dict):
+            return found
+        return Usage(
+            input_tokens=first_integer(usage, ("prompt_tokens",)),
+            output_tokens=first_integer(usage, ("completion_tokens",)),
+            cached_tokens=first_integer(usage, ("cached_prompt_tokens",)),
+            total_tokens=first_integer(usage, ("total_tokens",)),
+        )
+
     def tool(self, span: Span) -> Tool:
         """The arguments may be in `tool.parameters`, unless it is the schema."""
         found = super().tool(span)
         if found.name is None:
-            found = found._replace(name=span.name or None)
+            told = span.attributes.get("input.value")
+            named = crew_tool(told) if isinstance(told, str) else None
+            found = found._replace(name=named or span.name or None)
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
             declared = loads(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):

@@ -386,13 +386,17 @@ def _model_calls(work: Work) -> tuple[ModelCall, ...]:
     if work.models:
         return tuple(call for model in work.models for call in _leaves(model))
     # Without a single model call the agent's own count is all there is.
-    owner = work.first_agent or work.owner
-    usage = owner.convention.usage(owner.span) if owner else Usage()
-    if owner is None or usage == Usage():
-        return ()
+    for owner in (work.owner, work.first_agent):
+        usage = owner.convention.usage(owner.span) if owner else Usage()
+        if owner is not None and usage != Usage():
+            return (_summed(owner, usage),)
+    return ()
+
+
+def _summed(owner: Reading, usage: Usage) -> ModelCall:
     span = owner.span
     model = owner.convention.model(span)
-    return (ModelCall(model=model, usage=usage, agent=owner.name, start=span.start, end=span.end),)
+    return ModelCall(model=model, usage=usage, agent=owner.name, start=span.start, end=span.end)
 
 
 def _leaves(model: Model) -> Iterable[ModelCall]:
