@@ -125,7 +125,7 @@ def _read_case(doc: Json, *, table: bool) -> Case:
         raise FormatError(f"found {kind(doc)}, expected an object", where="$")
     columns = opened(doc, table=table)
     _check_json(columns)
-    row = fit(columns, SimulationRow)
+    row = fit({name: columns[name] for name in READ if name in columns}, SimulationRow)
     users = _texts(row.user_inputs)
     reference = cast("ReferenceData | None", row.reference_data) or ReferenceData()
     truth = read_reference(
