@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
@@ -14,9 +14,9 @@ import msgspec
 from karat import plugins
 from karat.analysis.summary import summarise
 from karat.api.golden import PathName, load
-from karat.config import Config, MetricChoice
+from karat.config import MetricChoice
 from karat.datasets.digest import dataset_digest
-from karat.errors import InputError, UsageError
+from karat.errors import UsageError
 from karat.metrics import build
 from karat.policy.profile import load_profile
 from karat.runner.done import Done
@@ -24,7 +24,8 @@ from karat.runner.execute import Batch, Progress, Work, execute
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
-from karat.schema import Case, Dataset, Run, RunDataset, Trace, Verdict
+from karat.schema import Case, Dataset, Run, RunDataset, RunSummary, Verdict
+from karat.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (
     MetricChoice(name="tool_trajectory_avg_score"),
@@ -33,6 +34,8 @@ DEFAULT_METRICS = (
 """What is measured when nobody says what: ADK's own defaults."""
 _ROWS = 500
 """Cases with their recordings that are scored in one go."""
+_SMALL = 16 * 2**20
+"""Bytes of recordings for which more processes are not worth starting."""
 
 
 def run(
@@ -44,15 +47,107 @@ def run(
     cross: bool = False,
     jobs: int | None = None,
     resume: bool = False,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda _done, _total: None,
 ) -> Run:
     """Score traces against golden data; without traces, the recordings that the data carries."""
     paths = [Path(path) for path in traces]
     dataset = load(golden) if golden is not None else None
     plan = _plan(metrics or DEFAULT_METRICS, dataset, profile)
-    batches = _batches(paths, dataset, jobs or _cores())
+    cores = jobs or _cores(paths)
+    batches = _trace_batches(paths, cores) if paths else _row_batches(dataset)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
-    done = execute(work, batches, jobs=jobs or _cores(), journal=journal, progress=progress)
+    try:
+        done = execute(work, batches, jobs=cores, journal=journal, progress=progress)
+    except KeyboardInterrupt:
+        journal.flush()
+        raise
     journal.close()
     return _run(plan, dataset, done)
+
+
+def _cores(paths: Sequence[Path]) -> int:
+    small = sum(path.stat().st_size for path in paths if path.exists()) < _SMALL
+    return 1 if small else len(os.sched_getaffinity(0))
+
+
+def _plan(choices: Sequence[MetricChoice], dataset: Dataset | None, profile: str | None) -> Plan:
+    """Everything that can be wrong with names and parameters is wrong here."""
+    uses: list[Use] = []
+    for choice in choices:
+        metric = build(choice.name, choice.params, plugins.metrics())
+        threshold = metric.threshold if choice.threshold is None else choice.threshold
+        uses.append(Use(metric=metric, threshold=threshold))
+    if profile:
+        return Plan(uses=tuple(uses), profile=load_profile(profile))
+    cases = dataset.cases if dataset else ()
+    names = sorted({case.profile for case in cases if case.profile})
+    return Plan(uses=tuple(uses), profiles={name: load_profile(name) for name in names})
+
+
+def _trace_batches(paths: Sequence[Path], jobs: int) -> list[Batch]:
+    return [partial(read_shard, shard) for shard in shards(paths, jobs)]
+
+
+def _row_batches(dataset: Dataset | None) -> list[Batch]:
+    """The cases that carry what an agent did; their recordings need no pairing."""
+    cases = [case for case in dataset.cases if case.recording] if dataset else []
+    if not cases:
+        raise UsageError(
+            "no recordings to score",
+            hint="give trace files, or golden data that carries recordings (explain, simulation)",
+        )
+    starts = range(0, len(cases), _ROWS)
+    return [partial(_recorded, cases[start : start + _ROWS]) for start in starts]
+
+
+def _recorded(cases: Sequence[Case]) -> list[Pair]:
+    return [Pair(case, case.recording, "the same row") for case in cases if case.recording]
+
+
+def _journal_path(paths: Sequence[Path], dataset: Dataset | None, plan: Plan) -> Path:
+    """A name that another run gets only if it would do the same."""
+    files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    about = [files, dataset_digest(dataset) if dataset else None, [use.noun() for use in plan.uses]]
+    return Path(".karat") / "journal" / f"{_fingerprint(about)}.jsonl"
+
+
+def _fingerprint(value: object) -> str:
+    return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=8).hexdigest()
+
+
+def _run(plan: Plan, dataset: Dataset | None, done: Done) -> Run:
+    cases = {case.id: case for case in dataset.cases} if dataset else {}
+    summary = summarise(done.results, cases)
+    uses = tuple(use.noun() for use in plan.uses)
+    about = dataset and RunDataset(
+        name=dataset.name,
+        version=dataset.version,
+        digest=dataset_digest(dataset),
+        format=dataset.origin.format.partition(".")[0] if dataset.origin else None,
+    )
+    return Run(
+        id=f"run-{_fingerprint([about, uses, done.results])}",
+        created_at=_now(),
+        verdict=_verdict(summary),
+        dataset=about,
+        metrics=uses,
+        cases=done.results,
+        summary=summary,
+        unmatched=done.unmatched,
+    )
+
+
+def _now() -> str:
+    """The time, to the second; reproducible builds may set it."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _verdict(summary: RunSummary) -> Verdict:
+    """Failed if a case failed; without a verdict on every case there is none on the whole."""
+    counts = summary.cases
+    if counts.failed:
+        return "failed"
+    return "passed" if counts.passed and counts.passed == counts.total else "inconclusive"

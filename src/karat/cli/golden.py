@@ -38,7 +38,7 @@ def validate(
     The format is recognised by content. Exit code 1 if a file is not valid.
     """
     found = api.validate(files, format=name, agents=agents or None, catalogue=catalogue)
-    emit(render({"files": found}, form, lambda: text.validations(found)), output)
+    emit(render({"files": found}, form, {"text": lambda: text.validations(found)}), output)
     sys.exit(0 if all(one.valid for one in found) else 1)
 
 
@@ -49,7 +49,7 @@ def validate(
 def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
     """Summarise a dataset: cases, tags, context, turns, tools, agents, format."""
     summary = api.summarise(file, format=name)
-    emit(render(summary, form, lambda: text.summary(summary)), output)
+    emit(render(summary, form, {"text": lambda: text.summary(summary)}), output)
 
 
 @click.command()
@@ -78,7 +78,7 @@ def subset(
         raise click.UsageError("Nothing to choose by: give --tag or --where.")
     part = api.subset(src, dst, tags=tags, where=where, format=name)
     summary = part.summary()
-    emit(render(summary, form, lambda: text.written(dst, summary)), output)
+    emit(render(summary, form, {"text": lambda: text.written(dst, summary)}), output)
 
 
 @click.command()
@@ -108,10 +108,10 @@ def convert(
         made = api.convert(src, dst, to=to, format=name, drop=drop, strict=strict)
     except LossError as error:
         made = cast("Conversion", error.conversion)
-        emit(render(made, form, lambda: text.conversion(made)), output)
+        emit(render(made, form, {"text": lambda: text.conversion(made)}), output)
         show_error(error)
         sys.exit(1)
-    emit(render(made, form, lambda: text.conversion(made)), output)
+    emit(render(made, form, {"text": lambda: text.conversion(made)}), output)
 
 
 @click.command()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -42,3 +45,25 @@ def emit(text: str, output: Path | None) -> None:
         replace(output, text.encode())
     else:
         click.echo(text, nl=False)
+
+
+_PATIENCE = 1.0
+
+
+@contextmanager
+def progress_bar(label: str) -> Generator[Callable[[int, int], None]]:
+    """How far long work is, in one line of the terminal that is gone when it is done."""
+    started = time.monotonic()
+    shown = False
+
+    def progress(done: int, total: int) -> None:
+        nonlocal shown
+        if sys.stderr.isatty() and time.monotonic() - started > _PATIENCE:
+            shown = True
+            click.echo(f"\r\x1b[K{label} {done} of {total}", err=True, nl=False)
+
+    try:
+        yield progress
+    finally:
+        if shown:
+            click.echo("\r\x1b[K", err=True, nl=False)

@@ -25,10 +25,10 @@ def validations(found: Iterable[Validation]) -> str:
 
 
 def _validation(one: Validation) -> Iterator[str]:
-    form = f"{one.format}, {_count(one.cases, 'case')}" if one.format else "unknown format"
+    form = f"{one.format}, {count(one.cases, 'case')}" if one.format else "unknown format"
     verdict = "valid" if one.valid else "not valid"
     counts = Counter(problem.severity for problem in one.problems)
-    found = "".join(f", {_count(number, word)}" for word, number in sorted(counts.items()))
+    found = "".join(f", {count(number, word)}" for word, number in sorted(counts.items()))
     yield printable(f"{one.path}: {verdict} ({form}{found})")
     for problem in one.problems:
         yield from _problem(problem)
@@ -47,13 +47,13 @@ def summary(made: Summary) -> str:
     version = f" {made.version}" if made.version else ""
     lines = [
         printable(f"{made.name}{version}"),
-        *_columns(
+        *_named(
             {
                 "format": made.format or "none",
                 "cases": str(made.cases),
                 "with context": str(made.with_context),
                 "with recording": str(made.with_recording),
-                "turns": f"{made.turns}, {_count(made.multi_turn, 'case')} with several",
+                "turns": f"{made.turns}, {count(made.multi_turn, 'case')} with several",
                 "tags": _counted(made.tags),
                 "tools": _counted(made.tools),
                 "agents": _counted(made.agents),
@@ -66,17 +66,17 @@ def summary(made: Summary) -> str:
 
 def written(path: Path, part: Summary) -> str:
     """What a subset holds, and where it is."""
-    return printable(f"{_count(part.cases, 'case')} written to {path}") + "\n"
+    return printable(f"{count(part.cases, 'case')} written to {path}") + "\n"
 
 
 def conversion(made: Conversion) -> str:
     """What was converted, and field by field what the target has no place for."""
-    lines = [f"{made.source} → {made.target}: {_count(made.cases, 'case')}"]
+    lines = [f"{made.source} → {made.target}: {count(made.cases, 'case')}"]
     if not made.losses:
         lines.append("nothing is lost")
     else:
         kept = "carried along for the way back" if made.carried else "lost"
-        lines.append(f"{made.target} has no place for {_count(len(made.losses), 'field')}, {kept}:")
+        lines.append(f"{made.target} has no place for {count(len(made.losses), 'field')}, {kept}:")
         lines.extend(_losses(made.losses))
     return "\n".join(printable(line) for line in lines) + "\n"
 
@@ -91,7 +91,7 @@ def _losses(losses: tuple[Loss, ...]) -> Iterator[str]:
         yield f"  and {len(by_case) - _SHOWN} more cases; all are in --format json"
 
 
-def _columns(rows: dict[str, str]) -> Iterator[str]:
+def _named(rows: dict[str, str]) -> Iterator[str]:
     width = max(map(len, rows))
     return (printable(f"  {name:<{width}}  {value}") for name, value in rows.items())
 
@@ -102,5 +102,20 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(shown + more) or "none"
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """A number of things: `1 case`, `2 cases`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def columns(rows: list[list[str]]) -> Iterator[str]:
+    """Rows with their first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *rest in rows:
+        cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()
+
+
+def shortened(text: str, width: int = 88) -> str:
+    """The text in one line, cut where it is too long for one."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else f"{flat[: width - 1]}…"

@@ -1,13 +1,6 @@
 from __future__ import annotations
 
-from karat.schema import CaseResult, Noun, Trace
-
-
-class Unmatched(Noun, frozen=True):
-    """A trace that belongs to no case, and why."""
-
-    trace: str
-    why: str
+from karat.schema import CaseResult, Noun, Trace, Unmatched
 
 
 class Done(Noun, frozen=True):

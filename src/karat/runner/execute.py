@@ -12,14 +12,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from karat.runner.done import Done, Unmatched
+from karat.runner.done import Done
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair, Pairing, cross, pair_rest
 from karat.runner.plan import Plan
-from karat.schema import Case, CaseResult, Trace
+from karat.schema import Case, CaseResult, Trace, Unmatched
 
-Batch: TypeAlias = Callable[[], Iterable[Trace]]
-"""Some of the traces. It goes to another process, so it must be picklable."""
+Batch: TypeAlias = Callable[[], Iterable[Trace | Pair]]
+"""Some of the traces, or pairs that need no pairing; picklable, for another process."""
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many batches of how many are done."""
 
@@ -41,11 +41,11 @@ class Work:
         results: list[CaseResult] = []
         unmatched: list[Unmatched] = []
         lone: Trace | None = None
-        for trace in batch():
-            for pair in self._pairs(trace):
+        for item in batch():
+            for pair in [item] if isinstance(item, Pair) else self._pairs(item):
                 if pair.case is None and self.cases:
-                    lone = None if unmatched else trace
-                    unmatched.append(Unmatched(trace=trace.id, why=pair.how))
+                    lone = None if unmatched else pair.trace
+                    unmatched.append(Unmatched(trace=pair.trace.id, why=pair.how))
                 else:
                     results.append(self.plan.score(pair))
         return Done(results=tuple(results), unmatched=tuple(unmatched), lone=lone)

@@ -6,6 +6,7 @@ batch is one line, written at once; a line that was cut off is a batch that was 
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,13 @@ class _Line(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Line)
 
 
+def _decoded(line: bytes) -> _Line | None:
+    try:
+        return _decoder.decode(line) if line.endswith(b"\n") else None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
 class Journal:
     """The journal of one run; the name of the file says what the run is about."""
 
@@ -39,19 +47,21 @@ class Journal:
             path.unlink(missing_ok=True)
 
     def finished(self) -> Iterator[tuple[int, Done]]:
-        """The batches that are done, from an earlier attempt."""
+        """The batches that are done, from an earlier attempt; a line that was cut off is removed,
+        so that the next one does not continue it."""
         try:
-            lines = self.path.read_bytes().splitlines(keepends=True)
+            data = self.path.read_bytes()
         except OSError:
             return
-        for line in lines:
-            try:
-                found = _decoder.decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError):
-                return  # cut off in the middle: neither this one nor any after it was reported
-            if line.endswith(b"\n"):
-                self.kept += 1
-                yield found.batch, found.done
+        whole = 0
+        for line in data.splitlines(keepends=True):
+            found = _decoded(line)
+            if found is None:
+                os.truncate(self.path, whole)
+                return
+            whole += len(line)
+            self.kept += 1
+            yield found.batch, found.done
 
     def append(self, batch: int, done: Done) -> None:
         """Keep a batch; on disk, if the run has lasted long enough."""

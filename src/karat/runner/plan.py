@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from karat.metrics import Metric, evaluate, parameters
 from karat.policy.profile import Profile
@@ -13,12 +14,14 @@ from karat.schema import (
     Case,
     CaseResult,
     CaseScore,
+    Exchange,
     Failed,
     Judgement,
     MetricUse,
     Score,
+    Status,
     Trace,
-    Unscored,
+    Turn,
 )
 
 
@@ -42,52 +45,74 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The metrics of a run and the profiles that its cases name."""
+    """The metrics of a run and the profiles by which cases are judged."""
 
     uses: tuple[Use, ...]
-    profiles: Mapping[str, Profile]
+    profiles: Mapping[str, Profile] = field(default_factory=dict[str, Profile])
+    """The profiles that cases name."""
+    profile: Profile | None = None
+    """The profile for all cases, whatever they name."""
 
     def score(self, pair: Pair) -> CaseResult:
         """The outcomes of one pair."""
         case = pair.case or Case(id=pair.trace.id)
-        scores = tuple(self._score(use, case, pair.trace) for use in self.uses)
-        judgement = self._judgement(case, scores)
+        scores = tuple([self._score(use, case, pair.trace) for use in self.uses])
+        profile = self.profile or (self.profiles[case.profile] if case.profile else None)
+        judgement = self._judgement(profile, scores) if profile else None
+        verdict = _status(scores, judgement)
         return CaseResult(
             case=pair.case.id if pair.case else None,
             trace=pair.trace.id,
-            status=_judged(judgement) or case_status(scores),
+            status=verdict,
             scores=scores,
             paired_by=pair.how,
             judgement=judgement,
+            exchanges=() if verdict == "passed" else _exchanges(case, pair.trace),
         )
 
     def _score(self, use: Use, case: Case, trace: Trace) -> CaseScore:
         outcome = evaluate(use.metric, case, trace)
         verdict = status(outcome, use.threshold, use.metric.better)
         name, threshold = use.metric.name, use.threshold
-        match outcome:
-            case Score(value=value, reason=reason, turns=turns, details=details):
-                return CaseScore(name, verdict, value, threshold, reason, turns, details)
-            case Unscored(reason=reason):
-                return CaseScore(name, verdict, None, threshold, reason)
-            case Failed(kind=kind, message=message):
-                return CaseScore(name, verdict, None, threshold, f"{kind}: {message}")
+        if isinstance(outcome, Score):
+            return CaseScore(
+                metric=name,
+                status=verdict,
+                value=outcome.value,
+                threshold=threshold,
+                reason=outcome.reason,
+                turns=outcome.turns,
+                details=outcome.details,
+            )
+        reason = (
+            f"{outcome.kind}: {outcome.message}" if isinstance(outcome, Failed) else outcome.reason
+        )
+        return CaseScore(metric=name, status=verdict, threshold=threshold, reason=reason)
 
-    def _judgement(self, case: Case, scores: tuple[CaseScore, ...]) -> Judgement | None:
-        profile = self.profiles.get(case.profile) if case.profile else None
-        if profile is None:
-            return None
-        named = zip(self.uses, scores, strict=True)
+    def _judgement(self, profile: Profile, scores: tuple[CaseScore, ...]) -> Judgement | None:
+        """The profile's verdict, if anything was scored that it weighs."""
         values = {
             score.metric: Scored(value=score.value, scale=use.metric.scale)
-            for use, score in named
-            if score.value is not None
+            for use, score in zip(self.uses, scores, strict=True)
+            if score.value is not None and profile.weighs(score.metric)
         }
-        if not any(profile.weighs(name) for name in values):
-            return None
         broken = any(one.metric == "contract" and one.status == "failed" for one in scores)
-        return judge(profile, values, contract_broken=broken)
+        return judge(profile, values, contract_broken=broken) if values or broken else None
 
 
-def _judged(judgement: Judgement | None) -> str | None:
-    return None
+def _status(scores: tuple[CaseScore, ...], judgement: Judgement | None) -> Status:
+    if judgement and not judgement.passed:
+        return "failed"
+    return case_status(scores)
+
+
+def _exchanges(case: Case, trace: Trace) -> tuple[Exchange, ...]:
+    nothing = Turn()
+    return tuple(
+        Exchange(
+            user=golden.user if recorded.user is None else recorded.user,
+            expected=golden.response,
+            actual=recorded.response,
+        )
+        for golden, recorded in zip_longest(case.turns, trace.turns, fillvalue=nothing)
+    )

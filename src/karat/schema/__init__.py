@@ -13,6 +13,7 @@ from karat.schema.run import (
     CaseCounts,
     CaseResult,
     CaseScore,
+    Exchange,
     Group,
     Judgement,
     MetricSummary,
@@ -22,6 +23,7 @@ from karat.schema.run import (
     RunSummary,
     ScoreStatus,
     Status,
+    Unmatched,
     Verdict,
 )
 from karat.schema.span import Span, SpanEvent
@@ -38,6 +40,7 @@ __all__ = [
     "CaseScore",
     "Conversion",
     "Dataset",
+    "Exchange",
     "Failed",
     "Group",
     "Json",
@@ -68,6 +71,7 @@ __all__ = [
     "ToolResult",
     "Trace",
     "Turn",
+    "Unmatched",
     "Unscored",
     "Usage",
     "Validation",

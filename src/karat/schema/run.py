@@ -43,6 +43,14 @@ class Judgement(Noun, frozen=True, omit_defaults=False):
     reason: str
 
 
+class Exchange(Noun, frozen=True, omit_defaults=False):
+    """What was expected in a turn, and what came."""
+
+    user: str | None
+    expected: str | None
+    actual: str | None
+
+
 class CaseResult(Noun, frozen=True, omit_defaults=False):
     """The outcomes of one pair. `case` is `None` if there is no golden data, `trace` if nothing was
     recorded for the case."""
@@ -54,6 +62,15 @@ class CaseResult(Noun, frozen=True, omit_defaults=False):
     paired_by: str = ""
     """How the trace was found to belong to the case."""
     judgement: Judgement | None = None
+    exchanges: tuple[Exchange, ...] = ()
+    """The turns, if the pair did not pass."""
+
+
+class Unmatched(Noun, frozen=True, omit_defaults=False):
+    """A trace that belongs to no case, and why."""
+
+    trace: str
+    why: str
 
 
 class RunDataset(Noun, frozen=True, omit_defaults=False):
@@ -114,5 +131,4 @@ class Run(Noun, frozen=True, kw_only=True, omit_defaults=False):
     metrics: tuple[MetricUse, ...]
     cases: tuple[CaseResult, ...]
     summary: RunSummary
-    unmatched: tuple[str, ...] = ()
-    """Traces that belong to no case."""
+    unmatched: tuple[Unmatched, ...] = ()

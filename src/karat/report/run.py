@@ -1,0 +1,157 @@
+"""A run as text for a person, as Markdown and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from karat.report.text import columns, count, printable, shortened
+from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, Run
+
+_SHOWN = 10
+_ORDER = {"failed": 0, "error": 1, "unscored": 2, "passed": 3}
+_CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold", "reason")
+
+
+def text(run: Run) -> str:
+    """The verdict, what did not pass with its reasons, and the numbers."""
+    lines = [f"{run.verdict}: {_headline(run)}", *_troubles(run), "", *_table(run)]
+    return "\n".join(printable(line) for line in lines) + "\n"
+
+
+def markdown(run: Run) -> str:
+    """For a comment on a change: the verdict, a table of metrics, and what did not pass."""
+    head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
+    rows = [[name, *_numbers(one)] for name, one in run.summary.metrics.items()]
+    lines = [f"### {run.verdict}: {_headline(run)}", "", *_markdown_table(head, rows)]
+    troubled = [one for one in _in_order(run) if one.status != "passed"]
+    if troubled:
+        lines += ["", *_markdown_table(["case", "status", "why"], map(_trouble_row, troubled))]
+    return "\n".join(lines) + "\n"
+
+
+def table(run: Run) -> str:
+    """One row for each score."""
+    made = io.StringIO(newline="")
+    writer = csv.writer(made, lineterminator="\n")
+    writer.writerow(_CSV)
+    for result in run.cases:
+        for one in result.scores or (None,):
+            writer.writerow([_cell(value) for value in _csv_row(result, one)])
+    return made.getvalue()
+
+
+def _csv_row(result: CaseResult, one: CaseScore | None) -> tuple[object, ...]:
+    about = (result.case, result.trace, result.status)
+    if one is None:
+        return (*about, None, None, None, None, result.paired_by)
+    return (*about, one.metric, one.status, one.value, one.threshold, one.reason)
+
+
+def _cell(value: object) -> object:
+    """A text that a spreadsheet would take for a formula gets a quote in front."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return value
+
+
+def _headline(run: Run) -> str:
+    counts = run.summary.cases
+    parts = [
+        f"{number} {word}"
+        for number, word in (
+            (counts.failed, "failed"),
+            (counts.errors, "with errors"),
+            (counts.unscored, "unscored"),
+            (counts.passed, "passed"),
+        )
+        if number
+    ]
+    name = f"{run.dataset.name}{_version(run)}: " if run.dataset else ""
+    return f"{name}{', '.join(parts) or 'nothing was scored'} of {counts.total} ({run.id})"
+
+
+def _version(run: Run) -> str:
+    return f"@{run.dataset.version}" if run.dataset and run.dataset.version else ""
+
+
+def _in_order(run: Run) -> list[CaseResult]:
+    return sorted(run.cases, key=lambda one: _ORDER[one.status])
+
+
+def _troubles(run: Run) -> Iterator[str]:
+    troubled = [one for one in _in_order(run) if one.status != "passed"]
+    for one in troubled[:_SHOWN]:
+        yield from _trouble(one)
+    if len(troubled) > _SHOWN:
+        yield f"\nand {len(troubled) - _SHOWN} more that did not pass; all are in --format json"
+    for one in run.unmatched[:_SHOWN]:
+        yield f"\nunmatched trace {one.trace}: {one.why}"
+    if len(run.unmatched) > _SHOWN:
+        yield f"and {len(run.unmatched) - _SHOWN} more unmatched traces"
+
+
+def _trouble(one: CaseResult) -> Iterator[str]:
+    trace = f"  (trace {one.trace}, by {one.paired_by})" if one.trace else f"  ({one.paired_by})"
+    yield f"\n{one.status} {one.case or one.trace}{trace}"
+    if one.judgement:
+        yield f"  {one.judgement.profile}: {one.judgement.reason}"
+    for score in one.scores:
+        if score.status != "passed":
+            yield f"  {score.metric} {_verdict(score)}"
+            yield from (f"    {line}" for line in score.reason.splitlines())
+    if one.status == "failed":
+        yield from _exchange(one.exchanges)
+
+
+def _verdict(score: CaseScore) -> str:
+    if score.value is None:
+        return score.status
+    if score.status == "failed":
+        return f"{score.value:.2f}, expected {score.threshold:g}"
+    return f"{score.value:g}"
+
+
+def _exchange(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
+    for number, one in enumerate(exchanges, 1):
+        if one.expected is not None and one.expected != one.actual:
+            yield f"  turn {number}: {shortened(one.user or '(no message recorded)')}"
+            yield f"    expected  {shortened(one.expected)}"
+            yield f"    actual    {shortened(one.actual or '(not recorded)')}"
+
+
+def _table(run: Run) -> Iterator[str]:
+    head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
+    rows = [[name, *_numbers(one)] for name, one in run.summary.metrics.items()]
+    yield from columns([head, *rows])
+    yield ""
+    yield count(len(run.cases), "result")
+
+
+def _numbers(one: MetricSummary) -> list[str]:
+    values = [_number(value) for value in (one.mean, one.min, one.max)]
+    return [*values, *map(str, (one.passed, one.failed, one.unscored, one.errors))]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _trouble_row(one: CaseResult) -> list[str]:
+    found = [f"{s.metric}: {s.reason}" for s in one.scores if s.status not in ("passed", "info")]
+    why = "; ".join(found) or (one.judgement.reason if one.judgement else one.paired_by)
+    return [one.case or one.trace or "", one.status, shortened(why, 200)]
+
+
+def _markdown_table(head: list[str], rows: Iterator[list[str]] | list[list[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(map(_markdown_cell, row))} |"
+
+
+def _markdown_cell(value: str) -> str:
+    """Agents' text is data: nothing in it becomes a link, a tag or the end of a cell."""
+    flat = " ".join(printable(value).split())
+    return "".join(f"\\{char}" if char in "\\|<>[]`*_!&#@" else char for char in flat)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from karat.errors import OutputError
+from karat.runner.done import Done
+from karat.runner.journal import Journal
+from karat.schema import CaseResult, CaseScore
+
+
+def done(name: str) -> Done:
+    score = CaseScore(metric="m", status="passed", value=1.0, details={"a": [1]})
+    return Done(results=(CaseResult(case=name, trace="t", status="passed", scores=(score,)),))
+
+
+def test_a_short_run_leaves_nothing_behind(tmp_path: Path):
+    journal = Journal(tmp_path / "j" / "x.jsonl", resume=False, patience=60)
+    journal.append(0, done("a"))
+    journal.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_appended_is_found_again(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    first = Journal(path, resume=False, patience=0)
+    first.append(0, done("a"))
+    first.append(2, done("b"))
+    assert list(Journal(path, resume=True).finished()) == [(0, done("a")), (2, done("b"))]
+
+
+def test_batches_wait_in_memory_until_the_run_has_lasted(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    journal = Journal(path, resume=False, patience=60)
+    journal.append(0, done("a"))
+    assert not path.exists()
+    journal.flush()
+    assert [number for number, _ in Journal(path, resume=True).finished()] == [0]
+
+
+def test_a_line_that_was_cut_off_is_a_batch_that_was_not_done(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    journal = Journal(path, resume=False, patience=0)
+    journal.append(0, done("a"))
+    journal.append(1, done("b"))
+    whole = path.read_bytes()
+    for length in range(len(whole) // 2 + 1, len(whole)):
+        path.write_bytes(whole[:length])
+        assert [number for number, _ in Journal(path, resume=True).finished()] == [0]
+
+
+def test_a_run_that_goes_on_does_not_continue_a_line_that_was_cut_off(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    Journal(path, resume=False, patience=0).append(0, done("a"))
+    path.write_bytes(path.read_bytes() + b'{"batch":1,"do')
+    second = Journal(path, resume=True, patience=0)
+    assert len(list(second.finished())) == 1
+    second.append(1, done("b"))
+    assert [number for number, _ in Journal(path, resume=True).finished()] == [0, 1]
+
+
+def test_without_resume_an_old_journal_is_forgotten(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    Journal(path, resume=False, patience=0).append(0, done("a"))
+    assert list(Journal(path, resume=False).finished()) == []
+
+
+def test_a_journal_that_cannot_be_written_is_an_error_with_its_place(tmp_path: Path):
+    (tmp_path / "file").touch()
+    journal = Journal(tmp_path / "file" / "x.jsonl", resume=True, patience=0)
+    with pytest.raises(OutputError, match="the journal cannot be written"):
+        journal.append(0, done("a"))

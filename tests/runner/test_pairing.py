@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from karat.runner.pairing import Pairing, cross, pair_rest
+from karat.schema import Case, Scenario, Trace, Turn
+
+
+def case(name: str, *users: str) -> Case:
+    return Case(id=name, turns=tuple(Turn(user=user) for user in users))
+
+
+def trace(*users: str | None, names: str | None = None) -> Trace:
+    return Trace(id="t", case=names, turns=tuple(Turn(user=user) for user in users))
+
+
+def test_the_case_that_the_recording_names_comes_first():
+    cases = [case("a", "Hi"), case("b", "Where is my order?")]
+    pair = Pairing(cases).pair(trace("Hi", names="b"))
+    assert pair.case == cases[1]
+    assert pair.how == "case id"
+
+
+def test_a_named_case_that_does_not_exist_is_not_replaced_by_a_similar_one():
+    pair = Pairing([case("a", "Hi")]).pair(trace("Hi", names="z"))
+    assert pair.case is None
+    assert pair.how == "the recording names case 'z', unknown here"
+
+
+def test_the_first_message_is_compared_without_case_and_blanks():
+    cases = [case("a", "Where  is my\nORDER?"), case("b", "Hi")]
+    pair = Pairing(cases).pair(trace("where is my order?"))
+    assert pair.case == cases[0]
+    assert pair.how == "first user message"
+
+
+def test_of_several_cases_with_that_message_the_one_with_as_many_turns():
+    cases = [case("short", "Hi"), case("long", "Hi", "And now?")]
+    assert Pairing(cases).pair(trace("Hi", "And then?")).case == cases[1]
+
+
+def test_an_ambiguous_trace_is_not_guessed():
+    pair = Pairing([case("a", "Hi"), case("b", "Hi")]).pair(trace("Hi"))
+    assert pair.case is None
+    assert pair.how == "several cases begin with its message: 'a', 'b'"
+
+
+def test_a_scenario_begins_with_its_prompt():
+    scenario = Case(id="s", scenario=Scenario(prompt="Hi", plan="Ask for a refund."))
+    assert Pairing([scenario]).pair(trace("hi")).case == scenario
+
+
+def test_a_trace_without_a_message_says_so():
+    assert Pairing([case("a", "Hi")]).pair(trace(None)).how == "no user message was recorded"
+
+
+def test_the_only_case_and_the_only_trace_belong_together():
+    only = case("a", "Hi")
+    pair = pair_rest([only], trace("Hello"))
+    assert pair
+    assert pair.case == only
+    assert pair_rest([only], trace("Hello", names="b")) is None
+    assert pair_rest([only, only], trace("Hello")) is None
+
+
+def test_every_case_with_the_trace():
+    assert [pair.case and pair.case.id for pair in cross([case("a"), case("b")], trace())] == [
+        "a",
+        "b",
+    ]
