@@ -1,0 +1,250 @@
+"""Records of many files → what the agent did in each trace, in memory that does not grow with them.
+
+The spans of a trace are held until its input has been quiet for a while; then it is mapped and put
+aside. If more of it comes later, it is read again from its places, all of it, at the end. So the
+result is the same in whatever order lines come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+
+import msgspec
+
+from karat.schema import Problem, Span, Trace
+from karat.traces.assemble import assemble
+from karat.traces.conventions import to_traces
+from karat.traces.formats import LogRecord
+from karat.traces.source import Report
+from karat.traces.spill import Slot, Spill
+from karat.traces.stream import Chunk, Place, Stream, again
+
+HELD = 8 << 20
+"""Bytes of input whose spans may be held at a time."""
+KEPT = 32 << 20
+"""Bytes of input whose traces stay in memory."""
+
+_MAX_NAMES = 1000
+
+
+class Found(msgspec.Struct, gc=False):
+    """One trace that was understood, or a trace id under which no agent worked."""
+
+    id: str
+    slot: Slot | None
+    start: int = 0
+    conversation: str | None = None
+    places: tuple[Place, ...] = ()
+    digest: bytes = b""
+
+
+class _Open:
+    """A trace that is being read."""
+
+    __slots__ = ("file", "places", "records", "size")
+
+    def __init__(self, file: int) -> None:
+        self.file = file
+        self.records: list[Span | LogRecord] = []
+        self.places: list[Place | None] = []
+        self.size = 0
+
+
+class Collected(msgspec.Struct):
+    """What one or more chunks hold."""
+
+    spans: dict[str, Found] = {}
+    """By trace id."""
+    told: list[Found] = []
+    """Recordings that came as traces, not as spans."""
+    problems: list[Problem] = []
+    late: dict[str, tuple[Place, ...]] = {}
+    """Traces that must be read again, and where they are."""
+    lost: int = 0
+    """Log records that belong to no span."""
+    idle: dict[str, int] = {}
+    """Names of spans under which no agent worked, and how often they were seen."""
+
+    def join(self, other: Collected) -> None:
+        """Add what another process has read; what both have seen must be read again."""
+        for key, places in other.late.items():
+            self.see(key, places)
+        for key, found in other.spans.items():
+            if key in self.spans or key in self.late:
+                self.see(key, found.places)
+            else:
+                self.spans[key] = found
+        self.told += other.told
+        self.lost += other.lost
+        for name, count in other.idle.items():
+            self.idle[name] = self.idle.get(name, 0) + count
+
+    def see(self, key: str, places: tuple[Place, ...]) -> None:
+        """There is more of a trace at these places."""
+        known = self.spans.pop(key, None)
+        before = known.places if known else self.late.get(key, ())
+        self.late[key] = (*before, *places)
+
+
+class Collector:
+    """Takes records in, gives traces out."""
+
+    def __init__(
+        self, paths: Sequence[str], spill: Spill, report: Report, *, keep_spans: bool, kept: int
+    ) -> None:
+        self.paths = paths
+        self.spill = spill
+        self.report = report
+        self.keep_spans = keep_spans
+        self.kept = kept
+        self.open: dict[str, _Open] = {}
+        self.held = 0
+        self.seen = 0
+        self.rest: dict[str, _Open] = {}
+        self.made = Collected()
+
+    def read(self, chunk: Chunk) -> None:
+        """Take in the records of a chunk."""
+        stream = Stream(chunk, self.report)
+        group = _Open(chunk.file)
+        last: str | None = None
+        place: Place | None = None
+        for record in stream.records():
+            if stream.place is not place:
+                place, last = stream.place, None
+                self._next(place)
+            if isinstance(record, Trace):
+                self._told(record)
+                continue
+            if record.trace_id != last:
+                last = record.trace_id
+                group = self._touched(last, place, chunk.file)
+            group.records.append(record)
+
+    def _next(self, place: Place | None) -> None:
+        """Between values is the time to let go: no span of a value is missing then."""
+        if self.held > HELD:
+            self._let_go()
+        size = place.end - place.start if place else 0
+        self.seen += size
+        self.held += size
+        self.charge = size
+
+    charge = 0
+    """Bytes of the value that no trace has on its account yet."""
+
+    def _touched(self, key: str, place: Place | None, file: int) -> _Open:
+        group = self.open.pop(key, None) or _Open(file)
+        self.open[key] = group
+        if not group.places or group.places[-1] is not place:
+            group.places.append(place)
+        group.size += self.charge
+        self.charge = 0
+        return group
+
+    def _let_go(self) -> None:
+        for key, group in list(self.open.items()):
+            if self.held <= HELD // 2:
+                break
+            if None in group.places:  # what has no place cannot be read again
+                continue
+            del self.open[key]
+            self.held -= group.size
+            self._close(key, group)
+
+    def _close(self, key: str, group: _Open) -> None:
+        made, places = self.made, tuple(place for place in group.places if place)
+        is_new = key not in made.spans and key not in made.late
+        if is_new and any(isinstance(record, Span) for record in group.records):
+            made.spans[key] = self._mapped(key, group.records, group.file, places)
+        else:
+            made.see(key, places)
+
+    def finish(self) -> Collected:
+        """All that was read; what has no place is joined with what has."""
+        for key, group in self.open.items():
+            if None in group.places:
+                self.rest[key] = group
+            else:
+                self._close(key, group)
+        self.open.clear()
+        self.spill.flush()
+        return self.made
+
+    def settle(self) -> None:
+        """Read again what came late."""
+        made = self.made
+        for key in self.rest.keys() - made.late.keys():
+            known = made.spans.pop(key, None)
+            made.late[key] = known.places if known else ()
+        for batch in _batches(made.late):
+            for key, group in self._again(batch).items():
+                self._settle(key, group)
+        made.late, self.rest = {}, {}
+        self.spill.flush()
+
+    def _settle(self, key: str, group: _Open) -> None:
+        if any(isinstance(record, Span) for record in group.records):
+            self.made.spans[key] = self._mapped(key, group.records, group.file, ())
+        else:
+            self.made.lost += len(group.records)
+
+    def _again(self, wanted: dict[str, tuple[Place, ...]]) -> dict[str, _Open]:
+        found = {key: self.rest.get(key) or _Open(len(self.paths)) for key in wanted}
+        for place in sorted({place for places in wanted.values() for place in places}):
+            for record in again(place, self.paths[place.file]):
+                if not isinstance(record, Trace) and (group := found.get(record.trace_id)):
+                    group.records.append(record)
+                    group.file = min(group.file, place.file)
+        return found
+
+    def _mapped(
+        self,
+        key: str,
+        records: Iterable[Span | LogRecord],
+        file: int,
+        places: tuple[Place, ...],
+    ) -> Found:
+        source = self.paths[file]
+        spans = assemble(records, source=source, report=self.report).get(key, ())
+        made = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
+        if not made:
+            self._idle(spans)
+            return Found(key, None, places=places)
+        trace = made[0]
+        return Found(key, self._slot(trace), _start(trace), trace.conversation, places)
+
+    def _idle(self, spans: Iterable[Span]) -> None:
+        idle = self.made.idle
+        for span in spans:
+            if span.name in idle or len(idle) < _MAX_NAMES:
+                idle[span.name] = idle.get(span.name, 0) + 1
+
+    def _slot(self, trace: Trace) -> Slot:
+        return trace if self.seen <= self.kept else self.spill.put(trace)
+
+    def _told(self, trace: Trace) -> None:
+        digest = blake2b(repr(trace.turns).encode("utf-8", "replace"), digest_size=16).digest()
+        found = Found(trace.id, self._slot(trace), _start(trace), trace.conversation, (), digest)
+        self.made.told.append(found)
+
+
+def _start(trace: Trace) -> int:
+    return min((turn.start for turn in trace.turns if turn.start is not None), default=0)
+
+
+def _batches(late: dict[str, tuple[Place, ...]]) -> Iterator[dict[str, tuple[Place, ...]]]:
+    """Traces that are near each other, as many as may be held at a time."""
+    batch: dict[str, tuple[Place, ...]] = {}
+    near: set[Place] = set()
+    size = 0
+    for key, places in sorted(late.items(), key=lambda item: (item[1][:1], item[0])):
+        batch[key] = places
+        size += sum(place.end - place.start for place in {*places} - near)
+        near.update(places)
+        if size > HELD:
+            yield batch
+            batch, near, size = {}, set[Place](), 0
+    if batch:
+        yield batch

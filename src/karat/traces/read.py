@@ -1,0 +1,164 @@
+"""Recordings of any container and convention → traces."""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from karat.errors import FormatError, KaratError, UsageError
+from karat.memory import collector_paused
+from karat.schema import Problem, Trace
+from karat.traces.collect import KEPT, Collected, Collector
+from karat.traces.recordings import Recordings, Shard, in_order
+from karat.traces.source import Report
+from karat.traces.spill import Spill
+from karat.traces.stream import Chunk, divided, whole
+
+_WORTH_DIVIDING = 48 << 20
+"""Bytes from which on several processes are quicker than one."""
+_SHOWN = 5
+
+
+def _ignore(_: Problem) -> None:
+    """What is not asked for is not told."""
+
+
+def read_traces(
+    paths: Sequence[Path], *, report: Report, keep_spans: bool = False
+) -> Iterator[Trace]:
+    """What the agent did in each session, by all files together, in the order of time."""
+    with open_traces(paths, report=report, keep_spans=keep_spans) as recordings:
+        yield from recordings
+
+
+def open_traces(
+    paths: Sequence[Path], *, report: Report, keep_spans: bool = False, jobs: int = 1
+) -> Recordings:
+    """Read all files as one input, with several processes if that is quicker."""
+    if not paths:
+        raise UsageError("no file to read")
+    chunks = whole(list(paths))
+    folder = Path(tempfile.mkdtemp(prefix="karat-"))
+    try:
+        made = _parallel(chunks, folder, report, keep_spans, jobs)
+        if made is None:
+            made = _sequential(chunks, folder, report, keep_spans)
+        _tell(made, chunks, report)
+        return Recordings(in_order(made), folder)
+    except BaseException:
+        Recordings((), folder).close()
+        raise
+
+
+def shards(paths: Sequence[Path], jobs: int, *, report: Report = _ignore) -> list[Shard]:
+    """All sessions in lots that processes can read with `read_shard`, until this process ends."""
+    recordings = open_traces(paths, report=report, jobs=jobs)
+    atexit.register(recordings.close)
+    return recordings.shards()
+
+
+def read_shard(shard: Shard) -> Iterator[Trace]:
+    """The traces of one lot."""
+    return shard.traces()
+
+
+def _sequential(
+    chunks: Sequence[Chunk], folder: Path, report: Report, keep_spans: bool
+) -> Collected:
+    paths = [chunk.path for chunk in chunks]
+    spill = Spill(folder / "0")
+    collector = Collector(paths, spill, report, keep_spans=keep_spans, kept=KEPT)
+    with collector_paused():
+        for chunk in chunks:
+            collector.read(chunk)
+        made = collector.finish()
+        collector.settle()
+    return made
+
+
+def _parallel(
+    chunks: Sequence[Chunk], folder: Path, report: Report, keep_spans: bool, jobs: int
+) -> Collected | None:
+    """Each process reads its part; what is in several parts is read again. `None` if not worth it.
+
+    A part with an error says nothing about the whole, so the whole is then read in one go.
+    """
+    parts = _parts(chunks, jobs)
+    if len(parts) < 2:
+        return None
+    paths = [chunk.path for chunk in chunks]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(parts)), context) as pool:
+        tasks = [
+            pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
+            for number, part in enumerate(parts, 1)
+        ]
+        try:
+            found = [task.result() for task in tasks]
+        except KaratError:
+            pool.shutdown(cancel_futures=True)
+            return None
+    return _merged(found, paths, folder, report, keep_spans)
+
+
+def _parts(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
+    if jobs < 2 or sum(chunk.end or 0 for chunk in chunks) < _WORTH_DIVIDING:
+        return []
+    if any(chunk.end is None for chunk in chunks):
+        return []
+    share = sum(chunk.end or 0 for chunk in chunks) / jobs
+    return [
+        part for chunk in chunks for part in divided(chunk, max(1, round((chunk.end or 0) / share)))
+    ]
+
+
+def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool) -> Collected:
+    problems: list[Problem] = []
+    collector = Collector(paths, Spill(spill), problems.append, keep_spans=keep_spans, kept=0)
+    with collector_paused():
+        collector.read(chunk)
+        made = collector.finish()
+    made.problems = problems
+    return made
+
+
+def _merged(
+    parts: Sequence[Collected], paths: Sequence[str], folder: Path, report: Report, keep_spans: bool
+) -> Collected:
+    collector = Collector(paths, Spill(folder / "0"), report, keep_spans=keep_spans, kept=0)
+    for part in parts:
+        for problem in part.problems:
+            report(problem)
+        collector.made.join(part)
+    collector.settle()
+    return collector.made
+
+
+def _tell(made: Collected, chunks: Sequence[Chunk], report: Report) -> None:
+    """Say what was seen and is of no use; it is an error if nothing else was seen."""
+    where = chunks[0].path if len(chunks) == 1 else f"{len(chunks)} files"
+    if made.lost:
+        message = f"{made.lost} log records belong to no span that was read"
+        hint = "read the file of the spans together with the file of the logs"
+        report(Problem(where=where, message=message, hint=hint, severity="warning"))
+    idle = sum(found.slot is None for found in made.spans.values())
+    useful = len(made.spans) + len(made.told) - idle
+    if idle or not useful:
+        message, hint = _idle(made, idle)
+        if not useful:
+            raise FormatError(message, where=where, hint=hint)
+        report(Problem(where=where, message=message, hint=hint, severity="note"))
+
+
+def _idle(made: Collected, count: int) -> tuple[str, str]:
+    often = sorted(made.idle, key=lambda name: (-made.idle[name], name))[:_SHOWN]
+    names = ", ".join(repr(name) for name in often) or "none"
+    noun = "trace" if count == 1 else "traces"
+    return (
+        f"no agent, model or tool was at work in {count} {noun}; the spans are {names}",
+        "were the spans of the agent exported, too?",
+    )
