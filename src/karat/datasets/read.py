@@ -38,11 +38,16 @@ class Opened(NamedTuple):
         """Where something is in the file: `line 7 $.reference_data`."""
         if self.container != "document":
             return f"line {row.line} {path}"
-        key = list_key(self.source.document, self.format.items_keys)
-        whole = f"$.{key}[{index}]" if key else f"$[{index}]"
-        whole += path.removeprefix("$")
+        whole = self.member(index, row) + path.removeprefix("$")
         line = locate.lines(self.source.data, [whole]).get(whole)
         return f"line {line} {whole}" if line else whole
+
+    def member(self, index: int, row: Row) -> str:
+        """The path of a case in its document, which may be one case as a whole."""
+        if row.value is self.source.document:
+            return "$"
+        key = list_key(self.source.document, self.format.items_keys)
+        return f"$.{key}[{index}]" if key else f"$[{index}]"
 
 
 def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) -> Opened:
@@ -82,8 +87,8 @@ def _read(opened: Opened) -> Dataset:
     path = opened.source.path
     aside = read_aside(path) if opened.container != "document" else Aside()
     header = opened.format.header(opened.container, opened.source.stem)
+    cases = tuple(read_cases(opened, aside))
     try:
-        cases = tuple(read_cases(opened, aside))
         return header.get(opened.frame, aside.dataset).with_cases(cases)
     except FormatError as error:
         raise FormatError(error.message, where=f"{path} {error.where}", hint=error.hint) from error
@@ -93,20 +98,30 @@ def read_cases(opened: Opened, aside: Aside) -> Iterator[Case]:
     """The cases of an open file, one by one."""
     lens = opened.format.cases(opened.container)
     seen: set[str] = set()
-    for index, row in enumerate(opened.items()):
+    for index, row in enumerate(_located(opened)):
         if row.error:
             raise row.error
         try:
             case = lens.get(row.value)
-            key = _unique(case.id, seen) if opened.format.derives_ids else case.id
-            carried = aside.cases.get(key)
-            if carried:
-                yield lens.get(row.value, carried)
+            key = _unique(case.id, seen)
+            if key in aside.cases:
+                yield lens.get(row.value, aside.cases[key])
+            elif opened.format.derives_ids and key != case.id:
+                yield msgspec.structs.replace(case, id=key)
             else:
-                yield case if key == case.id else msgspec.structs.replace(case, id=key)
+                yield case
         except FormatError as error:
             where = f"{opened.source.path} {opened.place(index, row, error.where or '$')}"
             raise FormatError(error.message, where=where, hint=error.hint) from error
+
+
+def _located(opened: Opened) -> Iterator[Row]:
+    """The items; a document without a list of them is an error that names the file."""
+    try:
+        yield from opened.items()
+    except FormatError as error:
+        where = f"{opened.source.path} {error.where}"
+        raise FormatError(error.message, where=where, hint=error.hint) from error
 
 
 def unique_ids(ids: Iterable[str]) -> Iterator[str]:

@@ -101,8 +101,7 @@ def _header_lenses(formats: Sequence[Format]) -> Mapping[str, Lens[Dataset]]:
 
 def _aside(prepared: Prepared, lens: Lens[Case]) -> Aside:
     bare = [lens.read(written.doc).id for written in prepared.cases]
-    keys = unique_ids(bare) if prepared.target.format.derives_ids else iter(bare)
-    pairs = zip(keys, prepared.cases, strict=True)
+    pairs = zip(unique_ids(bare), prepared.cases, strict=True)
     header = prepared.header.carry
     return Aside(
         dataset=header if header != Carry() else None,

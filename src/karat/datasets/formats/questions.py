@@ -12,6 +12,7 @@ from karat.datasets.formats import listed
 from karat.datasets.formats.reference import (
     ReferenceData,
     read_reference,
+    split_tags,
     stated,
     write_reference,
 )
@@ -143,7 +144,7 @@ def _read_case(doc: Json) -> Case:
     shape = fit(doc, _Item)
     turns = tuple(Turn(user=text) for text in shape.user_inputs)
     reference = read_reference(shape.reference_data or ReferenceData(), _reference(doc), turns)
-    metadata, tags = _split_tags(shape.metadata or {})
+    metadata, tags = split_tags(shape.metadata or {})
     agents = shape.agents_evaluated
     return Case(
         id=shape.id,
@@ -163,15 +164,6 @@ def _read_case(doc: Json) -> Case:
 def _reference(doc: Json) -> Object:
     found = doc.get("reference_data") if isinstance(doc, dict) else None
     return found if isinstance(found, dict) else {}
-
-
-def _split_tags(metadata: Object) -> tuple[Object, tuple[str, ...]]:
-    """Tags live in the metadata, where they are a list of texts."""
-    tags = metadata.get("tags")
-    if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in tags):
-        return metadata, ()
-    rest = {key: value for key, value in metadata.items() if key != "tags"}
-    return rest, tuple(str(tag) for tag in tags)
 
 
 def _write_case(case: Case) -> Json:

@@ -92,6 +92,15 @@ def stated(**fields: Json) -> Object:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def split_tags(metadata: Object) -> tuple[Object, tuple[str, ...]]:
+    """Tags live in the metadata, where they are a list of texts."""
+    tags = metadata.get("tags")
+    if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in tags):
+        return metadata, ()
+    rest = {key: value for key, value in metadata.items() if key != "tags"}
+    return rest, tuple(str(tag) for tag in tags)
+
+
 def _texts(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, str) for item in cast("list[object]", value)

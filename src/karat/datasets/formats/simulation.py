@@ -17,6 +17,7 @@ import msgspec
 from karat.datasets.formats.reference import (
     ReferenceData,
     read_reference,
+    split_tags,
     stated,
     write_reference,
 )
@@ -131,7 +132,7 @@ def _read_case(doc: Json, *, table: bool) -> Case:
     truth = read_reference(
         reference, _object(columns, "reference_data"), tuple(Turn(user=text) for text in users)
     )
-    metadata, tags = _split_tags(_object(columns, "question_metadata"))
+    metadata, tags = split_tags(_object(columns, "question_metadata"))
     case_id = row.eval_id or row.question_id or content_id(*users)
     return Case(
         id=case_id,
@@ -166,14 +167,6 @@ def _object(columns: Object, name: str) -> Object:
 def _texts(found: list[str] | str | None) -> tuple[str, ...]:
     """A list of texts; a single one may stand for itself."""
     return (found,) if isinstance(found, str) else tuple(found or ())
-
-
-def _split_tags(metadata: Object) -> tuple[Object, tuple[str, ...]]:
-    """Tags live in the metadata, as they do in `questions`."""
-    tags = metadata.get("tags")
-    if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in tags):
-        return metadata, ()
-    return {name: metadata[name] for name in metadata if name != "tags"}, tuple(map(str, tags))
 
 
 def _read_recording(row: SimulationRow, columns: Object, case_id: str) -> Trace | None:
