@@ -22,6 +22,7 @@ from karat.traces.conventions.strands import Strands
 from karat.traces.conventions.vercel import Vercel, VercelGenAi
 
 _GENAI = GenAi()
+_OPENINFERENCE = OpenInference()
 _ADK = Adk()
 _PYDANTIC = PydanticAi()
 _FRAMEWORK = AgentFramework()
@@ -31,7 +32,7 @@ _OPENLLMETRY = OpenLlmetry()
 _LANGFUSE = Langfuse()
 
 _MARKS: tuple[tuple[str, Convention], ...] = (
-    ("openinference.span.kind", OpenInference()),
+    ("openinference.span.kind", _OPENINFERENCE),
     ("ai.operationId", Vercel()),
     ("langsmith.span.kind", LangSmith()),
     ("traceloop.span.kind", _OPENLLMETRY),
@@ -135,6 +136,8 @@ def _by_name(span: Span) -> Convention | None:
     found = _SCOPES.get(span.scope)
     if found is not None:
         return found
+    if span.scope.startswith("openinference.instrumentation"):
+        return _OPENINFERENCE
     if "gen_ai.request.model" in span.attributes or "gen_ai.tool.name" in span.attributes:
         return _GENAI
     if span.attributes.get("gen_ai.system") == "gcp.vertex.agent":

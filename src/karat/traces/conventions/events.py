@@ -115,7 +115,14 @@ def _side(event: SpanEvent, side: str, key: str, role: Role) -> Iterable[Said]:
         inner = inner["messages"]
     elif key not in body:
         return ()
-    return messages.read(inner, role)
+    return [said for one in messages.read(inner, role) for said in _opened(one, role)]
+
+
+def _opened(said: Said, role: Role) -> list[Said]:
+    """ADOT puts a whole recorded value into the text of one message."""
+    if said.role == role and said.text and said.text[0] in "{[":
+        return messages.read(said.text, role) or [said]
+    return [said]
 
 
 def _choice(payload: dict[str, Json]) -> Iterable[Said]:

@@ -141,9 +141,10 @@ def _contents(attributes: dict[str, Json], prefix: str, layout: Layout) -> Json:
     pieces: list[Json] = []
     for index in range(LIMIT):
         piece = attributes.get(f"{prefix}{index}.{layout.content}")
-        if isinstance(piece, str):
+        kind = attributes.get(f"{prefix}{index}.message_content.type")
+        if isinstance(piece, str) and kind not in ("reasoning", "thinking"):
             pieces.append(piece)
-        elif f"{prefix}{index}.message_content.type" not in attributes:
+        elif kind is None:
             break
     return pieces or None
 

@@ -273,7 +273,7 @@ def _collect_dict(value: dict[str, Json], role: Role, found: list[Said], depth: 
         _collect_list([value], role, found, depth)
         return
     if "message" in value and isinstance(value["message"], str | dict):
-        _collect(_spoken(loads(value["message"])), role, found, depth + 1)
+        _collect(_spoken(value, loads(value["message"])), role, found, depth + 1)
         return
     _collect_wrapped(value, role, found, depth)
 
@@ -321,15 +321,15 @@ def _collect_wrapped(value: dict[str, Json], role: Role, found: list[Said], dept
                 return
 
 
-def _spoken(message: Json) -> Json:
-    """A choice's message, which may leave its role unsaid."""
+def _spoken(choice: dict[str, Json], message: Json) -> Json:
+    """A choice's message, which may leave its role or its text unsaid."""
     if isinstance(message, dict) and "role" not in message and "tool_calls" in message:
-        return {"role": "assistant", **message}
+        return {"role": "assistant", "content": choice.get("text"), **message}
     return message
 
 
 def _is_block(value: dict[str, Json]) -> bool:
-    if "role" in value or "generation_info" in value:
+    if "role" in value or "generation_info" in value or "message" in value:
         return False
     kind = value.get("type")
     if isinstance(kind, str):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span, Usage
-from karat.traces.conventions import flat
+from karat.traces.conventions import adot, flat
 from karat.traces.conventions.convention import (
     Convention,
     Source,
@@ -25,7 +25,7 @@ from karat.traces.conventions.convention import (
     numbered,
 )
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.genai import GenAi
+from karat.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi
 from karat.traces.conventions.messages import Said
 from karat.traces.conventions.reprs import crew_tool
 from karat.traces.conventions.tools import is_schema
@@ -75,10 +75,12 @@ class OpenInference(Convention):
         Source("crew_tasks", _tasks, None, "crew_tasks"),
         attribute("input.value", "user"),
         numbered("llm.input_messages", flat.OPENINFERENCE),
+        EVENTS_IN,
     )
     outputs: ClassVar = (
         attribute("output.value", "assistant"),
         numbered("llm.output_messages", flat.OPENINFERENCE),
+        EVENTS_OUT,
     )
     model_inputs: ClassVar = (
         numbered("llm.input_messages", flat.OPENINFERENCE),
@@ -98,7 +100,9 @@ class OpenInference(Convention):
     def role(self, span: Span) -> SpanRole | None:
         """By the kind."""
         kind = span.attributes.get(_KIND)
-        role = _ROLES.get(kind) if isinstance(kind, str) else None
+        if kind is None:
+            return adot.role(span)
+        role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
         if role == "chain" and ("crew_tasks" in span.attributes or "crew_id" in span.attributes):
             return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else role
         if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
@@ -141,8 +145,10 @@ class OpenInference(Convention):
         )
 
     def tool(self, span: Span) -> Tool:
-        """The arguments may be in `tool.parameters`, unless it is the schema."""
+        """The arguments may be in `tool.parameters`, unless it is the schema, or in a log."""
         found = super().tool(span)
+        if found.recorded is None and found.answer is None and span.events:
+            found = adot.tool(span)
         if found.name is None:
             told = span.attributes.get("input.value")
             named = crew_tool(told) if isinstance(told, str) else None

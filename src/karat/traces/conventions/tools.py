@@ -111,7 +111,9 @@ def _unwrapped_answer(found: dict[str, Json]) -> Answer:
     if isinstance(listed := inner.get("messages"), list) and len(listed) == 1:
         only = listed[0]
         return _unwrapped_answer(only) if isinstance(only, dict) else Answer(found)
-    if "content" in inner and ("tool_call_id" in inner or "status" in inner or "isError" in inner):
+    if "content" in inner and (
+        "tool_call_id" in inner or "isError" in inner or inner.get("status") in ("success", "error")
+    ):
         failed = inner.get("status") == "error" or inner.get("isError") is True
         return Answer(plain(inner["content"]), _id(inner.get("tool_call_id")), failed)
     if "output" in found and len(found) <= 2 and ("kwargs" in found or len(found) == 1):

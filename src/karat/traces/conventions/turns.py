@@ -58,11 +58,13 @@ class Work(msgspec.Struct, eq=False, gc=False):
 
     @property
     def last_agent(self) -> Reading | None:
-        """The last agent that spoke for itself rather than as a tool."""
-        for reading in reversed(self.owners):
-            if reading.role == "agent" and reading.inside is None:
-                return reading
-        return None
+        """The agent that ends last of those that speak for themselves rather than as a tool.
+
+        Not the one that starts last: an agent that is used as a tool may be recorded beside the one
+        that uses it, and starts later but has no say in the end.
+        """
+        agents = [one for one in self.owners if one.role == "agent" and one.inside is None]
+        return max(agents, key=lambda one: one.span.end or 0, default=None)
 
 
 def sort(readings: list[Reading]) -> Work:
