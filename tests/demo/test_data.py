@@ -29,7 +29,7 @@ def _users(name: str) -> dict[str, list[str | None]]:
 def test_each_file_is_valid_and_recognised(name: str, form: str):
     (found,) = karat.validate([DATA / name])
     assert (found.format, found.valid) == (form, True)
-    assert found.problems == ()
+    assert [problem for problem in found.problems if problem.severity != "note"] == []
 
 
 def test_the_files_tell_of_the_same_conversations():
