@@ -1,0 +1,7 @@
+"""What a user writes to steer Karat: `karat.toml`, and the configs of other tools."""
+
+from karat.config.choice import MetricChoice
+from karat.config.config import Config
+from karat.config.load import find_config, load_config
+
+__all__ = ["Config", "MetricChoice", "find_config", "load_config"]

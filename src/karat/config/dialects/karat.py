@@ -1,0 +1,62 @@
+"""`karat.toml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from karat.config.choice import MetricChoice
+from karat.config.config import Config
+from karat.config.document import Syntax
+from karat.config.paths import inside, matching
+from karat.config.table import Table
+
+
+class Karat:
+    name = "karat"
+    sought = "karat.toml has [run], [metrics.NAME] and [policy]"
+    syntaxes: tuple[Syntax, ...] = ("toml",)
+    keys: tuple[str, ...] = ("run", "metrics", "policy")
+
+    def read(self, table: Table, path: Path) -> Config:
+        run, metrics, policy = map(table.table, self.keys)
+        table.close()
+        asked = run.texts("metrics") if run else ()
+        twice = next((name for name in asked if asked.count(name) > 1), None)
+        if run and twice:
+            raise run.error("metrics", f"metric {twice!r} is asked for twice")
+        settings = {name: _choice(name, one) for name, one in metrics.tables()} if metrics else {}
+        asked = asked or tuple(settings)
+        golden, traces = _inputs(run, path.parent) if run else (None, ())
+        profile, profiles = _policy(policy, path.parent) if policy else (None, ())
+        return Config(
+            source=str(path),
+            dialect=self.name,
+            golden=golden,
+            traces=traces,
+            metrics=tuple(settings.get(name) or MetricChoice(name=name) for name in asked),
+            others=tuple(settings[name] for name in settings if name not in asked),
+            profile=profile,
+            profiles=profiles,
+        )
+
+
+def _choice(name: str, table: Table) -> MetricChoice:
+    threshold = table.number("threshold")
+    return MetricChoice(name=name, params=table.rest(), threshold=threshold)
+
+
+def _inputs(run: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:
+    golden, traces = run.text("golden"), run.texts("traces")
+    run.close()
+    return (
+        None if golden is None else inside(run, "golden", golden, folder),
+        tuple(path for value in traces for path in matching(run, "traces", value, folder)),
+    )
+
+
+def _policy(policy: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:
+    profile, profiles = policy.text("profile"), policy.texts("profiles")
+    policy.close()
+    if profile is not None and profile.endswith((".toml", ".json")):
+        profile = inside(policy, "profile", profile, folder)
+    return profile, tuple(inside(policy, "profiles", value, folder) for value in profiles)

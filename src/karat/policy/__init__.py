@@ -1,0 +1,1 @@
+"""How scores become a verdict: profiles, thresholds, hard fails."""
