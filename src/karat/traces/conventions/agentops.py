@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from karat.schema import Json, Span
 from karat.traces.conventions.convention import SpanRole, attribute
+from karat.traces.conventions.crewai import RESULT, TASKS
 from karat.traces.conventions.genai import GenAi
 
 KIND = "agentops.span.kind"
@@ -16,6 +17,7 @@ _ROLES: dict[Json, SpanRole] = {
     "session": "workflow",
     "workflow": "workflow",
     "task": "chain",
+    "workflow.step": "chain",
     "operation": "chain",
     "chain": "chain",
 }
@@ -26,9 +28,17 @@ class AgentOps(GenAi):
 
     name: ClassVar[str] = "agentops"
 
-    agent_names: ClassVar = ("agent.name", "gen_ai.agent.name")
-    inputs: ClassVar = (*GenAi.inputs, attribute("agentops.entity.input", "user"))
-    outputs: ClassVar = (*GenAi.outputs, attribute("agentops.entity.output", "assistant"))
+    agent_names: ClassVar = ("agent.name", "gen_ai.agent.name", "agent.role")
+    inputs: ClassVar = (
+        *TASKS,
+        *GenAi.inputs,
+        attribute("agentops.entity.input", "user"),
+    )
+    outputs: ClassVar = (
+        RESULT,
+        *GenAi.outputs,
+        attribute("agentops.entity.output", "assistant"),
+    )
     tool_names: ClassVar = ("tool.name", "gen_ai.tool.name", "agentops.entity.name")
     tool_args: ClassVar = ("tool.parameters", *GenAi.tool_args, "agentops.entity.input")
     tool_results: ClassVar = ("tool.result", *GenAi.tool_results, "agentops.entity.output")

@@ -109,7 +109,10 @@ class GenAi(Convention):
     def agent(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `invoke_agent weather`."""
         found = first_text(span.attributes, self.agent_names)
-        return found or _suffix(span.name, "invoke_agent ")
+        if found:
+            return found
+        named = _suffix(span.name, "invoke_agent ")
+        return None if named == span.attributes.get("gen_ai.request.model") else named
 
     def tool_name(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `execute_tool search`."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span, Usage
-from karat.traces.conventions import adot, flat
+from karat.traces.conventions import adot, crewai, flat
 from karat.traces.conventions.convention import (
     Convention,
     Source,
@@ -21,13 +21,10 @@ from karat.traces.conventions.convention import (
     Tokens,
     Tool,
     attribute,
-    first_integer,
     numbered,
 )
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi
-from karat.traces.conventions.messages import Said
-from karat.traces.conventions.reprs import crew_tool
 from karat.traces.conventions.tools import is_schema
 
 _KIND = "openinference.span.kind"
@@ -39,15 +36,6 @@ _ROLES: dict[Json, SpanRole] = {
     "RETRIEVER": "retriever",
     "EVALUATOR": "skip",
 }
-
-
-def _tasks(span: Span) -> list[Said] | None:
-    tasks = loads(span.attributes.get("crew_tasks"))
-    if not isinstance(tasks, list):
-        return None
-    told = [task.get("description") for task in tasks if isinstance(task, dict)]
-    texts = [text for text in told if isinstance(text, str)]
-    return [Said("user", "\n".join(texts))] if texts else None
 
 
 class OpenInference(Convention):
@@ -72,7 +60,7 @@ class OpenInference(Convention):
         total=("llm.token_count.total",),
     )
     inputs: ClassVar = (
-        Source("crew_tasks", _tasks, None, "crew_tasks"),
+        *crewai.TASKS,
         attribute("input.value", "user"),
         numbered("llm.input_messages", flat.OPENINFERENCE),
         EVENTS_IN,
@@ -130,19 +118,9 @@ class OpenInference(Convention):
     def usage(self, span: Span) -> Usage:
         """The counts, else what a crew's output sums up."""
         found = super().usage(span)
-        told = span.attributes.get("output.value") if "crew_id" in span.attributes else None
-        if found.input_tokens is not None or not isinstance(told, str):
+        if found.input_tokens is not None or "crew_id" not in span.attributes:
             return found
-        output = loads(told)
-        usage = output.get("token_usage") if isinstance(output, dict) else None
-        if not isinstance(usage, dict):
-            return found
-        return Usage(
-            input_tokens=first_integer(usage, ("prompt_tokens",)),
-            output_tokens=first_integer(usage, ("completion_tokens",)),
-            cached_tokens=first_integer(usage, ("cached_prompt_tokens",)),
-            total_tokens=first_integer(usage, ("total_tokens",)),
-        )
+        return crewai.usage(span.attributes.get("output.value")) or found
 
     def tool(self, span: Span) -> Tool:
         """The arguments may be in `tool.parameters`, unless it is the schema, or in a log."""
@@ -150,8 +128,7 @@ class OpenInference(Convention):
         if found.recorded is None and found.answer is None and span.events:
             found = adot.tool(span)
         if found.name is None:
-            told = span.attributes.get("input.value")
-            named = crew_tool(told) if isinstance(told, str) else None
+            named = crewai.tool_name(span.attributes.get("input.value"))
             found = found._replace(name=named or span.name or None)
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
             declared = loads(span.attributes["tool.parameters"])

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from karat.schema import Json, Span
 from karat.traces.conventions.convention import SpanRole, attribute, verbatim
+from karat.traces.conventions.crewai import RESULT, TASKS
 from karat.traces.conventions.genai import ROLES, GenAi
 
 _KINDS: dict[Json, SpanRole] = {
@@ -33,14 +34,15 @@ class OpenLlmetry(GenAi):
         f"{_PROPERTIES}chat_id",
     )
     inputs: ClassVar = (
+        *TASKS,
         *GenAi.inputs,
         attribute("traceloop.entity.input", "user"),
         verbatim("crewai.task.description", "user"),
     )
     outputs: ClassVar = (
+        RESULT,
         *GenAi.outputs,
         attribute("traceloop.entity.output", "assistant"),
-        verbatim("crewai.crew.result", "assistant"),
     )
     tool_names: ClassVar = ("gen_ai.tool.name", "traceloop.entity.name")
     tool_args: ClassVar = (*GenAi.tool_args, "traceloop.entity.input")

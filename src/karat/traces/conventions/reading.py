@@ -101,5 +101,7 @@ def _enter(span: Span, above: Place, readings: list[Reading]) -> Place:
         return Place(root, agent, reading, None, None, inside or reading, top)
     if role == "agent" or role == "workflow":
         reading.name = convention.agent(span)
+        if reading.name is None:  # a run around agents, such as `Agent workflow`
+            reading.role = "workflow"
         return Place(root, reading, None, None, None, inside, top or reading)
     return above

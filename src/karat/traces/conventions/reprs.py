@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 _LIMIT = 100_000
 _FIELD = re.compile(r"""\b(arguments|call_id|name)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
-_CALLED = re.compile(r"tool_name='([^']+)'")
 _CALLING = re.compile(r"arguments=(\{.*\})", re.DOTALL)
 _ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
 
@@ -45,12 +44,6 @@ def crew_arguments(text: str) -> str | None:
         if match := pattern.search(text[:_LIMIT]):
             return match[1]
     return None
-
-
-def crew_tool(text: str) -> str | None:
-    """The tool's name in CrewAI's printed `calling`."""
-    match = _CALLED.search(text[:_LIMIT])
-    return match[1] if match else None
 
 
 def _unquoted(value: str) -> str:

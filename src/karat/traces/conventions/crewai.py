@@ -1,0 +1,60 @@
+"""CrewAI, which has no convention of its own: what it tells under those that record it."""
+
+from __future__ import annotations
+
+import re
+
+from karat.schema import Json, Span, Usage
+from karat.traces.conventions.convention import Source, first_integer, verbatim
+from karat.traces.conventions.decoding import loads
+from karat.traces.conventions.messages import Said
+
+_LIMIT = 100_000
+_CALLED = re.compile(r"tool_name='([^']+)'")
+
+
+def _listed(span: Span) -> list[Said] | None:
+    tasks = loads(span.attributes.get("crew_tasks"))
+    if not isinstance(tasks, list):
+        return None
+    return _asked([task.get("description") for task in tasks if isinstance(task, dict)])
+
+
+def _numbered(span: Span) -> list[Said] | None:
+    told: list[Json] = []
+    while (key := f"crewai.crew.tasks.{len(told)}.description") in span.attributes:
+        told.append(span.attributes[key])
+    return _asked(told)
+
+
+def _asked(told: list[Json]) -> list[Said] | None:
+    """A crew is given its tasks; nobody talks to it."""
+    texts = [text for text in told if isinstance(text, str)]
+    return [Said("user", "\n".join(texts))] if texts else None
+
+
+TASKS = (
+    Source("crew_tasks", _listed, None, "crew_tasks"),
+    Source("crewai.crew.tasks", _numbered, None, "crewai.crew.tasks.0.description"),
+)
+RESULT = verbatim("crewai.crew.result", "assistant")
+
+
+def usage(output: Json) -> Usage | None:
+    """The tokens that a crew's output sums up."""
+    found = loads(output)
+    told = found.get("token_usage") if isinstance(found, dict) else None
+    if not isinstance(told, dict):
+        return None
+    return Usage(
+        input_tokens=first_integer(told, ("prompt_tokens",)),
+        output_tokens=first_integer(told, ("completion_tokens",)),
+        cached_tokens=first_integer(told, ("cached_prompt_tokens",)),
+        total_tokens=first_integer(told, ("total_tokens",)),
+    )
+
+
+def tool_name(recorded: Json) -> str | None:
+    """The tool's name in a printed `calling`."""
+    match = _CALLED.search(recorded[:_LIMIT]) if isinstance(recorded, str) else None
+    return match[1] if match else None
