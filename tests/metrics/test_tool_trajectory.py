@@ -10,7 +10,7 @@ from karat.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
 Calls = tuple[ToolCall, ...] | None
 
 
-def call(name: str, args: Json = None, id: str | None = None) -> ToolCall:  # noqa: A002 - the field is called that
+def call(name: str, args: Json = None, id: str | None = None) -> ToolCall:
     return ToolCall(name=name, args=args, id=id)
 
 
