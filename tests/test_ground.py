@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,3 +108,13 @@ def test_make_help_lists_every_verb():
         ["make", "--no-print-directory", "help"], cwd=ROOT, check=True, capture_output=True
     )
     assert re.findall(rb"^  make (\w+)", shown.stdout, re.MULTILINE) == phony[1].encode().split()
+
+
+def test_every_dependency_and_extra_is_pinned():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project.get("optional-dependencies", {}).values()
+    wanted = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    text = (ROOT / "requirements" / "base.txt").read_text("utf-8")
+    pinned = set(re.findall(r"^([\w-]+)==", text, re.MULTILINE))
+    names = {re.split(r"[\s\[<>=!~;]", name)[0].lower().replace("_", "-") for name in wanted}
+    assert names - pinned - {"karat"} == set()
