@@ -133,7 +133,7 @@ def _text_block(block: Json) -> str | None:
     if isinstance(block, str):
         return block
     held = table(block)
-    if held.get("type", "text") not in {"text", "input_text", "output_text"}:
+    if held.get("type", "text") not in ("text", "input_text", "output_text"):
         return None
     found = first(held, "text", "content")
     return found if isinstance(found, str) else None
@@ -158,7 +158,7 @@ def calls_in(message: dict[str, Json], *, agent: str | None = None) -> list[Tool
 def _call_block(block: dict[str, Json]) -> dict[str, Json] | None:
     if isinstance(block.get("toolUse"), dict):
         return table(block["toolUse"])
-    return block if block.get("type") in {"tool_use", "tool_call", "server_tool_use"} else None
+    return block if block.get("type") in ("tool_use", "tool_call", "server_tool_use") else None
 
 
 def _call(item: dict[str, Json], agent: str | None) -> ToolCall:
@@ -173,7 +173,7 @@ def _call(item: dict[str, Json], agent: str | None) -> ToolCall:
 
 def _result_block(block: dict[str, Json]) -> ToolResult | None:
     held = table(block["toolResult"]) if isinstance(block.get("toolResult"), dict) else block
-    if held is block and block.get("type") not in {"tool_result", "tool_call_response"}:
+    if held is block and block.get("type") not in ("tool_result", "tool_call_response"):
         return None
     return _result(held)
 

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+
+from karat.schema import Json, Span
+from karat.traces.formats import read_items
+
+
+def observation(**fields: Json) -> dict[str, Json]:
+    return {
+        "id": "obs-1",
+        "traceId": "trace-1",
+        "type": "GENERATION",
+        "name": "chat",
+        "startTime": "2026-01-05T10:00:00.123Z",
+        "endTime": "2026-01-05T10:00:01.000Z",
+        "parentObservationId": None,
+        "level": "DEFAULT",
+        "input": '{"messages": []}',
+        "output": "Hi",
+        **fields,
+    }
+
+
+def read(document: Json) -> list[Span]:
+    return [item for item in read_items([document], source="f") if isinstance(item, Span)]
+
+
+def test_the_original_attributes_come_back_out_of_the_metadata():
+    metadata = {
+        "attributes": {"gen_ai.request.model": "m"},
+        "scope": {"name": "pydantic-ai", "version": "1"},
+        "resourceAttributes": {"service.name": "shop"},
+    }
+    (found,) = read(
+        {"trace": {"id": "trace-1"}, "observations": [observation(metadata=json.dumps(metadata))]}
+    )
+    assert found.attributes["gen_ai.request.model"] == "m"
+    assert found.attributes["langfuse.observation.output"] == "Hi"
+    assert (found.scope, found.resource) == ("pydantic-ai", {"service.name": "shop"})
+
+
+def test_what_langfuse_made_of_it_has_the_names_of_its_sdk():
+    item = observation(
+        model="gpt-x",
+        usage={"input": 3, "output": 5, "total": 8},
+        level="ERROR",
+        statusMessage="no",
+    )
+    (found,) = read({"data": [item], "meta": {"page": 1}})
+    assert found.attributes == {
+        "langfuse.observation.type": "generation",
+        "langfuse.observation.input": '{"messages": []}',
+        "langfuse.observation.output": "Hi",
+        "langfuse.observation.model.name": "gpt-x",
+        "langfuse.observation.usage_details": {"input": 3, "output": 5, "total": 8},
+    }
+    assert (found.status, found.status_message) == ("error", "no")
+    assert found.start == 1_767_607_200_123_000_000
+
+
+def test_the_trace_tells_its_session_to_the_observations_without_a_parent():
+    child = observation(id="obs-2", parentObservationId="obs-1")
+    document: Json = {
+        "id": "trace-1",
+        "sessionId": "s",
+        "input": "Q",
+        "observations": [observation(), child],
+    }
+    root, inner = read(document)
+    assert root.attributes["langfuse.session.id"] == "s"
+    assert root.attributes["langfuse.trace.input"] == "Q"
+    assert (inner.parent_id, "langfuse.session.id" in inner.attributes) == ("obs-1", False)
+
+
+def test_a_trace_of_which_only_the_fields_were_exported_is_one_span():
+    document: Json = {
+        "data": [{"id": "trace-1", "name": "n", "input": "Q", "observations": ["obs-1"]}]
+    }
+    (found,) = read(document)
+    assert found.attributes == {"langfuse.trace.name": "n", "langfuse.trace.input": "Q"}

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from karat.schema import Json, Trace
+from karat.traces.formats import read_items
+
+
+def read(history: list[Json], **fields: Json) -> Trace:
+    (found,) = read_items([{"history": history, "trajectory": [], **fields}], source="f")
+    assert isinstance(found, Trace)
+    return found
+
+
+def test_observations_in_the_users_name_are_results_and_no_turns():
+    found = read(
+        [
+            {"role": "system", "content": "You are a programmer."},
+            {"role": "user", "content": "An example.", "is_demo": True},
+            {"role": "user", "content": "Fix the bug."},
+            {"role": "assistant", "content": "I look around.", "action": "ls\n"},
+            {"role": "user", "content": "main.py"},
+            {"role": "assistant", "content": "Done.", "action": "submit\n"},
+        ]
+    )
+    (turn,) = found.turns
+    assert (turn.user, turn.response) == ("Fix the bug.", "Done.")
+    assert [result.result for result in turn.tool_results] == ["main.py"]
+
+
+def test_calls_and_totals_are_read():
+    function: Json = {"name": "bash", "arguments": '{"command": "ls"}'}
+    call: Json = {"id": "c1", "type": "function", "function": function}
+    stats: Json = {"tokens_sent": 100, "tokens_received": 7}
+    found = read(
+        [
+            {"role": "user", "content": "Fix it."},
+            {"role": "assistant", "content": "Look.", "action": "ls", "tool_calls": [call]},
+            {"role": "tool", "content": "main.py", "tool_call_ids": ["c1"]},
+        ],
+        info={"model_stats": stats},
+        instance_id="lib-7",
+    )
+    assert [(call.name, call.args) for call in found.turns[0].tool_calls or ()] == [
+        ("bash", {"command": "ls"})
+    ]
+    assert (found.case, found.usage.input_tokens, found.usage.output_tokens) == ("lib-7", 100, 7)
