@@ -9,7 +9,7 @@ from karat.traces.conventions import messages
 from karat.traces.conventions.convention import Source, SpanRole
 from karat.traces.conventions.decoding import integer, loads
 from karat.traces.conventions.genai import GenAi
-from karat.traces.conventions.messages import Said
+from karat.traces.conventions.said import Said
 
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"

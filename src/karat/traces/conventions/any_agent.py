@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span
+from karat.traces.conventions.blocks import arguments
 from karat.traces.conventions.convention import Source, SpanRole, first_text, verbatim
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
-from karat.traces.conventions.messages import Call, Said, arguments
+from karat.traces.conventions.said import Call, Said
 
 OUTPUTS = ("gen_ai.output", "genai.output")
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import flat, messages
 from karat.traces.conventions.decoding import dumps, integer, loads
-from karat.traces.conventions.messages import Said
+from karat.traces.conventions.said import Role, Said, last_answer, last_user
 from karat.traces.conventions.tools import Answer, answer, arguments
 
 SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
@@ -24,20 +24,20 @@ class Source(NamedTuple):
 
     key: str
     read: Callable[[Span], list[Said] | None]
-    last: Callable[[Span, messages.Role], list[Said] | None] | None = None
+    last: Callable[[Span, Role], list[Said] | None] | None = None
     """The same, if only what one side said last is wanted."""
     mark: str | None = None
     """An attribute without which there is nothing to read."""
 
 
-def attribute(key: str, role: messages.Role) -> Source:
+def attribute(key: str, role: Role) -> Source:
     """Messages, or a bare text of `role`, in one attribute."""
 
     def read(span: Span) -> list[Said] | None:
         value = span.attributes.get(key)
         return None if value is None else messages.read(value, role)
 
-    def last(span: Span, wanted: messages.Role) -> list[Said] | None:
+    def last(span: Span, wanted: Role) -> list[Said] | None:
         value = span.attributes.get(key)
         return None if value is None else messages.last(value, role, wanted)
 
@@ -50,13 +50,13 @@ def numbered(prefix: str, layout: flat.Layout) -> Source:
     def read(span: Span) -> list[Said] | None:
         return flat.read(span.attributes, prefix, layout)
 
-    def last(span: Span, wanted: messages.Role) -> list[Said] | None:
+    def last(span: Span, wanted: Role) -> list[Said] | None:
         return flat.last(span.attributes, prefix, layout, wanted)
 
     return Source(prefix, read, last)
 
 
-def verbatim(key: str, role: messages.Role) -> Source:
+def verbatim(key: str, role: Role) -> Source:
     """A text that is a text even if it looks like JSON, such as a structured result."""
 
     def read(span: Span) -> list[Said] | None:
@@ -175,7 +175,7 @@ class Convention:
             if source.mark is not None and source.mark not in attributes:
                 continue
             said = source.last(span, "user") if source.last else source.read(span)
-            if said and (found := messages.last_user(said)) is not None:
+            if said and (found := last_user(said)) is not None:
                 return source.key, found
         return None
 
@@ -187,7 +187,7 @@ class Convention:
             if source.mark is not None and source.mark not in attributes:
                 continue
             said = source.last(span, "assistant") if source.last else source.read(span)
-            found = messages.last_answer(said) if said else None
+            found = last_answer(said) if said else None
             if found:
                 return source.key, found
             if found is not None:

@@ -7,7 +7,7 @@ import re
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions.convention import Source, first_integer, verbatim
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.messages import Said
+from karat.traces.conventions.said import Said
 
 _LIMIT = 100_000
 _CALLED = re.compile(r"tool_name='([^']+)'")

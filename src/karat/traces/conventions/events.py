@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.conventions import messages
+from karat.traces.conventions.blocks import message
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.messages import Role, Said
+from karat.traces.conventions.said import Role, Said
 
 DETAILS = "gen_ai.client.inference.operation.details"
 _ASKED: dict[str, Role] = {
@@ -68,7 +69,7 @@ def listed(value: Json, *, answers: bool) -> list[Said] | None:
         if name == "gen_ai.choice":
             found.extend(_choice(event) if answers else ())
         elif isinstance(name, str) and name in _ASKED and not answers:
-            found.append(messages.message(event, _ASKED[name]))
+            found.append(message(event, _ASKED[name]))
     return found
 
 
@@ -84,7 +85,7 @@ def _asked(event: SpanEvent) -> Iterable[Said]:
     if role is not None:
         payload = _payload(event)
         if any(key in payload for key in _CONTENT):
-            return (messages.message(payload, role),)
+            return (message(payload, role),)
         return ()
     if event.name == "gen_ai.choice":
         return ()
@@ -132,7 +133,7 @@ def _choice(payload: dict[str, Json]) -> Iterable[Said]:
         if not any(key in payload for key in _CONTENT):
             return ()
         inner = payload
-    said = messages.message(inner, "assistant")
+    said = message(inner, "assistant")
     if said.role == "assistant" and isinstance(finish, str):
         said.finish = finish
     return (said,)

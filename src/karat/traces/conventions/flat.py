@@ -6,8 +6,9 @@ from functools import cache
 from typing import NamedTuple
 
 from karat.schema import Json
+from karat.traces.conventions.blocks import message, plain
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.messages import Call, Result, Role, Said, message, plain, role_of
+from karat.traces.conventions.said import Call, Result, Role, Said, role_of
 
 LIMIT = 10_000
 """Messages per call that are looked for."""

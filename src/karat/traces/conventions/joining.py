@@ -6,8 +6,8 @@ import msgspec
 
 from karat.schema import Json, ToolCall, ToolResult
 from karat.traces.conventions.convention import Tool
-from karat.traces.conventions.messages import Call, Result
 from karat.traces.conventions.reading import Reading
+from karat.traces.conventions.said import Call, Result
 from karat.traces.conventions.tools import failure
 
 WINDOW = 64

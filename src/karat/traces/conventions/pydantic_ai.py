@@ -8,7 +8,7 @@ from karat.schema import Span
 from karat.traces.conventions import events
 from karat.traces.conventions.convention import Source, SpanRole, attribute, verbatim
 from karat.traces.conventions.genai import GenAi
-from karat.traces.conventions.messages import Said
+from karat.traces.conventions.said import Said
 
 
 def _asked(span: Span) -> list[Said] | None:

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
-from karat.traces.conventions import messages
 from karat.traces.conventions.reading import Reading
+from karat.traces.conventions.said import last_answer
 
 
 def split(readings: list[Reading]) -> Iterator[list[Reading]]:
@@ -68,7 +68,7 @@ def _model_starts(readings: list[Reading]) -> list[Reading]:
             starts.append(reading)
         found = reading.convention.answered(reading.span)
         calls = found is not None and any(said.calls for said in found[1])
-        answer = None if found is None or calls else messages.last_answer(found[1])
+        answer = None if found is None or calls else last_answer(found[1])
     return starts
 
 

@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from karat.schema import Json, Span
+from karat.traces.conventions.blocks import plain
 from karat.traces.conventions.decoding import dumps, literal, loads
-from karat.traces.conventions.messages import plain
 from karat.traces.conventions.reprs import crew_arguments
 
 _SDK_FAILURE = "An error occurred while running the tool"

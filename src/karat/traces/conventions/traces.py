@@ -8,7 +8,8 @@ from karat.schema import Span, Trace
 from karat.traces.conventions.convention import Convention, first_text
 from karat.traces.conventions.reading import Reading, read
 from karat.traces.conventions.splitting import split
-from karat.traces.conventions.turns import sort, turn
+from karat.traces.conventions.turns import turn
+from karat.traces.conventions.work import sort
 
 _CASES = ("karat.case.id", "agentevals.eval.case.id")
 _WORK = frozenset(("agent", "workflow", "model", "tool"))

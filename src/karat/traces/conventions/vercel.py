@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span
-from karat.traces.conventions import messages
+from karat.traces.conventions.blocks import message
 from karat.traces.conventions.convention import Convention, Source, SpanRole, Tokens, attribute
 from karat.traces.conventions.decoding import dumps
 from karat.traces.conventions.genai import GenAi
-from karat.traces.conventions.messages import Said
+from karat.traces.conventions.said import Said
 
 _METADATA = "ai.telemetry.metadata."
 
@@ -23,7 +23,7 @@ def _answered(span: Span) -> list[Said] | None:
         return None
     said = Said("assistant")
     if calls is not None:
-        said = messages.message({"role": "assistant", "tool_calls": calls}, "assistant")
+        said = message({"role": "assistant", "tool_calls": calls}, "assistant")
     if text or structured is not None:
         said.text = dumps(text or structured)
     elif text is not None:

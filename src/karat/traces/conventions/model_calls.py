@@ -1,0 +1,61 @@
+"""The model calls of a turn, each counted once however many spans recorded it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from karat.schema import ModelCall, Usage
+from karat.traces.conventions.reading import Reading
+from karat.traces.conventions.tools import failure
+from karat.traces.conventions.work import Model, Work
+
+
+def model_calls(work: Work) -> tuple[ModelCall, ...]:
+    if work.models:
+        return tuple(call for model in work.models for call in _leaves(model))
+    # Without a single model call the agent's own count is all there is.
+    for owner in (work.owner, work.first_agent):
+        usage = owner.convention.usage(owner.span) if owner else Usage()
+        if owner is not None and usage != Usage():
+            return (_summed(owner, usage),)
+    return ()
+
+
+def _summed(owner: Reading, usage: Usage) -> ModelCall:
+    span = owner.span
+    model = owner.convention.model(span)
+    return ModelCall(model=model, usage=usage, agent=owner.name, start=span.start, end=span.end)
+
+
+def _leaves(model: Model) -> Iterable[ModelCall]:
+    leaves = [reading for reading in model.parts if reading.leaf]
+    if len(leaves) == 1:
+        yield _model_call(model, leaves[0], model.parts)
+        return
+    for leaf in leaves:
+        yield _model_call(model, leaf, [leaf])
+
+
+def _model_call(model: Model, leaf: Reading, parts: list[Reading]) -> ModelCall:
+    """The tokens of the innermost span that counts them, the rest from the outermost that tells."""
+    usage = leaf.convention.usage(leaf.span)
+    for reading in reversed(parts):
+        if usage.input_tokens is not None or usage.output_tokens is not None:
+            break
+        usage = reading.convention.usage(reading.span)
+    name = provider = finish = None
+    for reading in parts:
+        name = name or reading.convention.model(reading.span)
+        provider = provider or reading.convention.provider(reading.span)
+        finish = finish or reading.convention.finish(reading.span)
+    span = leaf.span
+    return ModelCall(
+        model=name,
+        provider=provider,
+        usage=usage,
+        agent=model.agent,
+        finish_reason=finish or next((said.finish for said in model.said if said.finish), None),
+        error=failure(span) if span.status == "error" else None,
+        start=span.start,
+        end=span.end,
+    )

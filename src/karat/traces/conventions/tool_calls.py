@@ -1,0 +1,122 @@
+"""The tool calls of a turn: asked for by models, run by tools, told by messages."""
+
+from __future__ import annotations
+
+from karat.traces.conventions.joining import Made, join
+from karat.traces.conventions.reading import Reading
+from karat.traces.conventions.said import Result, Said
+from karat.traces.conventions.work import Model, Work, worker
+
+
+def tool_calls(work: Work) -> list[Made]:
+    asked, results = _asked(work)
+    ran = _ran(work)
+    if not asked and not ran:
+        asked, results = _told_by_owner(work)
+    made = join(asked, ran)
+    _answer(made, results, work)
+    return made
+
+
+def _asked(work: Work) -> tuple[list[Made], list[Result]]:
+    asked: list[Made] = []
+    results: list[Result] = []
+    for model in work.models:
+        for said in model.said:
+            for call in said.calls:
+                start = model.outer.span.start
+                asked.append(Made(call.name, call, model.agent, start, model.outer))
+            results.extend(said.results)
+        if asked and model.key:
+            work.sources.setdefault("tool_calls", model.key)
+    return asked, results
+
+
+def _ran(work: Work) -> list[Made]:
+    ran: list[Made] = []
+    names: dict[int, str | None] = {}
+    for reading in work.tools:
+        tool = reading.convention.tool(reading.span)
+        names[id(reading)] = tool.name
+        if tool.name is None:
+            continue
+        # A tool within a tool of its own name is the same call, told by another recorder.
+        if reading.tool is not None and names.get(id(reading.tool)) == tool.name:
+            continue
+        agent = worker(reading, work)
+        ran.append(Made(tool.name, None, agent, reading.span.start, None, tool, reading))
+        if tool.args_key and tool.recorded is not None:
+            work.sources.setdefault("tool_args", tool.args_key)
+        if tool.answer_key and tool.answer is not None:
+            work.sources.setdefault("tool_results", tool.answer_key)
+    return ran
+
+
+def _told_by_owner(work: Work) -> tuple[list[Made], list[Result]]:
+    """Calls that only the agent's own messages tell."""
+    asked: list[Made] = []
+    results: list[Result] = []
+    owner = work.first_agent or work.owner
+    found = _run_messages(owner) if owner else None
+    if owner is None or found is None:
+        return asked, results
+    for said in _since_user(found[1]):
+        asked.extend(Made(c.name, c, owner.name, owner.span.start, owner) for c in said.calls)
+        results.extend(said.results)
+    if asked:
+        work.sources.setdefault("tool_calls", found[0])
+    return asked, results
+
+
+def _run_messages(owner: Reading) -> tuple[str, list[Said]] | None:
+    found = owner.convention.answered(owner.span)
+    if found is not None and any(said.calls for said in found[1]):
+        return found
+    return owner.convention.transcript(owner.span)
+
+
+def _since_user(said: list[Said]) -> list[Said]:
+    for at in range(len(said) - 1, -1, -1):
+        if said[at].role == "user" and said[at].text is not None and not said[at].results:
+            return said[at + 1 :]
+    return said
+
+
+def _answer(made: list[Made], results: list[Result], work: Work) -> None:
+    """Results that no tool's span tells, out of the messages that carry them back."""
+    missing = [one for one in made if one.tool is None or one.tool.answer is None]
+    if not missing:
+        return
+    _assign(missing, results)
+    for model in _last_models(work):
+        open_ = [
+            one
+            for one in missing
+            if one.result is None and one.asker is not None and one.asker is not model.outer
+        ]
+        if not open_:
+            continue
+        for reading in model.parts:
+            found = reading.convention.asked(reading.span)
+            if found is not None:
+                _assign(open_, [r for said in _since_user(found[1]) for r in said.results])
+                work.sources.setdefault("tool_results", found[0])
+                break
+
+
+def _last_models(work: Work) -> list[Model]:
+    last = {id(model.outer.agent): model for model in work.models}
+    return list(last.values())
+
+
+def _assign(missing: list[Made], results: list[Result]) -> None:
+    by_id = {result.id: result for result in results if result.id}
+    by_name: dict[str | None, list[Result]] = {}
+    for result in results:
+        if not result.id:
+            by_name.setdefault(result.name, []).append(result)
+    for one in missing:
+        if one.id is not None and one.id in by_id:
+            one.result = by_id[one.id]
+        elif by_name.get(one.name):
+            one.result = by_name[one.name].pop(0)
