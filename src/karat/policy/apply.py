@@ -80,7 +80,7 @@ def _result(line: Line, given: Profile | None, raw: bool) -> CaseResult:
     if given is None and line.profile is None:
         raise FormatError("no profile", hint="name one in the line or with `--profile`")
     profile = given or named_profile(line.profile or "", {})
-    scales = {name: profile.scale for name in profile.metrics} | EXPLAIN_SCALES
+    scales = {**dict.fromkeys(profile.metrics, profile.scale), **EXPLAIN_SCALES}
     scored: dict[str, Scored] = {}
     for name, value in line.scores.items():
         scale = _scale(name, scales)

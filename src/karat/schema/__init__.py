@@ -4,6 +4,7 @@ from karat.schema.case import Case, Scenario, Session, content_id
 from karat.schema.conversion import Conversion, Loss
 from karat.schema.dataset import Dataset
 from karat.schema.lineage import Lineage
+from karat.schema.modes import ModeComparison, PairedMetric
 from karat.schema.noun import Json, Noun
 from karat.schema.origin import Origin
 from karat.schema.outcome import Failed, Score, Unscored
@@ -50,9 +51,11 @@ __all__ = [
     "Message",
     "MetricSummary",
     "MetricUse",
+    "ModeComparison",
     "ModelCall",
     "Noun",
     "Origin",
+    "PairedMetric",
     "Problem",
     "Rubric",
     "Run",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from karat.schema.modes import ModeComparison
 from karat.schema.noun import Json, Noun
 
 Status = Literal["passed", "failed", "unscored", "error"]
@@ -112,12 +113,17 @@ class Group(Noun, frozen=True, omit_defaults=False):
     cases: CaseCounts
     means: dict[str, float]
     """The mean of each metric that scored."""
+    composite: float | None = None
+    """The mean of the composites, if a profile judged."""
 
 
 class RunSummary(Noun, frozen=True, omit_defaults=False):
     cases: CaseCounts
     metrics: dict[str, MetricSummary]
     groups: tuple[Group, ...] = ()
+    composite: float | None = None
+    """The mean of the composites, if a profile judged."""
+    modes: tuple[ModeComparison, ...] = ()
 
 
 class Run(Noun, frozen=True, kw_only=True, omit_defaults=False):

@@ -1,0 +1,1 @@
+"""Numbers over a run, or between two runs. Pure."""

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import numpy as np
+
+from karat.analysis.summary import summarise
+from karat.schema import (
+    Case,
+    CaseCounts,
+    CaseResult,
+    CaseScore,
+    Group,
+    Judgement,
+    MetricSummary,
+    RunSummary,
+    ScoreStatus,
+    Status,
+)
+
+
+def score(value: float | None, status: ScoreStatus = "passed", metric: str = "recall") -> CaseScore:
+    return CaseScore(metric=metric, status=status, value=value)
+
+
+def result(
+    case: str | None, *scores: CaseScore, status: Status = "passed", composite: float | None = None
+) -> CaseResult:
+    judgement = None
+    if composite is not None:
+        judgement = Judgement(profile="p", composite=composite, passed=True, reason="")
+    return CaseResult(case=case, trace="t", status=status, scores=scores, judgement=judgement)
+
+
+def test_nothing_gives_zeros_and_no_numbers():
+    assert summarise([], {}) == RunSummary(cases=CaseCounts(), metrics={})
+
+
+def test_every_status_of_cases_and_scores_is_counted():
+    made = summarise(
+        [
+            result("a", score(1.0)),
+            result("b", score(0.0, "failed"), status="failed"),
+            result("c", score(None, "unscored"), status="unscored"),
+            result("d", score(None, "error"), status="error"),
+        ],
+        {},
+    )
+    assert made.cases == CaseCounts(total=4, passed=1, failed=1, unscored=1, errors=1)
+    assert made.metrics["recall"] == MetricSummary(
+        mean=0.5, min=0.0, p50=0.5, p95=0.95, max=1.0, passed=1, failed=1, unscored=1, errors=1
+    )
+
+
+def test_a_metric_that_scored_nothing_has_no_numbers():
+    made = summarise([result("a", score(None, "unscored"))], {})
+    assert made.metrics["recall"] == MetricSummary(unscored=1)
+
+
+def test_information_has_numbers_but_neither_passes_nor_fails():
+    made = summarise([result("a", score(7.0, "info", "calls"))], {}).metrics["calls"]
+    assert (made.mean, made.passed, made.failed) == (7.0, 0, 0)
+
+
+def test_the_distribution_is_numpys_and_the_mean_adds_up_from_the_left():
+    values = [0.1 * index % 1 for index in range(1000)]
+    made = summarise((result("a", score(value)) for value in values), {}).metrics["recall"]
+    assert (made.p50, made.p95) == tuple(np.percentile(values, [50, 95]))
+    total = 0.0
+    for value in values:
+        total += value
+    assert made.mean == total / 1000
+
+
+def test_cases_are_grouped_by_agent_tag_and_labels():
+    cases = {
+        "a": Case(id="a", agents=("orders",), tags=("edge",), metadata={"phase": "preparation"}),
+        "b": Case(id="b", agents=("orders", "returns"), metadata={"topic": 3, "phase": ["x"]}),
+    }
+    results = [result("a", score(1.0)), result("b", score(0.0), status="failed"), result(None)]
+    groups = summarise(results, cases).groups
+    assert [(one.by, one.value, one.cases.total) for one in groups] == [
+        ("agent", "orders", 2),
+        ("agent", "returns", 1),
+        ("tag", "edge", 1),
+        ("phase", "preparation", 1),
+        ("topic", "3", 1),
+    ]
+    assert groups[0].means == {"recall": 0.5}
+
+
+def test_a_tag_that_is_there_twice_counts_a_case_once():
+    cases = {"a": Case(id="a", tags=("edge", "edge"))}
+    counts = CaseCounts(total=1, passed=1)
+    assert summarise([result("a")], cases).groups == (
+        Group(by="tag", value="edge", cases=counts, means={}),
+    )
+
+
+def test_composites_are_averaged_over_the_cases_that_have_one():
+    cases = {"a": Case(id="a", agents=("orders",))}
+    made = summarise([result("a", composite=4.0), result("b", composite=3.0), result("c")], cases)
+    assert made.composite == 3.5
+    assert made.groups[0].composite == 4.0
