@@ -147,3 +147,28 @@ def test_the_decoder_can_be_replaced(tmp_path: Path):
 def test_a_table_gives_its_rows_without_empty_cells(tmp_path: Path):
     found, _ = read(tmp_path / "f", b'id,user_inputs,note\r\n1,"[""Hi""]",\r\n')
     assert found == [{"id": "1", "user_inputs": '["Hi"]'}]
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        (b'{"a": 1}\n', True),
+        (b"", False),
+        (gzip.compress(b'{"a": 1}'), False),
+        ('{"a": 1}'.encode("utf-16"), False),
+        (b"id,user_inputs\r\n1,[]\r\n", False),
+        (b"\n\x02\x12\x00", False),
+    ],
+    ids=["lines", "empty", "gzip", "utf-16", "table", "protobuf"],
+)
+def test_only_json_text_can_be_read_from_any_line_on(tmp_path: Path, raw: bytes, plain: bool):
+    (tmp_path / "f").write_bytes(raw)
+    assert source.is_plain(tmp_path / "f") is plain
+
+
+def test_lines_from_the_middle_of_a_file_know_their_number():
+    problems: list[Problem] = []
+    lines = iter([b'{"a": 1}\n', b'{"a": '])
+    found = source.values_in(lines, source="f", report=problems.append, before=10)
+    assert list(found) == [{"a": 1}]
+    assert [problem.where for problem in problems] == ["f line 12"]

@@ -90,13 +90,14 @@ def values_in(
 
 
 def is_plain(path: Path) -> bool:
-    """Whether the file is text that can be read from any line on: neither packed nor UTF-16."""
+    """Whether the file is JSON text that can be read from any line on."""
     with _opened(path) as file:
         head = file.read(_HEAD)
         return (
             not isinstance(file, _Unzipped)
             and bool(head)
             and not head.startswith(_UTF16)
+            and not _is_table(head)
             and not _CONTROL.search(head)
         )
 
