@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import tomllib
 import types
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -34,6 +36,11 @@ def _files() -> Iterator[Path]:
 def _documented() -> set[str]:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     return {name for page in pages for name in re.findall(r"karat (\w+)", page.read_text("utf-8"))}
+
+
+def _pinned(*names: str) -> set[str]:
+    texts = [(ROOT / "requirements" / f"{name}.txt").read_text("utf-8") for name in names]
+    return {name for text in texts for name in re.findall(r"^([\w-]+)==", text, re.MULTILINE)}
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +121,26 @@ def test_every_dependency_and_extra_is_pinned():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project.get("optional-dependencies", {}).values()
     wanted = [*project["dependencies"], *(name for extra in extras for name in extra)]
-    text = (ROOT / "requirements" / "base.txt").read_text("utf-8")
-    pinned = set(re.findall(r"^([\w-]+)==", text, re.MULTILINE))
     names = {re.split(r"[\s\[<>=!~;]", name)[0].lower().replace("_", "-") for name in wanted}
-    assert names - pinned - {"karat"} == set()
+    assert names - _pinned("base") - {"karat"} == set()
+
+
+def _third_party(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    froms = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    own = {"karat", "tests", "bench", *sys.stdlib_module_names}
+    return {name.split(".")[0] for name in plain | froms} - own
+
+
+def test_whatever_is_imported_is_pinned():
+    homes = packages_distributions()
+    pinned = _pinned("base", "dev")
+    paths = [path for room in ("src", "tests", "bench") for path in (ROOT / room).rglob("*.py")]
+    loose = {
+        name: str(path.relative_to(ROOT))
+        for path in paths
+        for name in _third_party(path)
+        if not pinned & {home.lower().replace("_", "-") for home in homes.get(name, [])}
+    }
+    assert loose == {}
