@@ -1,5 +1,18 @@
 """The use-cases. The command line, the server and the pytest plugin call only these."""
 
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+from karat.api.runs import passed, run
+from karat.api.settings import settings
 
-__all__ = ["convert", "json_schema", "load", "save", "subset", "summarise", "validate"]
+__all__ = [
+    "convert",
+    "json_schema",
+    "load",
+    "passed",
+    "run",
+    "save",
+    "settings",
+    "subset",
+    "summarise",
+    "validate",
+]

@@ -19,6 +19,7 @@ from karat.datasets.digest import dataset_digest
 from karat.errors import UsageError
 from karat.metrics import build
 from karat.policy.profile import load_profile
+from karat.policy.verdict import check_scales
 from karat.runner.done import Done
 from karat.runner.execute import Batch, Progress, Work, execute
 from karat.runner.journal import Journal
@@ -78,11 +79,13 @@ def _plan(choices: Sequence[MetricChoice], dataset: Dataset | None, profile: str
         metric = build(choice.name, choice.params, plugins.metrics())
         threshold = metric.threshold if choice.threshold is None else choice.threshold
         uses.append(Use(metric=metric, threshold=threshold))
-    if profile:
-        return Plan(uses=tuple(uses), profile=load_profile(profile))
     cases = dataset.cases if dataset else ()
-    names = sorted({case.profile for case in cases if case.profile})
-    return Plan(uses=tuple(uses), profiles={name: load_profile(name) for name in names})
+    names = {profile} if profile else {case.profile for case in cases if case.profile}
+    profiles = {name: load_profile(name) for name in sorted(names)}
+    for one in profiles.values():
+        check_scales(one, [use.noun() for use in uses])
+    chosen = profiles[profile] if profile else None
+    return Plan(uses=tuple(uses), profiles=profiles, profile=chosen)
 
 
 def _trace_batches(paths: Sequence[Path], jobs: int) -> list[Batch]:
@@ -143,6 +146,14 @@ def _now() -> str:
     fixed = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def passed(made: Run, *, allow_unscored: bool = False) -> bool:
+    """Is the run good? One in which nothing was scored never is."""
+    counts = made.summary.cases
+    if made.verdict == "passed":
+        return True
+    return allow_unscored and counts.passed > 0 and not counts.failed and not counts.errors
 
 
 def _verdict(summary: RunSummary) -> Verdict:

@@ -53,7 +53,14 @@ def run(
     Golden data that carries recordings needs no traces. Exit code 1 if a case did not pass, or was
     not scored.
     """
-    setup = api.settings(config, metrics, _split(thresholds), _split(params), golden, profile)
+    setup = api.settings(
+        config,
+        metrics=metrics,
+        thresholds=_split(thresholds),
+        params=_split(params),
+        golden=golden,
+        profile=profile,
+    )
     with progress_bar("scoring") as progress:
         made = api.run(
             traces or setup.traces,

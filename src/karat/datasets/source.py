@@ -97,7 +97,7 @@ def open_source(path: Path) -> Source:
 def collector_paused() -> Generator[None]:
     """Large documents make no garbage while they are decoded, but the collector looks for it.
 
-    Freezing and unfreezing makes all objects old ones, so that it does not look right after, either.
+    Freezing and unfreezing makes all objects old, so that it does not look right after, either.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -117,7 +117,7 @@ def decode(data: bytes, *, where: str, line: int | None = None) -> Json:
         with collector_paused():
             return cast("Json", msgspec.json.decode(data))
     except UnicodeDecodeError as error:
-        raise InputError("not valid UTF-8", where=_at(where, line), hint=_UTF8) from error
+        raise _not_utf8(data, where, line) from error
     except RecursionError as error:
         raise InputError("JSON nested too deeply", where=_at(where, line)) from error
     except msgspec.MsgspecError as error:
@@ -128,6 +128,16 @@ _UTF8 = "save the file as UTF-8"
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 
 
+def _not_utf8(data: bytes, where: str, line: int | None) -> InputError:
+    try:
+        data.decode()
+        offset = 0
+    except UnicodeDecodeError as error:
+        offset = error.start
+    line = (line or 1) + data.count(b"\n", 0, offset)
+    return InputError("not valid UTF-8", where=_at(where, line), hint=_UTF8)
+
+
 def _malformed(message: str, data: bytes, where: str, line: int | None) -> InputError:
     byte = _BYTE.search(message)
     offset = int(byte[1]) if byte else len(data)
@@ -135,7 +145,7 @@ def _malformed(message: str, data: bytes, where: str, line: int | None) -> Input
     hint = None
     if re.match(rb"-?(NaN|Infinity)", data[offset : offset + 9]):
         found, hint = "`NaN` and `Infinity` are not JSON", "write `null` for a missing number"
-    elif byte is None and _LONE_SURROGATE.search(data):
+    elif "surrogate" in message or (byte is None and _LONE_SURROGATE.search(data)):
         found, hint = "a text with half of a surrogate pair", "write the whole character"
     line = (line or 1) + data.count(b"\n", 0, offset)
     column = offset - data.rfind(b"\n", 0, offset)

@@ -59,7 +59,7 @@ class Plan:
         scores = tuple([self._score(use, case, pair.trace) for use in self.uses])
         profile = self.profile or (self.profiles[case.profile] if case.profile else None)
         judgement = self._judgement(profile, scores) if profile else None
-        verdict = _status(scores, judgement)
+        verdict = _status(scores, profile, judgement)
         return CaseResult(
             case=pair.case.id if pair.case else None,
             trace=pair.trace.id,
@@ -100,10 +100,16 @@ class Plan:
         return judge(profile, values, contract_broken=broken) if values or broken else None
 
 
-def _status(scores: tuple[CaseScore, ...], judgement: Judgement | None) -> Status:
-    if judgement and not judgement.passed:
-        return "failed"
-    return case_status(scores)
+def _status(
+    scores: tuple[CaseScore, ...], profile: Profile | None, judgement: Judgement | None
+) -> Status:
+    """What a profile weighs, it judges; the other metrics are held to their own thresholds."""
+    if profile is None or judgement is None:
+        return case_status(scores)
+    others = case_status([one for one in scores if not profile.weighs(one.metric)])
+    if others in ("failed", "error"):
+        return others
+    return "passed" if judgement.passed else "failed"
 
 
 def _exchanges(case: Case, trace: Trace) -> tuple[Exchange, ...]:

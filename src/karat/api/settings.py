@@ -1,0 +1,62 @@
+"""What a run is to do, from a config and from flags. Flags win."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from karat.config import Config, MetricChoice, find_config, load_config
+from karat.errors import UsageError
+from karat.schema import Json
+
+
+def settings(
+    config: Path | None = None,
+    *,
+    metrics: Iterable[str] = (),
+    thresholds: Mapping[str, str] | None = None,
+    params: Mapping[str, str] | None = None,
+    golden: Path | None = None,
+    profile: str | None = None,
+) -> Config:
+    """The config that is named, or the `karat.toml` that is here, under the flags."""
+    path = config or find_config(Path.cwd())
+    found = load_config(path) if path else Config(source="", dialect="karat")
+    chosen = {one.name: one for one in [found.choice(name) for name in metrics] or found.metrics}
+    for name, text in (thresholds or {}).items():
+        chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))
+    for key, text in (params or {}).items():
+        name, _, field = key.partition(".")
+        one = _asked(chosen, name)
+        changed = one.params | {field: _value(text)}
+        chosen[name] = msgspec.structs.replace(one, params=changed)
+    return msgspec.structs.replace(
+        found,
+        metrics=tuple(chosen.values()),
+        golden=str(golden) if golden else found.golden,
+        profile=profile or found.profile,
+    )
+
+
+def _asked(chosen: Mapping[str, MetricChoice], name: str) -> MetricChoice:
+    if name in chosen:
+        return chosen[name]
+    hint = f"the metrics of this run are {', '.join(chosen)}" if chosen else "choose it with -m"
+    raise UsageError(f"metric {name!r} is not part of this run", hint=hint)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise UsageError(f"threshold of {name!r}: found {text!r}, expected a number") from error
+
+
+def _value(text: str) -> Json:
+    """A parameter as JSON; what is no JSON is a text."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
