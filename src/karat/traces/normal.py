@@ -44,14 +44,15 @@ _PERIOD = re.compile(
 def identity(value: Json) -> str:
     """An id as lower-case hex where it is one, else as it is; empty if there is none."""
     if isinstance(value, str):
-        return _spelled(value)
+        return spelled_identity(value)
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
         return ""
     return format(value, "016x" if value < 1 << 64 else "032x")
 
 
 @lru_cache(maxsize=8192)
-def _spelled(value: str) -> str:
+def spelled_identity(value: str) -> str:
+    """The same for an id that is known to be text; the ids of parents and traces come again."""
     lower = value.strip().lower().removeprefix("0x")
     if not lower.strip("0"):
         return ""

@@ -15,7 +15,7 @@ import msgspec
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.formats.container import LogRecord
-from karat.traces.normal import identity, kind, status
+from karat.traces.normal import kind, spelled_identity, status
 
 _OURS = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:')
 _NEVER = 1 << 63
@@ -173,16 +173,18 @@ def read(request: Request) -> Iterator[Span | LogRecord]:
 def _span(found: OtlpSpan, scope: Scope, resource: dict[str, Json]) -> Span:
     state = found.status
     return Span(
-        trace_id=identity(found.trace_id),
-        span_id=identity(found.span_id),
-        parent_id=identity(found.parent_span_id) or None,
+        trace_id=spelled_identity(found.trace_id),
+        span_id=spelled_identity(found.span_id),
+        parent_id=(spelled_identity(found.parent_span_id) or None)
+        if found.parent_span_id
+        else None,
         name=found.name,
         kind=kind(found.kind),
         start=_time(found.start_time_unix_nano),
         end=_time(found.end_time_unix_nano),
         attributes=flat(found.attributes),
         events=tuple(map(_event, found.events)) if found.events else (),
-        status=status(state.code) if state else "unset",
+        status=status(state.code) if state and state.code else "unset",
         status_message=(state.message or None) if state else None,
         scope=scope.name,
         scope_version=scope.version,
@@ -210,7 +212,7 @@ def _log(found: OtlpLog) -> LogRecord:
         attributes=held,
         body=_plain(found.body) if found.body else None,
     )
-    return LogRecord(identity(found.trace_id), identity(found.span_id), event)
+    return LogRecord(spelled_identity(found.trace_id), spelled_identity(found.span_id), event)
 
 
 def event_name(name: Json, held: dict[str, Json]) -> str:
@@ -224,7 +226,11 @@ def event_name(name: Json, held: dict[str, Json]) -> str:
 def flat(pairs: list[KeyValue]) -> dict[str, Json]:
     """The attributes as a dict of plain values."""
     return {
-        pair.key: _plain(pair.value) if (text := pair.value.string_value) is None else text
+        pair.key: text
+        if (text := (value := pair.value).string_value) is not None
+        else number
+        if (number := value.int_value) is not None
+        else _plain(value)
         for pair in pairs
     }
 
