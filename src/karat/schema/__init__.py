@@ -33,6 +33,7 @@ from karat.schema.tool_call import ToolCall, ToolResult
 from karat.schema.trace import Trace
 from karat.schema.turn import Message, Turn
 from karat.schema.usage import ModelCall, Usage
+from karat.schema.verdicts import Verdicts
 
 __all__ = [
     "Case",
@@ -79,6 +80,7 @@ __all__ = [
     "Usage",
     "Validation",
     "Verdict",
+    "Verdicts",
     "content_id",
     "expected_tools",
 ]
