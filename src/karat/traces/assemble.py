@@ -34,6 +34,29 @@ def ordered(spans: Iterable[Span]) -> tuple[Span, ...]:
     differ, and numbers that went through JavaScript have lost their last digits.
     """
     found = {span.span_id: span for span in spans}
+    return _by_start(found) or _by_tree(found)
+
+
+def _by_start(found: dict[str, Span]) -> tuple[Span, ...] | None:
+    """The usual case: all starts differ, and no child starts before its parent."""
+    ordered: list[Span] = []
+    seen: set[str] = set()
+    last = 0
+    for span in sorted(found.values(), key=_start):
+        start, parent = span.start, span.parent_id
+        if start is None or start == last or (parent not in seen and parent in found):
+            return None
+        ordered.append(span if parent in seen else _rooted(span))
+        seen.add(span.span_id)
+        last = start
+    return tuple(ordered)
+
+
+def _start(span: Span) -> int:
+    return span.start or 0
+
+
+def _by_tree(found: dict[str, Span]) -> tuple[Span, ...]:
     children, roots = _tree(found)
     starts = _starts(children, roots)
     places: list[tuple[tuple[int, int, int, int, int], Span]] = []
