@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,20 +34,32 @@ def compile_bytecode() -> None:
 
 
 def race(commands: Mapping[str, Command], *, repeats: int) -> dict[str, float]:
-    """The best wall time of each, in seconds; they take turns, so that noise hits all of them."""
+    """The best wall time of each, in seconds."""
+
+    def timed(command: Command) -> float:
+        start = time.perf_counter()
+        _run(command)
+        return time.perf_counter() - start
+
+    for command in commands.values():  # warms the disk cache
+        timed(command)
+    return _best(commands, timed, repeats)
+
+
+def reported(commands: Mapping[str, Command], *, repeats: int) -> dict[str, float]:
+    """The smallest number that each prints, for programs that time a part of themselves."""
+    return _best(commands, lambda command: float(_run(command).stdout), repeats)
+
+
+def _best(
+    commands: Mapping[str, Command], measure: Callable[[Command], float], repeats: int
+) -> dict[str, float]:
+    """They take turns, so that noise hits all of them."""
     best = dict.fromkeys(commands, float("inf"))
-    for turn in range(repeats + 1):
+    for _ in range(repeats):
         for name, command in commands.items():
-            start = time.perf_counter()
-            _run(command)
-            if turn:  # the first one warms the disk cache
-                best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], measure(command))
     return best
-
-
-def reported(command: Command, *, repeats: int) -> float:
-    """The smallest number that the command prints: for programs that time a part of themselves."""
-    return min(float(_run(command).stdout) for _ in range(repeats))
 
 
 def peak_memory(command: Command) -> float:
