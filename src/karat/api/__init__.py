@@ -1,10 +1,12 @@
 """The use-cases. The command line, the server and the pytest plugin call only these."""
 
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+from karat.api.policy import apply_policy
 from karat.api.runs import passed, run
 from karat.api.settings import settings
 
 __all__ = [
+    "apply_policy",
     "convert",
     "json_schema",
     "load",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
@@ -25,7 +25,7 @@ from karat.runner.execute import Batch, Progress, Work, execute
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
-from karat.schema import Case, Dataset, Run, RunDataset, RunSummary, Verdict
+from karat.schema import Case, Dataset, Problem, Run, RunDataset, RunSummary, Verdict
 from karat.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (
@@ -49,13 +49,14 @@ def run(
     jobs: int | None = None,
     resume: bool = False,
     progress: Progress = lambda _done, _total: None,
+    report: Callable[[Problem], None] = lambda _problem: None,
 ) -> Run:
     """Score traces against golden data; without traces, the recordings that the data carries."""
     paths = [Path(path) for path in traces]
     dataset = load(golden) if golden is not None else None
     plan = _plan(metrics or DEFAULT_METRICS, dataset, profile)
     cores = jobs or _cores(paths)
-    batches = _trace_batches(paths, cores) if paths else _row_batches(dataset)
+    batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
     try:
@@ -88,8 +89,10 @@ def _plan(choices: Sequence[MetricChoice], dataset: Dataset | None, profile: str
     return Plan(uses=tuple(uses), profiles=profiles, profile=chosen)
 
 
-def _trace_batches(paths: Sequence[Path], jobs: int) -> list[Batch]:
-    return [partial(read_shard, shard) for shard in shards(paths, jobs)]
+def _trace_batches(
+    paths: Sequence[Path], jobs: int, report: Callable[[Problem], None]
+) -> list[Batch]:
+    return [partial(read_shard, shard) for shard in shards(paths, jobs, report=report)]
 
 
 def _row_batches(dataset: Dataset | None) -> list[Batch]:

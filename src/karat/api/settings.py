@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from karat.config import Config, MetricChoice, find_config, load_config
-from karat.errors import UsageError
+from karat.errors import InputError, UsageError
 from karat.schema import Json
 
 
@@ -20,6 +20,7 @@ def settings(
     params: Mapping[str, str] | None = None,
     golden: Path | None = None,
     profile: str | None = None,
+    contracts: Path | None = None,
 ) -> Config:
     """The config that is named, or the `karat.toml` that is here, under the flags."""
     path = config or find_config(Path.cwd())
@@ -32,6 +33,12 @@ def settings(
         one = _asked(chosen, name)
         changed = one.params | {field: _value(text)}
         chosen[name] = msgspec.structs.replace(one, params=changed)
+    if contracts:
+        one = _asked(chosen, "contract")
+        schemas: Json = _schemas(contracts)
+        chosen["contract"] = msgspec.structs.replace(
+            one, params=one.params | {"contracts": schemas}
+        )
     return msgspec.structs.replace(
         found,
         metrics=tuple(chosen.values()),
@@ -60,3 +67,16 @@ def _value(text: str) -> Json:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text
+
+
+def _schemas(folder: Path) -> dict[str, Json]:
+    """The JSON Schemas in a folder, by the names of their files."""
+    try:
+        files = sorted(folder.glob("*.json"))
+        found = {file.stem: msgspec.json.decode(file.read_bytes()) for file in files}
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"no JSON Schemas: {error}", where=str(folder)) from error
+    if not found:
+        hint = "name each schema CONTRACT.json"
+        raise InputError("no JSON Schemas in this folder", where=str(folder), hint=hint)
+    return found

@@ -12,6 +12,8 @@ from typing import TypeVar
 import click
 
 from karat.files import replace
+from karat.report.text import printable
+from karat.schema import Problem
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -45,6 +47,13 @@ def emit(text: str, output: Path | None) -> None:
         replace(output, text.encode())
     else:
         click.echo(text, nl=False)
+
+
+def show_problem(problem: Problem) -> None:
+    """Something that is not as it should be, but does not stop the work, on stderr."""
+    hint = f" ({problem.hint})" if problem.hint else ""
+    text = printable(f"{problem.where}: {problem.message}{hint}")
+    click.echo(f"{click.style(f'{problem.severity}:', fg='yellow', bold=True)} {text}", err=True)
 
 
 _PATIENCE = 1.0

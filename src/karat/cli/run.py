@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from karat import api
-from karat.cli.output import emit, output_options, progress_bar
+from karat.cli.output import emit, output_options, progress_bar, show_problem
 from karat.report import render
 from karat.report import run as report
 
@@ -24,6 +24,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--param", "params", multiple=True, metavar="METRIC.NAME=VALUE")
 @click.option("-c", "--config", type=FILE, help="karat.toml, or a configuration of another tool.")
 @click.option("--profile", help="Scoring profile for all cases: a name or a file.")
+@click.option("--contracts", type=FILE, help="Folder of JSON Schemas for the metric `contract`.")
 @click.option("--cross", is_flag=True, help="Score every case with every trace.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; as many as there are cores.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
@@ -37,6 +38,7 @@ def run(
     params: tuple[str, ...],
     config: Path | None,
     profile: str | None,
+    contracts: Path | None,
     cross: bool,
     jobs: int | None,
     resume: bool,
@@ -60,6 +62,7 @@ def run(
         params=_split(params),
         golden=golden,
         profile=profile,
+        contracts=contracts,
     )
     with progress_bar("scoring") as progress:
         made = api.run(
@@ -71,6 +74,7 @@ def run(
             jobs=jobs,
             resume=resume,
             progress=progress,
+            report=show_problem,
         )
     forms = {
         "text": lambda: report.text(made),

@@ -6,6 +6,7 @@ gives what it gives, and everything is put in order at the end.
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -37,18 +38,29 @@ class Work:
         object.__setattr__(self, "pairing", Pairing(self.cases))
 
     def score(self, batch: Batch) -> Done:
-        """Score the traces of a batch as they come."""
-        results: list[CaseResult] = []
-        unmatched: list[Unmatched] = []
-        lone: Trace | None = None
+        """Score the traces of a batch as they come, or all at once if judges are to be asked."""
+        unmatched: list[Pair] = []
+        pairs = self._matched(batch, unmatched)
+        if self.plan.judged:
+            results = asyncio.run(self._judge(list(pairs)))
+        else:
+            results = [self.plan.score(pair) for pair in pairs]
+        return Done(
+            results=tuple(results),
+            unmatched=tuple(Unmatched(trace=pair.trace.id, why=pair.how) for pair in unmatched),
+            lone=unmatched[0].trace if len(unmatched) == 1 else None,
+        )
+
+    async def _judge(self, pairs: Sequence[Pair]) -> list[CaseResult]:
+        return await asyncio.gather(*[self.plan.judge(pair) for pair in pairs])
+
+    def _matched(self, batch: Batch, unmatched: list[Pair]) -> Iterator[Pair]:
         for item in batch():
             for pair in [item] if isinstance(item, Pair) else self._pairs(item):
                 if pair.case is None and self.cases:
-                    lone = None if unmatched else pair.trace
-                    unmatched.append(Unmatched(trace=pair.trace.id, why=pair.how))
+                    unmatched.append(pair)
                 else:
-                    results.append(self.plan.score(pair))
-        return Done(results=tuple(results), unmatched=tuple(unmatched), lone=lone)
+                    yield pair
 
     def _pairs(self, trace: Trace) -> list[Pair]:
         if not self.cases:
@@ -63,7 +75,8 @@ def execute(
     done = dict(journal.finished())
     todo = [(number, batch) for number, batch in enumerate(batches) if number not in done]
     progress(len(done), len(batches))
-    for number, one in _carried_out(work, todo, min(jobs, len(todo))):
+    processes = 1 if work.plan.judged else min(jobs, len(todo))
+    for number, one in _carried_out(work, todo, processes):
         journal.append(number, one)
         done[number] = one
         progress(len(done), len(batches))

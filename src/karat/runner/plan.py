@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from karat.metrics import Metric, evaluate, parameters
-from karat.policy.profile import Profile
+from karat.metrics import Metric, Outcome, evaluate, judge_pair, parameters
+from karat.policy.profile import Profile, canonical
 from karat.policy.verdict import Scored, case_status, judge, status
 from karat.runner.pairing import Pair
 from karat.schema import (
@@ -22,6 +23,7 @@ from karat.schema import (
     Status,
     Trace,
     Turn,
+    Unscored,
 )
 
 
@@ -53,10 +55,27 @@ class Plan:
     profile: Profile | None = None
     """The profile for all cases, whatever they name."""
 
+    @property
+    def judged(self) -> bool:
+        """Does any metric ask a model?"""
+        return any(use.metric.judged for use in self.uses)
+
     def score(self, pair: Pair) -> CaseResult:
-        """The outcomes of one pair."""
+        """The outcomes of one pair, by metrics that do not wait for anything."""
         case = pair.case or Case(id=pair.trace.id)
-        scores = tuple([self._score(use, case, pair.trace) for use in self.uses])
+        return self._result(pair, [evaluate(use.metric, case, pair.trace) for use in self.uses])
+
+    async def judge(self, pair: Pair) -> CaseResult:
+        """The outcomes of one pair, some by judges, which are asked at the same time."""
+        case = pair.case or Case(id=pair.trace.id)
+        outcomes = await asyncio.gather(
+            *[_outcome(use.metric, case, pair.trace) for use in self.uses]
+        )
+        return self._result(pair, outcomes)
+
+    def _result(self, pair: Pair, outcomes: Sequence[Outcome]) -> CaseResult:
+        case = pair.case or Case(id=pair.trace.id)
+        scores = tuple([_scored(*both) for both in zip(self.uses, outcomes, strict=True)])
         profile = self.profile or (self.profiles[case.profile] if case.profile else None)
         judgement = self._judgement(profile, scores) if profile else None
         verdict = _status(scores, profile, judgement)
@@ -70,25 +89,6 @@ class Plan:
             exchanges=() if verdict == "passed" else _exchanges(case, pair.trace),
         )
 
-    def _score(self, use: Use, case: Case, trace: Trace) -> CaseScore:
-        outcome = evaluate(use.metric, case, trace)
-        verdict = status(outcome, use.threshold, use.metric.better)
-        name, threshold = use.metric.name, use.threshold
-        if isinstance(outcome, Score):
-            return CaseScore(
-                metric=name,
-                status=verdict,
-                value=outcome.value,
-                threshold=threshold,
-                reason=outcome.reason,
-                turns=outcome.turns,
-                details=outcome.details,
-            )
-        reason = (
-            f"{outcome.kind}: {outcome.message}" if isinstance(outcome, Failed) else outcome.reason
-        )
-        return CaseScore(metric=name, status=verdict, threshold=threshold, reason=reason)
-
     def _judgement(self, profile: Profile, scores: tuple[CaseScore, ...]) -> Judgement | None:
         """The profile's verdict, if anything was scored that it weighs."""
         values = {
@@ -98,6 +98,32 @@ class Plan:
         }
         broken = any(one.metric == "contract" and one.status == "failed" for one in scores)
         return judge(profile, values, contract_broken=broken) if values or broken else None
+
+
+async def _outcome(metric: Metric, case: Case, trace: Trace) -> Outcome:
+    if not metric.judged:
+        return evaluate(metric, case, trace)
+    if case.metrics is not None and canonical(metric.name) not in map(canonical, case.metrics):
+        return Unscored(reason="the case does not ask for it")
+    return await judge_pair(metric, case, trace)
+
+
+def _scored(use: Use, outcome: Outcome) -> CaseScore:
+    verdict = status(outcome, use.threshold, use.metric.better)
+    name, threshold = use.metric.name, use.threshold
+    if isinstance(outcome, Score):
+        return CaseScore(
+            metric=name,
+            status=verdict,
+            value=outcome.value,
+            threshold=threshold,
+            reason=outcome.reason,
+            turns=outcome.turns,
+            details=outcome.details,
+        )
+    broken = isinstance(outcome, Failed)
+    reason = f"{outcome.kind}: {outcome.message}" if broken else outcome.reason
+    return CaseScore(metric=name, status=verdict, threshold=threshold, reason=reason)
 
 
 def _status(

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+import pytest
+
+from karat.metrics import Judge, Metric, Outcome
+from karat.runner.execute import Batch, Work, execute
+from karat.runner.journal import Journal
+from karat.runner.pairing import Pair
+from karat.runner.plan import Plan, Use
+from karat.schema import Case, Score, Trace, Turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length(Metric):
+    """How long the response is; it breaks on the word `boom`."""
+
+    name: ClassVar[str] = "length"
+    version: ClassVar[int] = 1
+    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+
+    def score(self, case: Case, trace: Trace) -> Outcome:
+        response = trace.turns[0].response or ""
+        if response == "boom":
+            raise ValueError("it broke")
+        return Score(value=float(len(response)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slow(Judge):
+    """A judge that takes a while, and that fails on the word `boom`."""
+
+    name: ClassVar[str] = "slow"
+    version: ClassVar[int] = 1
+
+    async def judge(self, case: Case, trace: Trace) -> Outcome:
+        await asyncio.sleep(0.2)
+        if trace.turns[0].response == "boom":
+            raise ValueError("no answer")
+        return Score(value=1.0)
+
+
+CASES = tuple(Case(id=f"c{n}", turns=(Turn(user=f"question {n}"),)) for n in range(40))
+
+
+def trace(number: int, response: str = "fine") -> Trace:
+    turn = Turn(user=f"Question {number}", response=response)
+    return Trace(id=f"t{number:02}", turns=(turn,))
+
+
+def recorded(numbers: Sequence[int]) -> list[Trace]:
+    return [trace(number, "boom" if number == 7 else "x" * number) for number in numbers]
+
+
+def batches(size: int = 5) -> list[Batch]:
+    starts = range(0, len(CASES), size)
+    return [partial(recorded, range(start, start + size)) for start in starts]
+
+
+def work(*metrics: Metric, cases: Sequence[Case] = CASES, crossed: bool = False) -> Work:
+    uses = tuple(Use(metric=metric, threshold=1.0) for metric in metrics or (Length(),))
+    return Work(plan=Plan(uses=uses), cases=cases, crossed=crossed)
+
+
+def quiet(_done: int, _total: int) -> None:
+    pass
+
+
+def done(tmp_path: Path, todo: Work, lots: Sequence[Batch], jobs: int = 1) -> bytes:
+    journal = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
+    made = execute(todo, lots, jobs=jobs, journal=journal, progress=quiet)
+    return msgspec.json.encode(made)
+
+
+def test_the_result_does_not_depend_on_cores_order_or_batches(tmp_path: Path):
+    one = done(tmp_path, work(), batches())
+    assert done(tmp_path, work(), batches(), jobs=2) == one
+    assert done(tmp_path, work(), list(reversed(batches()))) == one
+    assert done(tmp_path, work(), batches(1)) == one
+
+
+def test_a_metric_that_breaks_breaks_for_that_pair_only(tmp_path: Path):
+    made = execute(
+        work(),
+        batches(),
+        jobs=1,
+        journal=Journal(tmp_path / "j", resume=True),
+        progress=quiet,
+    )
+    broken = [one for one in made.results if one.status == "error"]
+    assert [(one.case, one.scores[0].reason) for one in broken] == [("c7", "ValueError: it broke")]
+    assert len(made.results) == len(CASES)
+
+
+def test_a_run_that_was_stopped_goes_on_and_ends_the_same(tmp_path: Path):
+    whole = done(tmp_path, work(), batches())
+
+    def interrupted() -> list[Trace]:
+        raise KeyboardInterrupt
+
+    journal = Journal(tmp_path / "journal.jsonl", resume=False, patience=0)
+    stopped = [*batches()[:3], interrupted, *batches()[4:]]
+    with pytest.raises(KeyboardInterrupt):
+        execute(work(), stopped, jobs=1, journal=journal, progress=quiet)
+    told: list[tuple[int, int]] = []
+    again = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
+    made = execute(
+        work(),
+        batches(),
+        jobs=1,
+        journal=again,
+        progress=lambda now, total: told.append((now, total)),
+    )
+    assert told[0] == (3, 8)
+    assert msgspec.json.encode(made) == whole
+
+
+def test_cases_without_a_trace_and_traces_without_a_case_are_named(tmp_path: Path):
+    stranger = Trace(id="stranger", turns=(Turn(user="Who are you?"),))
+    journal = Journal(tmp_path / "j", resume=True)
+    lots: list[Batch] = [lambda: [trace(0), stranger]]
+    made = execute(work(cases=CASES[:2]), lots, jobs=1, journal=journal, progress=quiet)
+    assert [(one.case, one.trace, one.status) for one in made.results] == [
+        ("c0", "t00", "passed"),
+        ("c1", None, "unscored"),
+    ]
+    assert [one.trace for one in made.unmatched] == ["stranger"]
+    assert made.unmatched[0].why == "no case begins with its message"
+
+
+def test_the_only_case_takes_the_only_trace(tmp_path: Path):
+    only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
+    lots: list[Batch] = [lambda: [only]]
+    journal = Journal(tmp_path / "j", resume=True)
+    made = execute(work(cases=CASES[:1]), lots, jobs=1, journal=journal, progress=quiet)
+    assert made.results[0].paired_by == "the only case and the only trace"
+    assert made.unmatched == ()
+
+
+def test_repeats_and_every_case_with_every_trace(tmp_path: Path):
+    lots: list[Batch] = [lambda: [trace(0), Trace(id="again", turns=trace(0).turns)]]
+    repeated = work(cases=CASES[:1]).score(lots[0])
+    assert [one.trace for one in repeated.results] == ["t00", "again"]
+    assert len(work(cases=CASES[:3], crossed=True).score(lots[0]).results) == 6
+
+
+def test_judges_are_asked_at_the_same_time():
+    async def timed() -> float:
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        todo = work(Slow(), Length())
+        await asyncio.gather(*[todo.plan.judge(Pair(CASES[n], trace(n), "")) for n in range(30)])
+        return loop.time() - start
+
+    assert asyncio.run(timed()) < 3.0  # one after the other it would take six seconds
+
+
+def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
+    made = work(Length(), Slow()).score(lambda: [trace(3, "fine"), trace(4, "boom")])
+    assert [[score.status for score in one.scores] for one in made.results] == [
+        ["passed", "passed"],
+        ["error", "error"],
+    ]
+
+
+def test_a_judge_is_not_asked_about_a_case_that_does_not_want_it():
+    wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
+    made = work(Slow(), cases=(wants,)).score(lambda: [trace(0)])
+    assert made.results[0].scores[0].reason == "the case does not ask for it"
