@@ -13,6 +13,8 @@ def test_nested_attributes_get_their_dotted_names_back():
         "start_time": "2026-01-05T10:00:00Z",
         "end_time": "2026-01-05T10:00:01Z",
         "status_code": "OK",
+        "attributes": {},
+        "resource_attributes": {"service": {"name": "shop"}},
         "span_attributes": {
             "gen_ai": {
                 "completion": [{"role": "assistant", "content": "Hi"}],
@@ -29,6 +31,7 @@ def test_nested_attributes_get_their_dotted_names_back():
     assert isinstance(found, Span)
     assert found.trace_id == "5b8efff798038103d269b633813fc60c"
     assert (found.name, found.kind, found.status) == ("openai.chat.completion", "client", "ok")
+    assert found.resource == {"service.name": "shop"}
     assert found.attributes == {
         "gen_ai.completion.0.role": "assistant",
         "gen_ai.completion.0.content": "Hi",

@@ -52,6 +52,15 @@ ROWS: dict[str, dict[str, Json]] = {
         "duration": 1.0,
         "attributes": '{"n": 1}',
     },
+    "home-made": {
+        "trace_id": TRACE,
+        "span_id": SPAN,
+        "parent_span_id": None,
+        "operation_name": "chat",
+        "start_time": "2023-11-14T22:13:20",
+        "end_time": "2023-11-14T22:13:21",
+        "attributes": {"n": 1},
+    },
     "javascript": {
         "traceId": TRACE,
         "id": SPAN,

@@ -79,3 +79,12 @@ def test_a_trace_of_which_only_the_fields_were_exported_is_one_span():
     }
     (found,) = read(document)
     assert found.attributes == {"langfuse.trace.name": "n", "langfuse.trace.input": "Q"}
+
+
+def test_the_python_clients_spelling_reads_the_same():
+    def snake(key: str) -> str:
+        return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
+
+    item = observation(usageDetails={"input": 3}, model="m")
+    renamed: dict[str, Json] = {snake(key): value for key, value in item.items()}
+    assert read([renamed]) == read([item])

@@ -35,4 +35,5 @@ class AgentOps:
                 span,
                 trace_id=span.trace_id or trace_id,
                 attributes=unnested(span.attributes),
+                resource=unnested(span.resource),
             )

@@ -12,6 +12,7 @@ from karat.schema import Json, Span, SpanEvent
 from karat.traces.attributes import attributes, plain
 from karat.traces.attributes import resource as resource_of
 from karat.traces.formats.container import LogRecord
+from karat.traces.formats.jaeger import is_jaeger_span
 from karat.traces.formats.otlp import event_name
 from karat.traces.normal import (
     identity,
@@ -24,7 +25,7 @@ from karat.traces.normal import (
 )
 from karat.traces.shape import first, folded, parsed, table, tables, text
 
-_OTHERS = frozenset({"operationname", "childspans", "rawoteljson"})
+_OTHERS = frozenset({"childspans", "rawoteljson"})
 _CONTEXTS = ("context", "spancontext")
 _PARENT_IDS = ("parentspanid", "parentid")
 _PARENTS = ("parent", "parentspancontext", "parentcontext")
@@ -44,6 +45,8 @@ class Flat:
 
     def claims(self, item: Json) -> bool:
         if not isinstance(item, dict) or "run_type" in item or "span_data" in item:
+            return False
+        if is_jaeger_span(item):
             return False
         held = folded(item)
         if not _OTHERS.isdisjoint(held) or has_nested_attributes(item):
@@ -178,7 +181,7 @@ def _scope(held: dict[str, Json]) -> tuple[str, str]:
 
 
 def _attributes(item: dict[str, Json], held: dict[str, Json]) -> dict[str, Json]:
-    found = first(held, *_ATTRIBUTES)
+    found = next((held[key] for key in _ATTRIBUTES if held.get(key)), None)
     if found is not None:
         return attributes(found)
     return {key: value for key, value in item.items() if "." in key}  # ADK's debug endpoint

@@ -31,11 +31,11 @@ class Jaeger:
 
     def claims(self, item: Json) -> bool:
         held = table(item)
-        return _is_span(held) or any(map(_is_span, tables(held.get("spans"))[:8]))
+        return is_jaeger_span(held) or any(map(is_jaeger_span, tables(held.get("spans"))[:8]))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         held = table(item)
-        if _is_span(held):
+        if is_jaeger_span(held):
             yield _span(held, {})
             return
         processes = table(held.get("processes"))
@@ -43,7 +43,8 @@ class Jaeger:
             yield _span(span, processes)
 
 
-def _is_span(item: dict[str, Json]) -> bool:
+def is_jaeger_span(item: dict[str, Json]) -> bool:
+    """Is this one of Jaeger's spans?"""
     return "operationName" in item and first(item, "spanID", "spanId") is not None
 
 

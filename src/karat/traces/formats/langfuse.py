@@ -14,7 +14,7 @@ from karat.schema import Json, Span
 from karat.traces.attributes import attributes
 from karat.traces.attributes import resource as resource_of
 from karat.traces.normal import Status, identity, instant
-from karat.traces.shape import count, first, parsed, table, tables, text
+from karat.traces.shape import count, first, folded, parsed, table, tables, text
 
 _TYPES = frozenset(
     {
@@ -34,13 +34,13 @@ _TRACE_FIELDS = {
     "name": "langfuse.trace.name",
     "input": "langfuse.trace.input",
     "output": "langfuse.trace.output",
-    "sessionId": "langfuse.session.id",
-    "userId": "langfuse.user.id",
+    "sessionid": "langfuse.session.id",
+    "userid": "langfuse.user.id",
 }
 _USAGE = {
-    "input": ("input", "promptTokens", "inputUsage"),
-    "output": ("output", "completionTokens", "outputUsage"),
-    "total": ("total", "totalTokens", "totalUsage"),
+    "input": ("input", "prompttokens", "inputtokens", "inputusage"),
+    "output": ("output", "completiontokens", "outputtokens", "outputusage"),
+    "total": ("total", "totaltokens", "totalusage"),
 }
 
 
@@ -50,35 +50,34 @@ class Langfuse:
     name = "langfuse"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
+        held = folded(table(item))
         if _is_observation(held):
             return True
         observations = held.get("observations")
         return isinstance(observations, list) and all(
-            isinstance(inner, str) or _is_observation(table(inner), within=True)
+            isinstance(inner, str) or _is_observation(folded(table(inner)), within=True)
             for inner in observations
         )
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = table(item)
+        held = folded(table(item))
         if _is_observation(held):
             yield _span(held, {})
             return
-        trace = table(parsed(held.get("trace"))) or held
+        trace = folded(table(parsed(held.get("trace")))) or held
         observations = tables(held.get("observations"))
         for inner in observations:
-            yield _span(inner, trace)
+            yield _span(folded(inner), trace)
         if not observations:
             yield _alone(trace)
 
 
 def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
-    kind = text(item.get("type")) or ""
-    if within and "id" in item and "startTime" in item:
-        return True
-    if "id" not in item or "traceId" not in item or "startTime" not in item:
+    if "id" not in item or "starttime" not in item:
         return False
-    return kind.upper() in _TYPES or "parentObservationId" in item
+    kind = text(item.get("type")) or ""
+    ours = kind.upper() in _TYPES or "parentobservationid" in item
+    return within or (ours and "traceid" in item and "spanid" not in item)
 
 
 def _alone(trace: dict[str, Json]) -> Span:
@@ -96,19 +95,19 @@ def _alone(trace: dict[str, Json]) -> Span:
 def _span(item: dict[str, Json], trace: dict[str, Json]) -> Span:
     metadata = table(parsed(item.get("metadata")))
     scope = table(parsed(metadata.get("scope")))
-    parent = identity(item.get("parentObservationId"))
-    trace_id = identity(first(item, "traceId") or trace.get("id"))
+    parent = identity(item.get("parentobservationid"))
+    trace_id = identity(first(item, "traceid") or trace.get("id"))
     own = _of_observation(item, metadata)
     return Span(
         trace_id=trace_id,
         span_id=identity(item.get("id")),
         parent_id=parent if parent and parent != trace_id else None,
         name=text(item.get("name")) or "",
-        start=instant(item.get("startTime")),
-        end=instant(item.get("endTime")),
+        start=instant(item.get("starttime")),
+        end=instant(item.get("endtime")),
         attributes=own if parent else _of_trace(trace) | own,
         status=_status(item),
-        status_message=text(item.get("statusMessage")) or None,
+        status_message=text(item.get("statusmessage")) or None,
         scope=text(scope.get("name")) or "",
         scope_version=text(scope.get("version")) or "",
         resource=resource_of(metadata.get("resourceAttributes")),
@@ -124,7 +123,7 @@ def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[st
     if not original:
         original = {key: value for key, value in metadata.items() if "." in key}
     kind = text(item.get("type"))
-    model = first(item, "model", "providedModelName", "internalModelId")
+    model = first(item, "model", "providedmodelname", "internalmodelid")
     made = {
         "langfuse.observation.type": kind.lower() if kind else None,
         "langfuse.observation.input": item.get("input"),
@@ -136,10 +135,10 @@ def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[st
 
 
 def _usage(item: dict[str, Json]) -> Json:
-    details = parsed(first(item, "usageDetails", "providedUsageDetails"))
+    details = parsed(first(item, "usagedetails", "providedusagedetails"))
     if isinstance(details, dict) and details:
         return details
-    held = item | table(parsed(item.get("usage")))
+    held = item | folded(table(parsed(item.get("usage"))))
     # `input` and `output` of the observation itself are its content
     counts = {name: count(_number(held, keys)) for name, keys in _USAGE.items()}
     found: dict[str, Json] = {name: number for name, number in counts.items() if number}
