@@ -18,6 +18,7 @@ _COMMANDS = {
     "subset": ("golden", "Write part of a dataset."),
     "run": ("run", "Score traces against golden data."),
     "convert": ("golden", "Convert golden data, with a report of what is lost."),
+    "policy": ("policy", "Turn scores that exist already into verdicts."),
     "schema": ("golden", "Print the JSON Schema of a format."),
 }
 

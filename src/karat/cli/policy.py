@@ -35,7 +35,7 @@ def apply(
     \b
     echo '{"case": "a", "profile": "prep_default", "scores": {"Relevance": 4}}' | karat policy apply
     """
-    source = scores.name if isinstance(scores.name, str) else "stdin"
+    source = str(getattr(scores, "name", "<stdin>"))  # not every stand-in for stdin has a name
     made = api.apply_policy(scores, source=source, profile=profile, raw=raw_scales)
     emit(render(report.document(made), form, {"text": lambda: report.text(made)}), output)
     sys.exit(0 if all(case.status == "passed" for case in made.cases) else 1)

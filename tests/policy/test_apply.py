@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from karat.errors import FormatError
+from karat.policy.apply import apply
+from karat.policy.profile import Demand, Profile
+from karat.schema import CaseResult
+
+
+def line(profile: str | None = "prep_default", case: str = "a", **scores: float | None) -> bytes:
+    return json.dumps({"case": case, "profile": profile, "scores": scores}).encode() + b"\n"
+
+
+def applied(*lines: bytes, profile: Profile | None = None, raw: bool = False) -> list[CaseResult]:
+    return list(apply(lines, source="scores.jsonl", profile=profile, raw=raw))
+
+
+def composite(result: CaseResult) -> float | None:
+    return result.judgement.composite if result.judgement else None
+
+
+def test_each_line_is_judged_by_its_own_profile():
+    first, second = applied(line(Relevance=4), line("assessment_strict", Relevance=3.65))
+    assert first.judgement
+    assert second.judgement
+    assert (first.judgement.profile, first.judgement.passed) == ("prep_default", True)
+    assert second.judgement.reason == "Composite=3.65 (<3.70)"
+
+
+def test_a_given_profile_judges_every_line():
+    own = Profile(
+        name="own", scale=(0, 1), composite=0.5, metrics={"tact": Demand(threshold=0, weight=1)}
+    )
+    (result,) = applied(line(None, tact=0.75), profile=own)
+    assert composite(result) == 0.75
+
+
+def test_a_score_that_could_not_be_had_is_left_out():
+    both, one = applied(line(Relevance=4, Coherence=None), line(Relevance=4))
+    assert composite(both) == composite(one) == 4
+    assert [score.status for score in both.scores] == ["passed", "unscored"]
+
+
+def test_a_line_without_scores_is_unscored():
+    (result,) = applied(line(Relevance=None))
+    assert (result.status, composite(result)) == ("unscored", None)
+
+
+def test_perceived_intelligence_is_on_ten_unless_taken_raw():
+    data = line(PerceivedIntelligenceExplain=10)
+    assert composite(applied(data)[0]) == 5
+    assert composite(applied(data, raw=True)[0]) == 10
+
+
+def test_a_number_off_its_scale_is_an_error_unless_taken_raw():
+    with pytest.raises(FormatError, match="Relevance: -1 is not on its scale from 1 to 5"):
+        applied(line(Relevance=-1))
+    assert composite(applied(line(Relevance=-1), raw=True)[0]) == -1
+
+
+def test_blank_lines_and_a_byte_order_mark_are_passed_over():
+    assert len(applied(b"\xef\xbb\xbf" + line(Relevance=4), b"\n", line(Relevance=4))) == 2
+
+
+@pytest.mark.parametrize(
+    ("broken", "message", "hint"),
+    [
+        (line("prep_defualt"), "unknown profile 'prep_defualt'", "did you mean 'prep_default'?"),
+        (line(None), "no profile", "--profile"),
+        (line(Relevence=4), "unknown metric 'Relevence'", "did you mean 'Relevance'?"),
+        (line(Charm=None), "unknown metric 'Charm'", "known: "),
+        (b'{"case": "a"}', "missing required field `scores`", "a line is"),
+        (b'{"case": "a", "scores": {"Relevance": "4"}}', "Expected `float | null`", "a line is"),
+        (b'{"case": "a", ', "not JSON: Input data was truncated", "a line is"),
+        (b'{"x": ' + b"[" * 100_000, "not JSON: ", "a line is"),
+        (
+            b'{"case": "a", "profil": "prep_default", "scores": {}}',
+            "unknown key 'profil'",
+            "did you mean 'profile'?",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(broken: bytes, message: str, hint: str):
+    with pytest.raises(FormatError) as caught:
+        applied(line(Relevance=4), broken)
+    assert str(caught.value).startswith("scores.jsonl line 2: ")
+    assert message in str(caught.value)
+    assert hint in (caught.value.hint or "")

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat.errors import FormatError, InputError, UsageError
+from karat.policy.profile import (
+    Demand,
+    HardFail,
+    Profile,
+    canonical,
+    load_profile,
+    named_profile,
+)
+
+OWN: dict[str, Any] = {
+    "name": "counter",
+    "scale": [0, 1],
+    "composite": 0.7,
+    "metrics": {
+        "tool_recall": {"threshold": 0.5, "weight": 2},
+        "politeness": {"threshold": 0.8, "weight": 1},
+    },
+    "hard_fail": {"below": 0.2, "metrics": ["tool_recall"], "contract": True},
+}
+
+
+def written(folder: Path, **changes: object) -> str:
+    path = folder / "own.json"
+    path.write_text(json.dumps({**OWN, **changes}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "composite", "weights"),
+    [
+        ("prep_default", 3.65, [0.20, 0.15, 0.10, 0.15, 0.10, 0.10, 0.10, 0.05, 0.05]),
+        ("assessment_strict", 3.70, [0.22, 0.13, 0.12, 0.14, 0.10, 0.12, 0.08, 0.03, 0.06]),
+    ],
+)
+def test_the_profiles_that_ship(name: str, composite: float, weights: list[float]):
+    profile = load_profile(name)
+    assert (profile.name, profile.scale, profile.composite) == (name, (1, 5), composite)
+    assert [demand.weight for demand in profile.metrics.values()] == weights
+    assert {name: demand.threshold for name, demand in profile.metrics.items()} == {
+        "TaskAdherence": 3.7,
+        "IntentResolution": 3.6,
+        "ToolCallAccuracy": 3.5,
+        "Relevance": 3.6,
+        "Coherence": 3.6,
+        "PerceivedIntelligence": 3.5,
+        "Fluency": 3.7,
+        "Empathy": 3.2,
+        "Helpfulness": 3.7,
+    }
+    hard = ("TaskAdherence", "IntentResolution", "ToolCallAccuracy")
+    assert profile.hard_fail == HardFail(below=3.0, metrics=hard, contract=True)
+
+
+def test_a_profile_of_the_users_own_is_a_file(tmp_path: Path):
+    assert load_profile(written(tmp_path)) == Profile(
+        name="counter",
+        scale=(0, 1),
+        composite=0.7,
+        metrics={
+            "tool_recall": Demand(threshold=0.5, weight=2),
+            "politeness": Demand(threshold=0.8, weight=1),
+        },
+        hard_fail=HardFail(below=0.2, metrics=("tool_recall",), contract=True),
+    )
+
+
+def test_a_file_without_a_name_gives_its_own(tmp_path: Path):
+    assert load_profile(written(tmp_path, name=None)).name == "own"
+
+
+def test_an_unknown_profile_is_an_error_with_the_nearest_name():
+    with pytest.raises(UsageError, match="unknown profile 'prep_defualt'") as caught:
+        load_profile("prep_defualt")
+    assert caught.value.hint == "did you mean 'prep_default'?"
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path):
+    with pytest.raises(InputError, match=r"none\.toml: no such file"):
+        load_profile(str(tmp_path / "none.toml"))
+
+
+def test_a_name_from_data_is_never_taken_for_a_path(tmp_path: Path):
+    with pytest.raises(UsageError, match="unknown profile"):
+        named_profile(written(tmp_path), {})
+
+
+def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
+    own = load_profile(written(tmp_path))
+    assert named_profile("counter", {own.name: own}) is own
+
+
+@pytest.mark.parametrize(
+    ("changes", "message", "hint"),
+    [
+        ({"compsite": 1}, "compsite: unknown key 'compsite'", "did you mean 'composite'?"),
+        ({"scale": None}, "'scale' is missing", None),
+        ({"scale": [5, 1]}, "scale: expected the lowest and the highest", "write [1, 5]"),
+        ({"composite": "high"}, "composite: expected a number, got 'high'", None),
+        ({"composite": 3.65}, "composite: 3.65 is not on the scale from 0 to 1", None),
+        ({"metrics": {}}, "metrics: no metric has a weight", None),
+        (
+            {"metrics": {"a": {"threshold": 0.5, "wieght": 1}}},
+            "metrics.a.wieght: unknown key 'wieght'",
+            "did you mean 'weight'?",
+        ),
+        ({"metrics": {"a": {"weight": 1}}}, "metrics.a: 'threshold' is missing", None),
+        (
+            {"metrics": {"a": {"threshold": 0.5, "weight": -1}}},
+            "metrics.a.weight: expected 0 or more, got -1",
+            None,
+        ),
+        ({"hard_fail": {"metrics": ["tool_recall"]}}, "hard_fail: 'below' is missing", None),
+        (
+            {"hard_fail": {"below": 0.1, "metrics": ["tool_recal"]}},
+            "hard_fail.metrics: 'tool_recal' is no metric of the profile",
+            "did you mean 'tool_recall'?",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_its_key(
+    tmp_path: Path, changes: dict[str, object], message: str, hint: str | None
+):
+    with pytest.raises(FormatError) as caught:
+        load_profile(written(tmp_path, **changes))
+    assert message in str(caught.value)
+    assert (hint or "") in (caught.value.hint or "")
+
+
+def test_the_two_names_of_an_eval_are_one_metric(tmp_path: Path):
+    assert canonical("RelevanceExplain") == canonical("Relevance") == "Relevance"
+    demand = {"threshold": 0.5, "weight": 1}
+    metrics = {"Relevance": demand, "RelevanceExplain": demand}
+    with pytest.raises(FormatError, match="metric 'Relevance' is there twice"):
+        load_profile(written(tmp_path, metrics=metrics))

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.errors import UsageError
+from karat.policy.profile import Demand, Profile, load_profile
+from karat.policy.verdict import Scored, case_status, check_scales, judge, status
+from karat.schema import (
+    CaseScore,
+    Failed,
+    Judgement,
+    MetricUse,
+    Score,
+    ScoreStatus,
+    Status,
+    Unscored,
+)
+
+PREP = load_profile("prep_default")
+
+
+def scored(**values: float) -> dict[str, Scored]:
+    return {name: Scored(value, (1, 5)) for name, value in values.items()}
+
+
+def everything(value: float) -> dict[str, Scored]:
+    return scored(**dict.fromkeys(PREP.metrics, value))
+
+
+def test_good_scores_pass_without_a_reason():
+    made = judge(PREP, everything(4.0))
+    assert made == Judgement(profile="prep_default", composite=4.0, passed=True, reason="")
+
+
+def test_the_reasons_come_in_order_and_word_for_word():
+    scores = scored(TaskAdherence=1, IntentResolution=2.5, Relevance=3, Fluency=3.5, Empathy=5)
+    assert judge(PREP, scores).reason == (
+        "Hard-fail metrics (<3.00): TaskAdherence=1.00, IntentResolution=2.50; "
+        "Below threshold: Relevance=3.00 (<3.60), Fluency=3.50 (<3.70); "
+        "Composite=2.50 (<3.65)"
+    )
+
+
+def test_a_metric_that_fails_hard_is_not_named_below_its_threshold_again():
+    made = judge(PREP, everything(4.0) | scored(ToolCallAccuracy=2.99))
+    assert made.reason == "Hard-fail metrics (<3.00): ToolCallAccuracy=2.99"
+    assert not made.passed
+
+
+def test_only_the_metrics_that_were_scored_are_weighed():
+    made = judge(PREP, scored(TaskAdherence=4, Empathy=5, Charm=1))
+    assert made.composite == pytest.approx((4 * 0.20 + 5 * 0.05) / 0.25)
+    assert made.passed
+
+
+def test_thresholds_are_reached_at_their_own_value():
+    scores = scored(**{name: demand.threshold for name, demand in PREP.metrics.items()})
+    assert judge(PREP, scores).reason == "Composite=3.60 (<3.65)"
+
+
+def test_a_composite_that_is_reached_by_hand_is_reached():
+    demands = dict.fromkeys("abc", Demand(threshold=1, weight=0.1))
+    profile = Profile(name="p", scale=(1, 5), composite=3.3, metrics=demands)
+    assert (3.3 * 0.1 + 3.3 * 0.1 + 3.3 * 0.1) / (0.1 + 0.1 + 0.1) < 3.3
+    made = judge(profile, scored(a=3.3, b=3.3, c=3.3))
+    assert made == Judgement(profile="p", composite=3.3, passed=True, reason="")
+
+
+def test_nothing_scored_is_no_composite_and_no_pass():
+    made = judge(PREP, scored(Charm=5))
+    assert (made.composite, made.passed) == (None, False)
+    assert made.reason == "No metric of the profile was scored"
+
+
+def test_a_broken_contract_fails_hard_if_the_profile_says_so():
+    assert judge(PREP, everything(5), contract_broken=True).reason == "Contract broken"
+    lenient = Profile(name="p", scale=(1, 5), composite=3, metrics=PREP.metrics)
+    assert judge(lenient, everything(5), contract_broken=True).passed
+
+
+def test_other_scales_are_brought_onto_the_profiles_before_they_are_mixed():
+    scores = {"PerceivedIntelligence": Scored(5.5, (1, 10))}
+    assert judge(PREP, scores).reason == (
+        "Below threshold: PerceivedIntelligence=3.00 (<3.50); Composite=3.00 (<3.65)"
+    )
+    assert judge(PREP, scores, raw=True).composite == 5.5
+
+
+def test_both_names_of_an_eval_are_weighed_but_not_both_at_once():
+    assert judge(PREP, scored(RelevanceExplain=4)) == judge(PREP, scored(Relevance=4))
+    with pytest.raises(UsageError, match="metric 'Relevance' is scored twice"):
+        judge(PREP, scored(RelevanceExplain=4, Relevance=5))
+
+
+@given(st.permutations(list(PREP.metrics)), st.data())
+def test_the_order_of_scores_does_not_matter(names: list[str], data: st.DataObject):
+    values = {name: data.draw(st.floats(1, 5)) for name in PREP.metrics}
+    shuffled = {name: values[name] for name in names}
+    assert judge(PREP, scored(**shuffled)) == judge(PREP, scored(**values))
+
+
+@given(st.dictionaries(st.sampled_from(list(PREP.metrics)), st.floats(1, 5), min_size=1))
+def test_the_composite_lies_between_the_lowest_and_the_highest_score(values: dict[str, float]):
+    composite = judge(PREP, scored(**values)).composite
+    assert composite is not None
+    assert min(values.values()) <= composite <= max(values.values())
+
+
+def use(
+    scale: tuple[float, float | None], better: Literal["higher", "lower"] = "higher"
+) -> MetricUse:
+    return MetricUse(
+        name="Relevance", version=1, params={}, threshold=None, scale=scale, better=better
+    )
+
+
+def test_a_profile_cannot_weigh_what_has_no_upper_end_or_is_better_when_lower():
+    check_scales(PREP, [use((0, 1))])
+    with pytest.raises(UsageError, match="its scale has no upper end"):
+        check_scales(PREP, [use((0, None))])
+    with pytest.raises(UsageError, match="lower is better"):
+        check_scales(PREP, [use((0, 1), "lower")])
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "better", "expected"),
+    [
+        (0.8, 0.8, "higher", "passed"),
+        (0.7999999999999999, 0.8, "higher", "failed"),
+        (0.8, 0.8, "lower", "passed"),
+        (0.9, 0.8, "lower", "failed"),
+        (0.1, None, "higher", "info"),
+    ],
+)
+def test_a_score_against_its_threshold(
+    value: float,
+    threshold: float | None,
+    better: Literal["higher", "lower"],
+    expected: ScoreStatus,
+):
+    assert status(Score(value=value), threshold, better) == expected
+
+
+def test_what_is_no_score_is_neither_passed_nor_failed():
+    assert status(Unscored(reason="no calls"), 0.5) == "unscored"
+    assert status(Failed(kind="KeyError", message="x"), 0.5) == "error"
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ([], "unscored"),
+        (["unscored", "unscored"], "unscored"),
+        (["unscored", "info"], "passed"),
+        (["unscored", "passed"], "passed"),
+        (["passed", "error"], "error"),
+        (["unscored", "error"], "error"),
+        (["error", "failed", "passed"], "failed"),
+    ],
+)
+def test_a_case_is_as_good_as_its_worst_score(found: list[ScoreStatus], expected: Status):
+    assert case_status(CaseScore(metric="m", status=one) for one in found) == expected
