@@ -1,6 +1,7 @@
 """The use-cases. The command line, the server and the pytest plugin call only these."""
 
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
 from karat.api.runs import passed, run
 from karat.api.settings import settings
@@ -10,6 +11,7 @@ __all__ = [
     "convert",
     "json_schema",
     "load",
+    "metrics",
     "passed",
     "run",
     "save",

@@ -16,6 +16,7 @@ _COMMANDS = {
     "validate": ("golden", "Check golden files and name every problem."),
     "show": ("golden", "Summarise a dataset."),
     "subset": ("golden", "Write part of a dataset."),
+    "metrics": ("metrics", "List every metric: what it needs, its scale, its default threshold."),
     "run": ("run", "Score traces against golden data."),
     "convert": ("golden", "Convert golden data, with a report of what is lost."),
     "policy": ("policy", "Turn scores that exist already into verdicts."),

@@ -4,6 +4,7 @@ from karat.schema.case import Case, Scenario, Session, content_id
 from karat.schema.conversion import Conversion, Loss
 from karat.schema.dataset import Dataset
 from karat.schema.lineage import Lineage
+from karat.schema.metric_info import MetricInfo
 from karat.schema.modes import ModeComparison, PairedMetric
 from karat.schema.noun import Json, Noun
 from karat.schema.origin import Origin
@@ -32,10 +33,12 @@ from karat.schema.summary import Summary, expected_tools
 from karat.schema.tool_call import ToolCall, ToolResult
 from karat.schema.trace import Trace
 from karat.schema.turn import Message, Turn
+from karat.schema.understanding import Captured, Understanding, Understood
 from karat.schema.usage import ModelCall, Usage
 from karat.schema.verdicts import Verdicts
 
 __all__ = [
+    "Captured",
     "Case",
     "CaseCounts",
     "CaseResult",
@@ -50,6 +53,7 @@ __all__ = [
     "Lineage",
     "Loss",
     "Message",
+    "MetricInfo",
     "MetricSummary",
     "MetricUse",
     "ModeComparison",
@@ -75,6 +79,8 @@ __all__ = [
     "ToolResult",
     "Trace",
     "Turn",
+    "Understanding",
+    "Understood",
     "Unmatched",
     "Unscored",
     "Usage",

@@ -1,0 +1,43 @@
+"""Use-cases of metrics."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+
+from karat import plugins
+from karat.metrics import Metric, parameters
+from karat.schema import Json, MetricInfo
+
+
+def metrics() -> tuple[MetricInfo, ...]:
+    """Every metric that is installed, by name."""
+    return tuple(_info(kind) for kind in plugins.metrics().values())
+
+
+def _info(kind: type[Metric]) -> MetricInfo:
+    description = inspect.cleandoc(kind.__doc__ or "")
+    return MetricInfo(
+        name=kind.name,
+        version=kind.version,
+        meaning=" ".join(description.partition("\n\n")[0].split()),
+        description=description,
+        needs=kind.needs,
+        scale=kind.scale,
+        better=kind.better,
+        threshold=kind.threshold,
+        judged=kind.judged,
+        params=_defaults(kind),
+        packages=kind.imports,
+    )
+
+
+def _defaults(kind: type[Metric]) -> dict[str, Json]:
+    """The parameters with their defaults; one that must be given has none."""
+    fields = dataclasses.fields(kind)  # pyright: ignore[reportArgumentType] - every metric is a dataclass
+    required = {
+        field.name: None
+        for field in fields
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    }
+    return dict(required) if required else parameters(kind())
