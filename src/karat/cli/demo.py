@@ -38,6 +38,14 @@ STORY = (
         "… and carried along, so that the way back is exact.",
         "convert converted.csv back.json --to adk",
     ),
+    Step(
+        "The agent was recorded with OpenTelemetry. Release 1.4.0 does what is expected of it.",
+        "run traces/good.otlp.jsonl --golden support.evalset.json --allow-unscored",
+    ),
+    Step(
+        "Release 1.5.0 does not, and here is what broke.",
+        "run traces/regressed.otlp.jsonl --golden support.evalset.json",
+    ),
 )
 
 

@@ -109,7 +109,7 @@ def _verdict(score: CaseScore) -> str:
     if score.value is None:
         return score.status
     if score.status == "failed":
-        return f"{score.value:.2f}, expected {score.threshold:g}"
+        return f"{score.value:.2f}, threshold {score.threshold:g}"
     return f"{score.value:g}"
 
 
