@@ -5,6 +5,7 @@ from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
 from karat.api.runs import passed, run
 from karat.api.settings import settings
+from karat.api.traces import read_traces, understand
 
 __all__ = [
     "apply_policy",
@@ -13,10 +14,12 @@ __all__ = [
     "load",
     "metrics",
     "passed",
+    "read_traces",
     "run",
     "save",
     "settings",
     "subset",
     "summarise",
+    "understand",
     "validate",
 ]

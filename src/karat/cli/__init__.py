@@ -17,6 +17,7 @@ _COMMANDS = {
     "show": ("golden", "Summarise a dataset."),
     "subset": ("golden", "Write part of a dataset."),
     "metrics": ("metrics", "List every metric: what it needs, its scale, its default threshold."),
+    "traces": ("traces", "Show what was understood from recordings."),
     "run": ("run", "Score traces against golden data."),
     "convert": ("golden", "Convert golden data, with a report of what is lost."),
     "policy": ("policy", "Turn scores that exist already into verdicts."),

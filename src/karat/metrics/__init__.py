@@ -2,7 +2,7 @@
 
 from karat.metrics.judge import Judge, judge_pair
 from karat.metrics.metric import Metric, Outcome, evaluate
-from karat.metrics.needs import Need, missing
+from karat.metrics.needs import Need, lacks, missing
 from karat.metrics.parameters import build, parameters
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "build",
     "evaluate",
     "judge_pair",
+    "lacks",
     "missing",
     "parameters",
 ]

@@ -34,11 +34,13 @@ Need: TypeAlias = Literal[
 
 def missing(metric: Metric | type[Metric], trace: Trace) -> str | None:
     """What the trace lacks for that metric; `None` if it lacks nothing."""
-    for need in metric.needs:
-        check = _CHECKS.get(need)
-        if check is not None and not check[0](trace):
-            return check[1]
-    return None
+    return next((why for need in metric.needs if (why := lacks(need, trace))), None)
+
+
+def lacks(need: Need, trace: Trace) -> str | None:
+    """Why the trace does not meet a need; `None` if it does, or if the need is golden data's."""
+    check = _CHECKS.get(need)
+    return check[1] if check is not None and not check[0](trace) else None
 
 
 def spent(usage: Usage) -> bool:
