@@ -45,6 +45,7 @@ class _Offsets:
     def __init__(self, data: bytes, places: Collection[str]) -> None:
         self.data = data
         self.places = frozenset(places)
+        self.left = set(places)
         self.ways = {place[:end] for place in places for end in _ends(place)}
         self.found: dict[str, int] = {}
 
@@ -53,7 +54,10 @@ class _Offsets:
         at = self._blank(at)
         if place in self.places or place in self.ways:
             self.found[place] = at if start is None else start
+            self.left.discard(place)
         head = self.data[at : at + 1]
+        if not self.left:
+            return len(self.data)
         if place not in self.ways or head not in (b"{", b"["):
             return self._skip(at)
         return self._members(at + 1, place) if head == b"{" else self._elements(at + 1, place)

@@ -147,12 +147,10 @@ def _samples(source: Source) -> list[tuple[Container, Json]]:
     """What formats look at: the document, the first row, or a row with all columns."""
     if source.container == "document":
         return [("document", source.document), ("rows", source.document)]
-    first = next(source.rows(), None)
-    value = first.value if first else None
     if source.container == "table":
-        cells = value if isinstance(value, dict) else {}
-        return [("table", {name: cells.get(name) for name in source.columns})]
-    return [("rows", value)]
+        return [("table", dict.fromkeys(source.columns))]
+    first = next(source.rows(), None)
+    return [("rows", first.value if first else None)]
 
 
 def _seen(source: Source) -> str:

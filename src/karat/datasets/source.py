@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 import gc
 import gzip
-import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +27,9 @@ Container: TypeAlias = Literal["document", "rows", "table"]
 DOCUMENT_LIMIT = 512 * 2**20
 """A JSON document is decoded as a whole; rows and tables are not, and may be of any size."""
 ROW_LIMIT = 64 * 2**20
+_VALUE_LIMIT = 20_000_000
+"""A value takes up to forty times the memory of its text."""
+_BLANK_LIMIT = 1_000_000
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
@@ -113,6 +116,8 @@ def collector_paused() -> Generator[None]:
 
 def decode(data: bytes, *, where: str, line: int | None = None) -> Json:
     """One JSON value; a failure names its line."""
+    if len(data) > _VALUE_LIMIT and data.count(b",") > _VALUE_LIMIT:
+        raise InputError(f"more than {_VALUE_LIMIT:,} values", where=_at(where, line))
     try:
         with collector_paused():
             return cast("Json", msgspec.json.decode(data))
@@ -211,16 +216,22 @@ def _opened(path: Path) -> Generator[IO[bytes]]:
         raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
 
 
-def _lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
-    number = 0
+def _all_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
+    """Every line of a file, none of which is too long to be held."""
+    number = blank = 0
     while line := file.readline(ROW_LIMIT + 1):
         number += 1
-        if len(line) > ROW_LIMIT:
-            raise InputError(f"a line of more than {ROW_LIMIT >> 20} MiB", where=_at(where, number))
-        if number == 1:
-            line = line.removeprefix(_BOM)
-        if line.strip():
-            yield number, line
+        blank = 0 if line.strip() else blank + 1
+        if len(line) > ROW_LIMIT or blank > _BLANK_LIMIT:
+            what = f"a line of more than {ROW_LIMIT >> 20} MiB"
+            raise InputError(
+                f"{_BLANK_LIMIT} blank lines" if blank else what, where=_at(where, number)
+            )
+        yield number, line.removeprefix(_BOM) if number == 1 else line
+
+
+def _lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
+    return ((number, line) for number, line in _all_lines(file, where) if line.strip())
 
 
 def _has_rows(file: IO[bytes], path: Path) -> bool:
@@ -263,7 +274,7 @@ def _table_rows(file: IO[bytes], source: Source) -> Iterator[Row]:
 
 def _header(file: IO[bytes], path: Path) -> tuple[str, ...]:
     _, columns = next(_cells(file, str(path)))
-    repeated = next((name for name in columns if columns.count(name) > 1), None)
+    repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
     if repeated is not None:
         raise UnknownFormatError(f"the column {repeated!r} is there twice", where=str(path))
     return tuple(columns)
@@ -272,17 +283,24 @@ def _header(file: IO[bytes], path: Path) -> tuple[str, ...]:
 def _cells(file: IO[bytes], where: str) -> Iterator[tuple[int, list[str]]]:
     """The records of a CSV file, each with the line on which it starts."""
     csv.field_size_limit(ROW_LIMIT)
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-    reader = csv.reader(text, strict=True)
+    reader = csv.reader(_texts(file, where), strict=True)
     start = 1
     try:
         for row in reader:
             if row:
                 yield start, row
             start = reader.line_num + 1
-    except UnicodeDecodeError as error:
-        raise InputError("not valid UTF-8", where=_at(where, start), hint=_UTF8) from error
     except csv.Error as error:
-        raise FormatError(f"not valid CSV: {error}", where=_at(where, start)) from error
-    finally:
-        text.detach()
+        hint = "close the quote that opens here, and write a quote in a quoted cell twice"
+        raise FormatError(f"not valid CSV: {error}", where=_at(where, start), hint=hint) from error
+
+
+def _texts(file: IO[bytes], where: str) -> Iterator[str]:
+    """The lines of a table, which old tools end with a carriage return alone."""
+    for number, line in _all_lines(file, where):
+        if b"\0" in line:
+            raise InputError("a NUL byte in a text file", where=_at(where, number))
+        try:
+            yield from (part.decode() for part in line.splitlines(keepends=True))
+        except UnicodeDecodeError as error:
+            raise InputError("not valid UTF-8", where=_at(where, number), hint=_UTF8) from error

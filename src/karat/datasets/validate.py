@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,8 @@ from karat.schema import Case, Json, Problem, Validation
 
 LIMIT = 1000
 """How many problems are named; the others are counted."""
+ENOUGH = 10 * LIMIT
+"""After how many the check gives up."""
 
 
 def validate(
@@ -77,7 +80,9 @@ class _Check:
         data = self.opened.source.data if self.opened.container == "document" else b""
         found = _in_order(self.found, data)
         if self.count > len(found):
-            more = f"{self.count - len(found)} more problems, which are not listed"
+            rest = f"{self.count - len(found)} more problems"
+            enough = f"{rest}, and the cases after {self.cases} are not checked"
+            more = enough if self.count >= ENOUGH else f"{rest}, which are not listed"
             found.append(Problem(where="", message=more, severity="note"))
         return Validation(
             path=str(self.opened.source.path),
@@ -112,6 +117,8 @@ class _Check:
     def _check_rows(self) -> None:
         repeated = Repeated()
         for place, row in self._rows():
+            if self.count >= ENOUGH:
+                return
             self.cases += 1
             if row.error:
                 self._note(_problem(row.error, self.opened.source.path))
@@ -187,18 +194,28 @@ class _Check:
 
     def _check_repeated(self, marks: frozenset[int]) -> None:
         """Read once more, to name the place of the first case that has an id."""
+        again = self._again(marks)
+        listed = list(islice(again, LIMIT))
+        lines = locate.lines(self.opened.source.data, {earlier for _, earlier, _ in listed})
+        for place, earlier, problem in listed:
+            line = f"line {lines[earlier]}" if earlier in lines else earlier.removesuffix(" $")
+            message = f"{problem.message}, first on {line}"
+            self._note_all([msgspec.structs.replace(problem, message=message)], place)
+        self.count += sum(1 for _ in again)
+
+    def _again(self, marks: frozenset[int]) -> Iterator[tuple[str, str, Problem]]:
+        """The cases whose ids were there before: their places, and those of the first ones."""
         first: dict[str, str] = {}
         for place, row in self._rows():
             try:
                 case = None if row.error else self._lens.get(row.value)
             except FormatError:
                 continue
-            identity = _identity(case) if case else ""
-            if case is None or mark(identity) not in marks:
+            if case is None or mark(_identity(case)) not in marks:
                 continue
-            earlier = first.setdefault(identity, place)
+            earlier = first.setdefault(_identity(case), place)
             if earlier != place:
-                self._note_all([_repeated(case, row.value, earlier)], place)
+                yield place, earlier, _repeated(case, row.value)
 
 
 def _identity(case: Case) -> str:
@@ -206,10 +223,10 @@ def _identity(case: Case) -> str:
     return f"{case.id}\0{case.recording.id if case.recording else ''}"
 
 
-def _repeated(case: Case, item: Json, earlier: str) -> Problem:
+def _repeated(case: Case, item: Json) -> Problem:
     return Problem(
         where=_place(item, case.id),
-        message=f"the id {case.id!r} is there already, first in {earlier.removesuffix(' $')}",
+        message=f"the id {case.id!r} is there twice",
         hint="give each case an id of its own",
     )
 

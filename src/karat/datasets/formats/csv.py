@@ -83,4 +83,4 @@ def _write_case(case: Case) -> Json:
         "Context": case.context,
         "Tags": ";".join(case.tags),
     }
-    return {name: cell for name, cell in cells.items() if cell}
+    return {name: cell.replace("\0", "") for name, cell in cells.items() if cell}

@@ -1,0 +1,45 @@
+"""What the tests of golden data share: the formats, and google-adk as an oracle."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat.datasets.formats import Format
+
+ROOT = Path(__file__).parents[2]
+Oracle = Callable[[object], dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def formats() -> list[Format]:
+    """Every format that is installed, through the door that plugins use."""
+    return [point.load()() for point in entry_points(group="karat.formats")]
+
+
+@pytest.fixture(scope="session")
+def adk() -> Iterator[Oracle]:
+    """Ask google-adk whether it loads a document, and what it writes."""
+    python = Path(os.environ.get("KARAT_PEERS", ROOT / ".peers/bin/python"))
+    if not python.exists():
+        pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")
+    command = [str(python), str(ROOT / "tests/oracle/adk.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        stdin, stdout = process.stdin, process.stdout
+
+        def ask(document: object) -> dict[str, Any]:
+            stdin.write(json.dumps(document).encode() + b"\n")
+            stdin.flush()
+            return json.loads(stdout.readline())
+
+        yield ask
+        stdin.close()
