@@ -49,7 +49,7 @@ def is_message(item: Json) -> bool:
     """Does this look like one chat message?"""
     if not isinstance(item, dict) or "contents" in item or role_of(item) is None:
         return False
-    return any(key in item for key in _CONTENT)
+    return isinstance(item.get("role"), str) or any(key in item for key in _CONTENT)
 
 
 def is_dialogue(items: Json) -> bool:
@@ -81,8 +81,9 @@ def tell(dialogue: Dialogue, message: dict[str, Json]) -> None:
         _tell_user(dialogue, message)
     elif role == "assistant":
         _tell_assistant(dialogue, message)
-    elif role == "tool":
-        dialogue.result(_result(message))
+    elif role == "tool" and message.get("requestor") != "user":  # tau²-bench: users call tools too
+        for result in tables(message.get("tool_messages")) or [message]:
+            dialogue.result(_result(result))
 
 
 def _tell_user(dialogue: Dialogue, message: dict[str, Json]) -> None:
@@ -156,8 +157,9 @@ def calls_in(message: dict[str, Json], *, agent: str | None = None) -> list[Tool
 
 
 def _call_block(block: dict[str, Json]) -> dict[str, Json] | None:
-    if isinstance(block.get("toolUse"), dict):
-        return table(block["toolUse"])
+    for key in ("toolUse", "functionCall", "function_call"):
+        if isinstance(block.get(key), dict):
+            return table(block[key])
     return block if block.get("type") in ("tool_use", "tool_call", "server_tool_use") else None
 
 
@@ -172,10 +174,11 @@ def _call(item: dict[str, Json], agent: str | None) -> ToolCall:
 
 
 def _result_block(block: dict[str, Json]) -> ToolResult | None:
-    held = table(block["toolResult"]) if isinstance(block.get("toolResult"), dict) else block
-    if held is block and block.get("type") not in ("tool_result", "tool_call_response"):
-        return None
-    return _result(held)
+    for key in ("toolResult", "functionResponse", "function_response"):
+        if isinstance(block.get(key), dict):
+            return _result(table(block[key]))
+    ours = block.get("type") in ("tool_result", "tool_call_response")
+    return _result(block) if ours else None
 
 
 def _result(item: dict[str, Json]) -> ToolResult:
@@ -186,7 +189,13 @@ def _result(item: dict[str, Json]) -> ToolResult:
     failed = failed or item.get("status") == "error"
     return ToolResult(
         name=text(item.get("name")),
-        id=text(first(item, "tool_call_id", "tool_use_id", "toolUseId", "call_id", "id")),
+        id=_result_id(item),
         result=result,
         error=(result if isinstance(result, str) and result else "error") if failed else None,
     )
+
+
+def _result_id(item: dict[str, Json]) -> str | None:
+    many = rows(item.get("tool_call_ids"))  # SWE-agent
+    one = first(item, "tool_call_id", "tool_use_id", "toolUseId", "call_id", "id")
+    return text(one if one is not None or not many else many[0])

@@ -112,10 +112,35 @@ LANGCHAIN: list[Json] = [
 ]
 
 
+GEMINI: list[Json] = [
+    {"role": "user", "parts": [{"text": "Where is order 7?"}]},
+    {
+        "role": "model",
+        "parts": [{"functionCall": {"id": "c1", "name": "find", "args": {"id": 7}}}],
+    },
+    {
+        "role": "user",
+        "parts": [{"functionResponse": {"id": "c1", "name": "find", "response": "shipped"}}],
+    },
+    {"role": "model", "parts": [{"text": "It was shipped."}]},
+]
+TAU2: list[Json] = [
+    {"role": "user", "content": "Where is order 7?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "name": "find", "arguments": {"id": 7}}],
+    },
+    {"role": "tool", "tool_messages": [{"role": "tool", "id": "c1", "content": "shipped"}]},
+    {"role": "tool", "id": "u1", "content": "the user's own", "requestor": "user"},
+    {"role": "assistant", "content": "It was shipped."},
+]
+
+
 @pytest.mark.parametrize(
     "dialogue",
-    [ANTHROPIC, BEDROCK, RESPONSES, LANGCHAIN],
-    ids=["anthropic", "bedrock", "responses", "langchain"],
+    [ANTHROPIC, BEDROCK, RESPONSES, LANGCHAIN, GEMINI, TAU2],
+    ids=["anthropic", "bedrock", "responses", "langchain", "gemini", "tau2"],
 )
 def test_every_dialect_tells_the_same_turn(dialogue: list[Json]):
     assert [told(turn) for turn in read(dialogue).turns] == EXPECTED[:1]

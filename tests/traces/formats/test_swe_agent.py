@@ -39,7 +39,9 @@ def test_calls_and_totals_are_read():
         info={"model_stats": stats},
         instance_id="lib-7",
     )
-    assert [(call.name, call.args) for call in found.turns[0].tool_calls or ()] == [
+    (turn,) = found.turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
         ("bash", {"command": "ls"})
     ]
+    assert [(result.name, result.id) for result in turn.tool_results] == [("bash", "c1")]
     assert (found.case, found.usage.input_tokens, found.usage.output_tokens) == ("lib-7", 100, 7)
