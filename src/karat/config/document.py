@@ -15,7 +15,7 @@ from karat.errors import FormatError, InputError
 from karat.schema import Json
 
 Syntax = Literal["toml", "json", "yaml"]
-LIMIT = 4 << 20
+LIMIT = 1 << 20
 """Bytes. A config is written by hand; what is larger is something else."""
 
 

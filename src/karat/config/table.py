@@ -103,11 +103,17 @@ class Table:
         return self._document.where(self._place if name is None else self._at(name))
 
     def _at(self, name: str) -> str:
-        return f"{self._place}.{name}" if self._place else name
+        key, bracket, index = name.partition("[")
+        written = name if name in self._value else (self._spelt(key) or [key])[0] + bracket + index
+        return f"{self._place}.{written}" if self._place else written
+
+    def _spelt(self, name: str) -> list[str]:
+        """The keys that are the name, in whatever spelling."""
+        return [key for key in self._value if fold(key) == fold(name)]
 
     def _take(self, name: str) -> Json:
         self._asked[fold(name)] = name
-        spelt = [key for key in self._value if fold(key) == fold(name)]
+        spelt = self._spelt(name)
         if len(spelt) > 1:
             raise self.error(spelt[1], f"{spelt[0]!r} and {spelt[1]!r} are the same key")
         return self._value[spelt[0]] if spelt else None

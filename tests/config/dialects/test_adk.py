@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from karat.config import MetricChoice, load_config
+from karat.errors import FormatError
+from karat.schema import Json
+
+
+def loaded(folder: Path, document: Json) -> tuple[MetricChoice, ...]:
+    path = folder / "test_config.json"
+    path.write_text(json.dumps(document))
+    config = load_config(path)
+    assert config.dialect == "adk"
+    return config.metrics
+
+
+def test_a_criterion_is_a_threshold_or_a_table_that_has_one(tmp_path: Path):
+    judge: dict[str, Json] = {"judge_model": "gemini-2.5-flash", "num_samples": 3}
+    criteria: Json = {
+        "tool_trajectory_avg_score": {"threshold": 1, "match_type": "IN_ORDER", "ignoreArgs": True},
+        "response_match_score": 0.8,
+        "final_response_match_v2": {"threshold": 0.5, "judgeModelOptions": judge},
+    }
+    assert loaded(tmp_path, {"criteria": criteria}) == (
+        MetricChoice(
+            name="tool_trajectory_avg_score",
+            params={"match_type": "IN_ORDER", "ignoreArgs": True},
+            threshold=1.0,
+        ),
+        MetricChoice(name="response_match_score", threshold=0.8),
+        MetricChoice(
+            name="final_response_match_v2", params={"judgeModelOptions": judge}, threshold=0.5
+        ),
+    )
+
+
+@pytest.mark.parametrize("written", ["in_order", "in-order", " In Order "])
+def test_a_match_type_may_be_written_as_adk_takes_it(tmp_path: Path, written: str):
+    (choice,) = loaded(tmp_path, {"criteria": {"m": {"threshold": 1, "matchType": written}}})
+    assert choice.params == {"matchType": "IN_ORDER"}
+
+
+def test_a_default_that_adk_writes_out_is_no_parameter(tmp_path: Path):
+    for value, params in ((False, {}), (True, {"includeIntermediateResponsesInFinal": True})):
+        criterion: Json = {"threshold": 1, "includeIntermediateResponsesInFinal": value}
+        (choice,) = loaded(tmp_path, {"criteria": {"m": criterion}})
+        assert choice.params == params
+
+
+def test_a_custom_metric_keeps_its_definition(tmp_path: Path):
+    own: dict[str, Json] = {"codeConfig": {"name": "shop.metrics.tact"}, "description": "Tact."}
+    document: Json = {"criteria": {"tact": 0.5}, "customMetrics": {"tact": own}}
+    assert loaded(tmp_path, document) == (MetricChoice(name="tact", threshold=0.5, definition=own),)
+
+
+def test_what_concerns_live_agents_is_accepted(tmp_path: Path):
+    simulator: Json = {"type": "llm_backed", "model": "gemini-2.5-flash"}
+    live: Json = {"timeoutSeconds": 30}
+    assert loaded(tmp_path, {"userSimulatorConfig": simulator, "live_model_config": live}) == ()
+
+
+@pytest.mark.parametrize(
+    ("document", "message", "hint"),
+    [
+        ({"critera": {"m": 1}}, "critera: unknown key 'critera'", "did you mean 'criteria'?"),
+        ({"criteria": {"m": {"treshold": 1}}}, "criteria.m: 'threshold' is missing", "'treshold'"),
+        ({"criteria": {"m": None}}, "criteria.m: expected a threshold or a table", ""),
+        ({"criteria": {"m": "0.8"}}, "criteria.m: expected a number, got '0.8'", ""),
+        ({"criteria": {"m": True}}, "criteria.m: expected a number, got True", ""),
+        ({"criteria": [1]}, "criteria: expected a table, got [1]", ""),
+        ({"customMetrics": {"m": {}}}, "customMetrics.m: 'code_config' is missing", ""),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path: Path, document: Json, message: str, hint: str):
+    with pytest.raises(FormatError) as caught:
+        loaded(tmp_path, document)
+    assert message in str(caught.value)
+    assert hint in (caught.value.hint or "")

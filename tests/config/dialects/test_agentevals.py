@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from karat.config import Config, MetricChoice, load_config
+from karat.errors import FormatError
+
+FULL = """
+evaluators:
+  - name: tool_trajectory_avg_score
+    type: builtin
+    threshold: 0.8
+    trajectory_match_type: in_order
+  - name: rubric_based_tool_use_quality_v1
+    type: builtin
+    judge_model: gemini-2.5-flash
+    rubrics: [Looks the order up first]
+  - name: tact
+    type: code
+    path: ./tact.py
+    config: {tone: warm}
+eval_set: golden/eval_set.json
+trace_format: otlp-json
+output: json
+"""
+
+
+def loaded(folder: Path, text: str) -> Config:
+    path = folder / "eval_config.yaml"
+    path.write_text(text)
+    return load_config(path)
+
+
+def test_all_that_it_can_say(tmp_path: Path):
+    config = loaded(tmp_path, FULL)
+    assert (config.dialect, config.golden) == ("agentevals", "golden/eval_set.json")
+    assert config.metrics == (
+        MetricChoice(
+            name="tool_trajectory_avg_score", params={"match_type": "IN_ORDER"}, threshold=0.8
+        ),
+        MetricChoice(
+            name="rubric_based_tool_use_quality_v1",
+            params={"judge_model": "gemini-2.5-flash", "rubrics": ["Looks the order up first"]},
+        ),
+        MetricChoice(
+            name="tact",
+            threshold=0.5,
+            definition={
+                "name": "tact",
+                "type": "code",
+                "path": "./tact.py",
+                "config": {"tone": "warm"},
+            },
+        ),
+    )
+
+
+def test_it_may_be_json_too(tmp_path: Path):
+    entry = {"name": "response_match_score", "type": "builtin"}
+    config = loaded(tmp_path, json.dumps({"evaluators": [entry]}))
+    assert config.metrics == (MetricChoice(name="response_match_score"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("evaluater: []", "evaluater: unknown key 'evaluater'", "did you mean 'evaluators'?"),
+        ("evaluators: {a: 1}", "evaluators: expected a list", ""),
+        ("evaluators: [a]", "evaluators[0]: expected a table, got 'a'", ""),
+        ("evaluators: [{type: builtin}]", "evaluators[0]: 'name' is missing", ""),
+        ("evaluators: [{name: a}]", "evaluators[0]: 'type' is missing", ""),
+        (
+            "evaluators: [{name: a, type: bultin}]",
+            "'bultin' is none of builtin, code, remote",
+            "did you mean 'builtin'?",
+        ),
+        (
+            "evaluators: [{name: a, type: builtin, thresold: 1}]",
+            "evaluators[0].thresold: unknown key 'thresold'",
+            "did you mean 'threshold'?",
+        ),
+        (
+            "evaluators: [{name: a, type: builtin, threshold: 5}]",
+            "evaluators[0].threshold: expected a number from 0 to 1, got 5.0",
+            "",
+        ),
+        ("evaluators: [{name: a, type: remote}]", "evaluators[0]: 'ref' is missing", ""),
+        (
+            "evaluators: [{name: a, type: builtin}, {name: a, type: builtin}]",
+            "evaluators: two evaluators are named 'a'",
+            "",
+        ),
+        ("metrics: [a]", "metrics: 'metrics' is no longer a key", "`evaluators`"),
+        ("eval_set: https://x.example/a.json", "eval_set: expected a path", "no URL is followed"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, message: str, hint: str):
+    with pytest.raises(FormatError) as caught:
+        loaded(tmp_path, text)
+    assert message in str(caught.value)
+    assert hint in (caught.value.hint or "")

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat.config import MetricChoice, load_config
+from karat.errors import FormatError
+
+TACT: dict[str, Any] = {
+    "metric_type": "llm",
+    "agents": ["front_desk"],
+    "score_range": {"min": 0, "max": 5, "description": "0=rude, 5=kind"},
+    "dataset_mapping": {
+        "prompt": {"source_column": "user_inputs"},
+        "response": {"source_column": "extracted_data:tool_interactions", "default": "none"},
+    },
+    "template": "How kind is {response} as an answer to {prompt}?",
+    "use_gemini_format": False,
+}
+
+
+def loaded(folder: Path, metrics: object, **others: object) -> tuple[MetricChoice, ...]:
+    path = folder / "metric_definitions.json"
+    path.write_text(json.dumps({"metrics": metrics, **others}))
+    config = load_config(path)
+    assert config.dialect == "definitions"
+    return config.metrics
+
+
+def test_a_definition_is_kept_whole_with_keys_that_are_not_known(tmp_path: Path):
+    assert loaded(tmp_path, {"tact": TACT}) == (MetricChoice(name="tact", definition=TACT),)
+
+
+def test_the_prefix_of_the_file_goes_with_each_definition(tmp_path: Path):
+    (choice,) = loaded(tmp_path, {"tact": TACT}, metric_prefix="shop")
+    assert choice.definition == {"metric_prefix": "shop"} | TACT
+
+
+def test_a_managed_metric_needs_no_template(tmp_path: Path):
+    managed = {"is_managed": True, "managed_metric_name": "GENERAL_QUALITY"}
+    (choice,) = loaded(tmp_path, {"quality": managed})
+    assert choice.definition == managed
+
+
+@pytest.mark.parametrize(
+    ("changes", "message", "hint"),
+    [
+        ({"tempalte": "x"}, "metrics.tact.tempalte: unknown key", "did you mean 'template'?"),
+        ({"agents": 3}, "metrics.tact.agents: expected a list, got 3", ""),
+        ({"score_range": {"min": 0}}, "metrics.tact.score_range: 'max' is missing", ""),
+        ({"score_range": {"min": 5, "max": 0}}, "score_range: from 5 to 0 is no range", ""),
+        (
+            {"dataset_mapping": {"prompt": {"source_colum": "x"}}},
+            "metrics.tact.dataset_mapping.prompt: 'source_column' is missing",
+            "'source_colum'",
+        ),
+        ({"is_managed": True}, "metrics.tact: 'managed_metric_name' is missing", ""),
+        ({"is_managed": "yes"}, "is_managed: expected true or false, got 'yes'", ""),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(
+    tmp_path: Path, changes: dict[str, object], message: str, hint: str
+):
+    with pytest.raises(FormatError) as caught:
+        loaded(tmp_path, {"tact": {**TACT, **changes}})
+    assert message in str(caught.value)
+    assert hint in (caught.value.hint or "")

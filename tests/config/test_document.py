@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from karat.config.document import LIMIT, parse, read
+from karat.errors import FormatError, InputError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "syntax"),
+    [
+        ('{"criteria": {}}', "json"),
+        ("\n# mine\n[run]\ngolden = 'a'\n", "toml"),
+        ("golden = 'a'", "toml"),
+        ('"a b".c = 1', "toml"),
+        ("", "toml"),
+        ("# theirs\nevaluators:\n- name: x\n", "yaml"),
+        ("---\nevaluators: []\n", "yaml"),
+    ],
+)
+def test_the_syntax_is_known_by_content(text: str, syntax: str):
+    assert parse(text, source="config").syntax == syntax
+
+
+def test_a_place_has_its_line_if_the_key_is_written_once():
+    doc = parse("[a]\nx = 1\n[b]\nx = 2\ny = 3\n", source="karat.toml")
+    assert doc.where("b.y") == "karat.toml line 5, b.y"
+    assert doc.where("b.x") == "karat.toml, b.x"
+    assert doc.where("") == "karat.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[run\n", "not valid TOML: "),
+        ('{"a": 1,}', "not valid JSON: .* (at|line) "),
+        ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
+        ('{"a": NaN}', "a: nan is not a number"),
+        ("a = 1\na = 2", "not valid TOML: "),
+        ("a = 2026-01-01", "a: 2026-01-01 is a date; quote it"),
+        ("a = [1, inf]", r"a\[1\]: inf is not a number"),
+        ("a: [1\nb: 2", r"not valid YAML: expected .* \(at line 2\)"),
+        ("a: 1\na: 2", r"the key 'a' is there twice \(at line 2\)"),
+        ("a: &x [1]\nb: *x", r"an alias \(at line 2\); write the value out"),
+        ("1: a", r"a key that is not text \(at line 1\)"),
+        ("a: !!python/name:os.system x", "not valid YAML: could not determine a constructor"),
+        ("just text", "expected a table of settings, got 'just text'"),
+        ("a = " + "[" * 5000, "nested too deeply"),
+        ('{"a": ' + "[" * 100_000, "nested too deeply"),
+        ("a: " + "[" * 2000 + "]" * 2000, "nested too deeply"),
+    ],
+)
+def test_a_broken_text_is_an_error_that_names_it(text: str, message: str):
+    with pytest.raises(FormatError, match=message):
+        parse(text, source="config")
+
+
+def test_a_file_may_start_with_a_byte_order_mark_and_end_its_lines_like_windows(tmp_path: Path):
+    path = tmp_path / "karat.toml"
+    path.write_bytes(b'\xef\xbb\xbf[run]\r\ngolden = "a"\r\n')
+    assert read(path).value == {"run": {"golden": "a"}}
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path):
+    big, latin = tmp_path / "big.json", tmp_path / "latin.toml"
+    big.write_bytes(b" " * (LIMIT + 1))
+    latin.write_bytes(b"a = '\xe4'")
+    for path, message in {
+        tmp_path / "none": "no such file",
+        tmp_path: "not a file",
+        big: "too large for a config",
+        latin: "not UTF-8 text",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            read(path)
+
+
+def test_yaml_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(UsageError, match="YAML needs the package 'PyYAML'") as caught:
+        parse("evaluators: []", source="config")
+    assert caught.value.hint == "pip install PyYAML"
