@@ -81,11 +81,11 @@ def derived_id(value: Json) -> str:
 
 
 def padded(value: Json) -> str:
-    """An id whose leading zeros a backend dropped."""
-    found = identity(value)
-    if len(found) in {16, 32} or len(found) > 32 or not _ANY_HEX.fullmatch(found.lower()):
-        return found
-    return found.lower().zfill(16 if len(found) < 16 else 32)
+    """An id in hex of which a backend dropped the leading zeros; digits alone are hex here too."""
+    found = value.lower() if isinstance(value, str) else ""
+    if len(found) > 32 or not found.strip("0") or not _ANY_HEX.fullmatch(found):
+        return identity(value)
+    return found.zfill(16 if len(found) <= 16 else 32)
 
 
 def kind(value: Json) -> str:

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from karat.schema import Json
+from karat.traces.attributes import attributes, plain, resource, unnested
+
+
+def test_pairs_objects_and_json_in_a_string_are_the_same_attributes():
+    pairs: Json = [
+        {"key": "n", "value": {"intValue": "1"}},
+        {"key": "s", "value": {"string_value": "x"}},
+    ]
+    assert attributes(pairs) == attributes({"n": 1, "s": "x"}) == attributes('{"n": 1, "s": "x"}')
+
+
+def test_wrapped_values_of_an_object_are_unwrapped():
+    assert attributes({"n": {"intValue": "1"}, "o": {"a": 1}}) == {"n": 1, "o": {"a": 1}}
+
+
+def test_what_is_no_wrapping_stays_as_it_is():
+    value: Json = {"content": "Hi", "role": "user"}
+    assert plain(value) == value
+    assert plain({"intValue": "many"}) == "many"
+
+
+def test_a_resource_may_stand_bare():
+    assert resource({"attributes": {"a": 1}}) == resource({"a": 1}) == {"a": 1}
+
+
+def test_nesting_becomes_dots_and_lists_of_objects_become_numbers():
+    nested: dict[str, Json] = {"llm": {"tools": [{"name": "x"}, {"name": "y"}], "tags": ["a"]}}
+    assert unnested(nested) == {"llm.tools.0.name": "x", "llm.tools.1.name": "y", "llm.tags": ["a"]}
+
+
+def test_attributes_that_are_objects_by_nature_stay_whole():
+    assert unnested({"tool": {"parameters": {"a": {"b": 1}}}}) == {
+        "tool.parameters": {"a": {"b": 1}}
+    }
+
+
+def test_empty_objects_are_kept_and_nulls_are_not():
+    assert unnested({"a": {}, "b": None, "c": {"d": []}}) == {"a": {}, "c.d": []}
