@@ -15,7 +15,6 @@ from karat import plugins
 from karat.analysis.summary import summarise
 from karat.api.golden import PathName, load
 from karat.config import MetricChoice
-from karat.datasets.digest import dataset_digest
 from karat.errors import UsageError
 from karat.metrics import build
 from karat.policy.profile import load_profile
@@ -26,6 +25,7 @@ from karat.runner.journal import Journal
 from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
 from karat.schema import Case, Dataset, Problem, Run, RunDataset, RunSummary, Verdict
+from karat.schema.digest import dataset_digest
 from karat.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (

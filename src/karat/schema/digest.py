@@ -6,7 +6,8 @@ from hashlib import sha256
 
 import msgspec
 
-from karat.schema import Case, Dataset
+from karat.schema.case import Case
+from karat.schema.dataset import Dataset
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
