@@ -40,8 +40,11 @@ class Modes:
         self._seen: dict[str, dict[_Key, _Seen]] = {}
 
     def add(self, result: CaseResult, case: Case) -> None:
-        mode, scenario = (case.metadata.get(name) for name in ("workflow_mode", "scenario_id"))
-        if isinstance(mode, str) and isinstance(scenario, str) and result.trace is not None:
+        mode = case.metadata.get("workflow_mode")
+        if mode is None or result.trace is None:
+            return
+        scenario = case.metadata.get("scenario_id")
+        if isinstance(mode, str) and isinstance(scenario, str):
             question = case.turns[0].user if case.turns else None
             key = _Key(scenario, question or "")
             self._seen.setdefault(mode, {}).setdefault(key, _Seen()).add(result)

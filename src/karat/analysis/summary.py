@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-
-from msgspec import structs
 
 from karat.analysis.modes import Modes
 from karat.analysis.percentile import percentile
@@ -18,7 +16,10 @@ from karat.schema import (
     Group,
     MetricSummary,
     RunSummary,
+    Status,
 )
+
+Values = list[tuple[str, float]]
 
 LABELS = ("phase", "difficulty", "quality_band", "topic_family", "topic", "workflow_mode")
 """Metadata by which cases are grouped, besides their agents and tags."""
@@ -26,22 +27,25 @@ LABELS = ("phase", "difficulty", "quality_band", "topic_family", "topic", "workf
 
 def summarise(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> RunSummary:
     """Counts, distributions, groups and modes in one pass; means add up in the order of results."""
-    whole, metrics, modes = _Share(), dict[str, _Metric](), Modes()
-    groups: dict[tuple[str, str], _Share] = {}
+    whole, modes = _Share(), Modes()
+    metrics: defaultdict[str, _Metric] = defaultdict(_Metric)
+    groups: defaultdict[tuple[str, str], _Share] = defaultdict(_Share)
     for result in results:
-        whole.add(result)
+        composite = result.judgement.composite if result.judgement else None
+        values = [(one.metric, one.value) for one in result.scores if one.value is not None]
+        whole.add(result.status, composite, values)
         for score in result.scores:
-            metrics.setdefault(score.metric, _Metric()).add(score)
+            metrics[score.metric].add(score)
         case = cases.get(result.case) if result.case is not None else None
         if case:
             modes.add(result, case)
             for key in _keys(case):
-                groups.setdefault(key, _Share()).add(result)
+                groups[key].add(result.status, composite, values)
     return RunSummary(
         cases=whole.counts(),
-        metrics={name: metric.summary() for name, metric in metrics.items()},
+        metrics={name: metric.summary(whole.mean(name)) for name, metric in metrics.items()},
         groups=tuple(groups[key].group(*key) for key in sorted(groups, key=_place)),
-        composite=whole.composite.mean(),
+        composite=whole.composite(),
         modes=modes.compare(),
     )
 
@@ -66,32 +70,41 @@ def _place(key: tuple[str, str]) -> tuple[int, str]:
 class _Mean:
     """A mean that adds up from left to right. `sum` does that only before Python 3.12."""
 
-    def __init__(self) -> None:
-        self._sum, self._number = 0.0, 0
+    __slots__ = ("number", "total")
 
-    def add(self, value: float) -> None:
-        self._sum += value
-        self._number += 1
+    def __init__(self) -> None:
+        self.total, self.number = 0.0, 0
 
     def mean(self) -> float | None:
-        return self._sum / self._number if self._number else None
+        return self.total / self.number if self.number else None
 
 
 class _Share:
-    """The results of the whole run, or of a group."""
+    """The results of the whole run, or of a group. Every result goes through here once for each of
+    its groups, so the loop is as plain as it can be."""
 
     def __init__(self) -> None:
         self._statuses: Counter[str] = Counter()
         self._means: dict[str, _Mean] = {}
-        self.composite = _Mean()
+        self._composite = _Mean()
 
-    def add(self, result: CaseResult) -> None:
-        self._statuses[result.status] += 1
-        if result.judgement and result.judgement.composite is not None:
-            self.composite.add(result.judgement.composite)
-        for score in result.scores:
-            if score.value is not None:
-                self._means.setdefault(score.metric, _Mean()).add(score.value)
+    def add(self, status: Status, composite: float | None, values: Values) -> None:
+        self._statuses[status] += 1
+        if composite is not None:
+            self._composite.total += composite
+            self._composite.number += 1
+        for metric, value in values:
+            mean = self._means.get(metric)
+            if mean is None:
+                mean = self._means[metric] = _Mean()
+            mean.total += value
+            mean.number += 1
+
+    def composite(self) -> float | None:
+        return self._composite.mean()
+
+    def mean(self, metric: str) -> float | None:
+        return self._means[metric].mean() if metric in self._means else None
 
     def counts(self) -> CaseCounts:
         found = self._statuses
@@ -104,13 +117,9 @@ class _Share:
         )
 
     def group(self, by: str, value: str) -> Group:
-        means = {name: mean.mean() for name, mean in self._means.items()}
+        means = {name: mean.total / mean.number for name, mean in self._means.items()}
         return Group(
-            by=by,
-            value=value,
-            cases=self.counts(),
-            means={name: mean for name, mean in means.items() if mean is not None},
-            composite=self.composite.mean(),
+            by=by, value=value, cases=self.counts(), means=means, composite=self.composite()
         )
 
 
@@ -119,30 +128,23 @@ class _Metric:
 
     def __init__(self) -> None:
         self._statuses: Counter[str] = Counter()
-        self._values, self._mean = array("d"), _Mean()
+        self._values = array("d")
 
     def add(self, score: CaseScore) -> None:
         self._statuses[score.status] += 1
         if score.value is not None:
             self._values.append(score.value)
-            self._mean.add(score.value)
 
-    def summary(self) -> MetricSummary:
-        found = self._statuses
-        counted = MetricSummary(
+    def summary(self, mean: float | None) -> MetricSummary:
+        found, ordered = self._statuses, sorted(self._values)
+        return MetricSummary(
+            mean=mean,
+            min=ordered[0] if ordered else None,
+            p50=percentile(ordered, 0.5) if ordered else None,
+            p95=percentile(ordered, 0.95) if ordered else None,
+            max=ordered[-1] if ordered else None,
             passed=found["passed"],
             failed=found["failed"],
             unscored=found["unscored"],
             errors=found["error"],
-        )
-        if not self._values:
-            return counted
-        ordered = sorted(self._values)
-        return structs.replace(
-            counted,
-            mean=self._mean.mean(),
-            min=ordered[0],
-            p50=percentile(ordered, 0.5),
-            p95=percentile(ordered, 0.95),
-            max=ordered[-1],
         )

@@ -36,16 +36,16 @@ class Table:
         return None if value is None else self._number(name, value)
 
     def numbers(self, name: str) -> tuple[float, ...]:
-        items = enumerate(self.list(name))
+        items = enumerate(self.items(name))
         return tuple(self._number(f"{name}[{index}]", item) for index, item in items)
 
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts; one text may stand alone."""
         value = self._take(name)
-        items = enumerate([value] if isinstance(value, str) else self.list(name))
+        items = enumerate([value] if isinstance(value, str) else self.items(name))
         return tuple(self._text(f"{name}[{index}]", item) for index, item in items)
 
-    def list(self, name: str) -> tuple[Json, ...]:
+    def items(self, name: str) -> tuple[Json, ...]:
         value = self._take(name)
         if value is not None and not isinstance(value, list):
             raise self._mistyped(name, "a list", value)
@@ -61,7 +61,7 @@ class Table:
 
     def rows(self, name: str) -> Iterator[Table]:
         """Each table of a list of tables."""
-        items = enumerate(self.list(name))
+        items = enumerate(self.items(name))
         return (self._table(f"{name}[{index}]", item) for index, item in items)
 
     def entries(self) -> dict[str, Json]:

@@ -69,7 +69,7 @@ def _params(table: Table) -> dict[str, Json]:
         "judge_model": table.text("judge_model"),
         "judge_base_url": table.text("judge_base_url"),
         "credential_ref": table.text("credential_ref"),
-        "rubrics": list(table.list("rubrics")) or None,
+        "rubrics": list(table.items("rubrics")) or None,
     }
     table.close()
     return {key: value for key, value in params.items() if value is not None}
