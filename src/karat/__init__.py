@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from karat.api import convert, load, save, subset, summarise, validate
+    from karat.api import convert, load, run, save, subset, summarise, validate
     from karat.errors import KaratError
     from karat.schema import (
         Case,
@@ -37,6 +37,7 @@ __all__ = [
     "Unscored",
     "convert",
     "load",
+    "run",
     "save",
     "subset",
     "summarise",

@@ -5,8 +5,9 @@ KaratError
 ├── InputError            a file that cannot be read
 │   ├── UnknownFormatError    no format claims it
 │   └── FormatError           a format claims it, and it is broken
-└── OutputError           a file that cannot be written
-    └── LossError             a strict conversion would lose something
+├── OutputError           a file that cannot be written
+│   └── LossError             a strict conversion would lose something
+└── StoppedError          the user stopped it
 """
 
 from __future__ import annotations
@@ -51,3 +52,7 @@ class LossError(OutputError):
     def __init__(self, message: str, *, where: str, conversion: object) -> None:
         super().__init__(message, where=where)
         self.conversion = conversion
+
+
+class StoppedError(KaratError):
+    """The user stopped it."""

@@ -15,7 +15,7 @@ from karat import plugins
 from karat.analysis.summary import summarise
 from karat.api.golden import PathName, load
 from karat.config import MetricChoice
-from karat.errors import UsageError
+from karat.errors import StoppedError, UsageError
 from karat.metrics import build
 from karat.policy.profile import load_profile
 from karat.policy.verdict import check_scales
@@ -43,7 +43,7 @@ def run(
     traces: Iterable[PathName] = (),
     *,
     golden: PathName | None = None,
-    metrics: Sequence[MetricChoice] = (),
+    metrics: Sequence[str | MetricChoice] = (),
     profile: str | None = None,
     cross: bool = False,
     jobs: int | None = None,
@@ -56,14 +56,14 @@ def run(
     dataset = load(golden) if golden is not None else None
     plan = _plan(metrics or DEFAULT_METRICS, dataset, profile)
     cores = jobs or _cores(paths)
-    batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
     try:
+        batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
         done = execute(work, batches, jobs=cores, journal=journal, progress=progress)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         journal.flush()
-        raise
+        raise StoppedError("stopped; what is done is kept", hint="go on with --resume") from error
     journal.close()
     return _run(plan, dataset, done)
 
@@ -73,10 +73,13 @@ def _cores(paths: Sequence[Path]) -> int:
     return 1 if small else len(os.sched_getaffinity(0))
 
 
-def _plan(choices: Sequence[MetricChoice], dataset: Dataset | None, profile: str | None) -> Plan:
+def _plan(
+    choices: Sequence[str | MetricChoice], dataset: Dataset | None, profile: str | None
+) -> Plan:
     """Everything that can be wrong with names and parameters is wrong here."""
     uses: list[Use] = []
-    for choice in choices:
+    for named in choices:
+        choice = MetricChoice(name=named) if isinstance(named, str) else named
         metric = build(choice.name, choice.params, plugins.metrics())
         threshold = metric.threshold if choice.threshold is None else choice.threshold
         uses.append(Use(metric=metric, threshold=threshold))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -117,7 +118,9 @@ _WORK: list[Work] = []
 
 
 def _begin(work: Work) -> None:
-    """Called once in each process, so that the plan and the cases are sent only once."""
+    """Called once in each process, so that the plan and the cases are sent only once. Ctrl-C is
+    for the process that hands out the work."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _WORK[:] = [work]
 
 

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import KaratError, UsageError
+
+TRAJECTORY = "tool_trajectory_avg_score"
+
+
+@pytest.fixture(autouse=True)
+def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+        shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*args: str, release: str = "regressed", golden: str = "support.evalset.json") -> Result:
+    traces = [f"traces/{release}.otlp.jsonl"] if release else []
+    return CliRunner().invoke(karat, ["run", *traces, "--golden", golden, *args])
+
+
+def test_a_run_prints_the_contract():
+    result = run("-m", TRAJECTORY, "--format", "json")
+    made = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert made["schema"] == "karat.run/1"
+    assert made["verdict"] == "failed"
+    assert made["dataset"]["name"] == "bike_shop_support"
+    assert made["dataset"]["format"] == "adk"
+    assert made["metrics"][0] | {"params": {}} == {
+        "name": TRAJECTORY,
+        "version": 1,
+        "params": {},
+        "threshold": 1.0,
+        "scale": [0.0, 1.0],
+        "better": "higher",
+    }
+    assert made["summary"]["cases"] == {
+        "total": 9,
+        "passed": 5,
+        "failed": 3,
+        "unscored": 1,
+        "errors": 0,
+    }
+    brake = next(one for one in made["cases"] if one["case"] == "repair_brake")
+    assert brake["trace"] == "regressed-repair_brake"
+    assert brake["status"] == "failed"
+    assert brake["scores"][0]["value"] == pytest.approx(2 / 3)
+    assert brake["scores"][0]["turns"] == [1.0, 1.0, 0.0]
+
+
+def test_unscored_cases_are_not_passed_unless_they_may_be():
+    assert run(release="good").exit_code == 1
+    assert run("--allow-unscored", release="good").exit_code == 0
+    assert run("--allow-unscored", release="regressed").exit_code == 1
+
+
+def test_a_run_in_which_nothing_was_scored_is_never_good():
+    result = run("-m", "contains", "--allow-unscored", "--format", "json", release="good")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["verdict"] == "inconclusive"
+
+
+def test_the_same_input_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1772528400")
+    one = run("--format", "json").stdout
+    lines = Path("traces/regressed.otlp.jsonl").read_text().splitlines(keepends=True)
+    Path("traces/regressed.otlp.jsonl").write_text("".join(reversed(lines)))
+    assert run("--format", "json", "--jobs", "2").stdout == one
+    assert json.loads(one)["created_at"] == "2026-03-03T09:00:00Z"
+
+
+def test_thresholds_and_parameters_by_flag():
+    result = run(
+        *("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=0.5"),
+        *("--param", f"{TRAJECTORY}.match_type=IN_ORDER", "--format", "json"),
+    )
+    made = json.loads(result.stdout)
+    assert made["metrics"][0]["threshold"] == 0.5
+    assert made["metrics"][0]["params"]["match_type"] == "IN_ORDER"
+    assert made["summary"]["cases"]["failed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("-m", "tool_trajectory_avg_scor"), "unknown metric 'tool_trajectory_avg_scor'"),
+        (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}.match_typ=EXACT"), "no parameter"),
+        (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}.match_type=EXAKT"), "match_type"),
+        (("-m", TRAJECTORY, "--threshold", "rouge_l=0.5"), "'rouge_l' is not part of this run"),
+        (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=high"), "expected a number"),
+        (("--profile", "prep_defautl"), "unknown profile 'prep_defautl'"),
+    ],
+)
+def test_what_is_misspelt_is_an_error_before_anything_runs(args: tuple[str, ...], message: str):
+    result = run(*args)
+    assert isinstance(result.exception, UsageError)
+    assert message in str(result.exception)
+
+
+def test_rows_with_recordings_need_no_traces():
+    result = run("-m", TRAJECTORY, "--format", "json", release="", golden="support.explain.jsonl")
+    made = json.loads(result.stdout)
+    assert {one["paired_by"] for one in made["cases"]} == {"the same row"}
+    assert made["summary"]["cases"]["failed"] == 2
+    agents = [group for group in made["summary"]["groups"] if group["by"] == "agent"]
+    assert {group["value"] for group in agents} == {"front_desk", "orders", "returns", "workshop"}
+
+
+def test_golden_data_without_recordings_needs_traces():
+    result = run(release="")
+    assert isinstance(result.exception, KaratError)
+    assert "give trace files" in str(result.exception.hint)
+
+
+def test_contracts_from_a_folder():
+    args = ("-m", "contract", "--contracts", "contracts", "--format", "json")
+    made = json.loads(run(*args, release="", golden="support.explain.jsonl").stdout)
+    assert made["summary"]["metrics"]["contract"]["passed"] > 0
+
+
+def test_an_adk_test_config_is_understood():
+    Path("test_config.json").write_text(
+        json.dumps({"criteria": {TRAJECTORY: {"threshold": 0.6, "matchType": "IN_ORDER"}}})
+    )
+    made = json.loads(run("--config", "test_config.json", "--format", "json").stdout)
+    assert made["metrics"][0]["threshold"] == 0.6
+
+
+def test_karat_toml_is_found_and_flags_win():
+    Path("karat.toml").write_text(
+        '[run]\nmetrics = ["rouge_l"]\n\n[metrics.rouge_l]\nthreshold = 0.2\n'
+    )
+    assert json.loads(run("--format", "json").stdout)["metrics"][0]["threshold"] == 0.2
+    flagged = run("-m", "rouge_l", "--threshold", "rouge_l=0.9", "--format", "json")
+    assert json.loads(flagged.stdout)["metrics"][0]["threshold"] == 0.9
+
+
+def test_text_shows_failures_first_with_expected_and_actual():
+    lines = run().stdout.splitlines()
+    assert lines[0].startswith("failed: bike_shop_support: 4 failed, 1 unscored, 4 passed of 9")
+    assert (
+        "    turn 3: book_repair: slot: expected '2026-03-05T09:00', got '2026-03-05T11:00'"
+        in lines
+    )
+    assert any(line.startswith("    actual    Done: brake service") for line in lines)
+
+
+def test_csv_has_a_row_for_each_score():
+    rows = list(csv.DictReader(io.StringIO(run("--format", "csv").stdout)))
+    assert len(rows) == 18
+    assert rows[0]["case"] == "order_status"
+    assert rows[0]["metric"] == TRAJECTORY
+
+
+def test_markdown_cannot_be_commanded_by_an_agent():
+    text = Path("traces/regressed.otlp.jsonl").read_text()
+    hostile = "<img src=x onerror=alert(1)> [a](http://x) | `"
+    Path("traces/regressed.otlp.jsonl").write_text(text.replace("create_return", hostile))
+    shown = run("--format", "md").stdout
+    assert "\\<img src=x" in shown
+    assert "<img" not in shown.replace("\\<img", "")
+
+
+def test_the_output_can_go_to_a_file():
+    result = run("--format", "json", "-o", "run.json")
+    assert result.stdout == ""
+    assert json.loads(Path("run.json").read_text())["verdict"] == "failed"
+
+
+def test_every_case_with_every_trace():
+    made = json.loads(run("--cross", "--format", "json").stdout)
+    assert len(made["cases"]) == 81
