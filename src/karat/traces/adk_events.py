@@ -104,7 +104,7 @@ def _tell(dialogue: Dialogue, event: dict[str, Json]) -> None:
     for call in calls_of(content, agent=author or None, at=time):
         dialogue.call(call)
     for result in results_of(content):
-        dialogue.result(result)
+        dialogue.result(result, at=time)
     dialogue.ground(_chunks(event))
     error = first(event, "errormessage", "errorcode")
     if error is not None:

@@ -20,9 +20,10 @@ def plain(value: Json) -> Json:
         return None
     if value.keys() == {"Type", "Value"}:  # Go's console exporter
         return value["Value"]
-    for key, unwrap in _UNWRAP.items():
-        if key in value:
-            return unwrap(value[key])
+    for key, held in value.items():
+        unwrap = _UNWRAP.get(key)
+        if unwrap is not None:
+            return unwrap(held)
     return value
 
 

@@ -69,11 +69,15 @@ class Dialogue:
         """An agent calls a tool."""
         self._now.calls.append(call)
 
-    def result(self, result: ToolResult) -> None:
+    def result(self, result: ToolResult, *, at: int | None = None) -> None:
         """A tool answers; a result that does not name its tool takes the name from the call."""
-        if result.name is None and result.id is not None:
-            name = next((call.name for call in self._calls() if call.id == result.id), None)
-            result = msgspec.structs.replace(result, name=name)
+        calls = self._now.calls
+        for place in range(len(calls) - 1, -1, -1) if result.id is not None else ():
+            if calls[place].id == result.id:
+                calls[place] = msgspec.structs.replace(calls[place], end=at)
+                if result.name is None:
+                    result = msgspec.structs.replace(result, name=calls[place].name)
+                break
         self._now.results.append(result)
 
     def model(self, call: ModelCall) -> None:
@@ -105,9 +109,6 @@ class Dialogue:
     def turns(self) -> tuple[Turn, ...]:
         """Every turn so far."""
         return (*self._done, self._turn()) if self._now.begun else tuple(self._done)
-
-    def _calls(self) -> list[ToolCall]:
-        return self._now.calls[::-1]
 
     def _close(self) -> None:
         self._done.append(self._turn())

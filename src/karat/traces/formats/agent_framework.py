@@ -43,8 +43,10 @@ def _history(item: Json, depth: int = _MAX_DEPTH) -> list[Json] | None:
         return item if held and all(map(_is_message, held)) else None
     if not isinstance(item, dict) or not depth:
         return None
-    inner = (item[key] for key in item if depth < _MAX_DEPTH or folded({key: 1}).keys() & _DOORS)
-    return next((found for held in inner if (found := _history(held, depth - 1))), None)
+    held = folded(item)
+    doors = held.keys() & _DOORS if depth == _MAX_DEPTH else held.keys()
+    inner = (held[key] for key in held if key in doors)
+    return next((found for value in inner if (found := _history(value, depth - 1))), None)
 
 
 _DOORS = frozenset(
