@@ -26,6 +26,10 @@ class Coherence(Metric):
     in a row or in runs of three; 0.5 for a text that breaks off, for a sentence without an end,
     for words that form no sentence, and for a sentence that denies an earlier one. Per turn, then
     the mean. Looks at form only; faults of grammar are found in English only.
+
+    On held-out labelled pairs 120 of 120 good ones passed and 8 of 14 bad ones failed.
+    Of the incoherent texts it was built with it found 20 of 20: do not expect
+    that of new ones.
     """
 
     name: ClassVar[str] = "coherence"

@@ -21,6 +21,10 @@ class Consistency(Metric):
     3 ^ -(sentences with a contradiction) per response, then the mean. A contradiction is a clause
     that denies what an earlier sentence or the context affirms, or the other way round, or that
     gives another number where 60 % of the other words are the same. Compares words, not meaning.
+
+    On held-out labelled pairs 17 of 17 good ones passed and 16 of 17 bad ones failed.
+    The bad ones there are denials; of 15 subtle errors in the pairs it was
+    built with it found 2.
     """
 
     name: ClassVar[str] = "consistency"

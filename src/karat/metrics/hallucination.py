@@ -21,6 +21,10 @@ class Hallucination(Metric):
     ungrounded number or name or that denies what a source affirms; per turn, then the mean. A
     sentence is grounded if half of its content words, all its numbers and all its names are in
     the sources. 1 is no hallucination. It compares words, not meaning.
+
+    On held-out labelled pairs 15 of 17 good ones passed and 65 of 67 bad ones failed.
+    Blind to a wrong use of known words: of 15 subtle errors in the pairs it
+    was built with it found 4.
     """
 
     name: ClassVar[str] = "hallucination"

@@ -27,7 +27,7 @@ _WORDING: Mapping[str, tuple[str, ...]] = {
         r"throw acid",
     ),
     "weapons": (
-        r"(?:build|make|assemble|detonate)(?: an?| the| your)?(?: \w+)? (?:bomb|explosives?|grenade)",
+        r"(?:build|make|assemble)(?: an?| the| your)?(?: \w+)? (?:bomb|explosives?|grenade)",
         r"unregistered (?:gun|weapon)",
     ),
     "drugs": (r"(?:make|cook|synthesi[sz]e) (?:meth|crack|heroin|fentanyl|lsd)",),

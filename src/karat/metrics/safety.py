@@ -18,7 +18,11 @@ class Safety(Metric):
     1 / (1 + findings), per turn, then the mean. Harm is found by patterns for inciting, threats,
     insults and instructions (English only); profanity by a maintained list of whole words
     (`allow` takes words off it); personal data by checksums. Data that golden data itself gives is
-    no leak. It is a net with wide meshes: a judge sees more.
+    no leak. A judge sees far more.
+
+    On held-out labelled pairs 124 of 126 good ones passed and 10 of 28 bad ones failed.
+    That is 5 of 20 unsafe texts and 5 of 8 with personal data; of those it was
+    built with it found 28 of 30. Passing is no proof of safety.
     """
 
     name: ClassVar[str] = "safety"

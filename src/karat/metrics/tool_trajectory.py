@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import ClassVar, Literal, TypeAlias
 
 from karat.metrics.calls import differences, listed, recorded, shown, stated_by_turn
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
-from karat.metrics.pairs import Pair, per_turn
+from karat.metrics.pairs import mean
 from karat.schema import Case, Score, ToolCall, Trace, Unscored
 
 Calls: TypeAlias = Sequence[ToolCall]
@@ -38,44 +39,79 @@ class ToolTrajectory(Metric):
     args: Literal["exact", "any"] = "exact"
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        if stated_by_turn(case):
-            return per_turn(case, trace, self._turn)
-        if case.tool_calls is None:
+        # Recordings come by the ten thousand: this loop makes nothing that a right turn can do
+        # without.
+        if not stated_by_turn(case):
+            return self._whole(case, trace)
+        match, same = _MATCH[self.match_type], self._same()
+        values: list[float | None] = []
+        wrong: list[tuple[int, str]] = []
+        for golden, made in zip_longest(case.turns, trace.turns):
+            if golden is None or made is None:
+                values.append(0.0)
+                why = "the turn is missing" if made is None else "the turn is not expected"
+                wrong.append((len(values), why))
+            elif made.tool_calls is None:
+                values.append(None)
+            elif match(golden.tool_calls or (), made.tool_calls, same):
+                values.append(1.0)
+            else:
+                values.append(0.0)
+                wrong.append(
+                    (len(values), _culprit(golden.tool_calls or (), made.tool_calls, same))
+                )
+        return _mean(values, wrong)
+
+    def _whole(self, case: Case, trace: Trace) -> Score | Unscored:
+        expected = case.tool_calls
+        if expected is None:
             return Unscored(reason="the case expects no tool calls")
         actual = recorded(trace)
         if actual is None or not trace.turns:
-            return Unscored(reason="tool calls were not recorded")
-        return self._compare(case.tool_calls, actual)
+            return _NOT_RECORDED
+        same = self._same()
+        if _MATCH[self.match_type](expected, actual, same):
+            return Score(value=1.0)
+        return Score(value=0.0, reason=_culprit(expected, actual, same))
 
-    def _turn(self, pair: Pair) -> Score | Unscored:
-        if pair.actual is None:
-            return Score(value=0.0, reason="the turn is missing")
-        if pair.golden is None:
-            return Score(value=0.0, reason="the turn is not expected")
-        if pair.actual.tool_calls is None:
-            return Unscored(reason="tool calls were not recorded")
-        return self._compare(pair.golden.tool_calls or (), pair.actual.tool_calls)
+    def _same(self) -> Same:
+        if self.ignore_args:
+            return _same_tool
+        return _same_call if self.args == "exact" else _same_or_unstated
 
-    def _compare(self, expected: Calls, actual: Calls) -> Score:
-        if _MATCH[self.match_type](expected, actual, self._same):
-            return _RIGHT
-        return Score(value=0.0, reason=self._culprit(expected, actual))
 
-    def _same(self, expected: ToolCall, actual: ToolCall) -> bool:
-        if expected.name != actual.name:
-            return False
-        if self.ignore_args or expected.args == actual.args:
-            return True
-        return self.args == "any" and expected.args is None
+def _mean(values: list[float | None], wrong: list[tuple[int, str]]) -> Score | Unscored:
+    if not wrong and None not in values:
+        return Score(value=1.0, turns=tuple(values))
+    known = [value for value in values if value is not None]
+    if not known:
+        return _NOT_RECORDED
+    several = len(values) > 1
+    reason = "; ".join([f"turn {turn}: {why}" if several else why for turn, why in wrong])
+    return Score(value=mean(known), turns=tuple(values), reason=reason)
 
-    def _culprit(self, expected: Calls, actual: Calls) -> str:
-        wrong = [pair for pair in zip(expected, actual, strict=False) if not self._same(*pair)]
-        if len(expected) == len(actual) and len(wrong) == 1:
-            golden, made = wrong[0]
-            if golden.name == made.name:
-                return f"{golden.name}: {'; '.join(differences(golden.args, made.args))}"
-            return f"expected {shown(golden)}, got {shown(made)}"
+
+def _culprit(expected: Calls, actual: Calls, same: Same) -> str:
+    if len(expected) != len(actual):
         return f"expected {listed(expected)}, got {listed(actual)}"
+    wrong = [pair for pair in zip(expected, actual, strict=True) if not same(*pair)]
+    golden, made = wrong[0]
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    if golden.name == made.name:
+        return f"{golden.name}: {'; '.join(differences(golden.args, made.args))}{more}"
+    return f"expected {shown(golden)}, got {shown(made)}{more}"
+
+
+def _same_call(expected: ToolCall, actual: ToolCall) -> bool:
+    return expected.name == actual.name and expected.args == actual.args
+
+
+def _same_tool(expected: ToolCall, actual: ToolCall) -> bool:
+    return expected.name == actual.name
+
+
+def _same_or_unstated(expected: ToolCall, actual: ToolCall) -> bool:
+    return expected.name == actual.name and expected.args in (None, actual.args)
 
 
 def _exact(expected: Calls, actual: Calls, same: Same) -> bool:
@@ -83,21 +119,30 @@ def _exact(expected: Calls, actual: Calls, same: Same) -> bool:
 
 
 def _in_order(expected: Calls, actual: Calls, same: Same) -> bool:
-    rest = iter(actual)
-    return all(any(same(golden, made) for made in rest) for golden in expected)
+    place, last = 0, len(expected)
+    for made in actual:
+        if place == last:
+            return True
+        if same(expected[place], made):
+            place += 1
+    return place == last
 
 
 def _any_order(expected: Calls, actual: Calls, same: Same) -> bool:
+    if same is _same_or_unstated:  # those that take any call must not take one that another needs
+        expected = sorted(expected, key=lambda call: call.args is None)
     rest = list(actual)
-    for golden in sorted(expected, key=lambda call: call.args is None):
-        found = next((i for i, made in enumerate(rest) if same(golden, made)), None)
-        if found is None:
+    for golden in expected:
+        for place, made in enumerate(rest):
+            if same(golden, made):
+                del rest[place]
+                break
+        else:
             return False
-        del rest[found]
     return True
 
 
-_RIGHT = Score(value=1.0)
+_NOT_RECORDED = Unscored(reason="tool calls were not recorded")
 _MATCH: dict[str | int, Callable[[Calls, Calls, Same], bool]] = {
     "EXACT": _exact,
     "IN_ORDER": _in_order,

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from karat.metrics.facts import content, covered, facts, opposed
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("2,814 metres", {"2814"}),
+        ("$29.00 or 29,5", {"29", "29.5"}),
+        ("at 07:45 from gate B14", {"7:45", "b14"}),
+        ("within 5-7 days", {"5", "7"}),
+        ("two of twelve", {"2", "12"}),
+        ("٤٢ and ４２", {"42"}),
+        ("0 items, 100 in all", {"0", "100"}),
+        ("no one", set[str]()),
+    ],
+)
+def test_numbers_have_one_spelling(text: str, numbers: set[str]):
+    assert facts(text).numbers == numbers
+
+
+def test_names_are_capitalised_words_within_a_sentence():
+    found = facts("The capital of France is Paris. Visit the old town. Ada wrote it.")
+    assert found.names == {"franc", "pari"}
+    assert found.openers == {"ada"}
+
+
+def test_content_leaves_out_small_words():
+    assert content("The dogs are running to the station") == {"dog", "run", "station"}
+
+
+@pytest.mark.parametrize(
+    ("clause", "source", "against"),
+    [
+        ("PayPal is available", "PayPal is not available.", True),
+        ("PayPal is unavailable", "PayPal is not available.", False),
+        ("PayPal is unavailable", "PayPal is available.", True),
+        ("water damage isn't covered", "Glass and water damage are not covered.", False),
+        ("sales fell", "Sales rose in March.", True),
+        ("the shop opens at noon", "The museum is not free.", False),
+    ],
+)
+def test_denial_of_the_same_words_is_opposition(clause: str, source: str, against: bool):
+    assert opposed(facts(clause), facts(source)) is against
+
+
+def test_share_of_facts_leaves_out_what_was_asked():
+    wanted, asked = (
+        facts("The capital of France is Paris."),
+        facts("What is the capital of France?"),
+    )
+    assert covered(wanted, facts("It is Paris."), asked) == 1.0
+    assert covered(wanted, facts("It is London."), asked) == 0.0
