@@ -14,6 +14,7 @@ from karat.policy.profile import (
     canonical,
     load_profile,
     named_profile,
+    own_profiles,
 )
 
 OWN: dict[str, Any] = {
@@ -94,8 +95,10 @@ def test_a_name_from_data_is_never_taken_for_a_path(tmp_path: Path):
 
 
 def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
-    own = load_profile(written(tmp_path))
-    assert named_profile("counter", {own.name: own}) is own
+    path = written(tmp_path)
+    assert named_profile("counter", own_profiles([path])) == load_profile(path)
+    with pytest.raises(UsageError, match="two files have a profile 'counter'"):
+        own_profiles([path, path])
 
 
 @pytest.mark.parametrize(

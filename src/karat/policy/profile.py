@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -66,9 +66,22 @@ def named_profile(name: str, own: Mapping[str, Profile]) -> Profile:
     if profile is None:
         known = sorted({*own, *shipped()})
         near = nearest(name, known)
-        hint = f"did you mean {near!r}?" if near else f"known: {', '.join(known)}, or a file"
+        hint = (
+            f"did you mean {near!r}?" if near else f"known: {', '.join(known)}; your own is a file"
+        )
         raise UsageError(f"unknown profile {name!r}", hint=hint)
     return profile
+
+
+def own_profiles(paths: Iterable[str]) -> dict[str, Profile]:
+    """The profiles in the user's own files, by name."""
+    own: dict[str, Profile] = {}
+    for path in paths:
+        profile = load_profile(path)
+        if profile.name in own:
+            raise UsageError(f"two files have a profile {profile.name!r}")
+        own[profile.name] = profile
+    return own
 
 
 @cache
