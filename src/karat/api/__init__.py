@@ -5,10 +5,11 @@ from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
 from karat.api.runs import passed, run
 from karat.api.settings import settings
-from karat.api.traces import read_traces, understand
+from karat.api.traces import capture, read_traces, understand
 
 __all__ = [
     "apply_policy",
+    "capture",
     "convert",
     "json_schema",
     "load",

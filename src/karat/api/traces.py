@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karat import plugins
-from karat.api.golden import PathName
+from karat.api.golden import PathName, load, save
+from karat.datasets.masking import masked
+from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
-from karat.schema import Problem, Trace, Understanding, Understood
+from karat.metrics.pii import findings
+from karat.schema import Captured, Dataset, Problem, Trace, Understanding, Understood
 from karat.traces import read
+from karat.traces.capture import Capture, Status, Wanted
 from karat.traces.source import Report
 from karat.traces.sufficiency import sufficiency
 
@@ -39,3 +44,63 @@ def understand(paths: Iterable[PathName]) -> Understanding:
 
 def _needs() -> dict[str, tuple[Need, ...]]:
     return {name: metric.needs for name, metric in plugins.metrics().items()}
+
+
+def capture(
+    sources: Iterable[PathName],
+    dst: PathName,
+    *,
+    to: str,
+    agent: str | None = None,
+    session: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    status: Status | None = None,
+    mask: bool = False,
+) -> Captured:
+    """Make golden cases of recordings, or of queries that were logged; with `mask`, without
+    personal data and secrets. For the `simulation` table each recording is kept beside its case."""
+    wanted = Wanted(agent, session, _moment(since), _moment(until, end=True), status)
+    taken = Capture(wanted, table=to == "simulation")
+    recorded: list[Path] = []
+    for path in map(Path, sources):
+        logged = _logged(path, taken.table)
+        if logged is None:
+            recorded.append(path)
+        else:
+            taken.add_cases(logged.cases)
+    if recorded:
+        taken.add(read_traces(*recorded, report=taken.problems.append, spans=taken.table))
+    if not taken.cases:
+        raise UsageError("no recording became a case, so nothing was written", hint=taken.why())
+    cases = [masked(case, findings) for case in taken.cases] if mask else taken.cases
+    save(Dataset(name=Path(dst).name.partition(".")[0], cases=cases), dst, format=to)
+    return taken.captured(to)
+
+
+def _logged(path: Path, table: bool) -> Dataset | None:
+    """Golden data that is a log: lists of queries, and for the table what ADK's eval recorded."""
+    for name in ("test", "adk-history") if table else ("test",):
+        try:
+            return load(path, format=name)
+        except FormatError:
+            raise
+        except InputError:  # not one of these; what it is the reader of traces will say
+            continue
+    return None
+
+
+def _moment(text: str | None, *, end: bool = False) -> int | None:
+    """Unix nanoseconds of an ISO 8601 time; as an end, a day includes all of itself."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is no time", hint="such as 2026-03-01 or 2026-03-01T12:30:00Z"
+        ) from None
+    whole_day = timedelta(days=1) if end and len(text) == len("2026-03-01") else timedelta()
+    moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) + whole_day
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000

@@ -18,6 +18,7 @@ _COMMANDS = {
     "subset": ("golden", "Write part of a dataset."),
     "metrics": ("metrics", "List every metric: what it needs, its scale, its default threshold."),
     "traces": ("traces", "Show what was understood from recordings."),
+    "capture": ("traces", "Make golden cases of recordings."),
     "run": ("run", "Score traces against golden data."),
     "convert": ("golden", "Convert golden data, with a report of what is lost."),
     "policy": ("policy", "Turn scores that exist already into verdicts."),
