@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -72,6 +73,8 @@ class Journal:
 
     def flush(self) -> None:
         """Write what is not on disk yet."""
+        if not self._waiting:
+            return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
@@ -85,3 +88,6 @@ class Journal:
         """The run is complete, the journal is not needed any more."""
         self._waiting.clear()
         self.path.unlink(missing_ok=True)
+        with suppress(OSError):  # other runs may have journals there
+            self.path.parent.rmdir()
+            self.path.parent.parent.rmdir()
