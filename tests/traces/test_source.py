@@ -144,6 +144,11 @@ def test_the_decoder_can_be_replaced(tmp_path: Path):
     assert found == [otlp.Request(), {"a": 1}]
 
 
+def test_json_in_a_string_that_speaks_of_columns_is_no_table(tmp_path: Path):
+    inner = json.dumps({"note": "user_inputs", "user_inputs": ["a"]})
+    assert read(tmp_path / "f", json.dumps(inner).encode()) == ([inner], [])
+
+
 def test_a_table_gives_its_rows_without_empty_cells(tmp_path: Path):
     found, _ = read(tmp_path / "f", b'id,user_inputs,note\r\n1,"[""Hi""]",\r\n')
     assert found == [{"id": "1", "user_inputs": '["Hi"]'}]

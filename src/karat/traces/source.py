@@ -43,7 +43,7 @@ _FOREIGN = {
     b"SQLite": ("an SQLite database", "export it as JSON lines"),
 }
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, ValueError)
-_COLUMNS = (b"session_trace", b"user_inputs")
+_COLUMNS = frozenset({b"session_trace", b"user_inputs"})
 _CUT = "the file ends inside a JSON value"
 
 
@@ -163,8 +163,8 @@ def _lines(head: bytes, file: _File) -> Iterator[bytes]:
 
 def _is_table(head: bytes) -> bool:
     """A CSV file of the simulation table: recognised by the columns in its first line."""
-    columns = head.removeprefix(_BOM).split(b"\n")[0]
-    return columns[:1] not in {b"{", b"["} and any(name in columns for name in _COLUMNS)
+    columns = head.removeprefix(_BOM).split(b"\n")[0].split(b",")
+    return not _COLUMNS.isdisjoint(column.strip(b' "\r') for column in columns)
 
 
 def _rows(file: _File, source: str) -> Iterator[Json]:

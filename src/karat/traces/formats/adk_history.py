@@ -8,7 +8,7 @@ import msgspec
 
 from karat.schema import Json, Trace
 from karat.traces.adk_events import session_of, turn_of
-from karat.traces.shape import folded, table, tables, text
+from karat.traces.shape import folded, parsed, table, tables, text
 
 
 class AdkHistory:
@@ -38,9 +38,9 @@ _PER_TURN = "evalmetricresultperinvocation"
 def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
     case = text(result.get("evalid"))
     session = text(result.get("sessionid")) or None
-    trace = session_of(result.get("sessiondetails"), source=source, case=case)
-    recorded = folded(table(result.get("sessiondetails")))
-    if not recorded.get("events"):
+    details = parsed(result.get("sessiondetails"))
+    trace = session_of(details, source=source, case=case)
+    if not folded(table(details)).get("events"):
         turns = [folded(table(turn)) for turn in tables(result.get(_PER_TURN))]
         actual = tuple(turn_of(turn.get("actualinvocation")) for turn in turns)
         trace = msgspec.structs.replace(trace, turns=actual)
