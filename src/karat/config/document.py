@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -87,6 +85,8 @@ def _syntax(text: str) -> Syntax:
 
 
 def _json(text: str) -> Json:
+    import json  # late, as every syntax: a run without a config must not wait for them
+
     try:
         return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
@@ -103,6 +103,8 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _toml(text: str) -> Json:
+    import tomllib
+
     return tomllib.loads(text)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 
 from karat.config.document import Document
 from karat.errors import FormatError
@@ -144,6 +143,8 @@ def fold(key: str) -> str:
 
 def nearest(word: str, words: Iterable[str], *, cutoff: float = 0.7) -> str | None:
     """The word that was probably meant."""
+    from difflib import get_close_matches  # late: only errors need it
+
     folded = {fold(known): known for known in words}
     close = get_close_matches(fold(word), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from karat.config.document import Document, parse, read
@@ -87,6 +86,8 @@ def own_profiles(paths: Iterable[str]) -> dict[str, Profile]:
 @cache
 def shipped() -> Mapping[str, Profile]:
     """The profiles that come with Karat."""
+    from importlib import resources  # late: it takes longer than all the rest of the module
+
     made: dict[str, Profile] = {}
     folder = resources.files("karat.policy") / "profiles"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
