@@ -18,7 +18,7 @@ from karat.traces.source import Report
 from karat.traces.spill import Spill
 from karat.traces.stream import Chunk, divided, whole
 
-_WORTH_DIVIDING = 48 << 20
+WORTH_DIVIDING = 48 << 20
 """Bytes from which on several processes are quicker than one."""
 _SHOWN = 5
 
@@ -106,7 +106,7 @@ def _parallel(
 
 
 def _parts(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
-    if jobs < 2 or sum(chunk.end or 0 for chunk in chunks) < _WORTH_DIVIDING:
+    if jobs < 2 or sum(chunk.end or 0 for chunk in chunks) < WORTH_DIVIDING:
         return []
     if any(chunk.end is None for chunk in chunks):
         return []

@@ -43,7 +43,7 @@ class Recordings:
 
     def __init__(self, sessions: Sequence[Session], folder: Path) -> None:
         self.sessions = sessions
-        self._folder = folder
+        self.folder = folder
 
     def __len__(self) -> int:
         return len(self.sessions)
@@ -57,7 +57,7 @@ class Recordings:
 
     def close(self) -> None:
         """Remove what was put aside."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Recordings:
         return self
