@@ -138,8 +138,9 @@ def test_reason_names_the_place():
     assert outcome.reason == "P: $.x: 'one' is not of type 'integer'"
 
 
-def test_prose_is_no_json():
-    outcome = check("P", "Here you go: {}", {"P": POINT})
+@pytest.mark.parametrize("response", ["Here you go: {}", "", "{'x': 1}", "[" * 100_000])
+def test_what_does_not_parse_is_no_json(response: str):
+    outcome = check("P", response, {"P": POINT})
     assert isinstance(outcome, Score)
     assert outcome.value == 0.0
     assert outcome.reason.startswith("the response is no JSON: ")

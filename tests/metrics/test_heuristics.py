@@ -112,3 +112,11 @@ def test_without_anything_to_compare_with_they_are_unscored():
 def test_empty_response_is_not_coherent():
     assert judge(Coherence(), Case(id="c"), " ").value == 0.0
     assert judge(Coherence(), Case(id="c"), "!!!").value == 0.0
+
+
+@pytest.mark.parametrize("metric", [Coherence(), Consistency()], ids=lambda metric: metric.name)
+def test_endless_text_is_unscored_instead_of_taking_hours(metric: Metric):
+    trace = Trace(id="t", turns=(Turn(response="One more thing. " * 20_000),))
+    outcome = metric.score(Case(id="c"), trace)
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason.endswith("sentences are too many to compare")

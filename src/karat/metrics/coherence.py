@@ -15,6 +15,7 @@ from karat.metrics.vocabulary import DANGLING, GLUE
 from karat.schema import Case, Score, Trace, Unscored
 
 _ENDS = (".", "!", "?", "…", ":", ")", '"', "'", "”", "’", "`", "。", "！", "？", "।", "؟")
+_MOST = 1000  # sentences that are compared with each other
 _LONG = 6  # words: fewer are a label or a list item, no prose
 
 
@@ -47,6 +48,8 @@ def _rate(given: Answer) -> Score | Unscored:
         return Score(value=0.0, reason="the response is empty")
     if not words(text):
         return Score(value=0.0, reason="the response has no words")
+    if len(sentences(text)) > _MOST:
+        return Unscored(reason=f"more than {_MOST} sentences are too many to compare")
     factors = {
         "sentences are repeated": _distinct(text),
         "words are repeated": _fluent(text),

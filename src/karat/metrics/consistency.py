@@ -11,6 +11,7 @@ from karat.metrics.needs import Need
 from karat.metrics.pairs import mean
 from karat.schema import Case, Score, Trace, Unscored
 
+_MOST = 500  # sentences that are compared with each other
 _ALIKE = 0.6  # of the words of a clause: it speaks of the same thing
 
 
@@ -40,8 +41,11 @@ class Consistency(Metric):
             if turn.response is None:
                 turns.append(None)
                 continue
-            found = _conflicts(turn.response, said)
-            said += sentences(turn.response)
+            new = sentences(turn.response)
+            if len(said) + len(new) > _MOST:
+                return Unscored(reason=f"more than {_MOST} sentences are too many to compare")
+            found = _conflicts(new, said)
+            said += new
             turns.append(float(3.0 ** -len(found)))
             wrong += found
         known = [value for value in turns if value is not None]
@@ -52,11 +56,11 @@ class Consistency(Metric):
         return Score(value=mean(known), turns=tuple(turns), reason="; ".join(wrong))
 
 
-def _conflicts(response: str, earlier: Sequence[str]) -> list[str]:
+def _conflicts(response: Sequence[str], earlier: Sequence[str]) -> list[str]:
     """The clauses of a response that contradict what was said before them."""
     said = [*earlier]
     found: list[str] = []
-    for sentence in sentences(response):
+    for sentence in response:
         parts = clauses(sentence)
         for clause in dict.fromkeys([*parts, sentence]):
             against = next((other for other in said if _contradict(facts(clause), other)), None)

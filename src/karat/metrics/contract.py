@@ -48,7 +48,7 @@ class Contract(Metric):
 def _checked(response: str, schema: dict[str, Any], name: str) -> Score:
     try:
         answer = msgspec.json.decode(response)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return Score(value=0.0, reason=f"the response is no JSON: {error}")
     wrong = _violations(answer, schema)
     if not wrong:
