@@ -12,7 +12,7 @@ SPAN: Json = {
     "parent_span_id": None,
     "start_time": 1_767_607_200_000_000_000,
     "end_time": 1_767_607_201_000_000_000,
-    "attributes": {"gcp.vertex.agent.session_id": "s-1"},
+    "attributes": {"gcp.vertex.agent.llm_request": "{}"},
 }
 ROW: dict[str, Json] = {
     "question_id": "q-1",
@@ -36,8 +36,8 @@ def test_the_spans_of_a_row_know_their_case_and_the_final_state():
     assert isinstance(found, Span)
     assert (found.span_id, found.name) == ("0000000000000011", "invocation")
     assert found.resource == {
-        "karat.case": "q-1",
-        "karat.conversation": "s-1",
+        "karat.case.id": "q-1",
+        "karat.conversation.id": "s-1",
         "karat.state": {"order": "7"},
     }
 
@@ -61,3 +61,18 @@ def test_without_spans_and_session_the_columns_tell():
     assert found.turns[0].tool_calls is None
     assert [(c.name, c.args) for c in found.turns[1].tool_calls or ()] == [("find", {"id": 7})]
     assert (found.state, found.agents) == ({"order": "7"}, ("support",))
+
+
+def test_spans_without_content_lend_their_times_to_the_columns():
+    bare: Json = {
+        "name": "call_llm",
+        "span_id": 17,
+        "trace_id": 18,
+        "start_time": 1_767_607_200_000_000_000,
+        "end_time": 1_767_607_201_000_000_000,
+        "attributes": {"gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 5},
+    }
+    (found,) = read_items([{**ROW, "session_trace": [bare]}], source="f")
+    assert isinstance(found, Trace)
+    assert (found.turns[-1].response, found.models) == ("In two days.", ("m",))
+    assert (found.usage.input_tokens, found.duration_ms) == (5, 1000.0)

@@ -1,21 +1,25 @@
 """Rows of the simulation table: the spans in `session_trace`, else the session, else the columns.
 
-What a row says beside its spans is put into their resource: `karat.case` (the golden case),
-`karat.conversation` and `karat.state` (the state at the end).
+Spans that do not say what was said only lend their times and model calls to the columns.
+
+What a row says beside its spans is put into their resource: `karat.case.id` (the golden case),
+`karat.conversation.id` and `karat.state` (the state at the end).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import msgspec
 
-from karat.schema import Json, Message, Span, ToolCall, ToolResult, Trace, Turn
+from karat.schema import Json, Message, ModelCall, Span, ToolCall, ToolResult, Trace, Turn, Usage
 from karat.traces.adk_events import session_of
 from karat.traces.formats.flat import Flat, span_of
 from karat.traces.normal import derived_id
-from karat.traces.shape import first, folded, parsed, table, tables, text
+from karat.traces.shape import count, first, folded, parsed, table, tables, text
 
+_CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
 _SESSIONS = ("finalsessionstate", "sessionstate", "sessiondetails")
 
 
@@ -31,21 +35,55 @@ class Simulation:
     def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
         held = folded(table(item))
         case = text(first(held, "evalid", "questionid", "id"))
-        spans = [span for span in tables(parsed(held.get("sessiontrace"))) if Flat().claims(span)]
+        found = [span for span in tables(parsed(held.get("sessiontrace"))) if Flat().claims(span)]
+        spans = [span_of(span) for span in found]
         session = parsed(first(held, *_SESSIONS))
-        if spans:
+        if any(map(_tells, spans)) or (spans and "userinputs" not in held):
             marks = _marks(held, case)
-            yield from (_marked(span_of(span), marks) for span in spans)
+            yield from (_marked(span, marks) for span in spans)
         elif table(session).get("events"):
             yield session_of(session, source=source, case=case)
         elif "userinputs" in held:
-            yield _trace(held, source, case)
+            yield _timed(_trace(held, source, case), spans)
+
+
+def _tells(span: Span) -> bool:
+    """Does the span say what was said? Spans often carry nothing but names and times."""
+    return not _CONTENT.isdisjoint(span.attributes)
+
+
+def _timed(trace: Trace, spans: list[Span]) -> Trace:
+    """The trace with the times and the model calls of its spans."""
+    last = msgspec.structs.replace(
+        trace.turns[-1],
+        model_calls=tuple(_model_call(span) for span in spans if _is_model_call(span)),
+        start=min((span.start for span in spans if span.start), default=None),
+        end=max((span.end for span in spans if span.end), default=None),
+    )
+    return msgspec.structs.replace(trace, turns=(*trace.turns[:-1], last))
+
+
+def _is_model_call(span: Span) -> bool:
+    return span.name.startswith(("call_llm", "generate_content"))
+
+
+def _model_call(span: Span) -> ModelCall:
+    held = span.attributes
+    return ModelCall(
+        model=text(first(held, "gen_ai.response.model", "gen_ai.request.model")),
+        usage=Usage(
+            input_tokens=count(held.get("gen_ai.usage.input_tokens")),
+            output_tokens=count(held.get("gen_ai.usage.output_tokens")),
+        ),
+        start=span.start,
+        end=span.end,
+    )
 
 
 def _marks(row: dict[str, Json], case: str | None) -> dict[str, Json]:
     marks: dict[str, Json] = {
-        "karat.case": case,
-        "karat.conversation": row.get("sessionid"),
+        "karat.case.id": case,
+        "karat.conversation.id": row.get("sessionid"),
         "karat.state": _state(row),
     }
     return {key: value for key, value in marks.items() if value is not None}
@@ -103,7 +141,7 @@ def _agents(names: list[str]) -> tuple[str, ...]:
 
 
 def _encoded(value: Json) -> str | None:
-    return None if value is None else msgspec.json.encode(value).decode()
+    return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _call(item: dict[str, Json]) -> ToolCall:
