@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +18,7 @@ from karat.api.golden import PathName, load
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
 from karat.metrics import build
-from karat.policy.profile import load_profile
+from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
 from karat.policy.verdict import check_scales
 from karat.runner.done import Done
 from karat.runner.execute import Batch, Progress, Work, execute
@@ -45,6 +46,7 @@ def run(
     golden: PathName | None = None,
     metrics: Sequence[str | MetricChoice] = (),
     profile: str | None = None,
+    profiles: Sequence[str] = (),
     cross: bool = False,
     jobs: int | None = None,
     resume: bool = False,
@@ -54,7 +56,7 @@ def run(
     """Score traces against golden data; without traces, the recordings that the data carries."""
     paths = [Path(path) for path in traces]
     dataset = load(golden) if golden is not None else None
-    plan = _plan(metrics or DEFAULT_METRICS, dataset, profile)
+    plan = _plan(metrics or DEFAULT_METRICS, dataset, _Profiles(profile, own_profiles(profiles)))
     cores = jobs or _cores(paths)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
@@ -73,8 +75,19 @@ def _cores(paths: Sequence[Path]) -> int:
     return 1 if small else len(os.sched_getaffinity(0))
 
 
+class _Profiles(NamedTuple):
+    """How cases are judged: all by one profile, or each by the one that it names."""
+
+    given: str | None
+    own: Mapping[str, Profile]
+
+    def of(self, cases: Iterable[Case]) -> dict[str, Profile]:
+        names = sorted({case.profile for case in cases if case.profile})
+        return {name: named_profile(name, self.own) for name in names}
+
+
 def _plan(
-    choices: Sequence[str | MetricChoice], dataset: Dataset | None, profile: str | None
+    choices: Sequence[str | MetricChoice], dataset: Dataset | None, profiles: _Profiles
 ) -> Plan:
     """Everything that can be wrong with names and parameters is wrong here."""
     uses: list[Use] = []
@@ -83,13 +96,11 @@ def _plan(
         metric = build(choice.name, choice.params, plugins.metrics())
         threshold = metric.threshold if choice.threshold is None else choice.threshold
         uses.append(Use(metric=metric, threshold=threshold))
-    cases = dataset.cases if dataset else ()
-    names = {profile} if profile else {case.profile for case in cases if case.profile}
-    profiles = {name: load_profile(name) for name in sorted(names)}
-    for one in profiles.values():
-        check_scales(one, [use.noun() for use in uses])
-    chosen = profiles[profile] if profile else None
-    return Plan(uses=tuple(uses), profiles=profiles, profile=chosen)
+    given = load_profile(profiles.given) if profiles.given else None
+    by_case = {} if given or not dataset else profiles.of(dataset.cases)
+    for profile in [given] if given else by_case.values():
+        check_scales(profile, [use.noun() for use in uses])
+    return Plan(uses=tuple(uses), profiles=by_case, profile=given)
 
 
 def _trace_batches(

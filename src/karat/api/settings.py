@@ -7,8 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from karat import plugins
 from karat.config import Config, MetricChoice, find_config, load_config
 from karat.errors import InputError, UsageError
+from karat.metrics import build
 from karat.schema import Json
 
 
@@ -25,6 +27,8 @@ def settings(
     """The config that is named, or the `karat.toml` that is here, under the flags."""
     path = config or find_config(Path.cwd())
     found = load_config(path) if path else Config(source="", dialect="karat")
+    for one in found.others:  # settings of a metric that does not exist are settings of nothing
+        build(one.name, one.params, plugins.metrics())
     chosen = {one.name: one for one in [found.choice(name) for name in metrics] or found.metrics}
     for name, text in (thresholds or {}).items():
         chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))

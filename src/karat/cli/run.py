@@ -29,6 +29,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; as many as there are cores.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--allow-unscored", is_flag=True, help="Cases that cannot be scored may pass.")
+@click.option("--by", multiple=True, help="Break down by agent, tag, phase, difficulty, …")
 @output_options("csv", "md")
 def run(
     traces: tuple[Path, ...],
@@ -43,6 +44,7 @@ def run(
     jobs: int | None,
     resume: bool,
     allow_unscored: bool,
+    by: tuple[str, ...],
     form: str,
     output: Path | None,
 ) -> None:
@@ -70,6 +72,7 @@ def run(
             golden=setup.golden,
             metrics=setup.metrics,
             profile=setup.profile,
+            profiles=setup.profiles,
             cross=cross,
             jobs=jobs,
             resume=resume,
@@ -77,7 +80,7 @@ def run(
             report=show_problem,
         )
     forms = {
-        "text": lambda: report.text(made),
+        "text": lambda: report.text(made, by),
         "md": lambda: report.markdown(made),
         "csv": lambda: report.table(made),
     }

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from karat.report.text import columns, count, printable, shortened
-from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, Run
+from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
 _SHOWN = 10
 _ORDER = {"failed": 0, "error": 1, "unscored": 2, "passed": 3}
 _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold", "reason")
 
 
-def text(run: Run) -> str:
-    """The verdict, what did not pass with its reasons, and the numbers."""
+def text(run: Run, by: Sequence[str] = ()) -> str:
+    """The verdict, what did not pass with its reasons, and the numbers, broken down if asked."""
     lines = [f"{run.verdict}: {_headline(run)}", *_troubles(run), "", *_table(run)]
+    for label in by:
+        lines += ["", *_groups(run, label)]
+    for one in run.summary.modes:
+        lines += ["", *_modes(one)]
     return "\n".join(printable(line) for line in lines) + "\n"
 
 
@@ -125,8 +129,36 @@ def _table(run: Run) -> Iterator[str]:
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *_numbers(one)] for name, one in run.summary.metrics.items()]
     yield from columns([head, *rows])
-    yield ""
-    yield count(len(run.cases), "result")
+
+
+def _groups(run: Run, label: str) -> Iterator[str]:
+    groups = [group for group in run.summary.groups if group.by == label]
+    if not groups:
+        known = ", ".join(dict.fromkeys(group.by for group in run.summary.groups)) or "nothing"
+        yield f"nothing to break down by {label!r}; there is {known}"
+        return
+    names = list(run.summary.metrics)
+    head = [label, "cases", "passed", "failed", "unscored", *names]
+    rows = [
+        [
+            group.value,
+            *map(str, (group.cases.total, group.cases.passed)),
+            *map(str, (group.cases.failed, group.cases.unscored)),
+            *[_number(group.means.get(name)) for name in names],
+        ]
+        for group in groups
+    ]
+    yield from columns([head, *rows])
+
+
+def _modes(one: ModeComparison) -> Iterator[str]:
+    first, second = one.modes
+    yield f"{first} against {second}, {count(one.pairs, 'pair')} of the same scenario:"
+    rows = [
+        [name, _number(pair.means[0]), _number(pair.means[1]), f"{pair.difference:+.3g}"]
+        for name, pair in one.metrics.items()
+    ]
+    yield from columns([["metric", first, second, "difference"], *rows])
 
 
 def _numbers(one: MetricSummary) -> list[str]:
