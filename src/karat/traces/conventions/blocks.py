@@ -103,14 +103,19 @@ def _tool_message(said: Said, value: dict[str, Json], content: Json) -> None:
 def _is_tool_block(block: Json) -> bool:
     if not isinstance(block, dict):
         return False
-    kind = block.get("type")
+    kind = _kind(block)
     if kind in RESULT_TYPES or kind in CALL_TYPES:
         return True
     return "toolResult" in block or "functionResponse" in block or "function_response" in block
 
 
+def _kind(block: dict[str, Json]) -> str | None:
+    kind = block.get("type")
+    return kind if isinstance(kind, str) else None
+
+
 def _is_text(part: dict[str, Json]) -> bool:
-    return part.get("type") in _TEXT_TYPES or ("text" in part and "type" not in part)
+    return _kind(part) in _TEXT_TYPES or ("text" in part and "type" not in part)
 
 
 def _answered(value: dict[str, Json], content: Json) -> Result:
@@ -175,7 +180,7 @@ def _content_text(said: Said, content: str) -> None:
 
 
 def fill_block(said: Said, block: dict[str, Json]) -> None:
-    kind = block.get("type")
+    kind = _kind(block)
     if kind == "text" and isinstance(piece := block.get("content"), str):
         _content_text(said, piece) if piece.startswith("Response") else said.add(piece)
     elif kind in SILENT_TYPES or block.get("thought") is True:

@@ -53,6 +53,7 @@ _LATE_MARKS: tuple[tuple[str, Convention], ...] = (
 _OPERATION_MARKS: tuple[tuple[str, Convention], ...] = (
     ("gcp.vertex.agent.event_id", _ADK),
     ("gcp.vertex.agent.session_id", _ADK),
+    ("gcp.vertex.agent.llm_request", _ADK),
     ("logfire.msg", _PYDANTIC),
     ("model_request_parameters", _PYDANTIC),
     ("pydantic_ai.all_messages", _PYDANTIC),

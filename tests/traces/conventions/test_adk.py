@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+
+from karat.schema import Json, Span, Trace, Usage
+from karat.traces.conventions import to_traces
+
+USER: Json = {"role": "user", "parts": [{"text": "tide?"}]}
+
+
+def named(name: str, key: str, parent: str | None, **attributes: Json) -> Span:
+    return Span(
+        trace_id="t1",
+        span_id=key,
+        parent_id=parent,
+        name=name,
+        start=int(key),
+        end=int(key) + 1,
+        attributes=attributes,
+    )
+
+
+def call(key: str, contents: list[Json], parts: Json, **usage: Json) -> Span:
+    response: Json = {"content": {"role": "model", "parts": parts}, "usage_metadata": usage}
+    attributes: dict[str, Json] = {
+        "gen_ai.system": "gcp.vertex.agent",
+        "gcp.vertex.agent.session_id": "s-1",
+        "gcp.vertex.agent.llm_request": json.dumps({"contents": contents}),
+        "gcp.vertex.agent.llm_response": json.dumps(response),
+    }
+    return named("call_llm", key, "2", **attributes)
+
+
+def trace(*spans: Span) -> Trace:
+    (found,) = to_traces(
+        [named("invocation", "1", None), named("agent_run [guide]", "2", "1"), *spans]
+    )
+    return found
+
+
+def test_spans_without_any_attribute_are_told_by_their_names():
+    found = trace(call("3", [USER], [{"text": "six"}]))
+    assert (found.convention, found.conversation) == ("adk", "s-1")
+    assert [(t.user, t.response, t.agents) for t in found.turns] == [("tide?", "six", ("guide",))]
+
+
+def test_what_adk_says_in_the_users_name_is_not_the_user():
+    aside: Json = {"role": "user", "parts": [{"text": "For context:"}, {"text": "[a] said x"}]}
+    assert trace(call("3", [USER, aside], [{"text": "six"}])).turns[0].user == "tide?"
+
+
+def test_cached_and_thought_tokens_are_told_only_by_the_response():
+    counted = call(
+        "3",
+        [USER],
+        [{"text": "six"}],
+        prompt_token_count=9,
+        candidates_token_count=3,
+        cached_content_token_count=4,
+        thoughts_token_count=2,
+    )
+    assert trace(counted).usage == Usage(
+        input_tokens=9, output_tokens=3, cached_tokens=4, reasoning_tokens=2
+    )
+
+
+def test_calls_without_an_id_take_the_id_of_their_span():
+    asked = call("3", [USER], [{"function_call": {"name": "tide", "args": {"city": "Oslo"}}}])
+    ran = named(
+        "execute_tool tide",
+        "4",
+        "3",
+        **{
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "tide",
+            "gen_ai.tool.call.id": "adk-1",
+            "gcp.vertex.agent.llm_request": "{}",
+            "gcp.vertex.agent.tool_response": '{"status": "error"}',
+        },
+    )
+    turn = trace(asked, ran).turns[0]
+    assert [(c.id, c.args) for c in turn.tool_calls or ()] == [("adk-1", {"city": "Oslo"})]
+    assert [(r.result, r.error) for r in turn.tool_results] == [({"status": "error"}, None)]
+    assert turn.response is None

@@ -1,0 +1,282 @@
+"""Each convention by its own marks, in spans as small as they can be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from karat.schema import Json, Span, Trace, Usage
+from karat.traces.conventions import to_traces
+
+
+def trace(root: dict[str, Json], *children: dict[str, Json], names: str = "") -> Trace:
+    told = names.split()
+    spans = [
+        Span(
+            trace_id="t1",
+            span_id=str(number),
+            parent_id="0" if number else None,
+            name=told[number] if number < len(told) else "",
+            start=number,
+            end=10 - number,
+            attributes=attributes,
+        )
+        for number, attributes in enumerate((root, *children))
+    ]
+    (found,) = to_traces(spans)
+    return found
+
+
+def story(found: Trace) -> Json:
+    turn = found.turns[0]
+    calls: list[Json] = [[c.id, c.name, c.args] for c in turn.tool_calls or ()]
+    results: list[Json] = [[r.result, r.error is not None] for r in turn.tool_results]
+    return [found.convention, list(turn.agents), turn.user, turn.response, calls, results]
+
+
+def told(convention: str, agent: str | None = "guide", call_id: str | None = "c1") -> Json:
+    agents: list[Json] = [agent] if agent else []
+    calls: Json = [[call_id, "tide", {"city": "Oslo"}]]
+    return [convention, agents, "tide?", "six", calls, [["06:10", False]]]
+
+
+def test_openai_agents_native():
+    call: Json = {
+        "type": "function_call",
+        "call_id": "c1",
+        "name": "tide",
+        "arguments": '{"city": "Oslo"}',
+    }
+    found = trace(
+        {
+            "openai_agents.type": "trace",
+            "openai_agents.workflow_name": "flow",
+            "openai_agents.group_id": "s-1",
+        },
+        {"openai_agents.type": "agent", "openai_agents.name": "guide"},
+        {
+            "openai_agents.type": "generation",
+            "openai_agents.model": "m",
+            "openai_agents.input": [{"role": "user", "content": "tide?"}],
+            "openai_agents.output": [call],
+            "openai_agents.usage": {
+                "input_tokens": 3,
+                "output_tokens_details": {"reasoning_tokens": 1},
+            },
+        },
+        {
+            "openai_agents.type": "function",
+            "openai_agents.name": "tide",
+            "openai_agents.input": '{"city":"Oslo"}',
+            "openai_agents.output": "06:10",
+        },
+        {
+            "openai_agents.type": "generation",
+            "openai_agents.output": [{"role": "assistant", "content": "six"}],
+        },
+    )
+    assert story(found) == told("openai-agents")
+    assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, reasoning_tokens=1))
+
+
+def test_langsmith_runs():
+    human: Json = {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["HumanMessage"],
+        "kwargs": {"content": "tide?"},
+    }
+    made: Json = {
+        "kwargs": {"content": "six", "usage_metadata": {"input_tokens": 3}},
+        "type": "constructor",
+        "id": ["AIMessage"],
+    }
+    found = trace(
+        {
+            "langsmith.run_type": "chain",
+            "langsmith.inputs": {"messages": [{"role": "user", "content": "tide?"}]},
+            "langsmith.outputs": {"messages": [{"type": "ai", "content": "six"}]},
+            "langsmith.extra": {"metadata": {"thread_id": "s-1"}},
+        },
+        {
+            "langsmith.run_type": "llm",
+            "langsmith.inputs": {"messages": [[human]]},
+            "langsmith.outputs": {"generations": [[{"text": "six", "message": made}]]},
+            "langsmith.extra": {"metadata": {"ls_model_name": "m"}},
+        },
+        {
+            "langsmith.run_type": "tool",
+            "langsmith.inputs": {"input": "{'city': 'Oslo'}"},
+            "langsmith.outputs": {"output": {"content": "06:10", "tool_call_id": "c1"}},
+        },
+        names="guide ChatOpenAI tide",
+    )
+    assert story(found) == told("langsmith")
+    assert (found.conversation, found.models, found.usage.input_tokens) == ("s-1", ("m",), 3)
+
+
+def test_langfuse_observations():
+    found = trace(
+        {
+            "langfuse.observation.type": "agent",
+            "langfuse.observation.input": "tide?",
+            "langfuse.session.id": "s-1",
+        },
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.model.name": "m",
+            "langfuse.observation.output": '{"role": "assistant", "content": "six"}',
+            "langfuse.observation.usage_details": '{"input": 3, "output": 1}',
+        },
+        {
+            "langfuse.observation.type": "tool",
+            "langfuse.observation.input": '{"city": "Oslo"}',
+            "langfuse.observation.output": '"06:10"',
+        },
+        names="guide chat tide",
+    )
+    assert story(found) == told("langfuse", call_id=None)
+    assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, output_tokens=1))
+
+
+def test_mlflow_spans():
+    found = trace(
+        {
+            "mlflow.spanType": '"AGENT"',
+            "mlflow.spanInputs": '{"question": "tide?"}',
+            "mlflow.spanOutputs": '"six"',
+        },
+        {
+            "mlflow.spanType": '"CHAT_MODEL"',
+            "mlflow.spanInputs": '{"model": "m", "messages": []}',
+            "mlflow.chat.tokenUsage": '{"input_tokens": 3}',
+        },
+        {
+            "mlflow.spanType": '"TOOL"',
+            "mlflow.spanInputs": '{"city": "Oslo"}',
+            "mlflow.spanOutputs": '"06:10"',
+        },
+        names="guide chat tide",
+    )
+    assert story(found) == told("mlflow", call_id=None)
+    assert (found.models, found.usage) == (("m",), Usage(input_tokens=3))
+
+
+def test_any_agent():
+    found = trace(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "guide",
+            "any_agent.final_output": "six",
+        },
+        {
+            "gen_ai.operation.name": "call_llm",
+            "gen_ai.input.messages": '[{"role": "user", "content": "tide?"}]',
+            "genai.output": '[{"name": "tide", "arguments": "{\\"city\\": \\"Oslo\\"}"}]',
+        },
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "tide",
+            "gen_ai.tool.args": '{"city": "Oslo"}',
+            "genai.output": '"06:10"',
+        },
+    )
+    assert story(found) == told("any-agent", call_id=None)
+
+
+def test_agentops_with_its_attributes_taken_apart():
+    found = trace(
+        {
+            "agentops": {"span": {"kind": "workflow"}},
+            "crewai": {"crew": {"result": "six", "tasks": [{"description": "tide?"}]}},
+        },
+        {
+            "agentops": {"span": {"kind": "agent"}, "entity": {"input": "a goal"}},
+            "agent": {"role": "guide"},
+        },
+        {
+            "agentops": {"span": {"kind": "llm"}},
+            "gen_ai": {
+                "completion": [{"role": "assistant", "content": "six"}],
+                "usage": {"prompt_tokens": "3"},
+            },
+        },
+        {
+            "agentops": {"span": {"kind": "tool"}},
+            "tool": {"name": "tide", "parameters": '{"city": "Oslo"}', "result": "06:10"},
+        },
+    )
+    assert story(found) == told("agentops", call_id=None)
+    assert found.usage == Usage(input_tokens=3)
+
+
+def test_vercel_of_old():
+    found = trace(
+        {
+            "ai.operationId": "ai.generateText",
+            "ai.telemetry.functionId": "guide",
+            "ai.prompt": '{"prompt": "tide?"}',
+            "ai.result.text": "six",
+        },
+        {
+            "ai.operationId": "ai.generateText.doGenerate",
+            "ai.result.toolCalls": json.dumps(
+                [{"toolCallId": "c1", "toolName": "tide", "args": {"city": "Oslo"}}]
+            ),
+            "ai.usage.promptTokens": 3,
+        },
+        {
+            "ai.operationId": "ai.toolCall",
+            "ai.toolCall.name": "tide",
+            "ai.toolCall.id": "c1",
+            "ai.toolCall.result": '"06:10"',
+        },
+    )
+    assert story(found) == told("vercel")
+    assert found.usage == Usage(input_tokens=3)
+
+
+def test_pydantic_ai_where_the_scope_is_lost_keeps_its_structured_result():
+    found = trace(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "guide",
+            "logfire.msg": "guide run",
+            "final_result": '{"answer": "six", "sure": true}',
+            "pydantic_ai.all_messages": json.dumps(
+                [{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}]
+            ),
+        }
+    )
+    assert (found.convention, found.turns[0].user) == ("pydantic-ai", "tide?")
+    assert found.turns[0].response == '{"answer": "six", "sure": true}'
+
+
+@pytest.mark.parametrize(
+    "system", ["strands-agents", "microsoft.agent_framework", "autogen", "gcp.vertex.agent"]
+)
+def test_a_lost_scope_is_made_up_for_by_the_system(system: str):
+    found = trace(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "guide",
+            "gen_ai.system": system,
+        }
+    )
+    assert found.convention in ("strands", "agent-framework", "autogen", "adk")
+
+
+def test_the_usage_of_old_open_telemetry_and_text_numbers_are_counted():
+    found = trace(
+        {
+            "gen_ai.request.model": "m",
+            "gen_ai.usage.prompt_tokens": "3",
+            "gen_ai.usage.completion_tokens": 2.0,
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": "tide?",
+            "gen_ai.completion.0.content": "six",
+        }
+    )
+    assert found.usage == Usage(input_tokens=3, output_tokens=2)
+    assert (found.turns[0].user, found.turns[0].response) == ("tide?", "six")

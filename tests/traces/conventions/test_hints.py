@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from karat.traces.conventions import recording_hint
+from karat.traces.conventions.detect import CONVENTIONS
+
+
+@pytest.mark.parametrize("name", sorted({convention.name for convention in CONVENTIONS}))
+@pytest.mark.parametrize("field", ["user", "response", "tool_args", "tool_results", "usage"])
+def test_every_convention_knows_how_to_record_every_field(name: str, field: str):
+    assert recording_hint(name, field)
+
+
+def test_the_hint_names_the_switch():
+    assert "SPAN_AND_EVENT" in (recording_hint("adk", "user") or "")
+    assert "TRACELOOP_TRACE_CONTENT=true" in (recording_hint("openllmetry", "response") or "")
+    assert "session.id" in (recording_hint("strands", "conversation") or "")
+
+
+def test_there_is_no_hint_for_what_is_not_known():
+    assert recording_hint("unheard-of", "user") is None
+    assert recording_hint("adk", "unheard-of") is None

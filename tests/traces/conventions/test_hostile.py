@@ -1,0 +1,182 @@
+"""Wrong types everywhere: a trace or nothing, never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from karat.schema import Json, Span, SpanEvent, Trace
+from karat.traces.assemble import assemble
+from karat.traces.conventions import messages, to_traces, tools
+from karat.traces.formats import read_items
+from karat.traces.source import values
+
+CAPTURES = Path(__file__).parent / "captures"
+BAIT = (
+    "",
+    "[",
+    "{",
+    "[{",
+    '"',
+    "N/A",
+    "[[[[]]]]",
+    '{"messages": [1, null, {"role": 5}]}',
+    '[{"role": "user", "parts": [{"type": "text", "content": 3}, null, "x"]}]',
+    '[{"role": "assistant", "tool_calls": [{"function": {"name": 1}}, 7]}]',
+    '{"generations": [[{"message": {"kwargs": []}}]]}',
+    '{"lc": 1, "type": "constructor", "id": [null], "kwargs": {"content": [[]]}}',
+    '{"content": {"parts": [{"function_call": 1}, {"function_response": {}}]}}',
+    "{'city': ",
+    "content='x' tool_call_id='y'",
+    "ResponseFunctionToolCall(arguments=)",
+    "\ud800",
+)
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+WORDS: tuple[str, ...] = (
+    "role",
+    "parts",
+    "content",
+    "type",
+    "messages",
+    "kwargs",
+    "args",
+    "id",
+    "name",
+    "function",
+    "tool_calls",
+    "arguments",
+    "text",
+    "data",
+    "message",
+    "generations",
+    "update",
+    "output",
+    "update",
+    "toolUse",
+    "toolResult",
+    "functionCall",
+    "function_response",
+    "status",
+    "json",
+    "input_str",
+    "calling",
+    "tool_string",
+    "inputs",
+    "raw",
+    "user",
+    "assistant",
+    "tool",
+    "ai",
+    "constructor",
+    "tool_call",
+    "tool_result",
+    "reasoning",
+)
+
+
+def whole(table: dict[str, Json]) -> Json:
+    return table
+
+
+def nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    keys: st.SearchStrategy[str] = st.sampled_from(WORDS)
+    lists: st.SearchStrategy[Json] = st.lists(inner, max_size=3)
+    tables = st.dictionaries(keys, inner, max_size=4)
+    return lists | tables.map(whole)
+
+
+bait: st.SearchStrategy[Json] = st.sampled_from([*BAIT, *WORDS])
+numbers: st.SearchStrategy[Json] = st.none() | st.booleans() | st.integers() | st.floats()
+junk: st.SearchStrategy[Json] = st.recursive(bait | numbers, nested, max_leaves=10)
+
+
+def spans() -> Iterator[tuple[Span, ...]]:
+    for path in sorted(CAPTURES.iterdir()):
+        records = read_items(values(path, report=lambda problem: None), source=path.name)
+        loose = (record for record in records if not isinstance(record, Trace))
+        yield from assemble(loose, source="", report=lambda problem: None).values()
+
+
+RECORDED = tuple(spans())
+
+
+def spoiled(span: Span, data: st.DataObject) -> Span:
+    attributes = dict(span.attributes)
+    for key in data.draw(st.lists(st.sampled_from(sorted(attributes) or [""]), max_size=6)):
+        attributes[key] = data.draw(junk)
+    events = tuple(spoiled_event(event, data) for event in span.events)
+    return msgspec.structs.replace(span, attributes=attributes, events=events)
+
+
+def spoiled_event(event: SpanEvent, data: st.DataObject) -> SpanEvent:
+    attributes: dict[str, Json] = {key: data.draw(junk) for key in event.attributes}
+    body: Json = data.draw(junk) if event.body is not None else None
+    return msgspec.structs.replace(event, attributes=attributes, body=body)
+
+
+@settings(max_examples=300, deadline=None)
+@given(junk)
+def test_any_value_is_read_as_messages_arguments_or_a_result(value: Json):
+    for said in (*messages.read(value, "user"), *messages.last(value, "assistant", "assistant")):
+        assert said.text is None or isinstance(said.text, str)
+    tools.arguments(value)
+    assert isinstance(tools.answer(value), tools.Answer)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
+@given(st.data())
+def test_spoiled_attributes_give_a_trace_or_nothing(data: st.DataObject):
+    recorded = data.draw(st.sampled_from(RECORDED))
+    found = to_traces([spoiled(span, data) for span in recorded])
+    assert len(found) <= 1
+    assert all(isinstance(trace, Trace) for trace in found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_lost_spans_give_a_trace_or_nothing(data: st.DataObject):
+    recorded = data.draw(st.sampled_from(RECORDED))
+    kept = data.draw(st.lists(st.sampled_from(recorded), unique_by=lambda span: span.span_id))
+    assert len(to_traces(kept)) <= 1
+
+
+@pytest.mark.parametrize("number", range(len(RECORDED)))
+def test_children_before_parents_give_the_same_turns(number: int):
+    recorded = RECORDED[number]
+    backwards = sorted(recorded, key=lambda span: span.start or 0)
+    assert to_traces(backwards)[0].turns == to_traces(recorded)[0].turns
+
+
+def test_parents_in_a_circle_are_read():
+    recorded = RECORDED[0]
+    first, second = recorded[0], recorded[1]
+    circle = [
+        msgspec.structs.replace(first, parent_id=second.span_id),
+        msgspec.structs.replace(second, parent_id=first.span_id),
+    ]
+    assert len(to_traces(circle)) <= 1
+
+
+def test_ten_thousand_levels_of_agents_are_read():
+    deep = [
+        Span(
+            trace_id="t",
+            span_id=str(level),
+            parent_id=str(level - 1) if level else None,
+            name=f"invoke_agent a{level}",
+            start=level,
+            end=20_000 - level,
+            attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": f"a{level}"},
+        )
+        for level in range(10_000)
+    ]
+    assert len(to_traces(deep)[0].turns[0].agents) == 10_000
+
+
+def test_nothing_is_nothing():
+    assert to_traces([]) == []

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from karat.schema import Json
+from karat.traces.conventions import messages
+from karat.traces.conventions.said import Call, Result, Said, last_answer, last_user
+
+CALL = Call("search", {"q": "tides"}, "c1")
+
+ASKING: dict[str, Json] = {
+    "otel": [{"role": "user", "parts": [{"type": "text", "content": "When is high tide?"}]}],
+    "chat": [{"role": "user", "content": "When is high tide?"}],
+    "blocks": [{"text": "When is high tide?"}],
+    "bedrock": [{"role": "user", "content": [{"text": "When is high tide?"}]}],
+    "bedrock in a string": [{"role": "user", "content": '[{"text": "When is high tide?"}]'}],
+    "gemini": {"contents": [{"role": "user", "parts": [{"text": "When is high tide?"}]}]},
+    "langchain data": {"messages": [{"type": "human", "data": {"content": "When is high tide?"}}]},
+    "langchain constructor": {
+        "messages": [
+            [
+                {
+                    "lc": 1,
+                    "type": "constructor",
+                    "id": ["langchain", "schema", "messages", "HumanMessage"],
+                    "kwargs": {"content": "When is high tide?"},
+                }
+            ]
+        ]
+    },
+    "vercel": {"system": "Be brief.", "prompt": "When is high tide?"},
+    "task": {"task": "When is high tide?", "stream": False},
+    "bare": "When is high tide?",
+    "adk runner": {"new_message": {"role": "user", "parts": [{"text": "When is high tide?"}]}},
+    "enum": [{"role": "MessageRole.USER", "content": "When is high tide?"}],
+}
+CALLING: dict[str, Json] = {
+    "otel": [
+        {
+            "role": "assistant",
+            "parts": [
+                {"type": "tool_call", "id": "c1", "name": "search", "arguments": {"q": "tides"}}
+            ],
+        }
+    ],
+    "chat": [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "function": {"name": "search", "arguments": '{"q": "tides"}'}}
+            ],
+        }
+    ],
+    "anthropic": [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool_use", "id": "c1", "name": "search", "input": {"q": "tides"}}
+            ],
+        }
+    ],
+    "bedrock": [{"toolUse": {"toolUseId": "c1", "name": "search", "input": {"q": "tides"}}}],
+    "gemini": {
+        "role": "model",
+        "parts": [{"function_call": {"id": "c1", "name": "search", "args": {"q": "tides"}}}],
+    },
+    "responses": [
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "call_id": "c1", "name": "search", "arguments": '{"q": "tides"}'},
+    ],
+    "generations": {
+        "generations": [
+            [
+                {
+                    "text": "",
+                    "message": {
+                        "tool_calls": [{"name": "search", "args": {"q": "tides"}, "id": "c1"}]
+                    },
+                }
+            ]
+        ]
+    },
+    "choices": {
+        "choices": [
+            {
+                "message": {
+                    "role": "assistant",
+                    "tool_calls": [
+                        {"id": "c1", "function": {"name": "search", "arguments": '{"q": "tides"}'}}
+                    ],
+                }
+            }
+        ]
+    },
+    "printed": [
+        {
+            "role": "assistant",
+            "parts": [
+                {
+                    "type": "text",
+                    "content": 'ResponseFunctionToolCall(arguments=\'{"q": "tides"}\', '
+                    "call_id='c1', name='search', type='function_call')",
+                }
+            ],
+        }
+    ],
+}
+ANSWERING: dict[str, Json] = {
+    "otel": [
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "06:10"}]}
+    ],
+    "otel of old": [
+        {"role": "user", "parts": [{"type": "tool_call_response", "id": "c1", "result": "06:10"}]}
+    ],
+    "chat": [{"role": "tool", "tool_call_id": "c1", "content": "06:10"}],
+    "bedrock": [
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "06:10"}]}}],
+        }
+    ],
+    "bedrock in a string": [
+        {
+            "role": "tool",
+            "content": '[{"toolResult": {"toolUseId": "c1", "content": [{"text": "06:10"}]}}]',
+        }
+    ],
+    "responses": [{"type": "function_call_output", "call_id": "c1", "output": "06:10"}],
+    "langchain": [{"type": "tool", "content": "06:10", "tool_call_id": "c1", "status": "success"}],
+}
+
+
+@pytest.mark.parametrize("shape", ASKING)
+@pytest.mark.parametrize("encoded", [False, True])
+def test_what_the_user_said_is_found_in_every_shape(shape: str, encoded: bool):
+    value = json.dumps(ASKING[shape]) if encoded else ASKING[shape]
+    assert last_user(messages.read(value, "user")) == "When is high tide?"
+    assert last_user(messages.last(value, "user", "user")) == "When is high tide?"
+
+
+@pytest.mark.parametrize("shape", CALLING)
+def test_a_tool_call_is_found_in_every_shape(shape: str):
+    said = messages.read(json.dumps(CALLING[shape]), "assistant")
+    assert [call for one in said for call in one.calls] == [CALL]
+
+
+@pytest.mark.parametrize("shape", ANSWERING)
+def test_a_tools_answer_is_found_in_every_shape_and_is_not_the_user(shape: str):
+    said = messages.read(ANSWERING[shape], "user")
+    assert [(r.id, r.value) for one in said for r in one.results] == [("c1", "06:10")]
+    assert last_user(said) is None
+
+
+def test_thoughts_are_not_said():
+    parts: Json = [
+        {"type": "reasoning", "content": "hm"},
+        {"text": "aha", "thought": True},
+        {"text": "06:10"},
+    ]
+    assert messages.read([{"role": "assistant", "parts": parts}], "assistant")[0].text == "06:10"
+
+
+def test_the_last_answer_is_the_last_text_not_the_join():
+    said = [
+        Said("assistant", "Let me look."),
+        Said("assistant", None, [CALL]),
+        Said("assistant", "06:10"),
+    ]
+    assert last_answer(said) == "06:10"
+
+
+def test_an_answer_without_text_is_empty_and_a_call_is_no_answer():
+    assert last_answer([Said("assistant", "")]) == ""
+    assert last_answer([Said("assistant", None, [CALL])]) is None
+
+
+def test_a_json_list_that_a_tool_answers_stays_a_list():
+    listed: Json = [{"name": "a"}, {"name": "b"}]
+    said = messages.read(
+        [{"role": "tool", "tool_call_id": "c1", "content": json.dumps(listed)}], "user"
+    )
+    assert said[0].results == [Result("c1", None, listed, error=False)]
+
+
+def test_a_structured_answer_of_a_crew_is_its_raw_text():
+    said = messages.read(
+        {"raw": "06:10", "messages": [{"role": "assistant", "content": "x"}]}, "assistant"
+    )
+    assert last_answer(said) == "06:10"

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import json
+
+from karat.schema import Json, Span, SpanEvent, Trace, Usage
+from karat.traces.conventions import to_traces
+
+
+def span(key: str, parent: str | None, start: int, attributes: dict[str, Json]) -> Span:
+    return Span(
+        trace_id="t1",
+        span_id=key,
+        parent_id=parent,
+        name=key,
+        start=start,
+        end=start + 1,
+        attributes=attributes,
+    )
+
+
+def trace(*spans: Span) -> Trace:
+    (found,) = to_traces(spans)
+    return found
+
+
+def test_a_crew_is_given_its_tasks_and_answers_raw():
+    crew = span(
+        "Crew_1.kickoff",
+        None,
+        1,
+        {
+            "openinference.span.kind": "CHAIN",
+            "crew_id": "1",
+            "crew_tasks": json.dumps([{"description": "Write about tides."}]),
+            "output.value": json.dumps(
+                {"raw": "Tides.", "token_usage": {"prompt_tokens": 9, "completion_tokens": 3}}
+            ),
+        },
+    )
+    writer = span(
+        "writer._execute_core",
+        "Crew_1.kickoff",
+        2,
+        {"openinference.span.kind": "AGENT", "graph.node.id": "Writer", "input.value": "{}"},
+    )
+    used = span(
+        "ToolUsage._use",
+        "writer._execute_core",
+        3,
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "",
+            "input.value": json.dumps({"calling": "tool_name='tide' arguments={'city': 'Oslo'}"}),
+            "output.value": "06:10",
+        },
+    )
+    found = trace(crew, writer, used)
+    turn = found.turns[0]
+    assert (turn.user, turn.response, turn.agents) == ("Write about tides.", "Tides.", ("Writer",))
+    assert [(c.name, c.args, c.agent) for c in turn.tool_calls or ()] == [
+        ("tide", {"city": "Oslo"}, "Writer")
+    ]
+    assert found.usage == Usage(input_tokens=9, output_tokens=3)
+
+
+def test_claude_agent_sdk_tells_arguments_as_parameters_and_its_usage_on_the_agent():
+    root = span(
+        "ClaudeAgentSDK.query",
+        None,
+        1,
+        {
+            "openinference.span.kind": "AGENT",
+            "input.value": "When is high tide?",
+            "output.value": "At six.",
+            "llm.model_name": "claude",
+            "llm.token_count.prompt": 4,
+            "llm.token_count.completion": 7,
+            "llm.token_count.prompt_details.cache_read": 2,
+            "llm.output_messages.0.message.role": "assistant",
+            "llm.output_messages.0.message.content.0": "Let me look.",
+        },
+    )
+    used = span(
+        "Bash",
+        "ClaudeAgentSDK.query",
+        2,
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "Bash",
+            "tool.id": "toolu_1",
+            "tool.parameters": '{"command": "tide"}',
+        },
+    )
+    found = trace(root, used)
+    turn = found.turns[0]
+    assert (turn.user, turn.response) == ("When is high tide?", "At six.")
+    assert [(c.id, c.args) for c in turn.tool_calls or ()] == [("toolu_1", {"command": "tide"})]
+    assert found.usage == Usage(input_tokens=4, output_tokens=7, cached_tokens=2)
+
+
+def test_the_bogus_model_span_of_llama_index_and_printed_outputs_are_passed_over():
+    found = trace(
+        span(
+            "FunctionAgent.run",
+            None,
+            1,
+            {
+                "openinference.span.kind": "AGENT",
+                "input.value": json.dumps({"user_msg": "When is high tide?"}),
+                "output.value": "AgentOutput(response=ChatMessage(role=...), tool_calls=[])",
+            },
+        ),
+        span(
+            "OpenAI._prepare_chat_with_tools",
+            "FunctionAgent.run",
+            2,
+            {"openinference.span.kind": "LLM"},
+        ),
+        span(
+            "OpenAI.astream_chat",
+            "FunctionAgent.run",
+            3,
+            {
+                "openinference.span.kind": "LLM",
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.contents.0.message_content.type": "reasoning",
+                "llm.output_messages.0.message.contents.0.message_content.text": "hm",
+                "llm.output_messages.0.message.contents.1.message_content.type": "text",
+                "llm.output_messages.0.message.contents.1.message_content.text": "At six.",
+            },
+        ),
+    )
+    assert (found.turns[0].user, found.turns[0].response) == ("When is high tide?", "At six.")
+    assert len(found.model_calls) == 1
+
+
+def test_nested_attributes_are_spelled_out():
+    found = trace(
+        span(
+            "chat",
+            None,
+            1,
+            {
+                "openinference": {"span": {"kind": "LLM"}},
+                "llm": {
+                    "token_count": {"prompt": 5},
+                    "input_messages": [{"message": {"role": "user", "content": "tide?"}}],
+                    "output_messages": [{"message": {"role": "assistant", "content": "six"}}],
+                },
+            },
+        )
+    )
+    assert (found.turns[0].user, found.turns[0].response) == ("tide?", "six")
+    assert found.usage == Usage(input_tokens=5)
+
+
+def test_retrieved_documents_are_the_grounding():
+    found = trace(
+        span("agent", None, 1, {"openinference.span.kind": "AGENT", "input.value": "tide?"}),
+        span(
+            "search",
+            "agent",
+            2,
+            {
+                "openinference.span.kind": "RETRIEVER",
+                "retrieval.documents.0.document.content": "High tide at six.",
+                "retrieval.documents.1.document.content": "Low tide at noon.",
+            },
+        ),
+    )
+    assert found.turns[0].grounding == ("High tide at six.", "Low tide at noon.")
+
+
+def test_content_that_adot_moved_into_a_log_record_is_read_from_there():
+    asked: Json = {
+        "messages": [
+            {"role": "user", "content": '{"messages": [{"type": "human", "content": "tide?"}]}'}
+        ]
+    }
+    told: Json = {
+        "messages": [
+            {"role": "assistant", "content": '{"messages": [{"type": "ai", "content": "six"}]}'}
+        ]
+    }
+    log = SpanEvent(
+        name="openinference.instrumentation.langchain", body={"input": asked, "output": told}
+    )
+    only = Span(
+        trace_id="t1",
+        span_id="a",
+        name="log",
+        start=1,
+        end=2,
+        events=(log,),
+        scope="openinference.instrumentation.langchain",
+    )
+    assert [(t.user, t.response) for t in trace(only).turns] == [("tide?", "six")]

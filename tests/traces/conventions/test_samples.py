@@ -1,0 +1,74 @@
+"""Captures of real instrumentations around a scripted model: what was done is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from karat.schema import Json, Trace, Turn, Usage
+from karat.traces.assemble import assemble
+from karat.traces.conventions import to_traces
+from karat.traces.formats import read_items
+from karat.traces.source import values
+
+HERE = Path(__file__).parent
+CAPTURES = sorted((HERE / "captures").iterdir())
+
+
+def traces(path: Path) -> list[Trace]:
+    records = read_items(values(path, report=lambda problem: None), source=path.name)
+    loose = (record for record in records if not isinstance(record, Trace))
+    found = assemble(loose, source="", report=lambda problem: None)
+    return [trace for spans in found.values() for trace in to_traces(spans, source=path.name)]
+
+
+def shown(trace: Trace) -> dict[str, Json]:
+    return {
+        "convention": trace.convention,
+        "conversation": trace.conversation,
+        "sources": {**trace.sources},
+        "turns": [shown_turn(turn) for turn in trace.turns],
+    }
+
+
+def shown_turn(turn: Turn) -> dict[str, Json]:
+    calls = [{"id": c.id, "name": c.name, "args": c.args} for c in turn.tool_calls or ()]
+    results = [
+        {"id": r.id, "name": r.name, "result": r.result, "error": r.error}
+        for r in turn.tool_results
+    ]
+    return {
+        "user": turn.user,
+        "response": turn.response,
+        "agents": list(turn.agents),
+        "tool_calls": [*calls],
+        "tool_results": [*results],
+        "models": list(dict.fromkeys(call.model for call in turn.model_calls)),
+        "usage": msgspec.to_builtins(Usage.total(call.usage for call in turn.model_calls)),
+    }
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_each_capture_gives_what_was_done(path: Path):
+    expected = HERE / "expected" / f"{path.name.removesuffix('.otlp.jsonl')}.json"
+    assert [shown(trace) for trace in traces(path)] == msgspec.json.decode(expected.read_bytes())
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_the_mapper_and_its_version_are_remembered(path: Path):
+    assert {trace.mapper for trace in traces(path)} == {
+        f"{trace.convention}@1" for trace in traces(path)
+    }
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_a_turn_lasts_as_long_as_its_calls(path: Path):
+    for turn in (turn for trace in traces(path) for turn in trace.turns):
+        starts = [
+            call.start for call in (*turn.model_calls, *(turn.tool_calls or ())) if call.start
+        ]
+        assert turn.start is not None
+        assert turn.end is not None
+        assert turn.start <= min(starts) <= turn.end
