@@ -39,6 +39,7 @@ format: $(DEVELOPED)  ## mend format and style
 	$(BIN)/ruff check --fix .
 
 docs: $(DEVELOPED)  ## write the outputs in README.md and docs/ anew
+	$(BIN)/python -m tests.reference
 	$(BIN)/python -m tests.docs
 
 bench: $(DEVELOPED) $(PEERS)  ## measure against the peers and write docs/benchmarks.md
