@@ -177,3 +177,14 @@ def test_lines_from_the_middle_of_a_file_know_their_number():
     found = source.values_in(lines, source="f", report=problems.append, before=10)
     assert list(found) == [{"a": 1}]
     assert [problem.where for problem in problems] == ["f line 12"]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [b'{"a": "' + b'\\"' * 300_000, b"{" * 300_000, b'{"a": [\n' * 100_000, b'["' * 300_000],
+    ids=["escaped quotes", "brackets", "open lines", "open strings"],
+)
+def test_a_damaged_end_takes_no_longer_than_its_length(tmp_path: Path, tail: bytes):
+    found, problems = read(tmp_path / "f", b'{"a": 1}\n' + tail)
+    assert found == [{"a": 1}]
+    assert problems

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import isfinite
 
 from karat.schema import Json
 from karat.traces.shape import count, first, parsed, rows, table, tables
@@ -51,6 +52,17 @@ def _integer(value: Json) -> Json:
     return value if found is None else found
 
 
+def _double(value: Json) -> Json:
+    """A number; protobuf spells NaN and the infinities as text, and JSON has none of them."""
+    if not isinstance(value, str):
+        return value
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return number if isfinite(number) else None
+
+
 def _same(value: Json) -> Json:
     return value
 
@@ -66,7 +78,7 @@ def _pairs(value: Json) -> Json:
 _SPELLINGS: dict[str, Callable[[Json], Json]] = {
     "string_value": _same,
     "int_value": _integer,
-    "double_value": _same,
+    "double_value": _double,
     "bool_value": _same,
     "array_value": _values,
     "kvlist_value": _pairs,

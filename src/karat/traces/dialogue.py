@@ -17,6 +17,8 @@ class _Open:
     user: list[str] = field(default_factory=list[str])
     said: list[Message] = field(default_factory=list[Message])
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    places: dict[str, int] = field(default_factory=dict[str, int])
+    """Where the calls are, by their ids."""
     results: list[ToolResult] = field(default_factory=list[ToolResult])
     models: list[ModelCall] = field(default_factory=list[ModelCall])
     agents: list[str] = field(default_factory=list[str])
@@ -67,17 +69,18 @@ class Dialogue:
 
     def call(self, call: ToolCall) -> None:
         """An agent calls a tool."""
+        if call.id is not None:
+            self._now.places[call.id] = len(self._now.calls)
         self._now.calls.append(call)
 
     def result(self, result: ToolResult, *, at: int | None = None) -> None:
         """A tool answers; a result that does not name its tool takes the name from the call."""
-        calls = self._now.calls
-        for place in range(len(calls) - 1, -1, -1) if result.id is not None else ():
-            if calls[place].id == result.id:
-                calls[place] = msgspec.structs.replace(calls[place], end=at)
-                if result.name is None:
-                    result = msgspec.structs.replace(result, name=calls[place].name)
-                break
+        place = self._now.places.get(result.id) if result.id is not None else None
+        if place is not None:
+            call = msgspec.structs.replace(self._now.calls[place], end=at)
+            self._now.calls[place] = call
+            if result.name is None:
+                result = msgspec.structs.replace(result, name=call.name)
         self._now.results.append(result)
 
     def model(self, call: ModelCall) -> None:

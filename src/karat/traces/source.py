@@ -32,7 +32,8 @@ T = TypeVar("T")
 
 _HEAD = 4096
 _MAX_PROBLEMS = 20
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"')
+# A string without an end takes the rest of the line: else each quote in it would be tried again.
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -44,6 +45,7 @@ _FOREIGN = {
 }
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, ValueError)
 _COLUMNS = frozenset({b"session_trace", b"user_inputs"})
+_json = msgspec.json.Decoder().decode
 _CUT = "the file ends inside a JSON value"
 
 
@@ -51,7 +53,7 @@ def values(
     path: str | Path,
     *,
     report: Report,
-    decode: Callable[[bytes], T | Json] = msgspec.json.decode,
+    decode: Callable[[bytes], T | Json] = _json,
 ) -> Iterator[T | Json | bytes]:
     """The JSON values of a file, or the bytes of a file that is not text.
 
@@ -82,7 +84,7 @@ def values_in(
     *,
     source: str,
     report: Report,
-    decode: Callable[[bytes], T | Json] = msgspec.json.decode,
+    decode: Callable[[bytes], T | Json] = _json,
     before: int = 0,
 ) -> Iterator[T | Json]:
     """The JSON values of some lines of a file, which has `before` lines ahead of them."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.formats.jaeger import status_of, without_plumbing
 from karat.traces.normal import Status, kind, nanoseconds, padded
 from karat.traces.shape import count, first, parsed, table, tables, text
-
-_NAMED = re.compile(r'"?([^"{|:]+)"?\s*[:|]\s*(\{.*\})\s*(?:\|\s*\d+)?', re.DOTALL)
 
 
 class Zipkin:
@@ -74,9 +71,10 @@ def _annotation(value: str) -> tuple[str, dict[str, Json]]:
     if isinstance(whole, dict) and len(whole) == 1:
         name, held = next(iter(whole.items()))
         return name, table(parsed(held))
-    found = _NAMED.fullmatch(value)
-    held = parsed(found[2]) if found else None
-    return (found[1].strip(), held) if found and isinstance(held, dict) else (value, {})
+    start = value.find("{")
+    name, mark = value[: max(start, 0)].rstrip(), value[: max(start, 0)].rstrip()[-1:]
+    held = parsed(value[start : value.rfind("}") + 1]) if mark in (":", "|") else None
+    return (name[:-1].strip(' "'), held) if isinstance(held, dict) else (value, {})
 
 
 def _resource(endpoint: dict[str, Json]) -> dict[str, Json]:
