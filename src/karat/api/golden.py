@@ -50,7 +50,7 @@ def convert(
         target=to,
         cases=len(dataset.cases),
         losses=prepared.losses,
-        carried=not drop,
+        carried=not drop and not (strict and prepared.losses),
     )
     if strict and prepared.losses:
         raise LossError(

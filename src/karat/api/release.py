@@ -1,0 +1,195 @@
+"""The use-case of a release."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import msgspec
+
+from karat import plugins
+from karat.api.golden import PathName, load, save
+from karat.api.versions import REGISTRY, compare, format_name, load_release, moment
+from karat.datasets import write as writing
+from karat.datasets.aside import aside_path
+from karat.datasets.read import named
+from karat.errors import RefusedError, UsageError
+from karat.files import replace
+from karat.schema import Bump, Dataset, Diff, Previous, Release
+from karat.schema.digest import dataset_digest
+from karat.versions import changelog, git
+from karat.versions.diff import with_losses
+from karat.versions.publish import Stage, already_there, keep_bytes, locked, staged
+from karat.versions.registry import CHANGELOG, RECORD, Registry, Released, Shelf
+from karat.versions.release import counted, first_version, next_version
+from karat.versions.review import unapproved
+from karat.versions.seal import digest, sealed
+from karat.versions.stamp import stamp
+from karat.versions.verify import verify
+
+_SCHEMA = "karat.release/1"
+_SHOWN = 20
+
+
+class _Since(NamedTuple):
+    """The last release, and what changed since."""
+
+    last: Released
+    diff: Diff
+
+
+def release(
+    path: PathName,
+    *,
+    bump: Bump | None = None,
+    version: str | None = None,
+    made_for: Sequence[str] = (),
+    by: str | None = None,
+    date: str | None = None,
+    notes: Sequence[str] = (),
+    require_approved: bool = False,
+    registry: PathName = REGISTRY,
+    format: str | None = None,
+) -> Release:
+    """Freeze a golden file as a version that can no longer change. The version follows from what
+    changed since the last release of a dataset of this name; a lower one is refused."""
+    file, root = Path(path), Path(registry)
+    dataset = load(file, format=format)
+    at = moment(date)
+    with locked(root):
+        shelf = Registry(root).shelf(dataset.name)
+        since = _since(shelf, dataset)
+        chosen = _version(since, dataset, bump, version)
+        if require_approved:
+            _refuse_drafts(dataset, since)
+        parts = _stamped(file, dataset, chosen)
+        folder = shelf.folder / chosen
+        if folder.exists():
+            raise already_there(folder)
+        keep_bytes(root)
+        with staged(root, folder) as stage:
+            log = _log(since, dataset, chosen, at, made_for, notes)
+            files = {**parts, CHANGELOG: log.encode()}
+            for name, data in files.items():
+                stage.write(name, data)
+            record = sealed(
+                Release(
+                    schema=_SCHEMA,
+                    name=dataset.name,
+                    version=chosen,
+                    bump=since.diff.bump if since else None,
+                    digest=dataset_digest(load(stage.path / file.name, format=format)),
+                    format=format or format_name(dataset) or "",
+                    file=file.name,
+                    files={name: digest(data) for name, data in files.items()},
+                    cases=counted(since.diff if since else None, dataset),
+                    released_at=at,
+                    released_by=by or git.user(file.parent) or getpass.getuser(),
+                    commit=git.commit(file.parent),
+                    made_for=tuple(made_for),
+                    previous=_previous(since),
+                    seal="",
+                )
+            )
+            stage.write(RECORD, _readable(record))
+            _publish(stage, file, parts)
+        shelf.remember(record)
+    return record
+
+
+def _since(shelf: Shelf, dataset: Dataset) -> _Since | None:
+    problem = next(iter(verify([shelf])), None)
+    if problem:
+        raise RefusedError(
+            f"the releases before are not intact: {problem.where} {problem.message}",
+            hint="`karat versions --verify` names all that is wrong",
+        )
+    releases = shelf.releases()
+    if not releases:
+        return None
+    found = with_losses(compare(load_release(releases[-1]), dataset))
+    return _Since(releases[-1], found)
+
+
+def _version(since: _Since | None, dataset: Dataset, bump: Bump | None, version: str | None) -> str:
+    if since is None:
+        return first_version(dataset.version, version=version)
+    last = since.last.record.version
+    return next_version(last, since.diff, stated=dataset.version, bump=bump, version=version)
+
+
+def _previous(since: _Since | None) -> Previous | None:
+    last = since.last.record if since else None
+    return Previous(version=last.version, seal=last.seal) if last else None
+
+
+def _refuse_drafts(dataset: Dataset, since: _Since | None) -> None:
+    found = list(unapproved(dataset, since.diff if since else None))
+    if found:
+        more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+        raise RefusedError(
+            f"{len(found)} of {len(dataset.cases)} cases are not approved: "
+            + ", ".join([*found[:_SHOWN], *more]),
+            hint="`karat review FILE CASE… --as approved --by NAME` approves them",
+        )
+
+
+def _log(
+    since: _Since | None,
+    dataset: Dataset,
+    version: str,
+    at: str,
+    made_for: Sequence[str],
+    notes: Sequence[str],
+) -> str:
+    changes = changelog.later(since.diff, dataset) if since else changelog.first(dataset)
+    bullets = [*notes, *changes, *(f"For {one}" for one in made_for)]
+    before = (since.last.folder / CHANGELOG).read_text("utf-8") if since else None
+    return changelog.grown(dataset.name, changelog.entry(version, at[:10], bullets), before)
+
+
+def _stamped(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
+    """The files of the release, by name: with the version in them where the format has a place."""
+    if file.name in (RECORD, CHANGELOG):
+        raise UsageError(f"a golden file cannot be called {file.name!r}", hint="rename it")
+    parts = {one.name: one.read_bytes() for one in (file, aside_path(file)) if one.is_file()}
+    named_anew = msgspec.structs.replace(dataset, version=version)
+    if dataset.version == version or not _has_place(file, named_anew):
+        return parts
+    edited = stamp(parts[file.name], version)
+    if edited is not None:
+        return {**parts, file.name: edited}
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / file.name
+        save(named_anew, copy, format=format_name(dataset))
+        return {one.name: one.read_bytes() for one in (copy, aside_path(copy)) if one.is_file()}
+
+
+def _has_place(file: Path, dataset: Dataset) -> bool:
+    form = named(format_name(dataset) or "", plugins.formats())
+    if not form.writable:
+        return False
+    made = writing.prepare(dataset.with_cases(()), writing.target(file, form), plugins.formats())
+    return "version" not in made.header.lost
+
+
+def _publish(stage: Stage, file: Path, parts: dict[str, bytes]) -> None:
+    """The file states its version before the release exists: killed in between, the same release
+    can be made again, while a file behind its release would look like another version."""
+    before = {name: (file.parent / name).read_bytes() for name in parts}
+    changed = [name for name in parts if parts[name] != before[name]]
+    try:
+        for name in changed:
+            replace(file.parent / name, parts[name])
+        stage.publish()
+    except BaseException:
+        for name in changed:
+            replace(file.parent / name, before[name])
+        raise
+
+
+def _readable(record: Release) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
