@@ -38,16 +38,13 @@ class Adk(GenAi):
     name: ClassVar[str] = "adk"
 
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
-    inputs: ClassVar = (Source(_REQUEST, _asked, None, _REQUEST), *GenAi.inputs)
-    outputs: ClassVar = (Source(_RESPONSE, _answered, None, _RESPONSE), *GenAi.outputs)
+    inputs: ClassVar = (Source(_REQUEST, _asked, None, (_REQUEST,)), *GenAi.inputs)
+    outputs: ClassVar = (Source(_RESPONSE, _answered, None, (_RESPONSE,)), *GenAi.outputs)
     tool_args: ClassVar = (*GenAi.tool_args, "gcp.vertex.agent.tool_call_args")
     tool_results: ClassVar = (*GenAi.tool_results, "gcp.vertex.agent.tool_response")
 
-    def role(self, span: Span) -> SpanRole | None:
-        """By the operation, else by the span's name: `agent_run [X]` has no attributes at all."""
-        role = super().role(span)
-        if role is not None or "gen_ai.operation.name" in span.attributes:
-            return role
+    def unnamed(self, span: Span) -> SpanRole | None:
+        """By the span's name: `agent_run [X]` has no attributes at all."""
         name = span.name
         if name == "call_llm":
             return "model"
@@ -55,7 +52,7 @@ class Adk(GenAi):
             return "agent"
         if name.startswith("execute_tool ") and name != "execute_tool (merged)":
             return "tool"
-        return "workflow" if name == "invocation" else None
+        return "workflow" if name == "invocation" else super().unnamed(span)
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by the span's name."""

@@ -38,7 +38,7 @@ class AnyAgent(GenAi):
 
     outputs: ClassVar = (
         verbatim("any_agent.final_output", "assistant"),
-        Source(OUTPUTS[0], _answered),
+        Source(OUTPUTS[0], _answered, None, OUTPUTS),
         *GenAi.outputs,
     )
     tool_results: ClassVar = (*GenAi.tool_results, *OUTPUTS)

@@ -26,8 +26,14 @@ class Source(NamedTuple):
     read: Callable[[Span], list[Said] | None]
     last: Callable[[Span, Role], list[Said] | None] | None = None
     """The same, if only what one side said last is wanted."""
-    mark: str | None = None
-    """An attribute without which there is nothing to read."""
+    marks: tuple[str, ...] = ()
+    """Attributes of which one must be there for anything to be read; without any, events must."""
+
+    def is_silent(self, span: Span) -> bool:
+        """Whether there is nothing to read, told without reading."""
+        if self.marks:
+            return span.attributes.keys().isdisjoint(self.marks)
+        return not span.events
 
 
 def attribute(key: str, role: Role) -> Source:
@@ -41,7 +47,7 @@ def attribute(key: str, role: Role) -> Source:
         value = span.attributes.get(key)
         return None if value is None else messages.last(value, role, wanted)
 
-    return Source(key, read, last, key)
+    return Source(key, read, last, (key,))
 
 
 def numbered(prefix: str, layout: flat.Layout) -> Source:
@@ -53,7 +59,7 @@ def numbered(prefix: str, layout: flat.Layout) -> Source:
     def last(span: Span, wanted: Role) -> list[Said] | None:
         return flat.last(span.attributes, prefix, layout, wanted)
 
-    return Source(prefix, read, last)
+    return Source(prefix, read, last, flat.marks(prefix, layout))
 
 
 def verbatim(key: str, role: Role) -> Source:
@@ -63,7 +69,7 @@ def verbatim(key: str, role: Role) -> Source:
         value = span.attributes.get(key)
         return [Said(role, dumps(value))] if value is not None else None
 
-    return Source(key, read, None, key)
+    return Source(key, read, None, (key,))
 
 
 class Tool(NamedTuple):
@@ -170,9 +176,8 @@ class Convention:
 
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""
-        attributes = span.attributes
         for source in self.inputs_of(span):
-            if source.mark is not None and source.mark not in attributes:
+            if source.is_silent(span):
                 continue
             said = source.last(span, "user") if source.last else source.read(span)
             if said and (found := last_user(said)) is not None:
@@ -182,9 +187,8 @@ class Convention:
     def response(self, span: Span) -> tuple[str, str] | None:
         """What was answered last, and the source that answered."""
         empty = None
-        attributes = span.attributes
         for source in self.outputs_of(span):
-            if source.mark is not None and source.mark not in attributes:
+            if source.is_silent(span):
                 continue
             said = source.last(span, "assistant") if source.last else source.read(span)
             found = last_answer(said) if said else None
@@ -266,10 +270,10 @@ def _first_key(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None
 
 
 def _first(span: Span, sources: tuple[Source, ...]) -> tuple[str, list[Said]] | None:
-    attributes = span.attributes
     for source in sources:
-        if source.mark is None or source.mark in attributes:
-            said = source.read(span)
-            if said:
-                return source.key, said
+        if source.is_silent(span):
+            continue
+        said = source.read(span)
+        if said:
+            return source.key, said
     return None

@@ -34,8 +34,8 @@ def _asked(told: list[Json]) -> list[Said] | None:
 
 
 TASKS = (
-    Source("crew_tasks", _listed, None, "crew_tasks"),
-    Source("crewai.crew.tasks", _numbered, None, "crewai.crew.tasks.0.description"),
+    Source("crew_tasks", _listed, None, ("crew_tasks",)),
+    Source("crewai.crew.tasks", _numbered, None, ("crewai.crew.tasks.0.description",)),
 )
 RESULT = verbatim("crewai.crew.result", "assistant")
 

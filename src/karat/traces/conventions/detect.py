@@ -31,36 +31,36 @@ _ANY_AGENT = AnyAgent()
 _OPENLLMETRY = OpenLlmetry()
 _LANGFUSE = Langfuse()
 
-_MARKS: tuple[tuple[str, Convention], ...] = (
-    ("openinference.span.kind", _OPENINFERENCE),
-    ("ai.operationId", Vercel()),
-    ("langsmith.span.kind", LangSmith()),
-    ("traceloop.span.kind", _OPENLLMETRY),
-    ("agentops.span.kind", AgentOps()),
-)
+_MARKS: dict[str, Convention] = {
+    "openinference.span.kind": _OPENINFERENCE,
+    "ai.operationId": Vercel(),
+    "langsmith.span.kind": LangSmith(),
+    "traceloop.span.kind": _OPENLLMETRY,
+    "agentops.span.kind": AgentOps(),
+}
 """Attributes that outrank the operation, which such spans may carry as well."""
-_LATE_MARKS: tuple[tuple[str, Convention], ...] = (
-    ("llm.request.type", _OPENLLMETRY),
-    ("openai_agents.type", OpenAiAgents()),
-    ("langsmith.run_type", LangSmithRun()),
-    ("mlflow.spanType", MlFlow()),
-    ("langfuse.observation.type", _LANGFUSE),
-    ("gcp.vertex.agent.llm_request", _ADK),
-    ("gcp.vertex.agent.event_id", _ADK),
-    ("all_messages_events", _PYDANTIC),
-    ("pydantic_ai.all_messages", _PYDANTIC),
-)
-_OPERATION_MARKS: tuple[tuple[str, Convention], ...] = (
-    ("gcp.vertex.agent.event_id", _ADK),
-    ("gcp.vertex.agent.session_id", _ADK),
-    ("gcp.vertex.agent.llm_request", _ADK),
-    ("logfire.msg", _PYDANTIC),
-    ("model_request_parameters", _PYDANTIC),
-    ("pydantic_ai.all_messages", _PYDANTIC),
-    ("any_agent.final_output", _ANY_AGENT),
-    ("gen_ai.output", _ANY_AGENT),
-    ("genai.output", _ANY_AGENT),
-)
+_LATE_MARKS: dict[str, Convention] = {
+    "llm.request.type": _OPENLLMETRY,
+    "openai_agents.type": OpenAiAgents(),
+    "langsmith.run_type": LangSmithRun(),
+    "mlflow.spanType": MlFlow(),
+    "langfuse.observation.type": _LANGFUSE,
+    "gcp.vertex.agent.llm_request": _ADK,
+    "gcp.vertex.agent.event_id": _ADK,
+    "all_messages_events": _PYDANTIC,
+    "pydantic_ai.all_messages": _PYDANTIC,
+}
+_OPERATION_MARKS: dict[str, Convention] = {
+    "gcp.vertex.agent.event_id": _ADK,
+    "gcp.vertex.agent.session_id": _ADK,
+    "gcp.vertex.agent.llm_request": _ADK,
+    "logfire.msg": _PYDANTIC,
+    "model_request_parameters": _PYDANTIC,
+    "pydantic_ai.all_messages": _PYDANTIC,
+    "any_agent.final_output": _ANY_AGENT,
+    "gen_ai.output": _ANY_AGENT,
+    "genai.output": _ANY_AGENT,
+}
 """Attributes that tell whose operation it is where the scope is lost."""
 _SCOPES: dict[str, Convention] = {
     "gcp.vertex.agent": _ADK,
@@ -82,7 +82,8 @@ CONVENTIONS: tuple[Convention, ...] = tuple(
     dict.fromkeys(
         (
             _GENAI,
-            *(convention for _, convention in (*_MARKS, *_LATE_MARKS)),
+            *_MARKS.values(),
+            *_LATE_MARKS.values(),
             *_SCOPES.values(),
             *_SYSTEMS.values(),
         )
@@ -106,30 +107,28 @@ def _convention(span: Span) -> Convention | None:
     attributes = span.attributes
     if not attributes:
         return _by_name(span)
-    for key, convention in _MARKS:
-        if key in attributes:
-            return convention
+    lacks = attributes.keys().isdisjoint
+    if not lacks(_MARKS):
+        return _marked(span, _MARKS)
     if "gen_ai.operation.name" in attributes:
-        return _by_producer(span)
-    for key, convention in _LATE_MARKS:
-        if key in attributes:
-            return convention
+        return _SCOPES.get(span.scope) or _by_system(span)
+    if not lacks(_LATE_MARKS):
+        return _marked(span, _LATE_MARKS)
     return _by_name(span)
 
 
-def _by_producer(span: Span) -> Convention:
-    found = _SCOPES.get(span.scope)
-    if found is not None:
-        return found
+def _marked(span: Span, marks: dict[str, Convention]) -> Convention | None:
+    for key, convention in marks.items():
+        if key in span.attributes:
+            return convention
+    return None
+
+
+def _by_system(span: Span) -> Convention:
     attributes = span.attributes
     system = attributes.get("gen_ai.provider.name") or attributes.get("gen_ai.system")
     found = _SYSTEMS.get(system) if isinstance(system, str) else None
-    if found is not None:
-        return found
-    for key, convention in _OPERATION_MARKS:
-        if key in attributes:
-            return convention
-    return _GENAI
+    return found or _marked(span, _OPERATION_MARKS) or _GENAI
 
 
 def _by_name(span: Span) -> Convention | None:

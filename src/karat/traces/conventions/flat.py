@@ -82,6 +82,12 @@ def last(
     return read(attributes, prefix, layout)
 
 
+def marks(prefix: str, layout: Layout) -> tuple[str, ...]:
+    """The attributes of which a first message has at least one."""
+    keys = _keys(prefix, 0, layout)
+    return (keys.role, keys.content, keys.first_call, keys.first_kind, keys.first_content)
+
+
 def _spell(prefix: str, index: int, layout: Layout) -> Keys:
     base = f"{prefix}.{index}.{layout.message}"
     return Keys(

@@ -101,10 +101,22 @@ class GenAi(Convention):
     def role(self, span: Span) -> SpanRole | None:
         """By the operation; a tool that merges other tools' answers is none."""
         operation = span.attributes.get("gen_ai.operation.name")
-        role = ROLES.get(operation) if isinstance(operation, str) else _unnamed(span)
+        if operation is None:
+            return self.unnamed(span)
+        role = ROLES.get(operation) if isinstance(operation, str) else None
         if role == "tool" and span.attributes.get("gen_ai.tool.name") == "(merged tools)":
             return None
         return role
+
+    def unnamed(self, span: Span) -> SpanRole | None:
+        """The role of a span that names no operation, as early recorders wrote them."""
+        attributes = span.attributes
+        if "gen_ai.tool.name" in attributes:
+            return None if attributes["gen_ai.tool.name"] == "(merged tools)" else "tool"
+        if "gen_ai.request.model" not in attributes:
+            return None
+        told = "gen_ai.usage.output_tokens" in attributes or "gen_ai.prompt.0.role" in attributes
+        return "model" if told or "gen_ai.usage.completion_tokens" in attributes else None
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `invoke_agent weather`."""
@@ -133,17 +145,6 @@ class GenAi(Convention):
         if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
             found = found._replace(answer=found.answer._replace(failed=True))
         return found
-
-
-def _unnamed(span: Span) -> SpanRole | None:
-    """Early recorders named no operation."""
-    attributes = span.attributes
-    if "gen_ai.tool.name" in attributes:
-        return "tool"
-    if "gen_ai.request.model" not in attributes:
-        return None
-    told = "gen_ai.usage.output_tokens" in attributes or "gen_ai.prompt.0.role" in attributes
-    return "model" if told or "gen_ai.usage.completion_tokens" in attributes else None
 
 
 def _suffix(name: str, prefix: str) -> str | None:

@@ -33,24 +33,21 @@ class PydanticAi(GenAi):
 
     agent_names: ClassVar = ("gen_ai.agent.name", "agent_name")
     models: ClassVar = (*GenAi.models, "model_name")
-    inputs: ClassVar = (*GenAi.inputs, Source("events", _asked, None, "events"))
+    inputs: ClassVar = (*GenAi.inputs, Source("events", _asked, None, ("events",)))
     outputs: ClassVar = (
         verbatim("final_result", "assistant"),
         *GenAi.outputs,
-        Source("events", _answered, None, "events"),
+        Source("events", _answered, None, ("events",)),
     )
     transcripts: ClassVar = (
         attribute("pydantic_ai.all_messages", "user"),
-        Source("all_messages_events", _run, None, "all_messages_events"),
+        Source("all_messages_events", _run, None, ("all_messages_events",)),
     )
     tool_args: ClassVar = (*GenAi.tool_args, "tool_arguments")
     tool_results: ClassVar = (*GenAi.tool_results, "tool_response")
 
-    def role(self, span: Span) -> SpanRole | None:
-        """By the operation, else by what v1 and v2 call their spans."""
-        role = super().role(span)
-        if role is not None:
-            return role
+    def unnamed(self, span: Span) -> SpanRole | None:
+        """By what v1 and v2 call their spans."""
         if span.name == "agent run" or "all_messages_events" in span.attributes:
             return "agent"
         if span.name.startswith("running tool") and "gen_ai.tool.name" in span.attributes:

@@ -55,7 +55,10 @@ def read(spans: Sequence[Span]) -> list[Reading]:
     readings: list[Reading] = []
     late = False
     for span in spans:
-        if span.span_id not in places:
+        above = places.get(span.parent_id) if span.parent_id is not None else None
+        if above is not None and span.span_id not in places:
+            places[span.span_id] = _enter(span, above, readings)
+        elif span.span_id not in places:
             late |= _place(span, known, places, readings)
     if late:
         rank = {span.span_id: index for index, span in enumerate(spans)}
@@ -68,9 +71,6 @@ def _place(
 ) -> bool:
     """Places a span and, before it, its ancestors that come later; whether there were any."""
     parent = span.parent_id
-    if parent in places:
-        places[span.span_id] = _enter(span, places[parent], readings)
-        return False
     chain = [span]
     seen = {span.span_id}
     while parent is not None and parent in known and parent not in places and parent not in seen:

@@ -92,6 +92,19 @@ def is_schema(value: Json) -> bool:
     return bool(value) and all(isinstance(x, dict) and "type" in x for x in value.values())
 
 
+_AROUND_ANSWERS = (
+    "output",
+    "data",
+    "kwargs",
+    "update",
+    "messages",
+    "content",
+    "value",
+    "isError",
+    "is_error",
+)
+
+
 def answer(value: Json) -> Answer:
     """The result itself, out of a serialized tool message or a list of blocks."""
     found = loads(value)
@@ -103,6 +116,8 @@ def answer(value: Json) -> Answer:
 
 
 def _unwrapped_answer(found: dict[str, Json]) -> Answer:
+    if found.keys().isdisjoint(_AROUND_ANSWERS):
+        return Answer(found)
     inner = found
     for key in ("output", "data", "kwargs", "update"):
         step = inner.get(key)

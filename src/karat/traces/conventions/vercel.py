@@ -14,6 +14,13 @@ from karat.traces.conventions.said import Said
 _METADATA = "ai.telemetry.metadata."
 
 
+_ANSWERS = tuple(
+    f"ai.{word}.{field}"
+    for word in ("response", "result")  # v3 said `result`
+    for field in ("text", "object", "toolCalls")
+)
+
+
 def _answered(span: Span) -> list[Said] | None:
     attributes = span.attributes
     text = _either(attributes, "text")
@@ -32,7 +39,6 @@ def _answered(span: Span) -> list[Said] | None:
 
 
 def _either(attributes: dict[str, Json], field: str) -> Json:
-    """v3 said `result` where later versions say `response`."""
     value = attributes.get(f"ai.response.{field}")
     return attributes.get(f"ai.result.{field}") if value is None else value
 
@@ -68,7 +74,7 @@ class Vercel(Convention):
         total=("ai.usage.totalTokens", "ai.usage.tokens", *GenAi.tokens.total),
     )
     inputs: ClassVar = (attribute("ai.prompt.messages", "user"), attribute("ai.prompt", "user"))
-    outputs: ClassVar = (Source("ai.response.text", _answered),)
+    outputs: ClassVar = (Source("ai.response.text", _answered, None, _ANSWERS),)
     tool_names: ClassVar = ("ai.toolCall.name",)
     tool_ids: ClassVar = ("ai.toolCall.id",)
     tool_args: ClassVar = ("ai.toolCall.args", "ai.toolCall.input")
