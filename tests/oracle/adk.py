@@ -3,7 +3,7 @@
 Run by the interpreter of `.peers`, which has google-adk; it must not import Karat.
 """
 
-# pyright: basic
+# pyright: basic, reportMissingImports=false
 from __future__ import annotations
 
 import json

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 
 def from_seconds(seconds: float | None) -> str | None:
-    """ISO 8601 in UTC; `None` for nothing, for zero, and for what is no date at all."""
+    """ISO 8601 in UTC; `None` for nothing, for next to zero, and for what is no date at all."""
     if not seconds:
         return None
     try:
         moment = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, OSError, ValueError):
         return None
-    return moment.isoformat().replace("+00:00", "Z")
+    return moment.isoformat().replace("+00:00", "Z") if moment.timestamp() else None
 
 
 def to_seconds(text: str | None) -> float | None:

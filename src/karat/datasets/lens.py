@@ -83,7 +83,8 @@ class Lens(Generic[N]):
         if origin and origin.format == self.key and self._unchanged(noun, origin):
             return Written(doc=origin.doc, carry=Carry(), lost=())
         rests = self._rests(origin, lenses)
-        doc = patch.apply(self.write(noun), rests.pop(self.key, None))
+        doc = self.write(self.read(self.write(noun)))  # so that what we write has no rest
+        doc = patch.apply(doc, rests.pop(self.key, None))
         back = self.read(doc)
         lost = patch.diff(_plain(back), _plain(self._without_derived(noun, back)))
         fields = list(patch.paths(lost))

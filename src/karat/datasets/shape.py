@@ -197,16 +197,12 @@ def names(struct: type) -> dict[str, inspect.Field]:
     return {**{other: fields[name] for other, name in also.items()}, **spelt, **fields}
 
 
-def item_shape(shape: type, key: str | None) -> type | None:
-    """The shape of the cases that a document lists under `key`, or that it is the list of."""
-    declared = type_info(shape)
-    if isinstance(declared, inspect.StructType) and key in names(shape):
-        declared = names(shape)[key].type
-    if isinstance(declared, inspect.ListType) and isinstance(
-        declared.item_type, inspect.StructType
-    ):
-        return declared.item_type.cls
-    return None
+def item_shape(shape: type, key: str) -> type | None:
+    """The shape of the cases that a document lists under `key`."""
+    field = names(shape).get(key)
+    listed = field.type if field else None
+    item = listed.item_type if isinstance(listed, inspect.ListType) else None
+    return item.cls if isinstance(item, inspect.StructType) else None
 
 
 def _info(struct: type) -> inspect.StructType:

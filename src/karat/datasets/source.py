@@ -145,7 +145,7 @@ def _not_utf8(data: bytes, where: str, line: int | None) -> InputError:
 
 def _malformed(message: str, data: bytes, where: str, line: int | None) -> InputError:
     byte = _BYTE.search(message)
-    offset = int(byte[1]) if byte else len(data)
+    offset = int(byte[1]) if byte else len(data.rstrip())
     found = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
     hint = None
     if re.match(rb"-?(NaN|Infinity)", data[offset : offset + 9]):

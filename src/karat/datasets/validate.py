@@ -103,10 +103,11 @@ class _Check:
 
     def _check_frame(self) -> None:
         source, form, frame = self.opened.source, self.opened.format, self.opened.frame
-        if self.opened.container == "document":
-            self._note_all(problems(frame, form.shape))
-        else:
+        if self.opened.container != "document":
             read_aside(source.path)
+        else:
+            whole = frame if isinstance(source.document, dict) else source.document
+            self._note_all(problems(whole, form.shape))
         if self.opened.container == "table":
             self._note_all(unknown(source.columns, form.shape), "line 1 $")
         if isinstance(form, ChecksFrame):
@@ -132,11 +133,12 @@ class _Check:
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
         """The cases, each with the place of its `$`."""
-        document = self.opened.container == "document"
-        key = list_key(self.opened.source.document, self.opened.format.items_keys)
+        document = self.opened.source.document
+        key = list_key(document, self.opened.format.items_keys)
         for index, row in enumerate(self.opened.items()):
             member = f"$.{key}[{index}]" if key else f"$[{index}]"
-            yield member if document else f"line {row.line} $", row
+            place = "$" if row.value is document else member
+            yield place if self.opened.container == "document" else f"line {row.line} $", row
 
     def _check_item(self, place: str, item: Json) -> Case | None:
         before, form = self.errors, self.opened.format
@@ -167,7 +169,8 @@ class _Check:
         form = self.opened.format
         if self.opened.container != "document":
             return form.shape
-        return item_shape(form.shape, list_key(self.opened.source.document, form.items_keys))
+        key = list_key(self.opened.source.document, form.items_keys)
+        return item_shape(form.shape, key) if key else None
 
     def _known_cells(self, item: Json) -> Json:
         """A row without the columns that were checked with the header."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
@@ -140,11 +139,17 @@ def _encode_table(frame: Json, docs: list[Json], _form: Format) -> bytes:
     columns = dict.fromkeys(cast("list[str]", cast("Object", frame)["columns"]))
     for row in rows:
         columns |= dict.fromkeys(row)
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    lines = [list(columns), *([row.get(name, "") for name in columns] for row in rows)]
+    return "".join(",".join(map(_cell, line)) + "\n" for line in lines).encode()
 
+
+def _cell(text: str) -> str:
+    """Python's own writer leaves a lone carriage return bare, and no reader takes that."""
+    if text and not _SPECIAL.search(text):
+        return text
+    return '"' + text.replace('"', '""') + '"' if text else ""
+
+
+_SPECIAL = re.compile(r'[",\r\n]')
 
 _ENCODERS = {"document": _encode_document, "rows": _encode_rows, "table": _encode_table}

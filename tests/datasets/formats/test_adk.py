@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from karat.datasets.formats import Format
 from karat.datasets.read import read
 from karat.datasets.validate import validate
 from karat.datasets.write import prepare, target, write
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 DELETE = object()
+Oracle = Callable[[object], dict[str, Any]]
 
 MUTATIONS: list[tuple[str, Any]] = [
     ("eval_set_id", DELETE),
@@ -123,12 +126,12 @@ PERSONAS: list[Any] = [
 
 
 def whole() -> dict[str, Any]:
-    turn = {
+    turn: dict[str, Any] = {
         "user_content": {"parts": [{"text": "Hi"}], "role": "user"},
         "intermediate_data": {"tool_uses": [{"name": "f", "args": {}}], "tool_responses": []},
     }
     session = {"app_name": "shop", "user_id": "u"}
-    case = {"eval_id": "a", "conversation": [turn], "session_input": session}
+    case: dict[str, Any] = {"eval_id": "a", "conversation": [turn], "session_input": session}
     return {"eval_set_id": "s", "eval_cases": [case]}
 
 
@@ -164,7 +167,9 @@ DOCUMENTS = [
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: json.dumps(document)[-70:])
-def test_a_file_is_valid_if_and_only_if_google_adk_loads_it(document, adk, formats, tmp_path):
+def test_a_file_is_valid_if_and_only_if_google_adk_loads_it(
+    document: dict[str, Any], adk: Oracle, formats: list[Format], tmp_path: Path
+) -> None:
     path = tmp_path / "set.json"
     path.write_text(json.dumps(document))
     found = validate(path, formats)
@@ -177,7 +182,9 @@ def test_a_file_is_valid_if_and_only_if_google_adk_loads_it(document, adk, forma
 
 @pytest.mark.parametrize("how", ["written", "full"])
 @pytest.mark.parametrize("sample", sorted((SAMPLES / "adk").glob("*.json")), ids=lambda p: p.name)
-def test_what_google_adk_writes_comes_back_unchanged(sample, how, adk, formats, tmp_path):
+def test_what_google_adk_writes_comes_back_unchanged(
+    sample: Path, how: str, adk: Oracle, formats: list[Format], tmp_path: Path
+) -> None:
     written = adk(json.loads(sample.read_text()))[how]
     source, copy = tmp_path / "a.json", tmp_path / "b.json"
     source.write_text(written)
@@ -187,7 +194,7 @@ def test_what_google_adk_writes_comes_back_unchanged(sample, how, adk, formats, 
         assert copy.read_text() == written + "\n"
 
 
-def adk_format(formats):
+def adk_format(formats: list[Format]) -> Format:
     return next(form for form in formats if form.name == "adk")
 
 
@@ -198,8 +205,8 @@ def samples() -> list[Path]:
 
 @pytest.mark.parametrize("sample", samples(), ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_whatever_we_convert_to_adk_loads_there_and_keeps_its_carried_rest(
-    sample, adk, formats, tmp_path
-):
+    sample: Path, adk: Oracle, formats: list[Format], tmp_path: Path
+) -> None:
     path = tmp_path / "set.json"
     write(prepare(read(sample, formats), target(path, adk_format(formats)), formats))
     document = json.loads(path.read_text())

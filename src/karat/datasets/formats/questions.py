@@ -145,14 +145,14 @@ def _read_case(doc: Json) -> Case:
     turns = tuple(Turn(user=text) for text in shape.user_inputs)
     reference = read_reference(shape.reference_data or ReferenceData(), _reference(doc), turns)
     metadata, tags = split_tags(shape.metadata or {})
-    agents = shape.agents_evaluated
+    agents = tuple(shape.agents_evaluated or ())
     return Case(
         id=shape.id,
         turns=reference.turns,
         tool_calls=reference.tool_calls,
         trajectory=reference.trajectory,
         state=reference.state,
-        agents=None if agents is None else tuple(agents),
+        agents=agents or None,  # the list is required, so an empty one says nothing
         contains=reference.contains,
         reference=reference.other,
         tags=tags,

@@ -7,6 +7,7 @@ recording, under their own names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
@@ -248,7 +249,8 @@ def _write_case(case: Case) -> Object:
     others = {
         name: value for name, value in trace.attributes.items() if folded(name) not in _RESERVED
     }
-    case_id = None if case.id == content_id(*users) else case.id
+    derived = re.fullmatch(rf"{content_id(*users)}(-\d+)?", case.id)
+    case_id = None if derived else case.id
     question = trace.attributes.get("question_id") if case_id else None
     tags: Object = {"tags": list[Json](case.tags)} if case.tags else {}
     return {

@@ -144,7 +144,7 @@ def closed(row: Object) -> Object:
 def close_cell(name: str, value: Json) -> str:
     """A value as text, from which `opened` gets it back."""
     if isinstance(value, str) and (name in _TEXTS or not value or _decoded(value) == value):
-        return value
+        return value.replace("\0", "")  # a table with a NUL is no text file
     return to_text(value)
 
 

@@ -1,0 +1,185 @@
+"""What every format promises. A new format earns its place by dropping samples into
+`tests/samples/<format>/`; nothing here knows a format by name."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from karat.datasets.aside import aside_path
+from karat.datasets.formats import Format
+from karat.datasets.read import open_golden, read
+from karat.datasets.schemas import encoded, schema_of, schema_path
+from karat.datasets.source import open_source
+from karat.datasets.validate import validate
+from karat.datasets.write import prepare, target, write
+from karat.errors import UnknownFormatError
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+FORMATS: dict[str, Format] = {
+    point.name: point.load()() for point in entry_points(group="karat.formats")
+}
+ALL = list(FORMATS.values())
+WRITABLE = [name for name, form in FORMATS.items() if form.writable]
+
+
+def samples(names: list[str]) -> list[Path]:
+    return [path for name in names for path in sorted((SAMPLES / name).iterdir())]
+
+
+def sample_id(path: Path) -> str:
+    return f"{path.parent.name}-{path.name}"
+
+
+def content(path: Path) -> Any:
+    """A file as JSON text, in which the order of keys counts; a table as its rows."""
+    source = open_source(path)
+    if source.container == "document":
+        return json.dumps(source.document)
+    rows = [json.dumps(row.value) for row in source.rows()]
+    return [source.columns, *rows] if source.container == "table" else rows
+
+
+def unpacked(sample: Path) -> bytes:
+    data = sample.read_bytes()
+    return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+
+
+def ending(sample: Path) -> str:
+    return "".join(sample.suffixes[-2:] if sample.suffix == ".gz" else sample.suffixes[-1:])
+
+
+def save(source: Path, path: Path, name: str, *, carry: bool = True) -> Any:
+    prepared = prepare(read(source, ALL), target(path, FORMATS[name]), ALL)
+    write(prepared, carry=carry)
+    return prepared.losses
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_samples(name: str) -> None:
+    assert samples([name])
+
+
+@pytest.mark.parametrize("sample", samples(list(FORMATS)), ids=sample_id)
+def test_exactly_one_format_claims_each_sample(sample: Path) -> None:
+    claiming: list[str] = []
+    for form in ALL:
+        with suppress(UnknownFormatError):
+            claiming.append(open_golden(sample, [form]).format.name)
+    assert claiming == [sample.parent.name]
+
+
+@pytest.mark.parametrize("sample", samples(list(FORMATS)), ids=sample_id)
+def test_every_sample_is_valid_and_fits_the_shipped_schema(sample: Path) -> None:
+    found = validate(sample, ALL)
+    assert found.valid, found.problems
+    schema = json.loads(schema_path(sample.parent.name).read_bytes())
+    validator: Any = jsonschema.Draft202012Validator(schema)
+    source = open_source(sample)
+    rows = source.container != "document" or found.format not in document_formats()
+    values = [row.value for row in open_golden(sample, ALL).items()] if rows else [source.document]
+    warned = any(problem.severity == "warning" for problem in found.problems)
+    for value in values:
+        assert warned or validator.is_valid(value), list(validator.iter_errors(value))
+
+
+def document_formats() -> list[str]:
+    return [name for name, form in FORMATS.items() if "document" in form.containers]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_shipped_schemas_are_up_to_date(name: str) -> None:
+    hint = "run `python -m karat.datasets.schemas`"
+    assert schema_path(name).read_bytes() == encoded(schema_of(FORMATS[name])), hint
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_path(name).read_bytes()))
+
+
+VARIANTS: dict[str, Callable[[bytes], bytes]] = {
+    "as it is": lambda data: data,
+    "bom": lambda data: b"\xef\xbb\xbf" + data.removeprefix(b"\xef\xbb\xbf"),
+    "blank lines": lambda data: data.rstrip() + b"\n\n\n",
+    "no last newline": lambda data: data.rstrip(),
+    "gzip": gzip.compress,
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("sample", samples(WRITABLE), ids=sample_id)
+def test_read_and_write_in_the_same_format_gives_the_same_document(
+    sample: Path, variant: str, tmp_path: Path
+) -> None:
+    source = tmp_path / f"in{ending(sample)}"
+    source.write_bytes(VARIANTS[variant](unpacked(sample)))
+    copy = tmp_path / f"out{ending(sample)}"
+    losses = save(source, copy, sample.parent.name)
+    assert content(copy) == content(sample)
+    assert losses == ()
+    assert not aside_path(copy).exists()
+
+
+@pytest.mark.parametrize("sample", samples(WRITABLE), ids=sample_id)
+def test_line_ends_make_no_difference_to_json(sample: Path, tmp_path: Path) -> None:
+    if open_source(sample).container == "table":
+        return  # there they may be part of a cell
+    source = tmp_path / f"in{ending(sample)}"
+    source.write_bytes(unpacked(sample).replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    copy = tmp_path / f"out{ending(sample)}"
+    save(source, copy, sample.parent.name)
+    assert content(copy) == content(sample)
+
+
+PAIRS = [
+    pytest.param(sample, other, id=f"{sample_id(sample)}-{other}")
+    for sample in samples(WRITABLE)
+    for other in WRITABLE
+    if other != sample.parent.name
+]
+
+
+@pytest.mark.parametrize(("sample", "other"), PAIRS)
+def test_there_and_back_gives_the_same_document(sample: Path, other: str, tmp_path: Path) -> None:
+    if not read(sample, ALL).cases and FORMATS[other].containers[0] == "rows":
+        return  # a file of rows has at least one
+    there, back = tmp_path / "there", tmp_path / f"back{ending(sample)}"
+    save(sample, there, other)
+    assert validate(there, ALL).format == other
+    save(there, back, sample.parent.name)
+    assert content(back) == content(sample)
+
+
+@pytest.mark.parametrize(("sample", "other"), PAIRS)
+def test_without_carrying_the_losses_are_what_differs(
+    sample: Path, other: str, tmp_path: Path
+) -> None:
+    dataset = read(sample, ALL)
+    if not dataset.cases:
+        return
+    there = tmp_path / "there"
+    losses = save(sample, there, other, carry=False)
+    lost = {loss.case for loss in losses}
+    kept = read(there, ALL)
+    for before, after in zip(dataset.cases, kept.cases, strict=True):
+        same = plain(before) == plain(after)
+        assert same or before.id in lost, (before, after)
+
+
+def plain(case: Any) -> dict[str, Any]:
+    fields = {name: getattr(case, name) for name in case.__struct_fields__}
+    return {name: value for name, value in fields.items() if name not in ("origin", "id")}
+
+
+@pytest.mark.parametrize("sample", sorted((SAMPLES / "broken").iterdir()), ids=lambda p: p.name)
+def test_every_broken_sample_has_a_problem_with_a_place(sample: Path) -> None:
+    found = validate(sample, ALL)
+    assert not found.valid
+    errors = [problem for problem in found.problems if problem.severity == "error"]
+    assert errors
+    assert all(problem.where.startswith("line ") for problem in errors)

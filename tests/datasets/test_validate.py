@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat.datasets import validate as module
+from karat.datasets.formats import Format
+from karat.datasets.validate import validate
+from karat.errors import InputError, UsageError
+from karat.schema import Problem, Validation
+
+
+def question(**more: Any) -> dict[str, Any]:
+    base = {"id": "a", "user_inputs": ["x"], "agents_evaluated": ["shop"]}
+    return {**base, "reference_data": {"reference_trajectory": ["shop"]}, **more}
+
+
+def explain(number: int, **more: Any) -> str:
+    return json.dumps({"case_id": f"a-{number:03}", "question": "x", **more})
+
+
+def errors(found: Validation) -> list[Problem]:
+    return [problem for problem in found.problems if problem.severity == "error"]
+
+
+def put(path: Path, value: Any) -> Path:
+    path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
+    return path
+
+
+def test_all_problems_are_named_with_line_path_and_hint(tmp_path: Path, formats: list[Format]):
+    items = [question(user_inputs="x"), question(id=3, agents_evalated=[])]
+    del items[1]["agents_evaluated"]
+    found = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
+    assert [(problem.where, problem.message, problem.hint) for problem in found.problems[1:]] == [
+        (
+            "line 5 $.golden_questions[0].user_inputs",
+            "found the text 'x', expected a list",
+            "put it in brackets",
+        ),
+        (
+            "line 15 $.golden_questions[1]",
+            "no 'agents_evaluated', which is required",
+            "add 'agents_evaluated': a list",
+        ),
+        (
+            "line 16 $.golden_questions[1].id",
+            "found the number 3, expected a text",
+            "put it in quotes",
+        ),
+        (
+            "line 25 $.golden_questions[1].agents_evalated",
+            "unknown key 'agents_evalated'",
+            "did you mean 'agents_evaluated'?",
+        ),
+    ]
+
+
+def test_a_repeated_id_names_the_first_line(tmp_path: Path, formats: list[Format]):
+    rows = [explain(1), explain(2), explain(1)]
+    found = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
+    assert [(problem.where, problem.message) for problem in errors(found)] == [
+        ("line 3 $.case_id", "the id 'a-001' is there twice, first on line 1")
+    ]
+
+
+def test_rows_after_a_broken_one_are_still_checked(tmp_path: Path, formats: list[Format]):
+    rows = [explain(1), "{", explain(2, phase="prepration")]
+    found = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
+    assert found.cases == 3
+    assert [problem.where for problem in errors(found)] == ["line 2 column 2", "line 3 $.phase"]
+    assert errors(found)[1].hint == "did you mean 'preparation'?"
+
+
+def test_unknown_agents_are_errors_when_the_agents_are_given(tmp_path: Path, formats: list[Format]):
+    path = put(tmp_path / "a.json", {"golden_questions": [question()]})
+    assert validate(path, formats).valid
+    (problem,) = errors(validate(path, formats, agents=["shopp"]))
+    assert problem.where == "line 9 $.golden_questions[0].agents_evaluated[0]"
+    assert problem.hint == "did you mean 'shopp'?"
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given", "beside the file"])
+def test_scenarios_are_looked_up_in_the_catalogue(
+    given: bool, tmp_path: Path, formats: list[Format]
+):
+    folder = tmp_path / "elsewhere" if given else tmp_path
+    folder.mkdir(exist_ok=True)
+    catalogue = put(folder / "scenarios.csv", "scenario_id,topic_family\nS-1,AZ-900\n")
+    rows = [explain(1, scenario_id="S-1"), explain(2, scenario_id="S-2")]
+    path = put(tmp_path / "a.jsonl", "\n".join(rows))
+    found = validate(path, formats, catalogue=catalogue if given else None)
+    assert [(problem.where, problem.message) for problem in errors(found)] == [
+        ("line 2 $.scenario_id", "no scenario 'S-2' in scenarios.csv")
+    ]
+
+
+def test_a_given_catalogue_that_is_none_is_an_error(tmp_path: Path, formats: list[Format]):
+    path = put(tmp_path / "a.jsonl", explain(1))
+    with pytest.raises(InputError, match="no scenarios"):
+        validate(path, formats, catalogue=put(tmp_path / "other.json", [{"a": 1}]))
+
+
+def test_a_file_that_no_format_claims_is_one_problem(tmp_path: Path, formats: list[Format]):
+    found = validate(put(tmp_path / "a.json", {"what": 1}), formats)
+    assert (found.format, found.valid, len(found.problems)) == (None, False, 1)
+    assert "`what`" in (found.problems[0].hint or "")
+
+
+def test_a_misspelt_format_is_an_error_of_usage(tmp_path: Path, formats: list[Format]):
+    with pytest.raises(UsageError):
+        validate(put(tmp_path / "a.json", {}), formats, name="addk")
+
+
+def test_problems_are_listed_up_to_a_limit(
+    tmp_path: Path, formats: list[Format], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "LIMIT", 2)
+    found = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
+    assert [problem.message for problem in found.problems[2:]] == [
+        "3 more problems, which are not listed"
+    ]
+    assert found.problems[2].severity == "note"
+
+
+def test_an_unknown_column_is_named_once(tmp_path: Path, formats: list[Format]):
+    found = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput,Tag\nx,y,z\nx,y,z\n"), formats)
+    assert [(problem.where, problem.hint) for problem in found.problems] == [
+        ("line 1 $.Tag", "did you mean 'Tags'?")
+    ]
+
+
+def test_what_is_carried_and_damaged_is_a_problem(tmp_path: Path, formats: list[Format]):
+    path = put(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\n")
+    put(tmp_path / "a.csv.karat.json", "{")
+    assert not validate(path, formats).valid
