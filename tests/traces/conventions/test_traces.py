@@ -88,6 +88,12 @@ def test_a_model_call_that_three_libraries_recorded_is_counted_once():
     assert (call.usage, call.model, call.agent) == (Usage(input_tokens=5), "m", "guide")
 
 
+def test_a_model_call_that_seems_to_start_before_the_one_around_it_is_part_of_it():
+    inner = chat("inner", "outer", 1, text("hi"), gen_ai__usage__input_tokens=5)
+    outer = chat("outer", None, 2, text("hi"), gen_ai__usage__input_tokens=7)
+    assert trace(inner, outer).usage == Usage(input_tokens=5)
+
+
 def test_an_outer_count_stands_in_where_the_leaf_has_none():
     outer = chat("outer", None, 1, text("hi"), gen_ai__usage__input_tokens=7)
     assert trace(outer, chat("inner", "outer", 2)).usage == Usage(input_tokens=7)

@@ -7,9 +7,8 @@ messages are.
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 from karat.schema import Json
+from karat.traces.conventions import otel_parts
 from karat.traces.conventions.blocks import (
     CALL_TYPES,
     RESULT_TYPES,
@@ -69,22 +68,11 @@ _ANSWERED = (
 
 def read(value: Json, role: Role) -> list[Said]:
     """The messages in a value; bare text and bare blocks are said by `role`."""
-    decoded = loads(value)
+    if isinstance(value, str) and (said := otel_parts.read(value)) is not None:
+        return said
     found: list[Said] = []
-    if isinstance(decoded, list) and decoded and _is_otel(decoded[0]):
-        for item in decoded:
-            if _is_otel(item):
-                found.append(spoken(item, item["role"]))
-            else:
-                _collect(item, role, found, 1)
-    else:
-        _collect(decoded, role, found, 0)
+    _collect(loads(value), role, found, 0)
     return found
-
-
-def _is_otel(item: Json) -> TypeGuard[dict[str, Json]]:
-    """The commonest shape by far, and told at a glance."""
-    return isinstance(item, dict) and "parts" in item and "role" in item
 
 
 def last(value: Json, role: Role, wanted: Role) -> list[Said]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from karat.schema import ModelCall, Usage
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.tools import failure
@@ -11,8 +9,16 @@ from karat.traces.conventions.work import Model, Work
 
 
 def model_calls(work: Work) -> tuple[ModelCall, ...]:
+    """One per leaf of each chain of spans that recorded the same call."""
     if work.models:
-        return tuple(call for model in work.models for call in _leaves(model))
+        calls: list[ModelCall] = []
+        for model in work.models:
+            leaves = [reading for reading in model.parts if reading.leaf]
+            if len(leaves) == 1:
+                calls.append(_model_call(model, leaves[0], model.parts))
+            else:
+                calls.extend(_model_call(model, leaf, [leaf]) for leaf in leaves)
+        return tuple(calls)
     # Without a single model call the agent's own count is all there is.
     for owner in (work.owner, work.first_agent):
         usage = owner.convention.usage(owner.span) if owner else Usage()
@@ -25,15 +31,6 @@ def _summed(owner: Reading, usage: Usage) -> ModelCall:
     span = owner.span
     model = owner.convention.model(span)
     return ModelCall(model=model, usage=usage, agent=owner.name, start=span.start, end=span.end)
-
-
-def _leaves(model: Model) -> Iterable[ModelCall]:
-    leaves = [reading for reading in model.parts if reading.leaf]
-    if len(leaves) == 1:
-        yield _model_call(model, leaves[0], model.parts)
-        return
-    for leaf in leaves:
-        yield _model_call(model, leaf, [leaf])
 
 
 def _model_call(model: Model, leaf: Reading, parts: list[Reading]) -> ModelCall:

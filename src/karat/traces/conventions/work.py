@@ -69,7 +69,7 @@ def sort(readings: list[Reading]) -> Work:
         role = reading.role
         if role == "model":
             if reading.model is None:
-                parts[id(reading)] = [reading]
+                parts.setdefault(id(reading), [reading])
             else:
                 parts.setdefault(id(reading.model), [reading.model]).append(reading)
         elif role == "tool":
