@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from karat.api import convert, load, run, save, subset, summarise, validate
+    from karat.api import (
+        checkout,
+        convert,
+        diff,
+        load,
+        release,
+        run,
+        save,
+        subset,
+        summarise,
+        validate,
+    )
     from karat.errors import KaratError
     from karat.schema import (
         Case,
@@ -35,8 +46,11 @@ __all__ = [
     "Trace",
     "Turn",
     "Unscored",
+    "checkout",
     "convert",
+    "diff",
     "load",
+    "release",
     "run",
     "save",
     "subset",

@@ -7,6 +7,7 @@ KaratError
 │   └── FormatError           a format claims it, and it is broken
 ├── OutputError           a file that cannot be written
 │   └── LossError             a strict conversion would lose something
+├── RefusedError          what the data says does not allow it
 └── StoppedError          the user stopped it
 """
 
@@ -52,6 +53,10 @@ class LossError(OutputError):
     def __init__(self, message: str, *, where: str, conversion: object) -> None:
         super().__init__(message, where=where)
         self.conversion = conversion
+
+
+class RefusedError(KaratError):
+    """What the data says does not allow it: a release with drafts, or of a version too low."""
 
 
 class StoppedError(KaratError):

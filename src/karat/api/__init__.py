@@ -3,19 +3,39 @@
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
 from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
+from karat.api.release import release
 from karat.api.runs import passed, run
 from karat.api.settings import settings
 from karat.api.traces import capture, read_traces, understand
+from karat.api.versions import (
+    REGISTRY,
+    changelog,
+    checkout,
+    diff,
+    mark_reviewed,
+    release_folder,
+    review,
+    verify,
+    versions,
+)
 
 __all__ = [
+    "REGISTRY",
     "apply_policy",
     "capture",
+    "changelog",
+    "checkout",
     "convert",
+    "diff",
     "json_schema",
     "load",
+    "mark_reviewed",
     "metrics",
     "passed",
     "read_traces",
+    "release",
+    "release_folder",
+    "review",
     "run",
     "save",
     "settings",
@@ -23,4 +43,6 @@ __all__ = [
     "summarise",
     "understand",
     "validate",
+    "verify",
+    "versions",
 ]

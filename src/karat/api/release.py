@@ -58,45 +58,50 @@ def release(
     changed since the last release of a dataset of this name; a lower one is refused."""
     file, root = Path(path), Path(registry)
     dataset = load(file, format=format)
-    at = moment(date)
     with locked(root):
         shelf = Registry(root).shelf(dataset.name)
         since = _since(shelf, dataset)
-        chosen = _version(since, dataset, bump, version)
         if require_approved:
             _refuse_drafts(dataset, since)
-        parts = _stamped(file, dataset, chosen)
-        folder = shelf.folder / chosen
-        if folder.exists():
-            raise already_there(folder)
-        keep_bytes(root)
-        with staged(root, folder) as stage:
-            log = _log(since, dataset, chosen, at, made_for, notes)
-            files = {**parts, CHANGELOG: log.encode()}
-            for name, data in files.items():
-                stage.write(name, data)
-            record = sealed(
-                Release(
-                    schema=_SCHEMA,
-                    name=dataset.name,
-                    version=chosen,
-                    bump=since.diff.bump if since else None,
-                    digest=dataset_digest(load(stage.path / file.name, format=format)),
-                    format=format or format_name(dataset) or "",
-                    file=file.name,
-                    files={name: digest(data) for name, data in files.items()},
-                    cases=counted(since.diff if since else None, dataset),
-                    released_at=at,
-                    released_by=by or git.user(file.parent) or getpass.getuser(),
-                    commit=git.commit(file.parent),
-                    made_for=tuple(made_for),
-                    previous=_previous(since),
-                    seal="",
-                )
-            )
-            stage.write(RECORD, _readable(record))
-            _publish(stage, file, parts)
+        record = Release(
+            schema=_SCHEMA,
+            name=dataset.name,
+            version=_version(since, dataset, bump, version),
+            bump=since.diff.bump if since else None,
+            digest="",
+            format=format or format_name(dataset) or "",
+            file=file.name,
+            files={},
+            cases=counted(since.diff if since else None, dataset),
+            released_at=moment(date),
+            released_by=by or git.user(file.parent) or getpass.getuser(),
+            commit=git.commit(file.parent),
+            made_for=tuple(made_for),
+            previous=_previous(since),
+            seal="",
+        )
+        log = _log(since, dataset, record, notes)
+        record = _freeze(root, shelf.folder / record.version, record, file, log)
         shelf.remember(record)
+    return record
+
+
+def _freeze(root: Path, folder: Path, record: Release, file: Path, log: str) -> Release:
+    """Make the release appear, completely or not at all."""
+    if folder.exists():
+        raise already_there(folder)
+    parts = _stamped(file, load(file, format=record.format), record.version)
+    keep_bytes(root)
+    with staged(root, folder) as stage:
+        files = {**parts, CHANGELOG: log.encode()}
+        for name, data in files.items():
+            stage.write(name, data)
+        frozen = load(stage.path / file.name, format=record.format)
+        digests = {name: digest(data) for name, data in files.items()}
+        record = msgspec.structs.replace(record, digest=dataset_digest(frozen), files=digests)
+        record = sealed(record)
+        stage.write(RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+        _publish(stage, file, parts)
     return record
 
 
@@ -137,43 +142,47 @@ def _refuse_drafts(dataset: Dataset, since: _Since | None) -> None:
         )
 
 
-def _log(
-    since: _Since | None,
-    dataset: Dataset,
-    version: str,
-    at: str,
-    made_for: Sequence[str],
-    notes: Sequence[str],
-) -> str:
+def _log(since: _Since | None, dataset: Dataset, record: Release, notes: Sequence[str]) -> str:
     changes = changelog.later(since.diff, dataset) if since else changelog.first(dataset)
-    bullets = [*notes, *changes, *(f"For {one}" for one in made_for)]
+    bullets = [*notes, *changes, *(f"For {one}" for one in record.made_for)]
+    entry = changelog.entry(record.version, record.released_at[:10], bullets)
     before = (since.last.folder / CHANGELOG).read_text("utf-8") if since else None
-    return changelog.grown(dataset.name, changelog.entry(version, at[:10], bullets), before)
+    return changelog.grown(dataset.name, entry, before)
 
 
 def _stamped(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
-    """The files of the release, by name: with the version in them where the format has a place."""
+    """The files of the release, by name: with the version in them where they have a place."""
     if file.name in (RECORD, CHANGELOG):
         raise UsageError(f"a golden file cannot be called {file.name!r}", hint="rename it")
-    parts = {one.name: one.read_bytes() for one in (file, aside_path(file)) if one.is_file()}
-    named_anew = msgspec.structs.replace(dataset, version=version)
-    if dataset.version == version or not _has_place(file, named_anew):
+    parts = _with_aside(file)
+    if dataset.version == version:
         return parts
-    edited = stamp(parts[file.name], version)
-    if edited is not None:
-        return {**parts, file.name: edited}
-    with TemporaryDirectory() as folder:
-        copy = Path(folder) / file.name
-        save(named_anew, copy, format=format_name(dataset))
-        return {one.name: one.read_bytes() for one in (copy, aside_path(copy)) if one.is_file()}
+    stamped = msgspec.structs.replace(dataset, version=version)
+    if _has_place(file, stamped):
+        edited = stamp(parts[file.name], version)
+        return {**parts, file.name: edited} if edited else _written_anew(file, stamped)
+    # A version that the file carries along, under `karat` or beside it.
+    return _written_anew(file, stamped) if dataset.version else parts
 
 
 def _has_place(file: Path, dataset: Dataset) -> bool:
+    """Has the format a place for the version?"""
     form = named(format_name(dataset) or "", plugins.formats())
     if not form.writable:
         return False
     made = writing.prepare(dataset.with_cases(()), writing.target(file, form), plugins.formats())
     return "version" not in made.header.lost
+
+
+def _written_anew(file: Path, dataset: Dataset) -> dict[str, bytes]:
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / file.name
+        save(dataset, copy, format=format_name(dataset))
+        return _with_aside(copy)
+
+
+def _with_aside(file: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in (file, aside_path(file)) if one.is_file()}
 
 
 def _publish(stage: Stage, file: Path, parts: dict[str, bytes]) -> None:
@@ -189,7 +198,3 @@ def _publish(stage: Stage, file: Path, parts: dict[str, bytes]) -> None:
         for name in changed:
             replace(file.parent / name, before[name])
         raise
-
-
-def _readable(record: Release) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"

@@ -54,6 +54,11 @@ def versions(name: str | None = None, *, registry: PathName = REGISTRY) -> tuple
     return tuple(one.record for shelf in shelves for one in shelf.releases())
 
 
+def release_folder(release: Release, *, registry: PathName = REGISTRY) -> Path:
+    """The folder that holds a release."""
+    return Registry(Path(registry)).shelf(release.name).folder / release.version
+
+
 def verify(*, registry: PathName = REGISTRY) -> tuple[Problem, ...]:
     """All that was edited, replaced or deleted after its release."""
     return verify_shelves(Registry(Path(registry)).shelves(), load_release)

@@ -22,6 +22,11 @@ _COMMANDS = {
     "run": ("run", "Score traces against golden data."),
     "convert": ("golden", "Convert golden data, with a report of what is lost."),
     "policy": ("policy", "Turn scores that exist already into verdicts."),
+    "diff": ("versions", "Show what changed, and the version bump that it demands."),
+    "release": ("versions", "Freeze a dataset as a version that never changes."),
+    "versions": ("versions", "List releases, or verify that none was touched."),
+    "checkout": ("versions", "Copy a released version."),
+    "review": ("versions", "Show or set which cases are draft, reviewed or approved."),
     "schema": ("golden", "Print the JSON Schema of a format."),
 }
 

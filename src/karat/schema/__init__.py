@@ -3,6 +3,7 @@
 from karat.schema.case import Case, Scenario, Session, content_id
 from karat.schema.conversion import Conversion, Loss
 from karat.schema.dataset import Dataset
+from karat.schema.diff import Bump, Change, Diff
 from karat.schema.lineage import Lineage
 from karat.schema.metric_info import MetricInfo
 from karat.schema.modes import ModeComparison, PairedMetric
@@ -10,6 +11,8 @@ from karat.schema.noun import Json, Noun
 from karat.schema.origin import Origin
 from karat.schema.outcome import Failed, Score, Unscored
 from karat.schema.problem import Problem, Severity, Validation
+from karat.schema.release import CountedCases, Previous, Release
+from karat.schema.review import Review, ReviewStatus
 from karat.schema.rubric import Rubric
 from karat.schema.run import (
     CaseCounts,
@@ -38,13 +41,17 @@ from karat.schema.usage import ModelCall, Usage
 from karat.schema.verdicts import Verdicts
 
 __all__ = [
+    "Bump",
     "Captured",
     "Case",
     "CaseCounts",
     "CaseResult",
     "CaseScore",
+    "Change",
     "Conversion",
+    "CountedCases",
     "Dataset",
+    "Diff",
     "Exchange",
     "Failed",
     "Group",
@@ -61,7 +68,11 @@ __all__ = [
     "Noun",
     "Origin",
     "PairedMetric",
+    "Previous",
     "Problem",
+    "Release",
+    "Review",
+    "ReviewStatus",
     "Rubric",
     "Run",
     "RunDataset",

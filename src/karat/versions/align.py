@@ -1,0 +1,135 @@
+"""Which case of the new version is which case of the old one.
+
+Ids decide. Where a source gives none, they follow from what the user says (`content_id`), and a
+case that was said anew, or that got another id, is found by its content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+import msgspec
+
+from karat.schema import Case, content_id
+from karat.schema.digest import case_digest
+from karat.versions import meaning
+
+_NEAR = 0.75
+"""Share of the text that two messages must have in common to be one message said anew."""
+_COMPARED = 500
+_COMMON_WORD = 100
+"""A word in more messages than this says nothing about which one is meant."""
+_CANDIDATES = 5
+
+
+class Alignment(NamedTuple):
+    """Indices into the old and the new cases."""
+
+    pairs: list[tuple[int, int]]
+    removed: list[int]
+    added: list[int]
+
+
+def align(old: Sequence[Case], new: Sequence[Case]) -> Alignment:
+    """Pair the cases of two versions, the surest pairs first."""
+    matching = _Matching(old, new)
+    matching.pair(case_digest)
+    # Of two derived ids, one says which question, not which case: rows with the same question
+    # swap their ids when they swap their places.
+    matching.pair(lambda case: _content(case) if is_derived(case) else None)
+    matching.pair(lambda case: case.id)
+    matching.pair(_content)
+    matching.pair(lambda case: (_said(case), _answer(case)) if _said(case) else None)
+    matching.pair(_said)
+    matching.pair_near()
+    pairs = sorted(matching.pairs, key=lambda pair: pair[1])
+    return Alignment(pairs, list(matching.old), list(matching.new))
+
+
+class _Matching:
+    def __init__(self, old: Sequence[Case], new: Sequence[Case]) -> None:
+        self.old, self.new = dict(enumerate(old)), dict(enumerate(new))
+        self.pairs: list[tuple[int, int]] = []
+
+    def pair(self, key: Callable[[Case], Hashable | None]) -> None:
+        """Pair what has the same key, in the order in which it is listed."""
+        if not self.old or not self.new:
+            return
+        places: defaultdict[Hashable, list[int]] = defaultdict(list)
+        for index, case in self.new.items():
+            places[key(case)].append(index)
+        places.pop(None, None)
+        waiting = {name: iter(found) for name, found in places.items()}
+        self._take(
+            (index, place)
+            for index, case in self.old.items()
+            if (found := waiting.get(key(case))) and (place := next(found, None)) is not None
+        )
+
+    def pair_near(self) -> None:
+        """Pair what is each other's nearest, and near enough."""
+        old = {index: " ".join(_said(case)) for index, case in self.old.items()}
+        new = {index: " ".join(_said(case)) for index, case in self.new.items()}
+        there, back = _nearest(old, new), _nearest(new, old)
+        self._take((index, place) for index, place in there.items() if back.get(place) == index)
+
+    def _take(self, pairs: Iterable[tuple[int, int]]) -> None:
+        for index, place in list(pairs):
+            del self.old[index], self.new[place]
+            self.pairs.append((index, place))
+
+
+def is_derived(case: Case) -> bool:
+    """Does the id follow from what the user says?"""
+    name = content_id(*(turn.user or "" for turn in case.turns))
+    return re.fullmatch(rf"{name}(-\d+)?", case.id) is not None
+
+
+def _content(case: Case) -> str:
+    return case_digest(msgspec.structs.replace(case, id=""))
+
+
+def _said(case: Case) -> tuple[str, ...]:
+    said = [turn.user for turn in case.turns]
+    if case.scenario:
+        said.append(case.scenario.prompt)
+    return tuple(meaning.text(user) for user in said if user)
+
+
+def _answer(case: Case) -> tuple[str, ...]:
+    return tuple(meaning.text(turn.response or "") for turn in case.turns)
+
+
+def _nearest(texts: dict[int, str], others: dict[int, str]) -> dict[int, int]:
+    """For each text the one other text that is most like it, if one is."""
+    holders: defaultdict[str, list[int]] = defaultdict(list)
+    for place, other in others.items():
+        for word in _words(other):
+            holders[word].append(place)
+    found: dict[int, int] = {}
+    for index, text in texts.items():
+        shared = [holders[word] for word in _words(text) if word in holders]
+        counts = Counter(
+            place for places in shared if len(places) <= _COMMON_WORD for place in places
+        )
+        near = [
+            (_likeness(text, others[place]), place) for place, _ in counts.most_common(_CANDIDATES)
+        ]
+        best = sorted(near, reverse=True)[:2]
+        if best and best[0][0] >= _NEAR and (len(best) == 1 or best[1][0] < best[0][0]):
+            found[index] = best[0][1]
+    return found
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text[:_COMPARED].casefold()))
+
+
+def _likeness(one: str, other: str) -> float:
+    # Not symmetric by itself: the order of the two is fixed, so that both ask the same.
+    first, second = sorted((one[:_COMPARED], other[:_COMPARED]))
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
