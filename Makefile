@@ -10,9 +10,6 @@ INSTALLED := .venv/.installed
 DEVELOPED := .venv/.developed
 PEERS := .peers/.installed
 
-# Tests that call a peer in their own process: skipped in .venv, run in .peers.
-ORACLES := tests/metrics/test_adk.py
-
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install demo test lint format docs bench peers lock clean
@@ -27,7 +24,6 @@ demo: $(INSTALLED)  ## the whole story on bundled data, offline
 
 test: $(DEVELOPED) $(PEERS)  ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	PYTHONPATH=src .peers/bin/python -m pytest -o filterwarnings= $(ORACLES)
 
 lint: $(DEVELOPED)  ## check format, style and types
 	$(BIN)/ruff format --check .

@@ -1,93 +1,235 @@
-"""The same numbers as google-adk, asked of google-adk itself where it is installed."""
+"""The same numbers as google-adk, asked of google-adk itself: in `.peers`, by one process."""
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
-from karat.metrics.response_match import rouge_1
+from karat.metrics import Metric
+from karat.metrics.efficiency import InferenceCallCount, ToolCallCount, TurnDuration, TurnTokens
+from karat.metrics.response_match import ResponseMatch
 from karat.metrics.tool_trajectory import ToolTrajectory
-from karat.schema import Case, Json, Score, ToolCall, Trace, Turn
+from karat.schema import Case, Json, ModelCall, Score, ToolCall, Trace, Turn, Usage
 
-responses = pytest.importorskip("google.adk.evaluation.final_response_match_v1")
-pytest.importorskip("rouge_score", reason="google-adk[eval] brings it")
-trajectories = pytest.importorskip("google.adk.evaluation.trajectory_evaluator")
-golden = pytest.importorskip("google.adk.evaluation.eval_case")
-criteria = pytest.importorskip("google.adk.evaluation.eval_metrics")
-genai = pytest.importorskip("google.genai.types")
-
+ROOT = Path(__file__).parents[2]
+Turns = tuple[Turn, ...]
+Ask = Callable[[str, Turns, Turns, dict[str, Json]], dict[str, Any]]
 MatchType = Literal["EXACT", "IN_ORDER", "ANY_ORDER"]
+
 LISTED = (
     "the dogs were running quickly generalizations happily flying skies news proceed Straße café "
-    "İstanbul 你好 世界 こんにちは 한국어 สวัสดี ครับ ຂໍ້ ភាសា မြန်မာ हिन्दी مرحبا "
-    "ﬁne ½ Ⅷ e\u0301 $29.99 it's a1"
+    "İstanbul 你好 世界 こんにちは 한국어 สวัสดี ครับ ຂໍ້ ភាសា မြန်မာ हिन्दी مرحبا ΣΊΣΥΦΟΣ ﷺ ǅ "
+    "ﬁne ½ Ⅷ e\u0301 $29.99 it's a1 x\u200dy 👩\u200d🚀 don’t naïve connections 1,000 agreed feed"
 )
 WORDS = LISTED.split()
 ARGS: tuple[Json, ...] = (
     None,
     {},
+    {"x": 0},
     {"x": 1},
     {"x": 1.0},
     {"x": True},
+    {"x": False},
     {"x": "1"},
+    {"x": None},
+    {"x": 2**63},
     {"x": [1, {"y": None}]},
+    {"x": [{"y": None}, 1]},
+    {"x": 1, "y": 2},
+    {"y": 2, "x": 1},
+    {"x": {"a": {}, "b": []}},
 )
 
 
-def text(chance: random.Random) -> str:
-    words = chance.choices(WORDS, k=chance.randint(0, 20))
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Ask]:
+    python = Path(os.environ.get("KARAT_PEERS", ROOT / ".peers/bin/python"))
+    if not python.exists():
+        pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")
+    command = [str(python), str(ROOT / "tests/oracle/adk_metrics.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        stdin, stdout = process.stdin, process.stdout
+
+        def score(
+            metric: str, expected: Turns, actual: Turns, criterion: dict[str, Json]
+        ) -> dict[str, Any]:
+            sides = {"expected": invocations(expected), "actual": invocations(actual)}
+            question = {"metric": metric, "criterion": {"threshold": 0.5, **criterion}, **sides}
+            stdin.write(json.dumps(question).encode() + b"\n")
+            stdin.flush()
+            return json.loads(stdout.readline())
+
+        yield score
+        stdin.close()
+
+
+def invocations(turns: Turns) -> list[dict[str, Any]]:
+    """Turns in the words of google-adk."""
+    return [
+        {
+            "user_content": {"parts": [{"text": "hi"}]},
+            "final_response": {"parts": [{"text": turn.response or ""}]},
+            "intermediate_data": {"invocation_events": [*map(event, turn.model_calls)]}
+            if turn.model_calls
+            else {"tool_uses": [{"name": c.name, "args": c.args} for c in turn.tool_calls or ()]},
+            "duration": None if turn.end is None else turn.end / 1e9,
+        }
+        for turn in turns
+    ]
+
+
+def event(call: ModelCall) -> dict[str, Any]:
+    usage = call.usage
+    return {
+        "author": "agent",
+        "model_version": call.model,
+        "usage_metadata": {
+            "prompt_token_count": usage.input_tokens,
+            "candidates_token_count": usage.output_tokens,
+            "tool_use_prompt_token_count": usage.tool_tokens,
+            "cached_content_token_count": usage.cached_tokens,
+        },
+    }
+
+
+def agree(ask: Ask, metric: Metric, expected: Turns, actual: Turns, **criterion: Json) -> None:
+    """Score both ways, and hold every number to the last bit."""
+    theirs = ask(metric.name, expected, actual, criterion)
+    outcome = metric.score(Case(id="c", turns=expected), Trace(id="t", turns=actual))
+    if theirs["score"] is None:
+        assert not isinstance(outcome, Score)
+        return
+    assert isinstance(outcome, Score)
+    assert (outcome.value, list(outcome.turns)) == (theirs["score"], theirs["turns"])
+
+
+def text(chance: random.Random, most: int = 20) -> str:
+    words = chance.choices(WORDS, k=chance.randint(0, most))
     strange = "".join(
         chr(chance.choice([chance.randint(1, 0xD7FF), chance.randint(0xE000, 0x10FFFF)]))
-        for _ in range(4)
+        for _ in range(chance.randint(0, 4))
     )
     return chance.choice([" ", "\n", ", ", ""]).join([*words, strange])
 
 
-def calls(chance: random.Random) -> tuple[ToolCall, ...]:
+def calls(chance: random.Random, kinds: Sequence[Json] = ARGS) -> tuple[ToolCall, ...]:
     made = range(chance.randint(0, 4))
-    return tuple(ToolCall(name=chance.choice("ab"), args=chance.choice(ARGS)) for _ in made)
+    return tuple(ToolCall(name=chance.choice("aAb"), args=chance.choice(kinds)) for _ in made)
 
 
-def invocation(made: tuple[ToolCall, ...]) -> Any:
-    uses = [genai.FunctionCall(name=call.name, args=call.args) for call in made]
-    return golden.Invocation(
-        user_content=genai.Content(parts=[genai.Part(text="hi")]),
-        intermediate_data=golden.IntermediateData(tool_uses=uses),
-    )
+def dice(seed: int) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - made-up data, no secrets
 
 
-def theirs(match_type: MatchType, ignore_args: bool, expected: Any, actual: Any) -> float:
-    kind = criteria.ToolTrajectoryCriterion
-    criterion = kind(threshold=0.5, match_type=kind.MatchType[match_type], ignore_args=ignore_args)
-    metric = criteria.EvalMetric(metric_name="tool_trajectory_avg_score", criterion=criterion)
-    evaluator = trajectories.TrajectoryEvaluator(eval_metric=metric)
-    return evaluator.evaluate_invocations(
-        [invocation(made) for made in actual], [invocation(made) for made in expected]
-    ).overall_score
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_rouge_is_adks_to_the_last_bit(seed: int):
-    chance = random.Random(seed)  # noqa: S311 - made-up texts, no secrets
+@pytest.mark.parametrize("seed", range(10))
+def test_rouge_is_adks_to_the_last_bit(ask: Ask, seed: int):
+    chance = dice(seed)
     for _ in range(20):
-        response = text(chance)
-        reference = response[: len(response) // 2] + text(chance)
-        score = responses._calculate_rouge_1_scores(response, reference)
-        assert rouge_1(reference, response) == score.fmeasure
+        golden = [text(chance) for _ in range(chance.randint(1, 4))]
+        said = [one[: len(one) // 2] + text(chance) for one in golden]
+        expected = tuple(Turn(response=one) for one in golden)
+        agree(ask, ResponseMatch(), expected, tuple(Turn(response=one) for one in said))
+
+
+@pytest.mark.parametrize(
+    ("golden", "said"),
+    [
+        ("", ""),
+        ("", "words"),
+        ("words", ""),
+        (" \n", "…"),
+        ("!?", "!?"),
+        ("a", "A"),
+        ("ＡＢＣ", "abc"),
+    ],
+)
+def test_rouge_of_hardly_any_text_is_adks(ask: Ask, golden: str, said: str):
+    agree(ask, ResponseMatch(), (Turn(response=golden),), (Turn(response=said),))
+
+
+def test_rouge_of_long_texts_is_adks(ask: Ask):
+    chance = dice(5)
+    golden, said = text(chance, most=3000), text(chance, most=3000)
+    agree(ask, ResponseMatch(), (Turn(response=golden * 5),), (Turn(response=said * 5),))
 
 
 @pytest.mark.parametrize("match_type", ["EXACT", "IN_ORDER", "ANY_ORDER"])
 @pytest.mark.parametrize("ignore_args", [False, True])
-def test_trajectory_is_adks_to_the_last_bit(match_type: MatchType, ignore_args: bool):
-    chance = random.Random(1)  # noqa: S311 - made-up calls, no secrets
+def test_trajectory_is_adks_to_the_last_bit(ask: Ask, match_type: MatchType, ignore_args: bool):
+    chance = dice(1)
     metric = ToolTrajectory(match_type=match_type, ignore_args=ignore_args)
     for _ in range(300):
-        expected = [calls(chance) for _ in range(3)]
-        actual = [made if chance.random() < 0.6 else calls(chance) for made in expected]
-        case = Case(id="c", turns=tuple(Turn(tool_calls=made) for made in expected))
-        trace = Trace(id="t", turns=tuple(Turn(tool_calls=made) for made in actual))
-        score = metric.score(case, trace)
-        assert isinstance(score, Score)
-        assert score.value == theirs(match_type, ignore_args, expected, actual)
+        expected = [calls(chance) for _ in range(chance.randint(1, 7))]
+        actual = [disturbed(chance, made) for made in expected]
+        agree(ask, metric, turns(expected), turns(actual), **criterion(metric))
+
+
+def disturbed(chance: random.Random, made: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    """The same calls, mostly: some in another order, some with others between them."""
+    if chance.random() < 0.4:
+        return made
+    mixed = [*made, *calls(chance)]
+    if chance.random() < 0.5:
+        chance.shuffle(mixed)
+    return tuple(mixed[: chance.randint(0, len(mixed))])
+
+
+def turns(made: Sequence[tuple[ToolCall, ...]]) -> Turns:
+    return tuple(Turn(tool_calls=one) for one in made)
+
+
+def criterion(metric: ToolTrajectory) -> dict[str, Json]:
+    return {"match_type": metric.match_type, "ignore_args": metric.ignore_args}
+
+
+@pytest.mark.parametrize("ignore_args", [False, True])
+def test_every_pair_of_arguments_is_as_equal_as_in_adk(ask: Ask, ignore_args: bool):
+    metric = ToolTrajectory(ignore_args=ignore_args)
+    for golden in ARGS:
+        expected = turns([(ToolCall(name="a", args=golden),)] * len(ARGS))
+        actual = turns([(ToolCall(name="a", args=made),) for made in ARGS])
+        agree(ask, metric, expected, actual, **criterion(metric))
+
+
+def test_adk_stops_where_turns_are_missing_and_ours_counts_them_as_failed(ask: Ask):
+    call = (ToolCall(name="a", args={}),)
+    expected, actual = turns([call, call]), turns([call])
+    theirs = ask("tool_trajectory_avg_score", expected, actual, {})
+    assert "same length" in theirs["error"]
+    score = ToolTrajectory().score(Case(id="c", turns=expected), Trace(id="t", turns=actual))
+    assert isinstance(score, Score)
+    assert score.turns == (1.0, 0.0)
+
+
+def test_figures_of_effort_are_adks_to_the_last_bit(ask: Ask):
+    chance = dice(3)
+    for _ in range(100):
+        actual = tuple(spent(chance) for _ in range(chance.randint(1, 5)))
+        for metric in (TurnTokens(), TurnDuration(), InferenceCallCount()):
+            agree(ask, metric, (), actual)
+        agree(ask, ToolCallCount(), (), turns([calls(chance) for _ in range(3)]))
+
+
+def spent(chance: random.Random) -> Turn:
+    """A turn of model calls of which some count nothing, and which may not have been timed."""
+    kinds = ("input_tokens", "output_tokens", "tool_tokens", "cached_tokens")
+    usages = [
+        Usage(**{kind: chance.randint(0, 999) for kind in kinds if chance.random() < 0.5})
+        for _ in range(chance.randint(1, 3))
+    ]
+    made = tuple(ModelCall(model="m", usage=usage) for usage in usages)
+    timed = chance.random() < 0.8
+    return Turn(
+        model_calls=made,
+        start=0 if timed else None,
+        end=chance.randint(1, 10**11) if timed else None,
+    )

@@ -32,8 +32,14 @@ def test_model_calls_are_counted_per_turn():
 def test_tokens_of_a_turn_are_those_of_all_its_calls():
     first = spent(input_tokens=100, output_tokens=20, tool_tokens=5, total_tokens=999)
     second = spent(input_tokens=50, output_tokens=None)
-    score = TurnTokens().score(CASE, trace(Turn(model_calls=(first, second)), Turn()))
-    assert score == Score(value=175.0, turns=(175.0, None))
+    score = TurnTokens().score(CASE, trace(Turn(model_calls=(first, second))))
+    assert score == Score(value=175.0, turns=(175.0,))
+
+
+def test_turn_that_counted_nothing_is_zero_tokens_in_the_mean_as_in_adk():
+    counted = Turn(model_calls=(spent(input_tokens=100, cached_tokens=80),))
+    score = TurnTokens().score(CASE, trace(counted, Turn()))
+    assert score == Score(value=50.0, turns=(100.0, None))
 
 
 def test_total_is_taken_where_the_parts_were_not_recorded():
@@ -49,6 +55,9 @@ def test_call_without_any_count_is_not_zero_tokens():
 def test_duration_is_in_seconds():
     turns = Turn(start=0, end=1_500_000_000), Turn(start=2_000_000_000, end=2_500_000_000)
     assert TurnDuration().score(CASE, trace(*turns)) == Score(value=1.0, turns=(1.5, 0.5))
+    assert TurnDuration().score(CASE, trace(Turn(start=0, end=1_234_567_890))) == Score(
+        value=1.235, turns=(1.23456789,)
+    )
     assert TurnDuration().score(CASE, trace(Turn(start=1))) == Unscored(
         reason="timing was not recorded"
     )

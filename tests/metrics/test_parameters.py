@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from karat.errors import UsageError
 from karat.metrics import Metric, build, parameters
+from karat.metrics.contract import Contract
+from karat.metrics.cost import Cost
 from karat.metrics.response_match import ResponseMatch
+from karat.metrics.safety import Safety
+from karat.metrics.semantic import SemanticSimilarity
 from karat.metrics.tool_trajectory import ToolTrajectory
 
+ROOT = Path(__file__).parents[2]
 KNOWN: dict[str, type[Metric]] = {kind.name: kind for kind in (ResponseMatch, ToolTrajectory)}
 
 
@@ -66,7 +73,21 @@ def test_missing_package_is_said_before_anything_runs(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ResponseMatch, "imports", ("no_such_package",))
     error = refused("response_match_score")
     assert "needs the package 'no_such_package'" in error.message
-    assert error.hint == "pip install 'karat[metrics]'"
+    assert error.hint == "pip install no_such_package"
+
+
+@pytest.mark.parametrize("kind", [Contract, Cost, Safety, SemanticSimilarity])
+def test_extra_that_brings_a_missing_package_is_named_and_has_it(
+    kind: type[Metric], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(build.__globals__, "find_spec", dict[str, None]().get)
+    with pytest.raises(UsageError) as caught:
+        build(kind.name, {}, {kind.name: kind})
+    extra = re.fullmatch(r"pip install 'karat\[(\w+)]'", caught.value.hint or "")
+    assert extra
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    brought = " ".join(packages["optional-dependencies"][extra[1]]).replace("-", "_")
+    assert all(package in brought for package in kind.imports)
 
 
 def test_parameters_are_json_that_builds_the_same_metric():

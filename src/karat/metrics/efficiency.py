@@ -1,4 +1,8 @@
-"""ADK's four figures of effort: per turn, then the mean over the turns that recorded them."""
+"""ADK's four figures of effort: per turn, then the mean, bit for bit.
+
+A turn that was not timed is left out of the mean duration. A turn that counted no tokens is zero
+tokens in the mean, as long as another turn counted some.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from karat.metrics.metric import Metric
-from karat.metrics.needs import Need, spent
+from karat.metrics.needs import Need
 from karat.metrics.pairs import mean
 from karat.schema import Case, Score, Trace, Turn, Unscored, Usage
 
@@ -54,26 +58,33 @@ class TurnTokens(_Effort):
     needs: ClassVar[tuple[Need, ...]] = ("usage",)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        return _average(trace.turns, _tokens, "token usage was not recorded")
+        values = tuple(map(_tokens, trace.turns))
+        known = [value for value in values if value is not None]
+        if not known:
+            return Unscored(reason="token usage was not recorded")
+        return Score(value=sum(known) / len(values), turns=values)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TurnDuration(_Effort):
-    """Seconds per turn, from its start to its end."""
+    """Seconds per turn, from its start to its end; the mean is rounded to milliseconds."""
 
     name: ClassVar[str] = "invocation_duration_v1"
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[Need, ...]] = ("timing",)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        return _average(trace.turns, _seconds, "timing was not recorded")
+        outcome = _average(trace.turns, _seconds, "timing was not recorded")
+        if isinstance(outcome, Unscored):
+            return outcome
+        return Score(value=round(outcome.value, 3), turns=outcome.turns)
 
 
-def total(usage: Usage) -> int:
+def total(usage: Usage) -> int | None:
     """All tokens of a call: the sum of its parts, or the recorded total where there are none."""
-    if usage.input_tokens is None and usage.output_tokens is None:
-        return usage.total_tokens or 0
-    return (usage.input_tokens or 0) + (usage.output_tokens or 0) + (usage.tool_tokens or 0)
+    parts = (usage.input_tokens, usage.output_tokens, usage.tool_tokens)
+    counted = [part for part in parts if part is not None]
+    return sum(counted) if counted else usage.total_tokens
 
 
 def _average(
@@ -89,8 +100,9 @@ def _tool_calls(turn: Turn) -> float | None:
 
 
 def _tokens(turn: Turn) -> float | None:
-    usages = [call.usage for call in turn.model_calls if spent(call.usage)]
-    return float(sum(map(total, usages))) if usages else None
+    totals = [total(call.usage) for call in turn.model_calls]
+    counted = [tokens for tokens in totals if tokens is not None]
+    return float(sum(counted)) if counted else None
 
 
 def _seconds(turn: Turn) -> float | None:

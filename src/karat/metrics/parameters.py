@@ -14,6 +14,17 @@ from karat.errors import UsageError
 from karat.metrics.metric import Metric
 from karat.schema import Json
 
+_EXTRAS = {
+    "detect_secrets": "safety",
+    "genai_prices": "metrics",
+    "glin_profanity": "safety",
+    "jsonschema": "metrics",
+    "model2vec": "semantic",
+    "phonenumbers": "safety",
+    "stdnum": "safety",
+}
+"""Which extra of ours brings an optional package."""
+
 
 def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric]]) -> Metric:
     """The metric of that name, with parameters in snake_case or camelCase."""
@@ -46,9 +57,10 @@ def parameters(metric: Metric) -> dict[str, Json]:
 def _check_imports(kind: type[Metric]) -> None:
     absent = [package for package in kind.imports if find_spec(package) is None]
     if absent:
+        extra = _EXTRAS.get(absent[0])
         raise UsageError(
             f"metric {kind.name!r} needs the package {absent[0]!r}, which is not installed",
-            hint="pip install 'karat[metrics]'",
+            hint=f"pip install 'karat[{extra}]'" if extra else f"pip install {absent[0]}",
         )
 
 

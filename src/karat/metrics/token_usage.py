@@ -36,7 +36,7 @@ class TokenUsage(Metric):
             for name in Usage.__struct_fields__
             if (count := getattr(usage, name)) is not None
         }
-        tokens = sum(total(call.usage) for call in calls)
+        tokens = sum(total(call.usage) or 0 for call in calls)
         details |= {"total_tokens": tokens, "calls": len(calls)}
         return Score(value=float(tokens), details=details)
 
@@ -90,7 +90,7 @@ class ContextSaturation(Metric):
         calls = _counted(trace)
         if not calls:
             return _NOT_RECORDED
-        sizes = [total(call.usage) for call in calls]
+        sizes = [total(call.usage) or 0 for call in calls]
         peak = calls[sizes.index(max(sizes))]
         details: dict[str, Json] = {"call": sizes.index(max(sizes)) + 1, "calls": len(calls)}
         if peak.model:
