@@ -94,6 +94,15 @@ def test_a_model_call_that_seems_to_start_before_the_one_around_it_is_part_of_it
     assert trace(inner, outer).usage == Usage(input_tokens=5)
 
 
+def test_two_recorders_side_by_side_tell_of_one_call_by_its_response():
+    one = chat("one", None, 1, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5)
+    two = chat("two", None, 2, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5)
+    later = chat(
+        "later", None, 9, text("ho"), gen_ai__response__id="r", gen_ai__usage__input_tokens=1
+    )
+    assert trace(one, two, later).usage == Usage(input_tokens=6)
+
+
 def test_an_outer_count_stands_in_where_the_leaf_has_none():
     outer = chat("outer", None, 1, text("hi"), gen_ai__usage__input_tokens=7)
     assert trace(outer, chat("inner", "outer", 2)).usage == Usage(input_tokens=7)

@@ -155,15 +155,18 @@ class Convention:
 
     def usage(self, span: Span) -> Usage:
         """The tokens of this span."""
-        attributes = span.attributes
+        held = span.attributes
         keys = self.tokens
+        lacks = held.keys().isdisjoint
         return Usage(
-            input_tokens=first_integer(attributes, keys.input),
-            output_tokens=first_integer(attributes, keys.output),
-            cached_tokens=first_integer(attributes, keys.cached),
-            cache_write_tokens=first_integer(attributes, keys.cache_write),
-            reasoning_tokens=first_integer(attributes, keys.reasoning),
-            total_tokens=first_integer(attributes, keys.total),
+            input_tokens=first_integer(held, keys.input),
+            output_tokens=first_integer(held, keys.output),
+            cached_tokens=None if lacks(keys.cached) else first_integer(held, keys.cached),
+            cache_write_tokens=(
+                None if lacks(keys.cache_write) else first_integer(held, keys.cache_write)
+            ),
+            reasoning_tokens=None if lacks(keys.reasoning) else first_integer(held, keys.reasoning),
+            total_tokens=None if lacks(keys.total) else first_integer(held, keys.total),
         )
 
     def asked(self, span: Span) -> tuple[str, list[Said]] | None:

@@ -65,13 +65,15 @@ def sort(readings: list[Reading]) -> Work:
     """The parts by role; spans that recorded the same model call become one."""
     work = Work([], [], [], [], [], [], {})
     parts: dict[int, list[Reading]] = {}
+    answered: dict[str, Reading] = {}
     for reading in readings:
         role = reading.role
         if role == "model":
-            if reading.model is None:
+            outer = reading.model or _twin(reading, answered)
+            if outer is None:
                 parts.setdefault(id(reading), [reading])
             else:
-                parts.setdefault(id(reading.model), [reading.model]).append(reading)
+                parts.setdefault(id(outer), [outer]).append(reading)
         elif role == "tool":
             work.tools.append(reading)
         elif role == "chain":
@@ -84,6 +86,18 @@ def sort(readings: list[Reading]) -> Work:
     if not work.owners:
         work.roots = list({id(reading.root): reading.root for reading in readings}.values())
     return work
+
+
+def _twin(reading: Reading, answered: dict[str, Reading]) -> Reading | None:
+    """The call with the same response at the same time: two recorders may stand side by side."""
+    key = reading.span.attributes.get("gen_ai.response.id")
+    if not isinstance(key, str):
+        return None
+    other = answered.setdefault(key, reading)
+    if other is reading or not _spans(other.span, reading.span.start):
+        return None
+    reading.leaf = False
+    return other
 
 
 def _model(parts: list[Reading], work: Work) -> Model:
