@@ -102,6 +102,9 @@ class Collector:
         self.held = 0
         self.seen = 0
         self.rest: dict[str, _Open] = {}
+        self.place: Place | None = None
+        self.eager = True
+        """Whether traces come in one piece, as far as can be seen."""
         self.made = Collected()
 
     def read(self, chunk: Chunk) -> None:
@@ -124,8 +127,11 @@ class Collector:
 
     def _next(self, place: Place | None) -> None:
         """Between values is the time to let go: no span of a value is missing then."""
+        if self.eager:
+            self._close_whole()
         if self.held > HELD:
             self._let_go()
+        self.place = place
         size = place.end - place.start if place else 0
         self.seen += size
         self.held += size
@@ -137,11 +143,23 @@ class Collector:
     def _touched(self, key: str, place: Place | None, file: int) -> _Open:
         group = self.open.pop(key, None) or _Open(file)
         self.open[key] = group
+        if self.eager and (key in self.made.spans or key in self.made.late):
+            self.eager = False
         if not group.places or group.places[-1] is not place:
             group.places.append(place)
         group.size += self.charge
         self.charge = 0
         return group
+
+    def _close_whole(self) -> None:
+        """Traces of the latest value that lack nothing, while they are still at hand."""
+        for key, group in list(self.open.items())[::-1]:
+            if group.places[-1] is not self.place:
+                break
+            if self.place is not None and _is_whole(group.records):
+                del self.open[key]
+                self.held -= group.size
+                self._close(key, group)
 
     def _let_go(self) -> None:
         """The traces that have been quiet longest; the latest one is likely to go on."""
@@ -229,6 +247,13 @@ class Collector:
         digest = blake2b(repr(trace.turns).encode("utf-8", "replace"), digest_size=16).digest()
         found = Found(trace.id, self._slot(trace), _start(trace), trace.conversation, (), digest)
         self.made.told.append(found)
+
+
+def _is_whole(records: Sequence[Span | LogRecord]) -> bool:
+    """Whether there is a root, and no parent is missing."""
+    known = {record.span_id for record in records}
+    parents = {record.parent_id for record in records if isinstance(record, Span)}
+    return None in parents and parents - {None} <= known
 
 
 def _start(trace: Trace) -> int:
