@@ -267,6 +267,15 @@ def test_a_lost_scope_is_made_up_for_by_the_system(system: str):
     assert found.convention in ("strands", "agent-framework", "autogen", "adk")
 
 
+def test_an_agent_that_a_workflow_runs_twice_is_one_turn():
+    again: dict[str, Json] = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "writer",
+    }
+    found = trace({"workflow.id": "w"}, again, again, names="workflow.run executor executor")
+    assert (found.convention, len(found.turns)) == ("agent-framework", 1)
+
+
 def test_the_usage_of_old_open_telemetry_and_text_numbers_are_counted():
     found = trace(
         {

@@ -42,6 +42,7 @@ def test_a_bare_argument_stays_what_it_is():
     [
         ('"555"', Answer("555")),
         ("555", Answer("555")),
+        ("null", Answer(None)),
         ('{"result": 555}', Answer({"result": 555})),
         ('[{"text": "555"}]', Answer("555")),
         ({"status": "error", "why": "down"}, Answer({"status": "error", "why": "down"})),

@@ -47,6 +47,7 @@ _LATE_MARKS: dict[str, Convention] = {
     "langfuse.observation.type": _LANGFUSE,
     "gcp.vertex.agent.llm_request": _ADK,
     "gcp.vertex.agent.event_id": _ADK,
+    "workflow.id": _FRAMEWORK,
     "all_messages_events": _PYDANTIC,
     "pydantic_ai.all_messages": _PYDANTIC,
 }

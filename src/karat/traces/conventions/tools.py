@@ -143,6 +143,8 @@ def _text_answer(found: str) -> Answer:
         match = _TOOL_MESSAGE.match(found[:100_000])
         if match:
             return Answer(match["content"], match["id"], " status='error'" in found)
+    if found == "null":  # a tool that returned nothing, as JSON
+        return Answer(None)
     failed = found.startswith(_SDK_FAILURE)
     return Answer(found, None, failed or (found.startswith("meta=") and "isError=True" in found))
 
