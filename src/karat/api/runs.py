@@ -25,8 +25,8 @@ from karat.runner.execute import Batch, Progress, Work, execute
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
-from karat.schema import Case, Dataset, Problem, Run, RunDataset, RunSummary, Verdict
-from karat.schema.digest import dataset_digest
+from karat.schema import Case, CaseResult, Dataset, Problem, Run, RunDataset, RunSummary, Verdict
+from karat.schema.digest import dataset_digest, expectation_digest
 from karat.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (
@@ -138,7 +138,8 @@ def _fingerprint(value: object) -> str:
 
 def _run(plan: Plan, dataset: Dataset | None, done: Done) -> Run:
     cases = {case.id: case for case in dataset.cases} if dataset else {}
-    summary = summarise(done.results, cases)
+    results = _fingerprinted(done.results, cases)
+    summary = summarise(results, cases)
     uses = tuple(use.noun() for use in plan.uses)
     about = dataset and RunDataset(
         name=dataset.name,
@@ -147,15 +148,23 @@ def _run(plan: Plan, dataset: Dataset | None, done: Done) -> Run:
         format=dataset.origin.format.partition(".")[0] if dataset.origin else None,
     )
     return Run(
-        id=f"run-{_fingerprint([about, uses, done.results])}",
+        id=f"run-{_fingerprint([about, uses, results])}",
         created_at=_now(),
         verdict=_verdict(summary),
         dataset=about,
         metrics=uses,
-        cases=done.results,
+        cases=results,
         summary=summary,
         unmatched=done.unmatched,
     )
+
+
+def _fingerprinted(
+    results: Sequence[CaseResult], cases: Mapping[str, Case]
+) -> tuple[CaseResult, ...]:
+    """The results with the fingerprints of their cases, by which other runs are aligned."""
+    digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
+    return tuple([msgspec.structs.replace(one, digest=digests.get(one.case)) for one in results])
 
 
 def _now() -> str:

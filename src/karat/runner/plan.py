@@ -87,6 +87,7 @@ class Plan:
             paired_by=pair.how,
             judgement=judgement,
             exchanges=() if verdict == "passed" else _exchanges(case, pair.trace),
+            mapper=pair.trace.mapper,
         )
 
     def _judgement(self, profile: Profile, scores: tuple[CaseScore, ...]) -> Judgement | None:

@@ -17,6 +17,14 @@ def case_digest(case: Case) -> str:
     return "sha256:" + sha256(_encode(msgspec.structs.replace(case, origin=None))).hexdigest()
 
 
+def expectation_digest(case: Case) -> str:
+    """The fingerprint of what a case asks and expects: a new tag, a date or another recording in
+    the same row does not make its scores incomparable."""
+    return case_digest(
+        msgspec.structs.replace(case, recording=None, tags=(), created_at=None, updated_at=None)
+    )
+
+
 def dataset_digest(dataset: Dataset) -> str:
     """The fingerprint of a dataset: of its header and of its cases in their order."""
     header = msgspec.structs.replace(dataset, cases=(), origin=None)

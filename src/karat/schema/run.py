@@ -65,6 +65,10 @@ class CaseResult(Noun, frozen=True, omit_defaults=False):
     judgement: Judgement | None = None
     exchanges: tuple[Exchange, ...] = ()
     """The turns, if the pair did not pass."""
+    digest: str | None = None
+    """The fingerprint of what the case asks and expects."""
+    mapper: str | None = None
+    """What turned the recording into the trace, with its version."""
 
 
 class Unmatched(Noun, frozen=True, omit_defaults=False):
