@@ -137,3 +137,15 @@ def test_what_is_carried_and_damaged_is_a_problem(tmp_path: Path, formats: list[
     path = put(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\n")
     put(tmp_path / "a.csv.karat.json", "{")
     assert not validate(path, formats).valid
+
+
+def test_the_check_gives_up_after_errors_but_never_after_warnings(
+    tmp_path: Path, formats: list[Format], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "LIMIT", 1)
+    monkeypatch.setattr(module, "ENOUGH", 2)
+    broken = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
+    assert broken.cases == 2
+    assert "the cases after 2 are not checked" in broken.problems[-1].message
+    rows = [explain(number) for number in range(5)] + ["{"]
+    assert not validate(put(tmp_path / "b.jsonl", "\n".join(rows)), formats).valid

@@ -29,7 +29,7 @@ from karat.schema import Case, Json, Problem, Validation
 LIMIT = 1000
 """How many problems are named; the others are counted."""
 ENOUGH = 10 * LIMIT
-"""After how many the check gives up."""
+"""After how many errors the check gives up; after warnings never, the file may still be valid."""
 
 
 def validate(
@@ -82,7 +82,7 @@ class _Check:
         if self.count > len(found):
             rest = f"{self.count - len(found)} more problems"
             enough = f"{rest}, and the cases after {self.cases} are not checked"
-            more = enough if self.count >= ENOUGH else f"{rest}, which are not listed"
+            more = enough if self.errors >= ENOUGH else f"{rest}, which are not listed"
             found.append(Problem(where="", message=more, severity="note"))
         return Validation(
             path=str(self.opened.source.path),
@@ -118,7 +118,7 @@ class _Check:
     def _check_rows(self) -> None:
         repeated = Repeated()
         for place, row in self._rows():
-            if self.count >= ENOUGH:
+            if self.errors >= ENOUGH:
                 return
             self.cases += 1
             if row.error:

@@ -22,6 +22,8 @@ from karat.schema import Case, Dataset, Json, Loss
 
 N = TypeVar("N", Case, Dataset)
 
+_NOT_JSON = (UnicodeEncodeError, RecursionError, TypeError, msgspec.MsgspecError)
+
 
 class Target(NamedTuple):
     """Where and how a dataset is to be written."""
@@ -58,9 +60,12 @@ def prepare(dataset: Dataset, to: Target, formats: Sequence[Format]) -> Prepared
     """Make the documents, and find out what they have no place for."""
     lens = to.format.cases(to.container)
     lenses = _case_lenses(formats)
-    cases = [lens.put(case, lenses) for case in dataset.cases]
     header_lens = to.format.header(to.container, to.stem)
-    header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
+    try:
+        cases = [lens.put(case, lenses) for case in dataset.cases]
+        header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
+    except _NOT_JSON as error:
+        raise OutputError(f"a value that JSON cannot hold: {error}") from error
     losses = list(_losses(None, header, to.format))
     for case, written in zip(dataset.cases, cases, strict=True):
         losses.extend(_losses(case.id, written, to.format))
@@ -118,7 +123,7 @@ def _write_aside(path: Path, side: Aside | None) -> None:
 def _encoded(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
-    except (UnicodeEncodeError, RecursionError, TypeError, msgspec.MsgspecError) as error:
+    except _NOT_JSON as error:
         raise OutputError(f"a value that JSON cannot hold: {error}") from error
 
 

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from karat.datasets.formats.csv import Csv
+from karat.schema import Case
+
+
+def test_empty_cells_are_reported_in_either_dialect():
+    assert [p.where for p in Csv().check({"Input": "x"})] == ["$.ExpectedOutput"]
+    assert [p.where for p in Csv().check({"expected_output": "x"})] == ["$.Input"]
+
+
+def test_tags_are_separated_by_semicolons():
+    case = Csv().cases("table").get({"input": "a", "expected_output": "b", "tags": "x; y;;"})
+    assert case.tags == ("x", "y")
+
+
+def test_both_dialects_are_claimed_in_any_order():
+    assert Csv().claims({"Tags": None, "ExpectedOutput": None, "Input": None})
+    assert Csv().claims({"expected_output": None, "input": None})
+    assert not Csv().claims({"INPUT": None, "ExpectedOutput": None})
+
+
+def test_what_a_cell_cannot_hold_is_lost_and_carried():
+    lens = Csv().cases("table")
+    written = lens.put(Case.of("nul \0 here", "b", tags=["x;y"]), {})
+    assert written.doc == {"Input": "nul  here", "ExpectedOutput": "b", "Tags": "x;y"}
+    assert "turns[0].user" in written.lost
+    assert any(field.startswith("tags") for field in written.lost)
+    assert lens.get(written.doc, written.carry).tags == ("x;y",)

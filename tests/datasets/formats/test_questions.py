@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from karat.datasets.formats.questions import Questions
+
+
+def question(**more: Any) -> dict[str, Any]:
+    base = {"id": "a", "user_inputs": ["x"], "agents_evaluated": ["b"]}
+    return {**base, "reference_data": {"expected_response": "y"}, **more}
+
+
+def test_what_is_empty_is_a_warning_with_its_place():
+    item = question(user_inputs=[], reference_data={})
+    found = list(Questions().check(item))
+    assert [(p.where, p.severity) for p in found] == [
+        ("$.user_inputs", "warning"),
+        ("$.reference_data", "warning"),
+    ]
+
+
+def test_a_tool_without_a_name_is_an_error():
+    calls = [{"tool_name": "f"}, {"tool_name": ""}]
+    (found,) = Questions().check(question(reference_data={"reference_tool_interactions": calls}))
+    assert found.where == "$.reference_data.reference_tool_interactions[1].tool_name"
+
+
+def test_the_name_of_the_file_is_a_note():
+    good = Path("evaluation/datasets/shop_golden.json")
+    assert not list(Questions().check_frame({}, good))
+    (found,) = Questions().check_frame({}, Path("shop.json"))
+    assert found.severity == "note"
+
+
+def test_the_only_turn_gets_what_is_expected_of_the_case():
+    reference = {"reference_tool_interactions": [{"tool_name": "f"}], "expected_response": "y"}
+    case = Questions().cases("document").get(question(reference_data=reference))
+    assert case.turns[0].response == "y"
+    assert [call.name for call in case.turns[0].tool_calls or ()] == ["f"]
+    assert case.tool_calls is None
+
+
+def test_an_empty_list_of_agents_says_nothing():
+    assert Questions().cases("document").get(question(agents_evaluated=[])).agents is None

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat.datasets.formats import Format
+from karat.datasets.read import read
+from karat.errors import FormatError, InputError, UnknownFormatError
+
+
+def put(path: Path, value: Any) -> Path:
+    path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
+    return path
+
+
+def test_a_broken_case_is_named_by_file_line_and_path(tmp_path: Path, formats: list[Format]):
+    path = put(tmp_path / "a.json", {"name": "x", "examples": [{"input": "a"}, {"input": 3}]})
+    with pytest.raises(FormatError) as raised:
+        read(path, formats)
+    assert raised.value.where == f"{path} line 8 $.examples[1].input"
+
+
+def test_an_unknown_file_lists_what_was_looked_for(tmp_path: Path, formats: list[Format]):
+    with pytest.raises(UnknownFormatError) as raised:
+        read(put(tmp_path / "a.json", {"what": 1}), formats)
+    assert all(form.name in str(raised.value.hint) for form in formats)
+
+
+def test_the_same_text_twice_gets_two_ids(tmp_path: Path, formats: list[Format]):
+    path = put(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\nx,z\n")
+    first, second = (case.id for case in read(path, formats).cases)
+    assert second == f"{first}-2"
+
+
+def test_a_broken_row_stops_reading_with_its_line(tmp_path: Path, formats: list[Format]):
+    path = put(tmp_path / "a.jsonl", '{"case_id": "a-001", "question": "x"}\n{\n')
+    with pytest.raises(InputError, match="line 2 column 2"):
+        read(path, formats)
