@@ -44,7 +44,7 @@ def align(old: Sequence[Case], new: Sequence[Case]) -> Alignment:
     matching.pair(lambda case: case.id)
     matching.pair(_content)
     matching.pair(lambda case: (_said(case), _answer(case)) if _said(case) else None)
-    matching.pair(_said)
+    matching.pair(lambda case: _said(case) or None)
     matching.pair_near()
     pairs = sorted(matching.pairs, key=lambda pair: pair[1])
     return Alignment(pairs, list(matching.old), list(matching.new))

@@ -139,9 +139,9 @@ def _turns(old: tuple[Turn, ...], new: tuple[Turn, ...]) -> Iterator[_Field]:
     for index in range(max(len(old), len(new))):
         path = f"turns[{index}]"
         if index >= len(new):
-            yield _Field(path, "removed", "major", msgspec.to_builtins(old[index]), None)
+            yield _Field(path, "removed", "major", _json(old[index]), None)
         elif index >= len(old):
-            yield _Field(path, "added", "major", None, msgspec.to_builtins(new[index]))
+            yield _Field(path, "added", "major", None, _json(new[index]))
         else:
             yield from _turn(path, old[index], new[index])
 
@@ -153,7 +153,12 @@ def _turn(path: str, old: Turn, new: Turn) -> Iterator[_Field]:
 
 
 def _plain(noun: Noun, name: str) -> Json:
-    return cast("Json", msgspec.to_builtins(getattr(noun, name), str_keys=True))
+    return _json(getattr(noun, name))
+
+
+def _json(value: object) -> Json:
+    # Not `to_builtins`: a tuple must become a list, as on the other side of a file.
+    return cast("Json", msgspec.json.decode(_encode(value)))
 
 
 def _compare(path: str, old: Json, new: Json, level: Level) -> Iterator[_Field]:
