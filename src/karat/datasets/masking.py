@@ -7,12 +7,12 @@ that it was taken from.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, cast
+from typing import Protocol, TypeAlias, cast
 
 import msgspec
 
 from karat.errors import UsageError
-from karat.schema import Case, Json
+from karat.schema import Case
 
 _PIECE = 16_000
 """Characters that are searched at a time: finders read only the beginning of a long text."""
@@ -30,6 +30,10 @@ class Finding(Protocol):
 
 
 Find = Callable[[str], Iterable[Finding]]
+Open: TypeAlias = (
+    "bool | int | float | str | list[Open] | tuple[Open, ...] | dict[str, Open] | None"
+)
+"""A case taken apart: JSON, but with tuples in it."""
 
 
 def masked(case: Case, find: Find) -> Case:
@@ -50,21 +54,21 @@ def masked(case: Case, find: Find) -> Case:
         return case
     # The longest first: a number may be a part of another one.
     order = sorted(words, key=len, reverse=True)
-    kept = msgspec.to_builtins(case) | {"id": case.id, "metadata": case.metadata}
+    kept: dict[str, object] = {"id": case.id, "metadata": case.metadata}
     document = {name: _replaced(value, order, words) for name, value in _open(case).items()}
     return msgspec.convert(kept | document, Case)
 
 
-def _open(case: Case) -> dict[str, Json]:
+def _open(case: Case) -> dict[str, Open]:
     """What of a case tells of people."""
-    document = cast("dict[str, Json]", msgspec.to_builtins(case))
+    document = cast("dict[str, Open]", msgspec.to_builtins(case))
     return {name: document[name] for name in document if name not in {"id", "metadata"}}
 
 
-def _texts(value: Json) -> Iterator[str]:
+def _texts(value: Open) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)
     elif isinstance(value, dict):
@@ -78,12 +82,12 @@ def _findings(text: str, find: Find) -> Iterator[Finding]:
         yield from find(text[start : start + _PIECE])
 
 
-def _replaced(value: Json, order: list[str], words: dict[str, str]) -> Json:
+def _replaced(value: Open, order: list[str], words: dict[str, str]) -> Open:
     if isinstance(value, str):
         for text in order:
             value = value.replace(text, words[text])
         return value
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_replaced(item, order, words) for item in value]
     if isinstance(value, dict):
         return {

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import KaratError
+
+START = 1_780_000_000 * 10**9
+
+
+def span(key: int, name: str, **held: str | int) -> dict[str, Any]:
+    pairs = [
+        {"key": key, "value": {"intValue" if isinstance(one, int) else "stringValue": one}}
+        for key, one in held.items()
+    ]
+    return {
+        "traceId": "a" * 32,
+        "spanId": f"{key:016x}",
+        "parentSpanId": f"{1:016x}" if key > 1 else "",
+        "name": name,
+        "startTimeUnixNano": str(START + key),
+        "endTimeUnixNano": str(START + key + 2 * 10**9),
+        "attributes": pairs,
+    }
+
+
+def message(role: str, text: str) -> str:
+    return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "orders"}
+    tool = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find_order",
+        "gen_ai.tool.call.id": "c1",
+        "gen_ai.tool.call.arguments": '{"id": 8812}',
+        "gen_ai.tool.call.result": "\x1b[2Jshipped",
+    }
+    model = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "gpt-4o",
+        "gen_ai.input.messages": message("user", "I am jo.b@mail.example, where is my order?"),
+        "gen_ai.output.messages": message("assistant", "On its way."),
+        "gen_ai.usage.input_tokens": 12,
+        "gen_ai.usage.output_tokens": 4,
+    }
+    spans = [span(1, "invoke_agent orders", **agent), span(2, "t", **tool), span(3, "m", **model)]
+    path = tmp_path / "traces.json"
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    return path
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(karat, [str(arg) for arg in args])
+
+
+def test_json_has_exactly_the_keys_that_others_rely_on(recording: Path):
+    document = json.loads(run("traces", recording, "--format", "json").stdout)
+    (trace,) = document["traces"]
+    assert list(document) == ["traces", "problems"]
+    assert list(trace) == [
+        "id", "source", "convention", "agents", "turns", "state", "models", "usage",
+        "duration_ms", "supports",
+    ]  # fmt: skip
+    assert trace["usage"] == {
+        "input_tokens": 12,
+        "output_tokens": 4,
+        "cached_tokens": None,
+        "reasoning_tokens": None,
+        "total_tokens": 16,
+    }
+    (turn,) = trace["turns"]
+    assert turn["tool_calls"] == [{"id": "c1", "name": "find_order", "args": {"id": 8812}}]
+    assert [list(result) for result in turn["tool_results"]] == [["id", "name", "result", "error"]]
+    assert trace["supports"]["token_usage"] is None
+    assert trace["supports"]["state_management_fidelity"] == "the session state was not recorded"
+
+
+def test_text_tells_turn_by_turn_and_cannot_command_the_terminal(recording: Path):
+    shown = run("traces", recording).stdout
+    assert "    user      I am jo.b@mail.example, where is my order?\n" in shown
+    assert "    calls     find_order(id=8812)\n" in shown
+    assert "  state       not recorded\n" in shown
+    assert "metrics that this recording can support" in shown
+    assert "\x1b" not in shown
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_a_file_that_holds_nothing_is_an_error(tmp_path: Path):
+    path = tmp_path / "empty.json"
+    path.write_text('{"resourceSpans": []}')
+    result = run("traces", path)
+    assert isinstance(result.exception, KaratError)
+
+
+def test_a_recording_becomes_a_golden_case_that_is_valid(recording: Path, tmp_path: Path):
+    golden = tmp_path / "golden.evalset.json"
+    assert run("capture", recording, golden, "--to", "adk").stdout == (
+        f"1 case written to {golden} (adk)\n"
+    )
+    assert run("validate", golden).exit_code == 0
+
+
+def test_the_same_recording_gives_the_same_bytes(recording: Path, tmp_path: Path):
+    one, two = tmp_path / "one" / "g.json", tmp_path / "two" / "g.json"
+    for path in (one, two):
+        path.parent.mkdir()
+        run("capture", recording, path, "--to", "questions")
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_personal_data_is_masked_on_request(recording: Path, tmp_path: Path):
+    pytest.importorskip("phonenumbers")
+    golden = tmp_path / "golden.json"
+    run("capture", recording, golden, "--to", "questions", "--mask")
+    (case,) = json.loads(golden.read_text())["golden_questions"]
+    assert case["user_inputs"] == ["I am [email address 1], where is my order?"]
+
+
+def test_logged_queries_become_questions_for_an_agent(tmp_path: Path):
+    log = tmp_path / "raw_logs.json"
+    log.write_text(json.dumps([{"query": "Hi"}, {"query": "Where is my order?"}]))
+    golden = tmp_path / "golden.json"
+    run("capture", log, golden, "--agent", "orders", "--to", "questions")
+    (case,) = json.loads(golden.read_text())["golden_questions"]
+    assert case["agents_evaluated"] == ["orders"]
+    assert case["user_inputs"] == ["Hi", "Where is my order?"]
+
+
+def test_filters_that_leave_nothing_write_nothing(recording: Path, tmp_path: Path):
+    golden = tmp_path / "golden.json"
+    result = run("capture", recording, golden, "--to", "adk", "--since", "2030-01-01")
+    assert str(result.exception) == "no recording became a case, so nothing was written"
+    assert not golden.exists()
+
+
+def test_a_time_that_is_none_is_an_error(recording: Path, tmp_path: Path):
+    result = run("capture", recording, tmp_path / "g.json", "--to", "adk", "--since", "yesterday")
+    assert str(result.exception) == "'yesterday' is no time"

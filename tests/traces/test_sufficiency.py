@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from karat.schema import Trace
+from karat.traces.sufficiency import sufficiency
+
+NEEDS = {"cost": ("usage",), "rouge": ("response", "case.response"), "count": ()}
+
+
+def lacks(need: str, trace: Trace) -> str | None:
+    return "no response was recorded" if need == "response" else None
+
+
+def test_a_metric_is_supported_if_its_needs_are_met():
+    found = sufficiency(Trace(id="t", convention="adk"), NEEDS, lacks)
+    assert found.supports == {"cost": None, "rouge": "no response was recorded", "count": None}
+
+
+def test_the_hint_is_that_of_the_framework():
+    found = sufficiency(Trace(id="t", convention="openllmetry"), NEEDS, lacks)
+    assert found.hints == {
+        "no response was recorded": "openllmetry: set TRACELOOP_TRACE_CONTENT=true"
+    }
+
+
+def test_a_framework_without_a_known_way_has_no_hint():
+    assert sufficiency(Trace(id="t", convention="chat"), NEEDS, lacks).hints == {}
