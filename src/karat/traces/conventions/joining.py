@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import islice
+
 import msgspec
 
 from karat.schema import Json, ToolCall, ToolResult
@@ -90,18 +93,19 @@ def join(asked: list[Made], ran: list[Made]) -> list[Made]:
 
 
 def _joined_by_name(asked: list[Made], late: list[Made]) -> list[Made]:
-    waiting: dict[str, list[Made]] = {}
+    waiting: dict[str, deque[Made]] = {}
     for made in asked:
         if made.reading is None:
-            waiting.setdefault(made.name, []).append(made)
+            waiting.setdefault(made.name, deque()).append(made)
     extra: list[Made] = []
     for made in late:
-        calls = waiting.get(made.name, [])
-        at = _position(calls, made)
-        if at is None:
+        calls = waiting.get(made.name)
+        at = _position(calls, made) if calls else None
+        if calls is None or at is None:
             extra.append(made)
         else:
-            _run(calls.pop(at), made)
+            _run(calls[at], made)
+            del calls[at]
     # Calls that no model was seen asking for take their place by time among the others.
     return sorted([*asked, *extra], key=lambda made: made.start or 0) if extra else asked
 
@@ -112,8 +116,8 @@ def _run(match: Made, made: Made) -> None:
     match.agent = match.agent or made.agent
 
 
-def _position(calls: list[Made], made: Made) -> int | None:
-    fits = [at for at, call in enumerate(calls[:WINDOW]) if _may_run(call, made)]
+def _position(calls: deque[Made], made: Made) -> int | None:
+    fits = [at for at, call in enumerate(islice(calls, WINDOW)) if _may_run(call, made)]
     for at in fits:
         if calls[at].args == made.args:
             return at

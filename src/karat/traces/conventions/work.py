@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import msgspec
 
 from karat.schema import Span
 from karat.traces.conventions.decoding import text
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.said import Said
+
+WINDOW = 64
+"""Agents before a span that are looked at for the one that it works for."""
 
 
 class Model(msgspec.Struct, eq=False, gc=False):
@@ -120,7 +125,8 @@ def worker(reading: Reading, work: Work) -> str | None:
     if named := text(reading.span.attributes.get("gen_ai.agent.name")):
         return named
     start = reading.span.start
-    for agent in reversed(work.owners):
+    begun = bisect_right(work.owners, start or 0, key=lambda owner: owner.span.start or 0)
+    for agent in reversed(work.owners[max(0, begun - WINDOW) : begun]):
         if agent.role == "agent" and _spans(agent.span, start):
             return agent.name
     return workflow_name(work)
