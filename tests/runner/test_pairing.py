@@ -16,7 +16,7 @@ def test_the_case_that_the_recording_names_comes_first():
     cases = [case("a", "Hi"), case("b", "Where is my order?")]
     pair = Pairing(cases).pair(trace("Hi", names="b"))
     assert pair.case == cases[1]
-    assert pair.how == "case id"
+    assert pair.how == "by case id"
 
 
 def test_a_named_case_that_does_not_exist_is_not_replaced_by_a_similar_one():
@@ -29,7 +29,7 @@ def test_the_first_message_is_compared_without_case_and_blanks():
     cases = [case("a", "Where  is my\nORDER?"), case("b", "Hi")]
     pair = Pairing(cases).pair(trace("where is my order?"))
     assert pair.case == cases[0]
-    assert pair.how == "first user message"
+    assert pair.how == "by first user message"
 
 
 def test_of_several_cases_with_that_message_the_one_with_as_many_turns():

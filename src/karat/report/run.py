@@ -90,14 +90,15 @@ def _troubles(run: Run) -> Iterator[str]:
         yield from _trouble(one)
     if len(troubled) > _SHOWN:
         yield f"\nand {len(troubled) - _SHOWN} more that did not pass; all are in --format json"
-    for one in run.unmatched[:_SHOWN]:
-        yield f"\nunmatched trace {one.trace}: {one.why}"
+    if run.unmatched:
+        yield f"\n{count(len(run.unmatched), 'trace')} without a case:"
+        yield from (f"  {one.trace}: {one.why}" for one in run.unmatched[:_SHOWN])
     if len(run.unmatched) > _SHOWN:
-        yield f"and {len(run.unmatched) - _SHOWN} more unmatched traces"
+        yield f"  and {len(run.unmatched) - _SHOWN} more"
 
 
 def _trouble(one: CaseResult) -> Iterator[str]:
-    trace = f"  (trace {one.trace}, by {one.paired_by})" if one.trace else f"  ({one.paired_by})"
+    trace = f"  (trace {one.trace}, {one.paired_by})" if one.trace else f"  ({one.paired_by})"
     yield f"\n{one.status} {one.case or one.trace}{trace}"
     if one.judgement:
         yield f"  {one.judgement.profile}: {one.judgement.reason}"

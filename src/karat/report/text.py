@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from karat.schema import Conversion, Loss, Problem, Summary, Validation
+from karat.schema import Conversion, Loss, Problem, Severity, Summary, Validation
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SHOWN = 20
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 def printable(text: str) -> str:
@@ -28,7 +29,7 @@ def _validation(one: Validation) -> Iterator[str]:
     form = f"{one.format}, {count(one.cases, 'case')}" if one.format else "unknown format"
     verdict = "valid" if one.valid else "not valid"
     counts = Counter(problem.severity for problem in one.problems)
-    found = "".join(f", {count(number, word)}" for word, number in sorted(counts.items()))
+    found = "".join(f", {count(counts[word], word)}" for word in _SEVERITIES if counts[word])
     yield printable(f"{one.path}: {verdict} ({form}{found})")
     for problem in one.problems:
         yield from _problem(problem)

@@ -35,7 +35,7 @@ class Pairing:
         """The case of a trace; `None` with the reason if there is none, or more than one."""
         if trace.case is not None:
             case = self._by_id.get(trace.case)
-            how = "case id" if case else f"the recording names case {trace.case!r}, unknown here"
+            how = "by case id" if case else f"the recording names case {trace.case!r}, unknown here"
             return Pair(case, trace, how)
         text = _folded(trace.turns[0].user) if trace.turns else None
         if text is None:
@@ -47,7 +47,7 @@ class Pairing:
         if len(found) > 1:
             found = [case for case in found if len(case.turns) == len(trace.turns)]
         if len(found) == 1:
-            return Pair(found[0], trace, "first user message")
+            return Pair(found[0], trace, "by first user message")
         if found:
             names = ", ".join(repr(case.id) for case in found[:3])
             return Pair(None, trace, f"several cases begin with its message: {names}")
