@@ -1,0 +1,110 @@
+"""How long recordings take to become traces, and how much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.measure import OURS, PEERS, peak_memory, reported
+from bench.recordings import recordings
+from bench.row import Number, Row, at_most, faster
+
+_OURS = """
+import sys, time
+from pathlib import Path
+from karat.traces.read import open_traces
+
+def read(path, jobs):
+    with open_traces([Path(path)], report=lambda problem: None, jobs=jobs) as found:
+        return sum(len(trace.turns) for trace in found)
+
+if __name__ == "__main__":
+    read(sys.argv[2], 1)
+    start = time.perf_counter()
+    turns = read(sys.argv[1], int(sys.argv[3]))
+    print(time.perf_counter() - start)
+    assert turns > 0
+"""
+_ORJSON = """
+import sys, time, orjson
+with open(sys.argv[1], "rb") as file:
+    lines = file.readlines()
+start = time.perf_counter()
+for line in lines:
+    orjson.loads(line)
+print(time.perf_counter() - start)
+"""
+_AGENTEVALS = """
+import logging, sys, time
+from agentevals.genai.extract import extract_conversation
+from agentevals.loader import load_traces
+logging.disable(logging.CRITICAL)
+
+def read(path):
+    return [extract_conversation([trace], trace.trace_id) for trace in load_traces(path)]
+
+read(sys.argv[2])
+start = time.perf_counter()
+found = read(sys.argv[1])
+print(time.perf_counter() - start)
+assert found
+"""
+
+
+def measure() -> Iterator[Row]:
+    """A small file is read before the clock starts."""
+    yield _next_to_decoding()
+    yield _next_to_agentevals()
+    yield _memory()
+    yield _cores()
+
+
+def _next_to_decoding() -> Row:
+    files = (recordings(200), recordings(1))
+    commands = {
+        "karat": [OURS, "-c", _OURS, *files, "1"],
+        "orjson": [OURS, "-c", _ORJSON, *files],
+    }
+    best = reported(commands, repeats=3)
+    return at_most(
+        "Reading 200 MB of OTLP JSON lines into traces, one core",
+        Number(name="karat", value=best["karat"], unit="s"),
+        Number(name="`orjson.loads` of the same lines", value=best["orjson"], unit="s"),
+        target=2,
+    )
+
+
+def _next_to_agentevals() -> Row:
+    files = (recordings(20), recordings(1))
+    commands = {
+        "karat": [OURS, "-c", _OURS, *files, "1"],
+        "agentevals": [PEERS, "-c", _AGENTEVALS, *files],
+    }
+    best = reported(commands, repeats=2)
+    return faster(
+        "Reading 20 MB of OTLP JSON lines into turns, one core",
+        Number(name="karat", value=best["karat"], unit="s"),
+        Number(name="agentevals 0.11", value=best["agentevals"], unit="s"),
+        target=12,
+    )
+
+
+def _memory() -> Row:
+    used = peak_memory([OURS, "-c", _OURS, recordings(1000), recordings(1), "1"])
+    return at_most(
+        "Peak memory of reading 1 GB of OTLP JSON lines",
+        Number(name="karat", value=used, unit="MB"),
+        Number(name="limit", value=300, unit="MB"),
+        target=1,
+    )
+
+
+def _cores() -> Row:
+    files = (recordings(200), recordings(1))
+    commands = {number: [OURS, "-c", _OURS, *files, number] for number in ("1", "2")}
+    best = reported(commands, repeats=2)
+    return faster(
+        "Reading 200 MB of OTLP JSON lines with two processes",
+        Number(name="two", value=best["2"], unit="s"),
+        Number(name="one", value=best["1"], unit="s"),
+        target=1.3,
+    )
