@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, TypeGuard
 
 from karat.metrics.calls import value
+from karat.metrics.patterns import pattern
 from karat.schema import Json, ToolCall
 
 Comparator: TypeAlias = Literal["exact", "regex", "ignore_case", "any"] | float
 """A number is the largest difference at which two numbers are still equal."""
 
 ArgsMode: TypeAlias = Literal["exact", "ignore", "subset", "superset"]
-
-_LONGEST = 10_000  # characters that a pattern is tried on
 
 
 class Check(NamedTuple):
@@ -72,7 +70,7 @@ def equal(wish: Json, got: Json, comparator: Comparator) -> bool:
         return True
     if isinstance(wish, str) and isinstance(got, str):
         if comparator == "regex":
-            return re.fullmatch(wish, got[:_LONGEST]) is not None
+            return pattern(wish).fullmatch(got)
         if comparator == "ignore_case":
             return wish.casefold() == got.casefold()
     if _number(wish) and _number(got) and isinstance(comparator, int | float):

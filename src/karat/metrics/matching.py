@@ -9,10 +9,9 @@ from typing import ClassVar
 from karat.metrics.calls import value
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
+from karat.metrics.patterns import pattern
 from karat.metrics.texts import Answer, against_reference, of_answers
 from karat.schema import Case, Score, Trace, Unscored
-
-_LONGEST = 100_000  # characters that a pattern is tried on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +76,11 @@ class Contains(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class Regex(Metric):
-    """Share of the responses in which `pattern`, a Python regular expression, is found."""
+    """Share of the responses in which `pattern`, a Python regular expression, is found.
+
+    No pattern can hang a run: one with several repetitions or choices is run without going back,
+    and is refused if it needs to (back references, look-behind, atomic groups).
+    """
 
     name: ClassVar[str] = "regex"
     version: ClassVar[int] = 1
@@ -87,15 +90,12 @@ class Regex(Metric):
     pattern: str
 
     def __post_init__(self) -> None:
-        try:
-            re.compile(self.pattern)
-        except re.error as error:
-            raise ValueError(f"{self.pattern!r} is no regular expression: {error}") from error
+        pattern(self.pattern)  # whatever is wrong with it is said before anything runs
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         return of_answers(case, trace, self._rate)
 
     def _rate(self, answer: Answer) -> Score:
-        if re.search(self.pattern, answer.response[:_LONGEST]):
+        if pattern(self.pattern).search(answer.response):
             return Score(value=1.0)
         return Score(value=0.0, reason=f"{self.pattern!r} is not found in {value(answer.response)}")
