@@ -32,6 +32,11 @@ def test_two_equally_near_questions_are_no_match():
     assert align(old, new) == ([], [0], [0, 1])
 
 
+def test_cases_with_ids_of_their_own_are_never_matched_by_likeness():
+    old, new = [case("Price of part 1?", id="a")], [case("Price of part 2?", id="b")]
+    assert align(old, new) == ([], [0], [0])
+
+
 def test_questions_about_other_things_are_no_match():
     assert align([case("Where is my order?")], [case("Do you sell helmets?")]).pairs == []
 

@@ -1,7 +1,7 @@
 """Which case of the new version is which case of the old one.
 
-Ids decide. Where a source gives none, they follow from what the user says (`content_id`), and a
-case that was said anew, or that got another id, is found by its content.
+Ids decide. A case that got another id is found by what the user says. Where a source gives no ids,
+they follow from what the user says (`content_id`), and a case that was said anew is the nearest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from karat.schema import Case, content_id
 from karat.schema.digest import case_digest
 from karat.versions import meaning
 
-_NEAR = 0.75
+_NEAR = 0.8
 """Share of the text that two messages must have in common to be one message said anew."""
 _COMPARED = 500
 _COMMON_WORD = 100
@@ -71,9 +71,9 @@ class _Matching:
         )
 
     def pair_near(self) -> None:
-        """Pair what is each other's nearest, and near enough."""
-        old = {index: " ".join(_said(case)) for index, case in self.old.items()}
-        new = {index: " ".join(_said(case)) for index, case in self.new.items()}
+        """Pair what is each other's nearest, and near enough. Whoever gives ids has said what is
+        another case."""
+        old, new = _unnamed(self.old), _unnamed(self.new)
         there, back = _nearest(old, new), _nearest(new, old)
         self._take((index, place) for index, place in there.items() if back.get(place) == index)
 
@@ -81,6 +81,10 @@ class _Matching:
         for index, place in list(pairs):
             del self.old[index], self.new[place]
             self.pairs.append((index, place))
+
+
+def _unnamed(cases: dict[int, Case]) -> dict[int, str]:
+    return {index: " ".join(_said(case)) for index, case in cases.items() if is_derived(case)}
 
 
 def is_derived(case: Case) -> bool:

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from karat.schema import Case, Dataset
+from karat.versions.changelog import entry, first, grown, later
+from karat.versions.diff import diff
+
+
+def dataset(*cases: Case) -> Dataset:
+    return Dataset(name="support", cases=cases)
+
+
+def case(id: str, response: str = "Yes.", *tags: str) -> Case:
+    return Case.of(f"What about {id}?", response, id=id, tags=tags)
+
+
+def test_a_first_release_says_what_it_covers():
+    assert first(dataset(case("a", "Yes.", "billing"), case("b", "No.", "billing", "account"))) == [
+        "Initial release",
+        "2 examples covering: billing, account",
+    ]
+
+
+def test_what_was_added_changed_and_removed_is_counted_and_named():
+    old = dataset(case("a"), case("b", "Yes.", "x"), case("gone-case", "Farewell."))
+    new = dataset(
+        case("a", "No."), case("b", "Yes.", "x", "escalation"), case("c", "Hm.", "edge-case")
+    )
+    assert later(diff(old, new), new) == [
+        "Added 1 example covering: edge-case (c)",
+        "Removed 1 example (gone-case)",
+        "Changed the expected answer in 1 example (a)",
+        'Added the tag "escalation" in 1 example (b)',
+        "Examples: 3 → 3",
+    ]
+
+
+def test_a_case_whose_id_was_derived_is_named_by_its_question():
+    question = Case.of("Do you repair e-bikes?", "Yes.")
+    assert (
+        '("Do you repair e-bikes?")'
+        in later(diff(dataset(), dataset(question)), dataset(question))[0]
+    )
+
+
+def test_wording_is_told_from_meaning():
+    old, new = dataset(case("a", "Yes.")), dataset(case("a", "Yes. "))
+    assert later(diff(old, new), new)[0] == (
+        "Corrected the wording of the expected answer in 1 example (a)"
+    )
+
+
+def test_only_a_few_of_many_are_named():
+    new = dataset(*(case(f"n{number}", str(number)) for number in range(9)))
+    assert (
+        later(diff(dataset(), new), new)[0] == "Added 9 examples (n0, n1, n2, n3, n4, and 4 more)"
+    )
+
+
+def test_the_newest_entry_is_on_top():
+    before = grown("Support", entry("1.0.0", "2026-01-15", ["Initial release"]), None)
+    assert grown("Support", entry("1.1.0", "2026-01-20", ["Examples: 25 → 30"]), before) == (
+        "# Support Changelog\n\n## v1.1.0 (2026-01-20)\n- Examples: 25 → 30\n\n"
+        "## v1.0.0 (2026-01-15)\n- Initial release\n"
+    )
+
+
+def test_a_name_cannot_break_out_of_its_line():
+    assert grown("a\n\n## v9.9.9", entry("1.0.0", "2026-01-15", ["x\n- y"]), None) == (
+        "# a ## v9.9.9 Changelog\n\n## v1.0.0 (2026-01-15)\n- x - y\n"
+    )

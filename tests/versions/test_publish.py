@@ -1,0 +1,176 @@
+"""Killed at any moment, and by several processes at once."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from karat import api
+from karat.errors import OutputError, RefusedError
+from karat.versions import publish
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills processes")
+FORK = multiprocessing.get_context("fork")
+
+
+def golden(folder: Path, cases: int, file: str = "support.json") -> Path:
+    path = folder / file
+    examples = [{"input": f"Question {n}?", "expectedOutput": "Yes."} for n in range(cases)]
+    path.write_text(json.dumps({"name": "support", "version": "1.0.0", "examples": examples}))
+    return path
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """The process id of a child that does the work and then ends without cleaning up."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException:  # noqa: BLE001 - nothing of the child may reach the test runner
+            os._exit(1)
+        os._exit(0)
+    return child
+
+
+def expect_whole(root: Path) -> list[str]:
+    """Every release is there completely, with its place in the chain and in the changelog."""
+    assert api.verify(registry=root) == ()
+    versions = [release.version for release in api.versions(registry=root)]
+    for version in versions:
+        log = (root / "support" / version / "CHANGELOG.md").read_text()
+        assert log.count("\n## v") == versions.index(version) + 1
+    return versions
+
+
+def die_at(step: int, root: Path) -> None:
+    """Kill this process when it is about to touch the registry for the n-th time."""
+    seen = 0
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        nonlocal seen
+        touches = event in (
+            "open",
+            "os.mkdir",
+            "os.rename",
+            "os.remove",
+            "os.rmdir",
+            "shutil.rmtree",
+        )
+        if touches and any(str(arg).startswith(str(root.parent)) for arg in args):
+            seen += 1
+            if seen == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["the first release", "a later release"])
+def test_a_kill_at_any_step_leaves_the_registry_before_or_after(tmp_path: Path, first: bool):
+    step, ended = 0, -1
+    while ended != 0:
+        step += 1
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        root = folder / "registry"
+        if not first:
+            api.release(golden(folder, 1), registry=root)
+        file = golden(folder, 2)
+
+        def work(step: int = step, root: Path = root, file: Path = file) -> None:
+            die_at(step, root)
+            api.release(file, registry=root)
+
+        ended = os.waitpid(in_child(work), 0)[1]
+        before = [] if first else ["1.0.0"]
+        after = [*before, "1.0.0" if first else "1.1.0"]
+        found = expect_whole(root)
+        assert found in (before, after)
+        if found == before:
+            api.release(file, registry=root)
+        assert expect_whole(root) == after
+        assert not list(root.glob(".staging-*")) or found == after
+    assert step > 20
+
+
+def test_kills_at_random_times_lose_no_release_and_leave_none_half_made(tmp_path: Path):
+    root = tmp_path / "registry"
+    expected: list[str] = []
+
+    def work() -> None:
+        for cases in range(len(expected) + 1, 1000):
+            api.release(golden(tmp_path, cases), registry=root)
+
+    for _ in range(30):
+        child = in_child(work)
+        time.sleep(random.uniform(0.001, 0.08))  # noqa: S311 - any time will do
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        found = expect_whole(root)
+        assert found[: len(expected)] == expected
+        expected = found
+    assert len(expected) > 1
+
+
+def test_of_many_who_release_the_same_version_exactly_one_wins(tmp_path: Path):
+    root = tmp_path / "registry"
+    api.release(golden(tmp_path, 1), registry=root)
+    files = [golden(tmp_path, 2 + number, f"{number}.json") for number in range(6)]
+    outcomes = FORK.SimpleQueue()
+
+    def work(file: Path) -> None:
+        try:
+            api.release(file, version="1.1.0", registry=root)
+            outcomes.put("won")
+        except RefusedError as error:
+            outcomes.put(error.message)
+
+    workers = [FORK.Process(target=work, args=(file,)) for file in files]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    found = sorted(outcomes.get() for _ in workers)
+    assert found == ["version 1.1.0 is released already"] * 5 + ["won"]
+    assert expect_whole(root) == ["1.0.0", "1.1.0"]
+
+
+def test_without_locks_the_rename_decides(tmp_path: Path):
+    folder = tmp_path / "support" / "1.0.0"
+    with publish.staged(tmp_path, folder) as one, publish.staged(tmp_path, folder) as other:
+        one.write("a", b"1")
+        other.write("a", b"2")
+        one.publish()
+        with pytest.raises(RefusedError, match="released already"):
+            other.publish()
+    assert (folder / "a").read_bytes() == b"1"
+    assert [path.name for path in tmp_path.iterdir()] == ["support"]
+
+
+def test_whoever_waits_too_long_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(publish, "_PATIENCE", 0.05)
+    with (
+        publish.locked(tmp_path),
+        pytest.raises(OutputError, match="another release is under way"),
+        publish.locked(tmp_path),
+    ):
+        pass
+
+
+def test_git_never_sees_what_a_crash_left(tmp_path: Path):
+    with publish.staged(tmp_path, tmp_path / "support" / "1.0.0") as stage:
+        assert (stage.path.parents[1] / ".gitignore").read_text() == "*\n"
+
+
+def test_a_registry_that_cannot_be_made_is_an_error_with_its_place(tmp_path: Path):
+    (tmp_path / "registry").write_text("a file")
+    with pytest.raises(OutputError, match="cannot be written"):
+        api.release(golden(tmp_path, 1), registry=tmp_path / "registry")

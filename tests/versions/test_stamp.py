@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from karat.versions.stamp import stamp
+
+
+def test_only_the_version_of_the_document_is_touched():
+    data = b'{"examples": [{"version": "1.0.0"}],\r\n\t"version" :"1.0.0"}'
+    assert stamp(data, "1.1.0") == b'{"examples": [{"version": "1.0.0"}],\r\n\t"version" :"1.1.0"}'
+
+
+def test_a_version_that_is_not_there_comes_after_the_name():
+    data = b'{\n    "name": "a \\" b",\n    "examples": []\n}\n'
+    wanted = b'{\n    "name": "a \\" b",\n    "version": "1.0.0",\n    "examples": []\n}\n'
+    assert stamp(data, "1.0.0") == wanted
+
+
+def test_what_one_edit_cannot_do_is_left_to_others():
+    assert stamp(b'{"examples": []}', "1.0.0") is None
+    assert stamp(b'{"version": 1}', "1.0.0") is None
+    assert stamp(b"[]", "1.0.0") is None
+    assert stamp(b"\xff", "1.0.0") is None
