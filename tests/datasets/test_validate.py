@@ -35,7 +35,7 @@ def test_all_problems_are_named_with_line_path_and_hint(tmp_path: Path, formats:
     items = [question(user_inputs="x"), question(id=3, agents_evalated=[])]
     del items[1]["agents_evaluated"]
     found = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
-    assert [(problem.where, problem.message, problem.hint) for problem in found.problems[1:]] == [
+    assert [(problem.where, problem.message, problem.hint) for problem in found.problems] == [
         (
             "line 5 $.golden_questions[0].user_inputs",
             "found the text 'x', expected a list",
@@ -149,3 +149,14 @@ def test_the_check_gives_up_after_errors_but_never_after_warnings(
     assert "the cases after 2 are not checked" in broken.problems[-1].message
     rows = [explain(number) for number in range(5)] + ["{"]
     assert not validate(put(tmp_path / "b.jsonl", "\n".join(rows)), formats).valid
+
+
+def test_an_id_that_is_there_twice_is_found_even_if_one_of_the_cases_cannot_be_read(
+    tmp_path: Path, formats: list[Format]
+):
+    items = [question(), question(user_inputs="x")]
+    found = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
+    assert [problem.message for problem in errors(found)] == [
+        "the id 'a' is there twice, first on line 3",
+        "found the text 'x', expected a list",
+    ]

@@ -11,8 +11,9 @@ import msgspec
 from karat.datasets import locate
 from karat.datasets.aside import Aside, read_aside
 from karat.datasets.formats import Format, list_key
-from karat.datasets.source import Container, Row, Source, collector_paused, open_source
+from karat.datasets.source import Container, Row, Source, open_source
 from karat.errors import FormatError, UnknownFormatError, UsageError
+from karat.memory import collector_paused
 from karat.schema import Case, Dataset, Json
 
 

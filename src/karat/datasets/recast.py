@@ -10,8 +10,8 @@ import msgspec
 
 from karat.datasets.formats import Format
 from karat.datasets.read import unique_ids
-from karat.datasets.write import Target, prepare
-from karat.schema import Dataset, Loss
+from karat.datasets.write import Prepared, Target, prepare
+from karat.schema import Case, Dataset, Loss
 
 
 class Recast(NamedTuple):
@@ -27,16 +27,26 @@ def recast(dataset: Dataset, like: Dataset, formats: Sequence[Format]) -> Recast
     to = _target(like, formats)
     if to is None or (dataset.origin and _named(dataset) == to.format.name):
         return Recast(dataset)
-    if any(loss.case is not None for loss in prepare(_bare(like), to, formats).losses):
-        return Recast(dataset)
-    prepared = prepare(dataset, to, formats)
-    lens = to.format.cases(to.container)
-    cases = [lens.read(written.doc) for written in prepared.cases]
-    if to.format.derives_ids:
-        ids = unique_ids(case.id for case in cases)
-        cases = [msgspec.structs.replace(case, id=id) for case, id in zip(cases, ids, strict=True)]
-    header = to.format.header(to.container, to.stem).get(prepared.header.doc)
-    return Recast(header.with_cases(cases), prepared.losses)
+    carried = prepare(_bare(like), to, formats).losses
+    made = prepare(dataset, to, formats)
+    header, losses = dataset, made.losses
+    if not any(loss.case is None and loss.field != "name" for loss in carried):
+        header = to.format.header(to.container, to.stem).get(made.header.doc)
+    if any(loss.case is not None for loss in carried):
+        cases, losses = dataset.cases, ()
+    else:
+        cases = _cases(made)
+    return Recast(header.with_cases(cases), losses)
+
+
+def _cases(made: Prepared) -> list[Case]:
+    form, container = made.target.format, made.target.container
+    lens = form.cases(container)
+    cases = [lens.read(written.doc) for written in made.cases]
+    if not form.derives_ids:
+        return cases
+    ids = unique_ids(case.id for case in cases)
+    return [msgspec.structs.replace(case, id=name) for case, name in zip(cases, ids, strict=True)]
 
 
 def _target(like: Dataset, formats: Sequence[Format]) -> Target | None:

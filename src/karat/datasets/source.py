@@ -6,7 +6,6 @@ Golden files are hostile input: everything here has a limit, and every failure s
 from __future__ import annotations
 
 import csv
-import gc
 import gzip
 import re
 import zlib
@@ -20,6 +19,7 @@ from typing import IO, Literal, NamedTuple, TypeAlias, cast
 import msgspec
 
 from karat.errors import FormatError, InputError, UnknownFormatError
+from karat.memory import collector_paused
 from karat.schema import Json
 
 Container: TypeAlias = Literal["document", "rows", "table"]
@@ -94,24 +94,6 @@ def open_source(path: Path) -> Source:
     data = data.removeprefix(_BOM)
     document = _unwrapped(decode(data, where=str(path)), where=str(path))
     return Source(path=path, container="document", document=document, data=data)
-
-
-@contextmanager
-def collector_paused() -> Generator[None]:
-    """Large documents make no garbage while they are decoded, but the collector looks for it.
-
-    Freezing and unfreezing makes all objects old, so that it does not look right after, either.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 def decode(data: bytes, *, where: str, line: int | None = None) -> Json:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -21,9 +22,10 @@ from karat.datasets.formats import ChecksFrame, Format, list_key
 from karat.datasets.ids import Repeated, mark
 from karat.datasets.lens import Lens
 from karat.datasets.read import Opened, open_golden
-from karat.datasets.shape import item_shape, meant, names, problems, unknown
-from karat.datasets.source import Row, collector_paused
+from karat.datasets.shape import item_shape, meant, member, names, problems, unknown
+from karat.datasets.source import Row
 from karat.errors import FormatError, KaratError, UsageError
+from karat.memory import collector_paused
 from karat.schema import Case, Json, Problem, Validation
 
 LIMIT = 1000
@@ -125,8 +127,9 @@ class _Check:
                 self._note(_problem(row.error, self.opened.source.path))
                 continue
             case = self._check_item(place, row.value)
-            if case and not self.opened.format.derives_ids:
-                repeated.see(_identity(case))
+            name = _name(case, row.value)
+            if name and not self.opened.format.derives_ids:
+                repeated.see(name.unique)
         marks = repeated.marks()
         if marks:
             self._check_repeated(marks)
@@ -213,23 +216,36 @@ class _Check:
             try:
                 case = None if row.error else self._lens.get(row.value)
             except FormatError:
+                case = None
+            name = _name(case, row.value)
+            if name is None or mark(name.unique) not in marks:
                 continue
-            if case is None or mark(_identity(case)) not in marks:
-                continue
-            earlier = first.setdefault(_identity(case), place)
+            earlier = first.setdefault(name.unique, place)
             if earlier != place:
-                yield place, earlier, _repeated(case, row.value)
+                yield place, earlier, _repeated(name.id, row.value)
 
 
-def _identity(case: Case) -> str:
-    """Several recordings of one case may stand in one file."""
-    return f"{case.id}\0{case.recording.id if case.recording else ''}"
+class _Name(NamedTuple):
+    """The id of a case, and what must not be there twice: several recordings of one case may."""
+
+    id: str
+    unique: str
 
 
-def _repeated(case: Case, item: Json) -> Problem:
+def _name(case: Case | None, item: Json) -> _Name | None:
+    """A case that cannot be read may still state its id."""
+    if case:
+        recording = case.recording.id if case.recording else ""
+        return _Name(case.id, f"{case.id}\0{recording}")
+    stated = [member(item, name)[1] for name in ("id", "eval_id", "case_id")]
+    found = next((name for name in stated if isinstance(name, str)), None)
+    return _Name(found, f"{found}\0") if found is not None else None
+
+
+def _repeated(name: str, item: Json) -> Problem:
     return Problem(
-        where=_place(item, case.id),
-        message=f"the id {case.id!r} is there twice",
+        where=_place(item, name),
+        message=f"the id {name!r} is there twice",
         hint="give each case an id of its own",
     )
 

@@ -103,12 +103,11 @@ class Questions:
             yield Problem(where=f"$.{key}", message=message, severity="warning")
 
     def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
-        if path.parent.name != "datasets" or not _NAMED.search(path.name):
+        if not _NAMED.search(path.name):
             yield Problem(
                 where="",
-                message=f"found the name {path.name!r}, "
-                "expected evaluation/datasets/<agent>_golden.json",
-                hint="other tools look for golden questions there",
+                message=f"found the name {path.name!r}, expected <agent>_golden.json",
+                hint="other tools look for evaluation/datasets/<agent>_golden.json",
                 severity="note",
             )
 
