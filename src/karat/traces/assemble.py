@@ -20,7 +20,7 @@ def assemble(
 ) -> dict[str, tuple[Span, ...]]:
     """The spans of each trace by trace id, log records joined to them; traces in order of start."""
     spans, logs = _sorted_out(records)
-    joined = _with_logs(spans, logs, source, report)
+    joined = _with_logs(spans, logs, source, report) if logs else spans
     traces = [(key, ordered(found.values())) for key, found in joined.items()]
     traces.sort(key=lambda trace: (trace[1][0].start or 0, trace[0]))
     return dict(traces)
@@ -164,8 +164,13 @@ def _joined(span: Span, logs: list[SpanEvent]) -> Span:
 
     A span of which only log records are known lasts from the first to the last.
     """
-    once = {repr(event): event for event in (*span.events, *logs)}
-    events = tuple(sorted(once.values(), key=lambda event: event.time or 0))
+    once: dict[tuple[str, int], list[SpanEvent]] = {}
+    for event in (*span.events, *logs):
+        same = once.setdefault((event.name, event.time or 0), [])
+        if event not in same:
+            same.append(event)
+    found = [event for same in once.values() for event in same]
+    events = tuple(sorted(found, key=lambda event: event.time or 0))
     times = [event.time for event in events if event.time is not None]
     if span.start is None and span.end is None and times:
         span = msgspec.structs.replace(span, start=times[0], end=times[-1])

@@ -63,6 +63,8 @@ class Collected(msgspec.Struct):
     """Traces that must be read again, and where they are."""
     lost: int = 0
     """Log records that belong to no span."""
+    bare: int = 0
+    """Traces that log records alone tell of."""
     idle: dict[str, int] = {}
     """Names of spans under which no agent worked, and how often they were seen."""
 
@@ -77,6 +79,7 @@ class Collected(msgspec.Struct):
                 self.spans[key] = found
         self.told += other.told
         self.lost += other.lost
+        self.bare += other.bare
         for name, count in other.idle.items():
             self.idle[name] = self.idle.get(name, 0) + count
 
@@ -204,8 +207,12 @@ class Collector:
         self.spill.flush()
 
     def _settle(self, key: str, group: _Open) -> None:
+        found = self._mapped(key, group.records, group.file, ())
         if any(isinstance(record, Span) for record in group.records):
-            self.made.spans[key] = self._mapped(key, group.records, group.file, ())
+            self.made.spans[key] = found
+        elif found.slot is not None:
+            self.made.spans[key] = found
+            self.made.bare += 1
         else:
             self.made.lost += len(group.records)
 
@@ -226,7 +233,7 @@ class Collector:
         places: tuple[Place, ...],
     ) -> Found:
         source = self.paths[file]
-        spans = assemble(records, source=source, report=self.report).get(key, ())
+        spans = assemble(records, source=source, report=_ignore).get(key, ())
         made = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
         if not made:
             self._idle(spans)
@@ -237,7 +244,7 @@ class Collector:
     def _idle(self, spans: Iterable[Span]) -> None:
         idle = self.made.idle
         for span in spans:
-            if span.name in idle or len(idle) < _MAX_NAMES:
+            if span.name in idle or (span.name and len(idle) < _MAX_NAMES):
                 idle[span.name] = idle.get(span.name, 0) + 1
 
     def _slot(self, trace: Trace) -> Slot:
@@ -247,6 +254,10 @@ class Collector:
         digest = blake2b(repr(trace.turns).encode("utf-8", "replace"), digest_size=16).digest()
         found = Found(trace.id, self._slot(trace), _start(trace), trace.conversation, (), digest)
         self.made.told.append(found)
+
+
+def _ignore(_: Problem) -> None:
+    """What is missing from one trace is counted over all of them."""
 
 
 def _is_whole(records: Sequence[Span | LogRecord]) -> bool:

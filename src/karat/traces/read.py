@@ -141,10 +141,10 @@ def _merged(
 def _tell(made: Collected, chunks: Sequence[Chunk], report: Report) -> None:
     """Say what was seen and is of no use; it is an error if nothing else was seen."""
     where = chunks[0].path if len(chunks) == 1 else f"{len(chunks)} files"
-    if made.lost:
-        message = f"{made.lost} log records belong to no span that was read"
-        hint = "read the file of the spans together with the file of the logs"
-        report(Problem(where=where, message=message, hint=hint, severity="warning"))
+    hint = "read the file of the spans together with the file of the logs"
+    for message, number in _without_spans(made).items():
+        if number:
+            report(Problem(where=where, message=message, hint=hint, severity="warning"))
     idle = sum(found.slot is None for found in made.spans.values())
     useful = len(made.spans) + len(made.told) - idle
     if idle or not useful:
@@ -152,6 +152,13 @@ def _tell(made: Collected, chunks: Sequence[Chunk], report: Report) -> None:
         if not useful:
             raise FormatError(message, where=where, hint=hint)
         report(Problem(where=where, message=message, hint=hint, severity="note"))
+
+
+def _without_spans(made: Collected) -> dict[str, int]:
+    return {
+        f"{made.lost} log records belong to no span that was read": made.lost,
+        f"{made.bare} traces have log records but no spans": made.bare,
+    }
 
 
 def _idle(made: Collected, count: int) -> tuple[str, str]:
