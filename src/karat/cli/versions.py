@@ -126,7 +126,8 @@ def versions(
     if verify:
         problems = api.verify(registry=registry)
         document = {"valid": not problems, "problems": problems}
-        shown = {"text": lambda: text.verification(problems, len(api.versions(registry=registry)))}
+        intact = 0 if problems else len(api.versions(registry=registry))
+        shown = {"text": lambda: text.verification(problems, intact)}
         emit(render(document, form, shown), output)
         sys.exit(1 if problems else 0)
     if form == "md" and name is None:

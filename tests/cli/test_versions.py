@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat, show_error
+from karat.errors import KaratError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    return tmp_path
+
+
+def golden(*answers: str, file: str = "support.json") -> Path:
+    examples = [
+        {"input": f"Question {number}?", "expectedOutput": text, "metadata": {"source": "tickets"}}
+        for number, text in enumerate(answers)
+    ]
+    Path(file).write_text(json.dumps({"name": "support", "examples": examples}, indent=2))
+    return Path(file)
+
+
+def run(*args: object) -> Result:
+    result = CliRunner().invoke(karat, [str(arg) for arg in args])
+    if isinstance(result.exception, KaratError):
+        show_error(result.exception)
+    return result
+
+
+def test_diff_prints_the_contract():
+    old, new = golden("Yes."), golden("No.", "Yes.", file="new.json")
+    result = run("diff", old, new, "--format", "json")
+    document = json.loads(result.stdout)
+    assert (result.exit_code, document["bump"]) == (0, "major")
+    assert [list(change) for change in document["changes"]] == [
+        ["case", "field", "kind", "level"]
+    ] * 2
+    assert list(document) == ["bump", "changes"]
+
+
+@pytest.mark.parametrize(("answer", "code"), [("Yes.", 0), ("No.", 1)])
+def test_diff_can_speak_by_its_exit_code(answer: str, code: int):
+    old, new = golden("Yes."), golden(answer, file="new.json")
+    assert run("diff", old, new, "--exit-code").exit_code == code
+
+
+def test_diff_marks_the_words_and_colours_nothing_that_is_no_terminal():
+    result = run("diff", golden("Yes."), golden("No.", file="new.json"))
+    assert "[-Yes-]{+No+}." in result.stdout
+    assert "~~Yes~~ **No** ." in run("diff", "support.json", "new.json", "--format", "md").stdout
+
+
+def test_a_release_is_listed_verified_and_checked_out():
+    run("release", golden("Yes."), "--by", "Lena", "--for", "agent 1.0")
+    result = run("release", golden("Yes.", "No."), "--format", "json")
+    assert json.loads(result.stdout)["version"] == "1.1.0"
+    listed = json.loads(run("versions", "--format", "json").stdout)["releases"]
+    assert [(one["version"], one["for"]) for one in listed] == [
+        ("1.0.0", ["agent 1.0"]),
+        ("1.1.0", []),
+    ]
+    assert run("versions", "--verify").stdout == "2 releases, all as they were released\n"
+    assert run("checkout", "support@1.0.0", "old.json").exit_code == 0
+    assert len(json.loads(Path("old.json").read_text())["examples"]) == 1
+
+
+def test_the_changelog_grows_in_the_usual_style():
+    run("release", golden("Yes."))
+    run(
+        "release",
+        golden("Yes.", "No."),
+        "--note",
+        "Added what people ask most",
+        "--for",
+        "agent 2.0",
+    )
+    assert run("versions", "support", "--format", "md").stdout == (
+        "# support Changelog\n\n"
+        "## v1.1.0 (2026-01-01)\n- Added what people ask most\n"
+        '- Added 1 example ("Question 1?")\n- Examples: 1 → 2\n- For agent 2.0\n\n'
+        "## v1.0.0 (2026-01-01)\n- Initial release\n- 1 example\n"
+    )
+
+
+def test_a_lower_version_is_refused_with_exit_code_1():
+    run("release", golden("Yes."))
+    result = run("release", golden("No."), "--bump", "minor")
+    assert result.exit_code == 1
+    assert "version 1.1.0 is too low: the changes since 1.0.0 are major" in result.stderr
+    assert "turns[0].response changed" in result.stderr
+
+
+def test_drafts_are_refused_by_name_until_they_are_approved():
+    file = golden("Yes.")
+    result = run("release", file, "--require-approved")
+    assert result.exit_code == 1
+    assert "(draft)" in result.stderr
+    assert run("review", file, "--all", "--as", "approved", "--by", "Lena").exit_code == 0
+    assert run("release", file, "--require-approved").exit_code == 0
+
+
+def test_verify_exits_1_and_names_what_was_touched():
+    run("release", golden("Yes."))
+    Path("golden/registry/support/1.0.0/support.json").unlink()
+    result = run("versions", "--verify")
+    assert result.exit_code == 1
+    assert result.stdout == "golden/registry/support/1.0.0/support.json: was deleted\n"
+    document = json.loads(run("versions", "--verify", "--format", "json").stdout)
+    assert (document["valid"], len(document["problems"])) == (False, 1)
+
+
+def test_verify_says_everything_even_if_a_record_cannot_be_read():
+    run("release", golden("Yes."))
+    Path("golden/registry/support/1.0.0/release.json").write_text("{")
+    result = run("versions", "--verify")
+    assert result.exit_code == 1
+    assert "release.json: was edited" in result.stdout
+
+
+def test_review_shows_status_and_lineage():
+    file = golden("Yes.", "No.")
+    (first, _) = json.loads(run("review", file, "--format", "json").stdout)["cases"]
+    run(
+        "review",
+        file,
+        first["case"],
+        "--as",
+        "reviewed",
+        "--by",
+        "Lena Ortiz",
+        "--date",
+        "2026-02-01",
+    )
+    lines = run("review", file).stdout.splitlines()
+    assert lines[0].split() == ["case", "status", "reviewed", "by", "on", "source"]
+    assert lines[1].split() == [first["case"], "reviewed", "Lena", "Ortiz", "2026-02-01", "tickets"]
+    assert "draft" in lines[2]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["review", "support.json", "--as", "approved"],
+        ["review", "support.json", "--as", "approved", "--by", "Lena"],
+        ["release", "support.json", "--bump", "major", "--version", "2.0.0"],
+        ["versions", "--format", "md"],
+        ["checkout", "nobody@1.0.0"],
+        ["diff", "nobody@1.0.0", "support.json"],
+    ],
+)
+def test_a_command_that_cannot_be_carried_out_says_so(words: list[str]):
+    golden("Yes.")
+    result = run(*words)
+    assert result.exit_code == 2 or isinstance(result.exception, KaratError)

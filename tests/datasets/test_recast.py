@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from karat import api
+from karat.datasets.formats import Format
+from karat.datasets.recast import recast
+from karat.schema import Case, Dataset, ToolCall, Turn
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+NAMES = {
+    "adk": "x.evalset.json",
+    "questions": "x_golden.json",
+    "examples": "x.json",
+    "csv": "x.csv",
+    "explain": "x.jsonl",
+    "simulation": "x.simulation.csv",
+}
+FILES = [
+    path
+    for name in [*NAMES, "test", "adk-history"]
+    for path in sorted((SAMPLES / name).glob("*"))
+    if path.name != "empty.json"
+]
+
+
+@pytest.mark.parametrize("drop", [False, True], ids=["carried", "dropped"])
+@pytest.mark.parametrize("to", NAMES)
+@pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
+def test_a_conversion_is_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
+    made = tmp_path / NAMES[to]
+    api.convert(sample, made, to=to, drop=drop)
+    assert api.diff(sample, made).changes == ()
+
+
+texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+questions: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {
+        "user_inputs": st.lists(texts, min_size=1, max_size=3),
+        "agents_evaluated": st.lists(texts, max_size=2),
+        "reference_data": st.fixed_dictionaries(
+            dict[str, Any](),
+            optional={
+                "reference_trajectory": st.lists(texts, max_size=2),
+                "reference_response": texts,
+                "expected_state": st.dictionaries(texts, texts, max_size=2),
+            },
+        ),
+        "metadata": st.dictionaries(texts.filter(lambda key: key != "karat"), texts, max_size=2),
+    }
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(questions, min_size=1, max_size=3), st.sampled_from(list(NAMES)), st.booleans())
+def test_a_conversion_of_whatever_is_no_difference(made: list[Any], to: str, drop: bool):
+    with TemporaryDirectory() as folder:
+        path, target = Path(folder) / "a_golden.json", Path(folder) / NAMES[to]
+        items = [{"id": f"case {number}", **one} for number, one in enumerate(made)]
+        path.write_text(json.dumps({"golden_questions": items}))
+        api.convert(path, target, to=to, drop=drop)
+        assert api.diff(path, target).changes == ()
+
+
+def test_what_the_other_format_has_no_place_for_is_said(formats: list[Format], tmp_path: Path):
+    table = tmp_path / "support.csv"
+    table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
+    turn = Turn(user="Open?", response="Yes.", tool_calls=(ToolCall(name="hours"),))
+    old = Dataset(name="support", cases=[Case(id="hours", turns=(turn,))])
+    made = recast(old, api.load(table), formats)
+    assert {"id", "turns[0].tool_calls"} <= {loss.field for loss in made.losses}
+    assert made.dataset.cases[0].turns[0].tool_calls is None
+
+
+def test_a_dataset_of_the_same_format_stays_as_it_is(formats: list[Format], tmp_path: Path):
+    table = tmp_path / "support.csv"
+    table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
+    dataset = api.load(table)
+    assert recast(dataset, dataset, formats).dataset is dataset
+
+
+def test_an_expectation_that_only_the_new_format_can_state_is_a_change(tmp_path: Path):
+    old, new = tmp_path / "support.csv", tmp_path / "support_golden.json"
+    old.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
+    api.convert(old, new, to="questions", drop=True)
+    document = json.loads(new.read_text())
+    document["golden_questions"][0]["reference_data"]["reference_trajectory"] = ["front_desk"]
+    new.write_text(json.dumps(document))
+    assert [(one.field, one.kind) for one in api.diff(old, new).changes] == [
+        ("trajectory", "added")
+    ]

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from karat.report import versions
+from karat.schema import Change, Diff, Json, Loss, Problem
+
+CHANGE = Change(
+    case="refund",
+    field="turns[0].response",
+    kind="changed",
+    level="major",
+    old="Within 30 days.",
+    new="Within 14 days of delivery.",
+    user="Can I return this?",
+)
+
+
+def diff(*changes: Change, **fields: object) -> Diff:
+    made = Diff(bump="major", changes=changes, before=3, after=3)
+    return msgspec.structs.replace(made, **fields)
+
+
+def test_the_changed_words_are_marked():
+    assert versions.diff(diff(CHANGE)) == (
+        "major: 1 case changed\n"
+        "  refund  Can I return this?\n"
+        "    turns[0].response changed, major\n"
+        "      Within [-30-]{+14+} days{+ of delivery+}.\n"
+    )
+
+
+def test_on_a_terminal_they_are_coloured_instead():
+    text = versions.diff(diff(CHANGE), colour=True)
+    assert "\x1b[32m" in text
+    assert "[-" not in text
+
+
+def test_a_pull_request_gets_markdown_in_which_data_is_only_text():
+    change = msgspec.structs.replace(CHANGE, old="a", new="<img src=x> *b*")
+    text = versions.diff_markdown(diff(change))
+    assert "~~a~~ **\\<img src=x\\> \\*b\\***" in text
+    assert "- refund  Can I return this?" in text
+
+
+def test_the_contract_has_these_keys_and_no_others():
+    assert versions.diff_document(diff(CHANGE)) == {
+        "bump": "major",
+        "changes": [
+            {"case": "refund", "field": "turns[0].response", "kind": "changed", "level": "major"}
+        ],
+    }
+
+
+def test_a_case_as_a_whole_is_one_line():
+    change = Change(case="hours", field=None, kind="added", level="minor", user="Open?")
+    assert versions.diff(diff(change, bump="minor")) == (
+        "minor: 1 case added\n  hours added, minor  Open?\n"
+    )
+
+
+def test_what_cannot_be_compared_is_said():
+    lost = (Loss(case="a", field="turns[0].tool_calls", reason="csv has no place for it"),)
+    assert versions.diff(diff(bump="none", lost=lost)) == (
+        "none: no differences in 3 cases\n\nnot compared, csv has no place for turns.tool_calls\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        (None, ["x"], '{+["x"]+}'),
+        ({"a": 1}, {"a": 2}, '{"a":[-1-]{+2+}}'),
+        ("a" * 3, None, "[-aaa-]"),
+        ("x " * 3000, "y " * 3000, f"[-{'x ' * 3000}-]{{+{'y ' * 3000}+}}"),
+    ],
+)
+def test_values_of_any_kind_are_shown(old: Json, new: Json, shown: str):
+    assert versions.marked(old, new, "[-{}-]".format, "{{+{}+}}".format) == shown
+
+
+def test_data_cannot_command_the_terminal():
+    change = msgspec.structs.replace(CHANGE, case="\x1b[2J", new="\x1b]0;x\x07")
+    assert "\x1b" not in versions.diff(diff(change))
+
+
+def test_a_verification_names_each_problem():
+    problems = [Problem(where="registry/support/1.0.0", message="was deleted")]
+    assert versions.verification(problems, 2) == "registry/support/1.0.0: was deleted\n"
+    assert versions.verification([], 1) == "1 release, all as they were released\n"
