@@ -25,7 +25,18 @@ from karat.runner.execute import Batch, Progress, Work, execute
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
-from karat.schema import Case, CaseResult, Dataset, Problem, Run, RunDataset, RunSummary, Verdict
+from karat.schema import (
+    Case,
+    CaseResult,
+    Dataset,
+    MetricUse,
+    Problem,
+    Run,
+    RunDataset,
+    RunSummary,
+    Unmatched,
+    Verdict,
+)
 from karat.schema.digest import dataset_digest, expectation_digest
 from karat.traces.read import read_shard, shards
 
@@ -56,7 +67,7 @@ def run(
     """Score traces against golden data; without traces, the recordings that the data carries."""
     paths = [Path(path) for path in traces]
     dataset = load(golden) if golden is not None else None
-    plan = _plan(metrics or DEFAULT_METRICS, dataset, _Profiles(profile, own_profiles(profiles)))
+    plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)))
     cores = jobs or _cores(paths)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
@@ -75,7 +86,7 @@ def _cores(paths: Sequence[Path]) -> int:
     return 1 if small else len(os.sched_getaffinity(0))
 
 
-class _Profiles(NamedTuple):
+class Profiles(NamedTuple):
     """How cases are judged: all by one profile, or each by the one that it names."""
 
     given: str | None
@@ -86,8 +97,8 @@ class _Profiles(NamedTuple):
         return {name: named_profile(name, self.own) for name in names}
 
 
-def _plan(
-    choices: Sequence[str | MetricChoice], dataset: Dataset | None, profiles: _Profiles
+def make_plan(
+    choices: Sequence[str | MetricChoice], dataset: Dataset | None, profiles: Profiles
 ) -> Plan:
     """Everything that can be wrong with names and parameters is wrong here."""
     uses: list[Use] = []
@@ -128,8 +139,8 @@ def _recorded(cases: Sequence[Case]) -> list[Pair]:
 def _journal_path(paths: Sequence[Path], dataset: Dataset | None, plan: Plan) -> Path:
     """A name that another run gets only if it would do the same."""
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-    about = [files, dataset_digest(dataset) if dataset else None, [use.noun() for use in plan.uses]]
-    return Path(".karat") / "journal" / f"{_fingerprint(about)}.jsonl"
+    made = [files, dataset_digest(dataset) if dataset else None, [use.noun() for use in plan.uses]]
+    return Path(".karat") / "journal" / f"{_fingerprint(made)}.jsonl"
 
 
 def _fingerprint(value: object) -> str:
@@ -139,23 +150,39 @@ def _fingerprint(value: object) -> str:
 def _run(plan: Plan, dataset: Dataset | None, done: Done) -> Run:
     cases = {case.id: case for case in dataset.cases} if dataset else {}
     results = _fingerprinted(done.results, cases)
-    summary = summarise(results, cases)
     uses = tuple(use.noun() for use in plan.uses)
-    about = dataset and RunDataset(
+    return make_run(dataset and about(dataset), uses, results, cases, unmatched=done.unmatched)
+
+
+def about(dataset: Dataset) -> RunDataset:
+    """Which golden data a run is made with."""
+    return RunDataset(
         name=dataset.name,
         version=dataset.version,
         digest=dataset_digest(dataset),
         format=dataset.origin.format.partition(".")[0] if dataset.origin else None,
     )
+
+
+def make_run(
+    dataset: RunDataset | None,
+    metrics: tuple[MetricUse, ...],
+    results: tuple[CaseResult, ...],
+    cases: Mapping[str, Case],
+    *,
+    unmatched: tuple[Unmatched, ...] = (),
+) -> Run:
+    """The run that has these results."""
+    summary = summarise(results, cases)
     return Run(
-        id=f"run-{_fingerprint([about, uses, results])}",
+        id=f"run-{_fingerprint([dataset, metrics, results])}",
         created_at=_now(),
         verdict=_verdict(summary),
-        dataset=about,
-        metrics=uses,
+        dataset=dataset,
+        metrics=metrics,
         cases=results,
         summary=summary,
-        unmatched=done.unmatched,
+        unmatched=unmatched,
     )
 
 

@@ -84,6 +84,11 @@ def _in_order(run: Run) -> list[CaseResult]:
     return sorted(run.cases, key=lambda one: _ORDER[one.status])
 
 
+def trouble(one: CaseResult) -> str:
+    """Why a pair did not pass, as in the text of the run."""
+    return "\n".join(printable(line) for line in _trouble(one)).strip()
+
+
 def _troubles(run: Run) -> Iterator[str]:
     troubled = [one for one in _in_order(run) if one.status != "passed"]
     for one in troubled[:_SHOWN]:
