@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from karat.errors import OutputError
 
 
 def replace(path: Path, data: bytes) -> None:
     """Write beside and rename, so that the old file stays whole until the new one is."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[BinaryIO]:
+    """The same for a file that is written piece by piece: it is there when all of it is."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).chmod(_mode(path))

@@ -45,6 +45,7 @@ DEFAULT_METRICS = (
     MetricChoice(name="response_match_score"),
 )
 """What is measured when nobody says what: ADK's own defaults."""
+_encode = msgspec.json.Encoder().encode
 _ROWS = 500
 """Cases with their recordings that are scored in one go."""
 _SMALL = 16 * 2**20
@@ -175,7 +176,7 @@ def make_run(
     """The run that has these results."""
     summary = summarise(results, cases)
     return Run(
-        id=f"run-{_fingerprint([dataset, metrics, results])}",
+        id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
         created_at=_now(),
         verdict=_verdict(summary),
         dataset=dataset,

@@ -18,6 +18,8 @@ class Config(Noun, frozen=True):
     """Name or file of the scoring profile for all cases."""
     profiles: tuple[str, ...] = ()
     """Files with more profiles, which cases may name."""
+    store: str | None = None
+    """File that runs are kept in."""
 
     def choice(self, name: str) -> MetricChoice:
         """The metric of that name, with its settings if the file has any."""

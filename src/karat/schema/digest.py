@@ -1,8 +1,10 @@
-"""The fingerprint of golden data: of what it says, not of how a file writes it down."""
+"""The fingerprint of golden data: of what it says, not of how a file writes it down. And of runs,
+of the very bytes of their JSON, so that it can be derived again from what was written."""
 
 from __future__ import annotations
 
-from hashlib import sha256
+from collections.abc import Iterable
+from hashlib import blake2b, sha256
 
 import msgspec
 
@@ -32,3 +34,12 @@ def dataset_digest(dataset: Dataset) -> str:
     for case in dataset.cases:
         digest.update(case_digest(case).encode())
     return "sha256:" + digest.hexdigest()
+
+
+def run_id(dataset: bytes, metrics: bytes, cases: Iterable[bytes]) -> str:
+    """The id of a run, by the JSON of what made it and of what came out."""
+    digest = blake2b(b"[" + dataset + b"," + metrics + b",[", digest_size=8)
+    for number, case in enumerate(cases):
+        digest.update(b"," + case if number else case)
+    digest.update(b"]]")
+    return f"run-{digest.hexdigest()}"

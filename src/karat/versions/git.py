@@ -14,6 +14,11 @@ def commit(folder: Path) -> str | None:
     return _ask(folder, "rev-parse", "--verify", "--quiet", "HEAD")
 
 
+def branch(folder: Path) -> str | None:
+    """The branch that is checked out; `None` if only a commit is."""
+    return _ask(folder, "symbolic-ref", "--short", "--quiet", "HEAD")
+
+
 def user(folder: Path) -> str | None:
     """The name that git signs commits with."""
     return _ask(folder, "config", "user.name")

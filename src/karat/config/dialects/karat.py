@@ -13,12 +13,12 @@ from karat.config.table import Table
 
 class Karat:
     name = "karat"
-    sought = "karat.toml has [run], [metrics.NAME] and [policy]"
+    sought = "karat.toml has [run], [metrics.NAME], [policy] and [store]"
     syntaxes: tuple[Syntax, ...] = ("toml",)
-    keys: tuple[str, ...] = ("run", "metrics", "policy")
+    keys: tuple[str, ...] = ("run", "metrics", "policy", "store")
 
     def read(self, table: Table, path: Path) -> Config:
-        run, metrics, policy = map(table.table, self.keys)
+        run, metrics, policy, store = map(table.table, self.keys)
         table.close()
         asked = run.texts("metrics") if run else ()
         twice = next((name for name in asked if asked.count(name) > 1), None)
@@ -37,6 +37,7 @@ class Karat:
             others=tuple(settings[name] for name in settings if name not in asked),
             profile=profile,
             profiles=profiles,
+            store=_store(store, path.parent) if store else None,
         )
 
 
@@ -60,3 +61,9 @@ def _policy(policy: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:
     if profile is not None and profile.endswith((".toml", ".json")):
         profile = inside(policy, "profile", profile, folder)
     return profile, tuple(inside(policy, "profiles", value, folder) for value in profiles)
+
+
+def _store(store: Table, folder: Path) -> str | None:
+    path = store.text("path")
+    store.close()
+    return None if path is None else inside(store, "path", path, folder)

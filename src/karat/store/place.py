@@ -1,0 +1,48 @@
+"""Which store: a path is a SQLite file, an address a PostgreSQL database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from karat.errors import InputError, UsageError
+from karat.store.database import Database
+from karat.store.migrate import migrate
+from karat.store.postgres import Postgres
+from karat.store.sqlite import Sqlite
+
+DEFAULT = ".karat/karat.db"
+_POSTGRES = ("postgresql://", "postgres://")
+_ADDRESS = re.compile(r"([A-Za-z][\w+.-]+)://")
+
+
+def check(place: str) -> None:
+    """Fail for an address of something that Karat cannot keep runs in."""
+    address = _ADDRESS.match(place)
+    if address and not place.startswith(_POSTGRES):
+        raise UsageError(
+            f"no store for {address[1]!r} addresses",
+            hint="a store is the path of a file, or postgresql://USER@HOST/DATABASE",
+        )
+
+
+def is_there(place: str) -> bool:
+    """Is there a store already? A database is not asked."""
+    return place.startswith(_POSTGRES) or Path(place).is_file()
+
+
+@contextmanager
+def open_store(place: str, *, create: bool = False) -> Generator[Database]:
+    """A store with all migrations, closed in the end; only with `create` a new file is made."""
+    check(place)
+    if not create and not is_there(place):
+        hint = "`karat run` makes one, and keeps every run in it"
+        raise InputError("there is no store", where=place, hint=hint)
+    database = Postgres(place) if place.startswith(_POSTGRES) else Sqlite(Path(place))
+    try:
+        migrate(database)
+        yield database
+    finally:
+        database.close()
