@@ -37,7 +37,7 @@ from karat.schema import (
     Unmatched,
     Verdict,
 )
-from karat.schema.digest import dataset_digest, expectation_digest
+from karat.schema.digest import dataset_digest, expectation_digest, run_id
 from karat.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (
