@@ -101,7 +101,7 @@ def _once(told: Iterable[Found]) -> Iterator[Found]:
 
 def _joined(name: str, traces: list[Trace]) -> Trace:
     """One trace of a session; the ids of what it was joined from are kept."""
-    joined = next(sessions(traces))
+    joined = next(sessions(traces)) if len(traces) > 1 else traces[0]
     ids = list(dict.fromkeys(trace.id for trace in traces))
     if ids == [name]:
         return joined
