@@ -34,20 +34,20 @@ _WORDS = [
 
 def evalset(invocations: int) -> Path:
     """An ADK EvalSet, five invocations to a case, each with a tool call and its response."""
-    return _kept(f"evalset-{invocations}.json", lambda: [_evalset(invocations)])
+    return kept(f"evalset-{invocations}.json", lambda: [_evalset(invocations)])
 
 
 def explain(megabytes: int) -> Path:
     """Explain rows with recorded answers."""
-    return _kept(f"explain-{megabytes}.jsonl", lambda: _until(megabytes, _explain_rows()))
+    return kept(f"explain-{megabytes}.jsonl", lambda: _until(megabytes, _explain_rows()))
 
 
 def table(megabytes: int) -> Path:
     """A CSV of inputs and expected outputs."""
-    return _kept(f"table-{megabytes}.csv", lambda: _until(megabytes, _table_rows()))
+    return kept(f"table-{megabytes}.csv", lambda: _until(megabytes, _table_rows()))
 
 
-def _kept(name: str, chunks: Callable[[], Iterator[bytes] | list[bytes]]) -> Path:
+def kept(name: str, chunks: Callable[[], Iterator[bytes] | list[bytes]]) -> Path:
     path = FOLDER / name
     if not path.exists():
         FOLDER.mkdir(exist_ok=True)

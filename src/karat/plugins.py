@@ -38,8 +38,17 @@ def metrics() -> Metrics:
     return Metrics()
 
 
+@cache
+def _installed() -> tuple[EntryPoint, ...]:
+    """What all packages bring for us; finding out takes long where many are installed."""
+    found = entry_points()
+    groups = ("karat.formats", "karat.metrics")
+    return tuple(point for group in groups for point in found.select(group=group))
+
+
 def _found(group: str, noun: str) -> list[EntryPoint]:
-    points = sorted(entry_points(group=group), key=lambda point: point.name)
+    points = [point for point in _installed() if point.group == group]
+    points.sort(key=lambda point: point.name)
     names = [point.name for point in points]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:

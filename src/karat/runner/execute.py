@@ -6,19 +6,22 @@ gives what it gives, and everything is put in order at the end.
 
 from __future__ import annotations
 
-import asyncio
-import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from karat.runner.done import Done
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair, Pairing, cross, pair_rest
 from karat.runner.plan import Plan
 from karat.schema import Case, CaseResult, Trace, Unmatched
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+# Event loops and process pools take longer to import than a small run takes to score: they are
+# imported where they are used.
 
 Batch: TypeAlias = Callable[[], Iterable[Trace | Pair]]
 """Some of the traces, or pairs that need no pairing; picklable, for another process."""
@@ -43,6 +46,8 @@ class Work:
         unmatched: list[Pair] = []
         pairs = self._matched(batch, unmatched)
         if self.plan.judged:
+            import asyncio
+
             results = asyncio.run(self._judge(list(pairs)))
         else:
             results = [self.plan.score(pair) for pair in pairs]
@@ -53,6 +58,8 @@ class Work:
         )
 
     async def _judge(self, pairs: Sequence[Pair]) -> list[CaseResult]:
+        import asyncio
+
         return await asyncio.gather(*[self.plan.judge(pair) for pair in pairs])
 
     def _matched(self, batch: Batch, unmatched: list[Pair]) -> Iterator[Pair]:
@@ -90,6 +97,9 @@ def _carried_out(
     if jobs <= 1:
         yield from ((number, work.score(batch)) for number, batch in todo)
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     context = multiprocessing.get_context("forkserver")
     with ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(work,)) as pool:
         try:
@@ -103,6 +113,8 @@ def _as_completed(
     pool: ProcessPoolExecutor, todo: Sequence[tuple[int, Batch]], ahead: int
 ) -> Iterator[tuple[int, Done]]:
     """Results as they come, with no more batches handed out than are needed to keep all busy."""
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     waiting = list(reversed(todo))
     running: dict[Future[Done], int] = {}
     while waiting or running:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -68,6 +67,8 @@ class Plan:
     async def judge(self, pair: Pair) -> CaseResult:
         """The outcomes of one pair, some by judges, which are asked at the same time."""
         case = pair.case or Case(id=pair.trace.id)
+        import asyncio  # takes longer than a small run without judges
+
         outcomes = await asyncio.gather(
             *[_outcome(use.metric, case, pair.trace) for use in self.uses]
         )
