@@ -23,7 +23,7 @@ _NEAR = 0.8
 _COMPARED = 500
 _COMMON_WORD = 100
 """A word in more messages than this says nothing about which one is meant."""
-_CANDIDATES = 5
+_CANDIDATES = 3
 
 
 class Alignment(NamedTuple):
@@ -73,8 +73,9 @@ class _Matching:
     def pair_near(self) -> None:
         """Pair what is each other's nearest, and near enough. Whoever gives ids has said what is
         another case."""
-        old, new = _unnamed(self.old), _unnamed(self.new)
-        there, back = _nearest(old, new), _nearest(new, old)
+        likeness = _likenesses(_unnamed(self.old), _unnamed(self.new))
+        there = _favourites((index, place, score) for (index, place), score in likeness.items())
+        back = _favourites((place, index, score) for (index, place), score in likeness.items())
         self._take((index, place) for index, place in there.items() if back.get(place) == index)
 
     def _take(self, pairs: Iterable[tuple[int, int]]) -> None:
@@ -90,7 +91,10 @@ def _unnamed(cases: dict[int, Case]) -> dict[int, str]:
 def is_derived(case: Case) -> bool:
     """Does the id follow from what the user says?"""
     name = content_id(*(turn.user or "" for turn in case.turns))
-    return re.fullmatch(rf"{name}(-\d+)?", case.id) is not None
+    if not case.id.startswith(name):
+        return False
+    rest = case.id.removeprefix(name)
+    return not rest or (rest[0] == "-" and rest[1:].isdecimal())
 
 
 def _content(case: Case) -> str:
@@ -108,25 +112,33 @@ def _answer(case: Case) -> tuple[str, ...]:
     return tuple(meaning.text(turn.response or "") for turn in case.turns)
 
 
-def _nearest(texts: dict[int, str], others: dict[int, str]) -> dict[int, int]:
-    """For each text the one other text that is most like it, if one is."""
+def _likenesses(old: dict[int, str], new: dict[int, str]) -> dict[tuple[int, int], float]:
+    """How alike the texts are that share most of the words which tell texts apart."""
     holders: defaultdict[str, list[int]] = defaultdict(list)
-    for place, other in others.items():
-        for word in _words(other):
+    for place, text in new.items():
+        for word in _words(text):
             holders[word].append(place)
-    found: dict[int, int] = {}
-    for index, text in texts.items():
+    found: dict[tuple[int, int], float] = {}
+    for index, text in old.items():
         shared = [holders[word] for word in _words(text) if word in holders]
-        counts = Counter(
-            place for places in shared if len(places) <= _COMMON_WORD for place in places
-        )
-        near = [
-            (_likeness(text, others[place]), place) for place, _ in counts.most_common(_CANDIDATES)
-        ]
-        best = sorted(near, reverse=True)[:2]
-        if best and best[0][0] >= _NEAR and (len(best) == 1 or best[1][0] < best[0][0]):
-            found[index] = best[0][1]
+        telling = [places for places in shared if len(places) <= _COMMON_WORD]
+        counts = Counter(place for places in telling for place in places)
+        for place, _ in counts.most_common(_CANDIDATES):
+            found[index, place] = _likeness(text, new[place])
     return found
+
+
+def _favourites(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
+    """For each the other one that is most like it, if one is and it is alike enough."""
+    best: dict[int, list[tuple[float, int]]] = {}
+    for one, other, score in scores:
+        if score >= _NEAR:
+            best[one] = sorted([*best.get(one, []), (score, other)], reverse=True)[:2]
+    return {
+        one: found[0][1]
+        for one, found in best.items()
+        if len(found) == 1 or found[1][0] < found[0][0]
+    }
 
 
 def _words(text: str) -> set[str]:
@@ -134,6 +146,7 @@ def _words(text: str) -> set[str]:
 
 
 def _likeness(one: str, other: str) -> float:
-    # Not symmetric by itself: the order of the two is fixed, so that both ask the same.
+    # Not symmetric by itself: the order of the two is fixed, so that both ways give the same.
     first, second = sorted((one[:_COMPARED], other[:_COMPARED]))
-    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    return matcher.ratio() if matcher.quick_ratio() >= _NEAR else 0.0
