@@ -1,0 +1,143 @@
+"""The table of cases, which a small script of ours can filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.report.html.detail import detail
+from karat.report.html.parts import STATUSES, cut, named, number, scrolling, sign, stamp, table
+from karat.report.markup import Markup, join, tag
+from karat.report.text import count
+from karat.schema import CaseResult, CaseScore, Run
+
+_MOST_SIZE = 10_000_000
+"""Characters of details in one report."""
+_FEW = 500
+"""Cases up to which those that passed have details too."""
+_ORDER = {status: index for index, status in enumerate(STATUSES)}
+_MOST_UNMATCHED = 500
+_ELSEWHERE = "All are in `karat run … --format json`."
+
+
+def case_section(run: Run) -> Markup | None:
+    """The filters, and the cases with those that did not pass first."""
+    if not run.cases:
+        return tag("p", "The run has no cases.")
+    rows = _Rows(run)
+    bodies = list(rows.bodies())
+    columns = ["status", "case", *map(named, rows.metrics)]
+    head = tag("thead", tag("tr", [tag("th", name, scope="col") for name in columns]))
+    caption = tag("caption", "Cases, those that did not pass first")
+    filled = tag("table", caption, head, bodies, class_="cases")
+    note = [tag("p", line, class_="note") for line in rows.notes()]
+    return join([_filters(run, rows.metrics), note, scrolling(filled, "Cases")])
+
+
+class _Rows:
+    """The rows, and what had to be left out of them."""
+
+    def __init__(self, run: Run) -> None:
+        numbered = enumerate(run.cases, 1)
+        self.cases = sorted(numbered, key=lambda pair: _ORDER[pair[1].status])
+        self.metrics = {use.name: index for index, use in enumerate(run.metrics)}
+        self.few = len(run.cases) <= _FEW
+        self.size = self.cut = self.bare = 0
+
+    def bodies(self) -> Iterator[Markup]:
+        """A row group for each case: its scores, and below them the details."""
+        for index, result in self.cases:
+            details = self._detail(result)
+            yield tag(
+                "tbody",
+                tag("tr", _cells(result, index, self.metrics)),
+                details and tag("tr", tag("td", details, colspan=len(self.metrics) + 2)),
+                id=f"case-{index}",
+                data_status=result.status,
+                data_metrics=_troubled(result, self.metrics) or None,
+            )
+
+    def notes(self) -> Iterator[str]:
+        """What is not in the page, and where it is."""
+        if self.bare:
+            number = count(self.bare, "case")
+            yield f"{number} that passed are shown without details. {_ELSEWHERE}"
+        if self.cut:
+            number = count(self.cut, "case")
+            yield f"{number} that did not pass are too long to be shown in full. {_ELSEWHERE}"
+
+    def _detail(self, result: CaseResult) -> Markup | None:
+        if result.status == "passed" and not self.few:
+            self.bare += 1
+            return None
+        if self.size > _MOST_SIZE:
+            self.cut += 1
+            return None
+        made = detail(result)
+        self.size += len(made)
+        return made
+
+
+def _cells(result: CaseResult, index: int, metrics: dict[str, int]) -> Iterator[Markup]:
+    scores = {score.metric: score for score in result.scores}
+    name = cut(result.case or result.trace or "(no name)")
+    yield tag("td", stamp(result.status))
+    yield tag("th", tag("a", named(name), href=f"#case-{index}"), scope="row")
+    yield from (tag("td", _score(scores.get(metric))) for metric in metrics)
+
+
+def _score(score: CaseScore | None) -> Markup:
+    if score is None:
+        return Markup()
+    return join([sign(score.status), " ", number(score.value) if score.value is not None else None])
+
+
+def _troubled(result: CaseResult, metrics: dict[str, int]) -> str:
+    """The metrics that a case did not pass, by their numbers."""
+    found = [score.metric for score in result.scores if score.status not in ("passed", "info")]
+    return " ".join(str(metrics[name]) for name in found if name in metrics)
+
+
+def _filters(run: Run, metrics: dict[str, int]) -> Markup:
+    """Hidden until the script is there, without which they would do nothing."""
+    counts = run.summary.cases
+    numbers = (counts.failed, counts.errors, counts.unscored, counts.passed)
+    boxes = [
+        tag(
+            "label",
+            tag("input", type="checkbox", name="status", value=status, checked=True),
+            f" {status} ({value:,})",
+        )
+        for status, value in zip(STATUSES, numbers, strict=True)
+        if value
+    ]
+    options = [tag("option", name, value=str(index)) for name, index in metrics.items()]
+    return tag(
+        "form",
+        tag("fieldset", tag("legend", "Status"), boxes),
+        tag("label", "Not passed by ", tag("select", tag("option", "any", value=""), options)),
+        tag(
+            "label",
+            "Text ",
+            tag("input", type="search", placeholder="case, reason, answer", autocomplete="off"),
+        ),
+        tag("button", "Show all", type="reset"),
+        tag("output", f"{count(counts.total, 'case')}", aria_live="polite", role="status"),
+        id="filters",
+        hidden=True,
+        role="search",
+        aria_label="Filter the cases",
+    )
+
+
+def unmatched_section(run: Run) -> Markup | None:
+    """Traces that belong to no case."""
+    if not run.unmatched:
+        return None
+    rows = [[one.trace, cut(one.why)] for one in run.unmatched[:_MOST_UNMATCHED]]
+    left = len(run.unmatched) - _MOST_UNMATCHED
+    return join(
+        [
+            table("Traces that belong to no case", ["trace", "why"], [[*row] for row in rows]),
+            tag("p", f"And {left:,} more.") if left > 0 else None,
+        ]
+    )

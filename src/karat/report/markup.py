@@ -1,0 +1,57 @@
+"""HTML, SVG and XML that are escaped by construction: a text becomes markup only through here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from typing import TypeAlias
+
+from karat.report.text import printable
+
+_UNWRITABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_VOID = frozenset({"br", "hr", "input", "link", "meta", "wbr"})
+
+
+class Markup(str):
+    """A piece of a page that is written as it is."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | int | Iterable[Child] | None"
+Attribute: TypeAlias = "str | float | bool | None"
+
+
+def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
+    """An element. `class_` is `class`, `aria_label` is `aria-label`; no value, no attribute."""
+    start = f"<{name}{''.join(_attribute(key, value) for key, value in attributes.items())}>"
+    if name in _VOID:
+        return Markup(start)
+    return Markup(f"{start}{join(children)}</{name}>")
+
+
+def join(children: Child) -> Markup:
+    """Pieces one after the other; what is not markup yet is text."""
+    if children is None:
+        return Markup()
+    if isinstance(children, Markup):
+        return children
+    if isinstance(children, str | int):
+        return Markup(escape(shown(str(children)), quote=False))
+    return Markup("".join(map(join, children)))
+
+
+def shown(text: str) -> str:
+    """The text without what a page cannot hold or would obey: controls are shown by their codes."""
+    return _UNWRITABLE.sub("\ufffd", printable(text.replace("\r\n", "\n")))
+
+
+def _attribute(key: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {name}"
+    text = value if isinstance(value, str) else f"{value:g}"
+    return f' {name}="{escape(shown(text))}"'
