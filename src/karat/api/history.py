@@ -2,23 +2,216 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import msgspec
+from karat.api.golden import PathName, load
+from karat.api.traces import read_traces
+from karat.config import find_config, load_config
+from karat.errors import InputError, UsageError
+from karat.files import replacing
+from karat.schema import Run, Trace
+from karat.schema.history import History, Pruned, Transfer, Verification
+from karat.store import DEFAULT, Database, open_store
+from karat.store.document import decoded, microseconds, of_run
+from karat.store.history import Wanted, find, label, page
+from karat.store.place import check
+from karat.store.prune import Retention, prune
+from karat.store.runs import keep, read
+from karat.store.traces import keep_traces
+from karat.store.transfer import lines, take
+from karat.store.verify import verify
+from karat.versions import git
 
-from karat.errors import InputError
-from karat.schema import Run
+_LIMIT = 20
+_AGE = re.compile(r"(\d{1,6})([hdw])")
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_KEY = re.compile(r"[A-Za-z][\w.-]{0,63}")
+_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
+"""Where CI systems, which check out a commit, say what the branch is."""
 
 
-def find_run(name: str) -> Run:
-    """The run in a file that `karat run --format json -o FILE` wrote."""
+def find_run(name: str, *, store: str | None = None) -> Run:
+    """The run in a file that `karat run --format json -o FILE` wrote; or a run in the store, by
+    its id or the beginning of it, `latest`, `latest:DATASET` or `branch:NAME`."""
+    return decoded(find_document(name, store=store), name)
+
+
+def find_document(name: str, *, store: str | None = None) -> bytes:
+    """The same as the JSON that was written, byte by byte but for white space."""
     path = Path(name)
+    if path.is_file() or path.suffix == ".json" or os.sep in name:
+        return _file(path)
+    with _opened(store) as database:
+        return read(database, find(database, name))
+
+
+def _file(path: Path) -> bytes:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Run)
+        return path.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=name) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"no run: {error}", where=name, hint=_HINT) from error
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
-_HINT = "write one with `karat run … --format json -o FILE`"
+def keep_run(
+    run: Run,
+    *,
+    store: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    traces: Iterable[Trace] = (),
+) -> None:
+    """Keep a run, and those of the traces that it was made from."""
+    with open_store(store_place(store), create=True) as database:
+        execution = keep(database, of_run(run), labels or {})
+        keep_traces(database, execution, traces)
+
+
+def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Trace]:
+    """What a run was made from: traces, or else the recordings that the golden data carries."""
+    if traces:
+        return read_traces(*traces)
+    cases = load(golden).cases if golden is not None else ()
+    return (case.recording for case in cases if case.recording)
+
+
+def list_runs(
+    *,
+    dataset: str | None = None,
+    agent: str | None = None,
+    tag: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    limit: int = _LIMIT,
+    start: str | None = None,
+    store: str | None = None,
+) -> History:
+    """The runs that are kept, newest first; `start` is what the page before calls `next`."""
+    named = {"dataset": dataset, "agent": agent, "tag": tag}
+    facets = [(kind, value) for kind, value in named.items() if value is not None]
+    facets += [("label", f"{key}={value}") for key, value in (labels or {}).items()]
+    wanted = Wanted(facets=facets)
+    if since is not None:
+        wanted = wanted._replace(since=_moment(since))
+    if until is not None:
+        wanted = wanted._replace(until=_moment(until, end=True))
+    with _opened(store) as database:
+        return page(database, wanted, limit=limit, start=start)
+
+
+def label_run(name: str, labels: Mapping[str, str], *, store: str | None = None) -> None:
+    """Label a run that is kept, such as the baseline that others are held against."""
+    check_labels(labels)
+    with _opened(store) as database:
+        label(database, find(database, name), labels)
+
+
+def verify_store(*, store: str | None = None) -> Verification:
+    """Derive all digests again, and name every number that was changed."""
+    with _opened(store) as database:
+        return verify(database)
+
+
+def export_runs(path: Path, names: Sequence[str] = (), *, store: str | None = None) -> Transfer:
+    """Write the store, or some of its runs, to a file of JSON lines; compressed, if it is called
+    so."""
+    with _opened(store) as database:
+        chosen = [find(database, name) for name in names] or None
+        executions = contents = 0
+        with replacing(path) as file:
+            out = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if path.suffix == ".gz" else file
+            for line in lines(database, chosen):
+                out.write(line)
+                executions += line.startswith(b'{"run"')
+                contents += line.startswith(b'{"kind"')
+            if out is not file:
+                out.close()
+        return Transfer(store=str(path), executions=executions, known=0, contents=contents)
+
+
+def import_runs(path: Path, *, store: str | None = None) -> Transfer:
+    """Take in a file that was exported, or a run that `karat run --format json -o` wrote."""
+    with open_store(store_place(store), create=True) as database:
+        return take(database, path)
+
+
+def prune_runs(
+    *,
+    keep: int | None = None,
+    older_than: str | None = None,
+    dry: bool = False,
+    store: str | None = None,
+) -> Pruned:
+    """Remove all but the newest runs, those that are too old, or those that are both. What is
+    labelled `baseline` or `release` stays."""
+    if keep is None and older_than is None:
+        raise UsageError("nothing says what is to go", hint="give --keep, --older-than or both")
+    since = None if older_than is None else microseconds(datetime.now(UTC) - _age(older_than))
+    with _opened(store) as database:
+        return prune(database, Retention(keep=keep, since=since, dry=dry))
+
+
+def store_place(given: str | None = None, *, config: Path | None = None) -> str:
+    """Where runs are kept: as given, as KARAT_STORE says, as `karat.toml` says, or `.karat`."""
+    place = given or os.environ.get("KARAT_STORE") or _configured(config) or DEFAULT
+    check(place)
+    return place
+
+
+def _configured(config: Path | None) -> str | None:
+    path = config or find_config(Path.cwd())
+    return load_config(path).store if path else None
+
+
+@contextmanager
+def _opened(store: str | None) -> Generator[Database]:
+    with open_store(store_place(store)) as database:
+        yield database
+
+
+def own_labels(given: Mapping[str, str]) -> dict[str, str]:
+    """The labels that are given, and what git says of the moment."""
+    check_labels(given)
+    here = Path.cwd()
+    commit = git.commit(here)
+    if commit is None:
+        return dict(given)
+    found = {"branch": git.branch(here) or _ci_branch(), "commit": commit}
+    return {key: value for key, value in found.items() if value} | dict(given)
+
+
+def _ci_branch() -> str | None:
+    return next((os.environ[name] for name in _BRANCHES if os.environ.get(name)), None)
+
+
+def check_labels(labels: Mapping[str, str]) -> None:
+    """Fail for a label that could not be looked up."""
+    for key in labels:
+        if not _KEY.fullmatch(key) or key == "latest":
+            hint = "such as branch=main: letters, digits, `.`, `_` and `-`"
+            raise UsageError(f"{key!r} cannot be the name of a label", hint=hint)
+
+
+def _age(text: str) -> timedelta:
+    found = _AGE.fullmatch(text)
+    if not found:
+        raise UsageError(f"{text!r} is no age", hint="such as 12h, 90d or 4w")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _moment(text: str, *, end: bool = False) -> int:
+    """Microseconds since 1970 of a time, or of so long ago; as an end, a day includes itself."""
+    if _AGE.fullmatch(text):
+        return microseconds(datetime.now(UTC) - _age(text))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        hint = "such as 2026-03-01, 2026-03-01T12:30:00Z or 7d"
+        raise UsageError(f"{text!r} is no time", hint=hint) from None
+    whole_day = timedelta(days=1) if end and len(text) == len("2026-03-01") else timedelta()
+    return microseconds(moment + whole_day) - bool(whole_day)

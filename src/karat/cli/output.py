@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -39,6 +39,17 @@ def output_options(*formats: str) -> Callable[[F], F]:
         return chosen(file(command))
 
     return decorate
+
+
+def pairs(given: Iterable[str]) -> dict[str, str]:
+    """What options such as `--threshold METRIC=NUMBER` say."""
+    made: dict[str, str] = {}
+    for pair in given:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise click.UsageError(f"Found {pair!r}, expected NAME=VALUE.")
+        made[name] = value
+    return made
 
 
 def emit(text: str, output: Path | None) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -27,17 +26,22 @@ _LONGEST = 2**30
 """Bytes of one line; a longer one is no line of ours."""
 
 
-class _Line(msgspec.Struct, omit_defaults=True):
-    run: msgspec.Raw | None = None
+class _Execution(msgspec.Struct):
+    run: msgspec.Raw
     labels: dict[str, str] = {}
     traces: dict[int, str] = {}
     """Which content is the trace of which case, by its place."""
-    kind: Name | None = None
-    address: str = ""
-    content: msgspec.Raw | None = None
 
 
-_decoder = msgspec.json.Decoder(_Line)
+class _Content(msgspec.Struct):
+    kind: Name
+    address: str
+    content: msgspec.Raw
+
+
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_executions = msgspec.json.Decoder(_Execution)
+_contents = msgspec.json.Decoder(_Content)
 
 
 def lines(database: Database, executions: Iterable[int] | None = None) -> Iterator[bytes]:
@@ -53,7 +57,7 @@ def lines(database: Database, executions: Iterable[int] | None = None) -> Iterat
 
 def _content(database: Database, name: Name, address: str) -> bytes:
     body = get_bytes(database, name, address) or b"null"
-    return _encoded(_Line(kind=name, address=address, content=msgspec.Raw(body)))
+    return _encoded(_Content(kind=name, address=address, content=msgspec.Raw(body)))
 
 
 def _execution(database: Database, number: int) -> bytes:
@@ -64,10 +68,10 @@ def _execution(database: Database, number: int) -> bytes:
     traces = dict(cast("Iterator[tuple[int, str]]", database.rows(sql, (number,))))
     labels = labels_of(database, [number]).get(number, {})
     run = msgspec.Raw(read(database, number))
-    return _encoded(_Line(run=run, labels=labels, traces=traces))
+    return _encoded(_Execution(run=run, labels=labels, traces=traces))
 
 
-def _encoded(line: _Line) -> bytes:
+def _encoded(line: _Execution | _Content) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
@@ -91,20 +95,20 @@ class _Taken:
         self._database = database
 
     def add(self, text: bytes, where: str) -> None:
-        line = _line(text)
-        if line.run is not None:
+        line = _line(text, where)
+        if isinstance(line, _Content):
+            self._add_content(line, bytes(line.content), where)
+        else:
             self._add_run(of_json(bytes(line.run), where), line)
-        elif line.kind and line.content is not None:
-            self._add_content(line.kind, line.address, bytes(line.content), where)
 
-    def _add_content(self, name: Name, address: str, body: bytes, where: str) -> None:
-        if name == "traces" and address != content_address(body):
-            message = f"the trace is that of {content_address(body)}, not of {address!r}"
+    def _add_content(self, line: _Content, body: bytes, where: str) -> None:
+        if line.kind == "traces" and line.address != content_address(body):
+            message = f"the trace is that of {content_address(body)}, not of {line.address!r}"
             raise InputError(message, where=where, hint="take the file as Karat wrote it")
         with self._database.writing():
-            self.contents += put_bytes(self._database, name, address, body)
+            self.contents += put_bytes(self._database, line.kind, line.address, body)
 
-    def _add_run(self, document: Document, line: _Line) -> None:
+    def _add_run(self, document: Document, line: _Execution) -> None:
         if _is_known(self._database, document, line.labels):
             self.known += 1
             return
@@ -135,12 +139,14 @@ def _link(database: Database, execution: int, traces: Mapping[int, str]) -> None
             database.execute(sql, (place, address, execution))
 
 
-def _line(text: bytes) -> _Line:
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        line = _decoder.decode(text)
-        if line.run is not None or line.content is not None:
-            return line
-    return _Line(run=msgspec.Raw(text))  # a run of its own; what is wrong with it, is said there
+def _line(text: bytes, where: str) -> _Execution | _Content:
+    try:
+        fields = _fields.decode(text)
+        if "content" in fields:
+            return _contents.decode(text)
+        return _executions.decode(text) if "run" in fields else _Execution(msgspec.Raw(text))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"nothing of a store: {error}", where=where) from error
 
 
 def _texts(path: Path) -> Iterator[bytes]:

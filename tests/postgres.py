@@ -1,0 +1,63 @@
+"""A real PostgreSQL server in a folder of its own, for tests and measurements."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+# No socket but the one in the folder; a test server may lose its data, so it need not wait for it.
+_SETTINGS = ("listen_addresses=", "fsync=off", "max_connections=40")
+
+
+@contextmanager
+def server(*, durable: bool = False) -> Generator[str]:
+    """The address of an empty database. The server is gone when the block is left."""
+    folder = Path(tempfile.mkdtemp(prefix="karat-pg-"))
+    settings = [f"unix_socket_directories={folder}", *_SETTINGS]
+    options = " ".join(f"-c {one}" for one in settings if not (durable and one == "fsync=off"))
+    try:
+        if os.getuid() == 0:
+            shutil.chown(folder, "postgres")
+        data = folder / "data"
+        _run("initdb", "-D", data, "-U", "karat", "-A", "trust", "-E", "UTF8", "--no-sync")
+        _run("pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+        try:
+            yield f"postgresql://karat@/postgres?host={quote(str(folder), safe='')}"
+        finally:
+            _run("pg_ctl", "-D", data, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder)
+
+
+def _run(program: str, *arguments: str | Path) -> None:
+    command = [*_unprivileged(), str(_binary(program)), *map(str, arguments)]
+    # pg_ctl leaves the server behind with its streams: a pipe would never end.
+    with tempfile.TemporaryFile() as output:
+        done = subprocess.run(command, stdout=output, stderr=output, check=False, cwd="/")
+        if done.returncode:
+            output.seek(0)
+            raise RuntimeError(f"{program}: {output.read().decode(errors='replace')}")
+
+
+def _unprivileged() -> Sequence[str]:
+    """The server refuses to run as root."""
+    if os.getuid() != 0:
+        return ()
+    owner = pwd.getpwnam("postgres")
+    return ("setpriv", f"--reuid={owner.pw_uid}", f"--regid={owner.pw_gid}", "--clear-groups")
+
+
+def _binary(program: str) -> Path:
+    """Debian keeps the server's programs out of the path."""
+    found = [*sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))]
+    named = shutil.which(program)
+    if not found and not named:
+        raise RuntimeError(f"{program} is not installed; `make test` installs PostgreSQL on Debian")
+    return found[-1] if found else Path(named or program)

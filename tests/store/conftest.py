@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from karat.schema import (
+    CaseCounts,
+    CaseResult,
+    CaseScore,
+    Group,
+    MetricSummary,
+    MetricUse,
+    Run,
+    RunDataset,
+    RunSummary,
+)
+from karat.schema.digest import run_id
+from karat.store import Database, open_store
+from karat.store.document import of_run
+from tests.postgres import server
+
+MakeRun = Callable[..., Run]
+METRIC = "tool_trajectory_avg_score"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    with server() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A new store, of each kind in turn."""
+    if request.param == "sqlite":
+        return str(tmp_path / "karat.db")
+    url: str = request.getfixturevalue("postgres")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS karat CASCADE")
+    return url
+
+
+@pytest.fixture
+def database(place: str) -> Iterator[Database]:
+    with ExitStack() as stack:
+        yield stack.enter_context(open_store(place, create=True))
+
+
+@pytest.fixture
+def make_run() -> MakeRun:
+    return _run
+
+
+def _run(
+    *values: float | None,
+    created_at: str = "2026-03-01T12:00:00Z",
+    dataset: str = "shop",
+    tags: tuple[str, ...] = (),
+    agents: tuple[str, ...] = (),
+) -> Run:
+    """A run whose cases have these scores."""
+    cases = tuple(_result(number, value) for number, value in enumerate(values or (1.0, 0.5)))
+    groups = [("tag", tag) for tag in tags] + [("agent", agent) for agent in agents]
+    passed = sum(one.status == "passed" for one in cases)
+    counts = CaseCounts(total=len(cases), passed=passed, failed=len(cases) - passed)
+    run = Run(
+        id="",
+        created_at=created_at,
+        verdict="passed" if passed == len(cases) else "failed",
+        dataset=RunDataset(name=dataset, version="1.0.0", digest=f"sha256:{dataset}", format="adk"),
+        metrics=(_use(),),
+        cases=cases,
+        summary=RunSummary(
+            cases=counts,
+            metrics={METRIC: MetricSummary(mean=0.75, passed=passed)},
+            groups=tuple(Group(by=by, value=of, cases=counts, means={}) for by, of in groups),
+        ),
+    )
+    return _with_id(run)
+
+
+def _with_id(run: Run) -> Run:
+    from msgspec.json import encode
+    from msgspec.structs import replace
+
+    name = run_id(encode(run.dataset), encode(run.metrics), of_run(run).bodies)
+    return replace(run, id=name)
+
+
+def _use() -> MetricUse:
+    return MetricUse(
+        name=METRIC, version=1, params={}, threshold=1.0, scale=(0.0, 1.0), better="higher"
+    )
+
+
+def _result(number: int, value: float | None) -> CaseResult:
+    good = value is not None and value >= 1
+    status = "unscored" if value is None else "passed" if good else "failed"
+    score = CaseScore(metric=METRIC, status=status, value=value, threshold=1.0, reason="as told")
+    return CaseResult(
+        case=f"case_{number}", trace=f"trace_{number}", status=status, scores=(score,)
+    )
