@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
+from karat.report.markdown import table as markdown_table
 from karat.report.text import columns, count, printable, shortened
 from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
@@ -28,10 +29,10 @@ def markdown(run: Run) -> str:
     """For a comment on a change: the verdict, a table of metrics, and what did not pass."""
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *_numbers(one)] for name, one in run.summary.metrics.items()]
-    lines = [f"### {run.verdict}: {_headline(run)}", "", *_markdown_table(head, rows)]
+    lines = [f"### {run.verdict}: {_headline(run)}", "", *markdown_table(head, rows)]
     troubled = [one for one in _in_order(run) if one.status != "passed"]
     if troubled:
-        lines += ["", *_markdown_table(["case", "status", "why"], map(_trouble_row, troubled))]
+        lines += ["", *markdown_table(["case", "status", "why"], map(_trouble_row, troubled))]
     return "\n".join(lines) + "\n"
 
 
@@ -180,16 +181,3 @@ def _trouble_row(one: CaseResult) -> list[str]:
     found = [f"{s.metric}: {s.reason}" for s in one.scores if s.status not in ("passed", "info")]
     why = "; ".join(found) or (one.judgement.reason if one.judgement else one.paired_by)
     return [one.case or one.trace or "", one.status, shortened(why, 200)]
-
-
-def _markdown_table(head: list[str], rows: Iterator[list[str]] | list[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield f"| {' | '.join(map(_markdown_cell, row))} |"
-
-
-def _markdown_cell(value: str) -> str:
-    """Agents' text is data: nothing in it becomes a link, a tag or the end of a cell."""
-    flat = " ".join(printable(value).split())
-    return "".join(f"\\{char}" if char in "\\|<>[]`*_!&#@" else char for char in flat)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import Literal
+
+from karat.schema.comparison import Comparison
+from karat.schema.noun import Noun
+from karat.schema.problem import Problem
+
+
+class GateRules(Noun, frozen=True, kw_only=True):
+    """What a gate holds a run to; what is `None` or empty is not asked for."""
+
+    baseline: str | None = None
+    """The run that it must not fall behind."""
+    margin: float | None = None
+    margins: dict[str, float] = {}
+    alpha: float | None = None
+    metrics: tuple[str, ...] = ()
+    """Metrics that must not fall behind although they have no threshold."""
+    thresholds: dict[str, float] = {}
+    """What the mean of a metric must reach, or stay below if lower is better."""
+    min_pass_rate: float | None = None
+    strict: bool = False
+    """Does what is inconclusive fail?"""
+    allow_unscored: bool = False
+    require_calibration: bool = False
+    quarantine: str | None = None
+    """The file with the cases that may not decide."""
+
+
+class Check(Noun, frozen=True, omit_defaults=False):
+    """One thing that a gate holds a run to."""
+
+    name: str
+    status: Literal["passed", "failed", "inconclusive"]
+    message: str
+
+
+class Quarantined(Noun, frozen=True, omit_defaults=False):
+    """A case that may not decide for a while: who sees to it, and until when."""
+
+    case: str
+    owner: str
+    expires: str
+    """The last day, as in 2026-12-31."""
+    reason: str
+
+
+class Gate(Noun, frozen=True, kw_only=True, omit_defaults=False):
+    """May the run pass?"""
+
+    schema: str = "karat.gate/1"
+    run: str
+    baseline: str | None
+    passed: bool
+    checks: tuple[Check, ...]
+    quarantined: tuple[Quarantined, ...]
+    problems: tuple[Problem, ...]
+    comparison: Comparison | None
