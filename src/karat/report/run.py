@@ -1,4 +1,4 @@
-"""A run as text for a person, as Markdown and as CSV."""
+"""A run as text for a person, and as CSV."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from karat.report.markdown import table as markdown_table
 from karat.report.text import columns, count, printable, shortened
 from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
@@ -17,23 +16,12 @@ _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold
 
 def text(run: Run, by: Sequence[str] = ()) -> str:
     """The verdict, what did not pass with its reasons, and the numbers, broken down if asked."""
-    lines = [f"{run.verdict}: {_headline(run)}", *_troubles(run), "", *_table(run)]
+    lines = [f"{run.verdict}: {headline(run)}", *_troubles(run), "", *_table(run)]
     for label in by:
         lines += ["", *_groups(run, label)]
     for one in run.summary.modes:
         lines += ["", *_modes(one)]
     return "\n".join(printable(line) for line in lines) + "\n"
-
-
-def markdown(run: Run) -> str:
-    """For a comment on a change: the verdict, a table of metrics, and what did not pass."""
-    head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
-    rows = [[name, *_numbers(one)] for name, one in run.summary.metrics.items()]
-    lines = [f"### {run.verdict}: {_headline(run)}", "", *markdown_table(head, rows)]
-    troubled = [one for one in _in_order(run) if one.status != "passed"]
-    if troubled:
-        lines += ["", *markdown_table(["case", "status", "why"], map(_trouble_row, troubled))]
-    return "\n".join(lines) + "\n"
 
 
 def table(run: Run) -> str:
@@ -61,7 +49,8 @@ def _cell(value: object) -> object:
     return value
 
 
-def _headline(run: Run) -> str:
+def headline(run: Run) -> str:
+    """How many cases of which dataset did and did not pass."""
     counts = run.summary.cases
     parts = [
         f"{number} {word}"
@@ -81,7 +70,8 @@ def _version(run: Run) -> str:
     return f"@{run.dataset.version}" if run.dataset and run.dataset.version else ""
 
 
-def _in_order(run: Run) -> list[CaseResult]:
+def in_order(run: Run) -> list[CaseResult]:
+    """The cases, those that did not pass first."""
     return sorted(run.cases, key=lambda one: _ORDER[one.status])
 
 
@@ -91,7 +81,7 @@ def trouble(one: CaseResult) -> str:
 
 
 def _troubles(run: Run) -> Iterator[str]:
-    troubled = [one for one in _in_order(run) if one.status != "passed"]
+    troubled = [one for one in in_order(run) if one.status != "passed"]
     for one in troubled[:_SHOWN]:
         yield from _trouble(one)
     if len(troubled) > _SHOWN:
@@ -134,7 +124,7 @@ def _exchange(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
 
 def _table(run: Run) -> Iterator[str]:
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
-    rows = [[name, *_numbers(one)] for name, one in run.summary.metrics.items()]
+    rows = [[name, *numbers(one)] for name, one in run.summary.metrics.items()]
     yield from columns([head, *rows])
 
 
@@ -168,16 +158,11 @@ def _modes(one: ModeComparison) -> Iterator[str]:
     yield from columns([["metric", first, second, "difference"], *rows])
 
 
-def _numbers(one: MetricSummary) -> list[str]:
+def numbers(one: MetricSummary) -> list[str]:
+    """What a table of metrics has in each row."""
     values = [_number(value) for value in (one.mean, one.min, one.max)]
     return [*values, *map(str, (one.passed, one.failed, one.unscored, one.errors))]
 
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def _trouble_row(one: CaseResult) -> list[str]:
-    found = [f"{s.metric}: {s.reason}" for s in one.scores if s.status not in ("passed", "info")]
-    why = "; ".join(found) or (one.judgement.reason if one.judgement else one.paired_by)
-    return [one.case or one.trace or "", one.status, shortened(why, 200)]
