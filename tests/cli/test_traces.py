@@ -121,7 +121,7 @@ def test_personal_data_is_masked_on_request(recording: Path, tmp_path: Path):
     golden = tmp_path / "golden.json"
     run("capture", recording, golden, "--to", "questions", "--mask")
     (case,) = json.loads(golden.read_text())["golden_questions"]
-    assert case["user_inputs"] == ["I am [email address 1], where is my order?"]
+    assert case["user_inputs"] == ["I am <email-1>, where is my order?"]
 
 
 def test_logged_queries_become_questions_for_an_agent(tmp_path: Path):

@@ -1,23 +1,18 @@
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from karat.datasets.masking import masked
+from karat import sensitive
+from karat.datasets import masking
+from karat.datasets.masking import Masks, masked
 from karat.errors import UsageError
 from karat.schema import Case, ToolCall, Turn
+from karat.sensitive import Kind, find
 
-
-class Finding(NamedTuple):
-    kind: str
-    text: str
-
-
-def emails(text: str) -> Iterator[Finding]:
-    return (Finding("email address", found) for found in re.findall(r"\w+@\w+\.\w+", text))
+for package in ("stdnum", "phonenumbers", "detect_secrets"):
+    pytest.importorskip(package)
 
 
 def case(user: str, **args: str) -> Case:
@@ -26,34 +21,85 @@ def case(user: str, **args: str) -> Case:
 
 
 def test_the_same_text_gets_the_same_word_in_message_and_argument():
-    (turn,) = masked(case("I am jo@mail.example", to="jo@mail.example"), emails).turns
-    assert turn.user == "I am [email address 1]"
-    assert turn.tool_calls == (ToolCall(name="mail", args={"to": "[email address 1]"}),)
+    (turn,) = masked(case("I am jo@mail.example", to="Jo@Mail.example"), Masks()).turns
+    assert turn.user == "I am <email-1>"
+    assert turn.tool_calls == (ToolCall(name="mail", args={"to": "<email-1>"}),)
 
 
-def test_two_texts_get_two_words():
-    (turn,) = masked(case("From a@b.example to c@d.example"), emails).turns
-    assert turn.user == "From [email address 1] to [email address 2]"
+def test_a_number_is_the_same_however_it_is_written():
+    text = "Call +1 415 555 2671, that is (415) 555-2671."
+    assert Masks().masked(text) == "Call <phone-1>, that is <phone-1>."
+
+
+def test_two_cases_share_the_words():
+    masks = Masks()
+    assert (
+        masks.masked("From a.b@mail.example to c.d@mail.example") == "From <email-1> to <email-2>"
+    )
+    assert masks.masked("Again c.d@mail.example") == "Again <email-2>"
+
+
+def test_words_that_are_there_already_stand_for_somebody_else():
+    masks = Masks()
+    masks.reserve("Sent to <email-4>")
+    assert masks.masked("jo@mail.example") == "<email-5>"
 
 
 def test_what_is_found_late_in_a_long_text_is_masked_too():
-    (turn,) = masked(case("x " * 20_000 + "jo@mail.example"), emails).turns
+    (turn,) = masked(case("x " * 20_000 + "jo@mail.example"), Masks()).turns
     assert "jo@mail" not in (turn.user or "")
 
 
 def test_lineage_stays():
-    assert masked(case("jo@mail.example"), emails).metadata == {"reviewed_by": "ann@shop.example"}
+    assert masked(case("jo@mail.example"), Masks()).metadata == {"reviewed_by": "ann@shop.example"}
 
 
 def test_a_case_with_nothing_to_mask_is_the_same():
     clean = case("Hello")
-    assert masked(clean, emails) is clean
+    assert masked(clean, Masks()) is clean
 
 
-def test_a_missing_package_is_named():
-    def find(text: str) -> Iterator[Finding]:
-        raise ImportError("no", name="phonenumbers")
-
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
+    lacking: dict[Kind, str] = {"phone": "phonenumbers"}
+    monkeypatch.setattr(masking, "missing", lambda: lacking)
     with pytest.raises(UsageError, match="masking needs the package 'phonenumbers'") as caught:
-        masked(case("Hello"), find)
+        Masks()
     assert caught.value.hint == 'pip install "karat[pii]"'
+
+
+PIECES = [
+    "jo.baker@mail.example",
+    "+49 30 901820",
+    "(415) 555-2671",
+    "4111 1111 1111 1111",
+    "DE89 3704 0044 0532 0130 00",
+    "536-90-4399",
+    "ghp_" + "a1B2" * 9,
+    "https://bob:hunter2x@db.example/",
+    "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----",
+    "MB-20418",
+    "<email-1>",
+    " ",
+    "@",
+    "-",
+    "+1",
+    "://",
+    "x",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=8).map("".join))
+def test_nothing_is_found_in_what_is_masked_and_masking_again_changes_nothing(text: str):
+    once = Masks().masked(text)
+    assert find(once) == []
+    assert Masks().masked(once) == once
+
+
+def test_every_kind_has_its_package_or_needs_none(monkeypatch: pytest.MonkeyPatch):
+    def absent(_package: str) -> None:
+        return None
+
+    monkeypatch.setattr(sensitive, "find_spec", absent)
+    assert {*sensitive.missing()} == {"phone", "card", "iban", "national-id", "secret"}
+    assert sensitive.installed() == ("email",)

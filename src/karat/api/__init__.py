@@ -1,6 +1,7 @@
 """The use-cases. The command line, the server and the pytest plugin call only these."""
 
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+from karat.api.lint import lint, lint_rules
 from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
 from karat.api.release import release
@@ -28,6 +29,8 @@ __all__ = [
     "convert",
     "diff",
     "json_schema",
+    "lint",
+    "lint_rules",
     "load",
     "mark_reviewed",
     "metrics",

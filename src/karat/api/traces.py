@@ -8,10 +8,9 @@ from pathlib import Path
 
 from karat import plugins
 from karat.api.golden import PathName, load, save
-from karat.datasets.masking import masked
+from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
-from karat.metrics.pii import findings
 from karat.schema import Captured, Dataset, Problem, Trace, Understanding, Understood
 from karat.traces import read
 from karat.traces.capture import Capture, Status, Wanted
@@ -73,7 +72,8 @@ def capture(
         taken.add(read_traces(*recorded, report=taken.problems.append, spans=taken.table))
     if not taken.cases:
         raise UsageError("no recording became a case, so nothing was written", hint=taken.why())
-    cases = [masked(case, findings) for case in taken.cases] if mask else taken.cases
+    masks = Masks() if mask else None
+    cases = [masked(case, masks) for case in taken.cases] if masks else taken.cases
     save(Dataset(name=Path(dst).name.partition(".")[0], cases=cases), dst, format=to)
     return taken.captured(to)
 

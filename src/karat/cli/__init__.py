@@ -14,6 +14,7 @@ from karat.errors import KaratError
 _COMMANDS = {
     "demo": ("demo", "Tell the whole story on bundled data, offline."),
     "validate": ("golden", "Check golden files and name every problem."),
+    "lint": ("lint", "Find personal data, duplicates, contradictions and more in golden data."),
     "show": ("golden", "Summarise a dataset."),
     "subset": ("golden", "Write part of a dataset."),
     "metrics": ("metrics", "List every metric: what it needs, its scale, its default threshold."),

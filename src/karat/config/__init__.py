@@ -2,6 +2,7 @@
 
 from karat.config.choice import MetricChoice
 from karat.config.config import Config
+from karat.config.lint import LintChoice
 from karat.config.load import find_config, load_config
 
-__all__ = ["Config", "MetricChoice", "find_config", "load_config"]
+__all__ = ["Config", "LintChoice", "MetricChoice", "find_config", "load_config"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from karat.config.choice import MetricChoice
+from karat.config.lint import LintChoice
 from karat.schema import Noun
 
 
@@ -20,6 +21,7 @@ class Config(Noun, frozen=True):
     """Files with more profiles, which cases may name."""
     store: str | None = None
     """File that runs are kept in."""
+    lint: LintChoice = LintChoice()
 
     def choice(self, name: str) -> MetricChoice:
         """The metric of that name, with its settings if the file has any."""

@@ -1,97 +1,79 @@
 """Golden data without personal data and secrets: each is replaced by a word for what it was.
 
-The same text gets the same word throughout a case, so that an argument still equals the message
-that it was taken from.
+The same number or address gets the same word throughout, however it is written, so that an argument
+still equals the message that it was taken from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeAlias, cast
+import re
+from collections.abc import Callable
+from typing import cast
 
 import msgspec
 
 from karat.errors import UsageError
-from karat.schema import Case
+from karat.schema import Case, Json
+from karat.sensitive import KINDS, Kind, Piece, find, missing
 
-_PIECE = 16_000
-"""Characters that are searched at a time: finders read only the beginning of a long text."""
-_OVERLAP = 500
-
-
-class Finding(Protocol):
-    """A piece of text that must not be told, and what it is."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
+_WORD = re.compile(rf"<({'|'.join(KINDS)})-(\d{{1,9}})>")
 
 
-Find = Callable[[str], Iterable[Finding]]
-Open: TypeAlias = (
-    "bool | int | float | str | list[Open] | tuple[Open, ...] | dict[str, Open] | None"
-)
-"""A case taken apart: JSON, but with tuples in it."""
+class Masks:
+    """The words that stand for what was found: `<email-1>`, `<phone-1>`, `<email-2>`."""
+
+    def __init__(self) -> None:
+        lacking = missing()
+        if lacking:
+            raise UsageError(
+                f"masking needs the package {next(iter(lacking.values()))!r}, "
+                "which is not installed",
+                hint='pip install "karat[pii]"',
+            )
+        self._words: dict[tuple[Kind, str], str] = {}
+        self._counts: dict[str, int] = {}
+
+    def reserve(self, text: str) -> None:
+        """Words that are there already stand for somebody else."""
+        if "<" in text:
+            for kind, number in _WORD.findall(text):
+                self._counts[kind] = max(self._counts.get(kind, 0), int(number))
+
+    def masked(self, text: str, wanted: Callable[[Piece], bool] = lambda _: True) -> str:
+        """The text with a word in place of each piece that is wanted."""
+        # What is left around a word may be a piece by itself, hence again.
+        while pieces := [piece for piece in find(text) if wanted(piece)]:
+            parts: list[str] = []
+            end = 0
+            for piece in pieces:
+                parts += [text[end : piece.start], self._word(piece.kind, piece.same)]
+                end = piece.end
+            text = "".join([*parts, text[end:]])
+        return text
+
+    def _word(self, kind: Kind, same: str) -> str:
+        word = self._words.get((kind, same))
+        if word is None:
+            number = self._counts[kind] = self._counts.get(kind, 0) + 1
+            word = self._words[kind, same] = f"<{kind}-{number}>"
+        return word
 
 
-def masked(case: Case, find: Find) -> Case:
-    """The case with everything that `find` finds replaced; its id and its lineage stay."""
-    words: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    try:
-        for text in _texts(_open(case)):
-            for finding in _findings(text, find):
-                if finding.text not in words:
-                    number = counts[finding.kind] = counts.get(finding.kind, 0) + 1
-                    words[finding.text] = f"[{finding.kind} {number}]"
-    except ImportError as error:
-        raise UsageError(
-            f"masking needs the package {error.name!r}", hint='pip install "karat[pii]"'
-        ) from error
-    if not words:
-        return case
-    # The longest first: a number may be a part of another one.
-    order = sorted(words, key=len, reverse=True)
-    kept: dict[str, object] = {"id": case.id, "metadata": case.metadata}
-    document = {name: _replaced(value, order, words) for name, value in _open(case).items()}
-    return msgspec.convert(kept | document, Case)
+def masked(case: Case, masks: Masks) -> Case:
+    """The case with every piece replaced; its id, its metadata and thus its lineage stay."""
+    document = cast("dict[str, Json]", msgspec.json.decode(msgspec.json.encode(case)))
+    made = {
+        name: value if name in {"id", "metadata"} else _masked(value, masks)
+        for name, value in document.items()
+    }
+    return case if made == document else msgspec.convert(made, Case)
 
 
-def _open(case: Case) -> dict[str, Open]:
-    """What of a case tells of people."""
-    document = cast("dict[str, Open]", msgspec.to_builtins(case))
-    return {name: document[name] for name in document if name not in {"id", "metadata"}}
-
-
-def _texts(value: Open) -> Iterator[str]:
+def _masked(value: Json, masks: Masks) -> Json:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _texts(item)
-
-
-def _findings(text: str, find: Find) -> Iterator[Finding]:
-    for start in range(0, len(text), _PIECE - _OVERLAP):
-        yield from find(text[start : start + _PIECE])
-
-
-def _replaced(value: Open, order: list[str], words: dict[str, str]) -> Open:
-    if isinstance(value, str):
-        for text in order:
-            value = value.replace(text, words[text])
-        return value
-    if isinstance(value, list | tuple):
-        return [_replaced(item, order, words) for item in value]
+        return masks.masked(value)
+    if isinstance(value, list):
+        return [_masked(item, masks) for item in value]
     if isinstance(value, dict):
-        return {
-            str(_replaced(key, order, words)): _replaced(item, order, words)
-            for key, item in value.items()
-        }
+        return {masks.masked(key): _masked(item, masks) for key, item in value.items()}
     return value

@@ -5,6 +5,7 @@ from karat.schema.conversion import Conversion, Loss
 from karat.schema.dataset import Dataset
 from karat.schema.diff import Bump, Change, Diff
 from karat.schema.lineage import Lineage
+from karat.schema.lint import DatasetUse, Finding, LintedFile, LintRule
 from karat.schema.metric_info import MetricInfo
 from karat.schema.modes import ModeComparison, PairedMetric
 from karat.schema.noun import Json, Noun
@@ -51,13 +52,17 @@ __all__ = [
     "Conversion",
     "CountedCases",
     "Dataset",
+    "DatasetUse",
     "Diff",
     "Exchange",
     "Failed",
+    "Finding",
     "Group",
     "Json",
     "Judgement",
     "Lineage",
+    "LintRule",
+    "LintedFile",
     "Loss",
     "Message",
     "MetricInfo",

@@ -7,18 +7,19 @@ from pathlib import Path
 from karat.config.choice import MetricChoice
 from karat.config.config import Config
 from karat.config.document import Syntax
+from karat.config.lint import LintChoice, read_lint
 from karat.config.paths import inside, matching
 from karat.config.table import Table
 
 
 class Karat:
     name = "karat"
-    sought = "karat.toml has [run], [metrics.NAME], [policy] and [store]"
+    sought = "karat.toml has [run], [metrics.NAME], [policy], [store] and [lint]"
     syntaxes: tuple[Syntax, ...] = ("toml",)
-    keys: tuple[str, ...] = ("run", "metrics", "policy", "store")
+    keys: tuple[str, ...] = ("run", "metrics", "policy", "store", "lint")
 
     def read(self, table: Table, path: Path) -> Config:
-        run, metrics, policy, store = map(table.table, self.keys)
+        run, metrics, policy, store, lint = map(table.table, self.keys)
         table.close()
         asked = run.texts("metrics") if run else ()
         twice = next((name for name in asked if asked.count(name) > 1), None)
@@ -38,6 +39,7 @@ class Karat:
             profile=profile,
             profiles=profiles,
             store=_store(store, path.parent) if store else None,
+            lint=read_lint(lint) if lint else LintChoice(),
         )
 
 

@@ -1,0 +1,1 @@
+"""Hygiene of golden data: one file per family of rules."""
