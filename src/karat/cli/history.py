@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 import msgspec
 
 from karat import api
+from karat.api.places import places
 from karat.cli.output import emit, output_options, pairs
 from karat.report import history, render
-from karat.report import run as run_report
+from karat.report.forms import RUN_FORMS, run_forms
 
 FILE = click.Path(path_type=Path)
 _store = click.option("--store", metavar="PATH|URL", help="The store, if not .karat/karat.db.")
@@ -63,9 +63,15 @@ def runs(
 @click.argument("run")
 @click.option("--by", multiple=True, help="Break down by agent, tag, phase, difficulty, …")
 @_store
-@output_options("csv", "md")
+@click.option("-g", "--golden", type=FILE, help="Golden data, whose lines SARIF shows.")
+@output_options(*RUN_FORMS)
 def report(
-    run: str, by: tuple[str, ...], store: str | None, form: str, output: Path | None
+    run: str,
+    by: tuple[str, ...],
+    store: str | None,
+    golden: Path | None,
+    form: str,
+    output: Path | None,
 ) -> None:
     """Show a run again.
 
@@ -76,11 +82,12 @@ def report(
         emit(render(msgspec.Raw(api.find_document(run, store=store)), form, {}), output)
         return
     found = api.find_run(run, store=store)
-    forms: dict[str, Callable[[], str]] = {
-        "text": lambda: run_report.text(found, by),
-        "md": lambda: run_report.markdown(found),
-        "csv": lambda: run_report.table(found),
-    }
+    forms = run_forms(
+        found,
+        by=by,
+        places=lambda: places(golden) if golden else {},
+        metrics=api.metrics,
+    )
     emit(render(found, form, forms), output)
 
 

@@ -1,0 +1,25 @@
+"""Where golden cases are in their file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from karat import plugins
+from karat.api.golden import PathName
+from karat.datasets import locate
+from karat.datasets.aside import Aside, read_aside
+from karat.datasets.read import open_golden, read_cases
+
+
+def places(golden: PathName) -> dict[str, tuple[str, int]]:
+    """For the id of each case, the file and the line."""
+    path = Path(golden)
+    opened = open_golden(path, plugins.formats())
+    document = opened.container == "document"
+    ids = [case.id for case in read_cases(opened, Aside() if document else read_aside(path))]
+    rows = list(opened.items())
+    if not document:
+        return {id: (str(path), row.line) for id, row in zip(ids, rows, strict=True)}
+    members = [opened.member(index, row) for index, row in enumerate(rows)]
+    lines = locate.lines(opened.source.data, members)
+    return {id: (str(path), lines.get(name, 1)) for id, name in zip(ids, members, strict=True)}
