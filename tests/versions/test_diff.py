@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.schema import Case, Dataset, Loss, Rubric, Session, ToolCall, Turn
 from karat.versions.diff import diff, highest, with_losses
 
@@ -154,6 +155,15 @@ def test_what_a_format_lost_counts_once_it_is_gone_for_good():
     assert with_losses(found).bump == "patch"
     major = Loss(case="refund", field="turns[0].tool_calls", reason="csv has no place for it")
     assert with_losses(msgspec.structs.replace(found, lost=(major,))).bump == "major"
+
+
+def test_a_value_without_a_bottom_is_an_error_and_no_traceback():
+    deep: list[Any] = []
+    for _ in range(800):
+        deep = [deep]
+    old, new = changed(metadata={"k": deep}), changed(metadata={"k": [deep]})
+    with pytest.raises(InputError, match="nested too deeply"):
+        diff(dataset(old), dataset(new))
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=12)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.versions.meaning import equal, meaning, text
+from karat.versions.meaning import equal, meaning, shown, text
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,8 @@ def test_a_number_is_the_same_in_both_spellings_but_no_truth_value():
     assert equal({"n": [1]}, {"n": [1.0]})
     assert not equal({"n": 1}, {"n": True})
     assert not equal([False], [0])
+
+
+def test_an_id_cannot_command_the_terminal():
+    assert shown("Rückgabe 1") == "Rückgabe 1"
+    assert shown("\x1b[2J") == "'\\x1b[2J'"

@@ -165,6 +165,12 @@ def test_whoever_waits_too_long_is_told_why(tmp_path: Path, monkeypatch: pytest.
         pass
 
 
+def test_the_note_of_the_newest_release_leaves_nothing_beside_it(tmp_path: Path):
+    publish.put(tmp_path, "support.json", b"1")
+    publish.put(tmp_path, "support.json", b"2")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"support.json": b"2"}
+
+
 def test_git_never_sees_what_a_crash_left(tmp_path: Path):
     with publish.staged(tmp_path, tmp_path / "support" / "1.0.0") as stage:
         assert (stage.path.parents[1] / ".gitignore").read_text() == "*\n"

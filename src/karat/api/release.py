@@ -195,6 +195,6 @@ def _publish(stage: Stage, file: Path, parts: dict[str, bytes]) -> None:
             replace(file.parent / name, parts[name])
         stage.publish()
     except BaseException:
-        for name in changed:
+        for name in () if stage.is_published else changed:
             replace(file.parent / name, before[name])
         raise

@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
+from karat.errors import InputError
 from karat.schema import Case, Dataset, Json, Noun, Turn
 from karat.schema.diff import Bump, Change, Diff, Kind, Level
 from karat.schema.digest import case_digest
@@ -47,7 +48,10 @@ class _Field(NamedTuple):
 
 def diff(old: Dataset, new: Dataset) -> Diff:
     """What changed from `old` to `new`, case by case and field by field."""
-    changes = (*_dataset_changes(old, new), *_case_changes(old, new))
+    try:
+        changes = (*_dataset_changes(old, new), *_case_changes(old, new))
+    except RecursionError as error:
+        raise InputError("a value is nested too deeply to be compared") from error
     return Diff(bump=highest(changes), changes=changes, before=len(old.cases), after=len(new.cases))
 
 

@@ -37,3 +37,8 @@ def equal(old: Json, new: Json) -> bool:
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(map(equal, old, new))
     return old == new
+
+
+def shown(text: str) -> str:
+    """An id in a message: as it is, unless it could command the terminal."""
+    return text if text.isprintable() else ascii(text)

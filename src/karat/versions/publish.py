@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from karat.errors import OutputError, RefusedError
-from karat.files import replace
 
 try:
     import fcntl
@@ -67,13 +66,11 @@ class Stage:
         self._top, self._folder = top, folder
         self.path = top / folder.parent.name / folder.name
         self.path.mkdir(parents=True)
+        self.is_published = False
 
     def write(self, name: str, data: bytes) -> None:
         """Add a file, on the disk and not only on its way there."""
-        with (self.path / name).open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        _write(self.path / name, data)
 
     def publish(self) -> None:
         """Make the folder appear, with all that is in it; refused if there is one already."""
@@ -89,28 +86,50 @@ class Stage:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.EACCES) and target.exists():
                 raise already_there(self._folder) from error
             raise
+        self.is_published = True
         sync(target.parent)
 
 
 @contextmanager
 def staged(root: Path, folder: Path) -> Generator[Stage]:
-    """Prepare `folder`, two levels below `root`. Git does not see what is left of it by a crash."""
+    """Prepare `folder`, two levels below `root`."""
+    with _staging(root) as top:
+        yield Stage(top, folder)
+
+
+def put(root: Path, name: str, data: bytes) -> None:
+    """Write or replace a file in `root`, completely or not at all."""
+    with _staging(root) as top:
+        _write(top / name, data)
+        (top / name).replace(root / name)
+        sync(root)
+
+
+def keep_bytes(root: Path) -> None:
+    """Tell git not to change line ends: a release is the same bytes on every machine."""
+    if not (root / ".gitattributes").exists():
+        put(root, ".gitattributes", b"* -text\n")
+
+
+@contextmanager
+def _staging(root: Path) -> Generator[Path]:
+    """A hidden folder. Git does not see what a crash leaves of it."""
     try:
         top = Path(tempfile.mkdtemp(dir=root, prefix=_STAGING))
         try:
             (top / ".gitignore").write_text("*\n")
-            yield Stage(top, folder)
+            yield top
         finally:
             shutil.rmtree(top, ignore_errors=True)
     except OSError as error:
         raise _unwritable(root, error) from error
 
 
-def keep_bytes(root: Path) -> None:
-    """Tell git not to change line ends: a release is the same bytes on every machine."""
-    attributes = root / ".gitattributes"
-    if not attributes.exists():
-        replace(attributes, b"* -text\n")
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sync(folder: Path) -> None:

@@ -18,10 +18,10 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from karat.errors import InputError, UsageError
-from karat.files import replace
 from karat.schema import Release
 from karat.versions.names import folders
 from karat.versions.numbers import newest, number
+from karat.versions.publish import put
 from karat.versions.seal import is_sealed
 
 RECORD = "release.json"
@@ -126,7 +126,8 @@ class Shelf:
     def remember(self, release: Release) -> None:
         """Make a release the newest one that the registry knows of."""
         mark = Newest(name=release.name, version=release.version, seal=release.seal)
-        replace(self.newest_path, msgspec.json.format(msgspec.json.encode(mark), indent=2) + b"\n")
+        data = msgspec.json.format(msgspec.json.encode(mark), indent=2) + b"\n"
+        put(self.newest_path.parent, self.newest_path.name, data)
 
     def folders(self) -> Iterator[Path]:
         """The folders that have a version for a name, oldest first."""

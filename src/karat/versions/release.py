@@ -9,6 +9,7 @@ from semver import Version
 from karat.errors import RefusedError, UsageError
 from karat.schema import Bump, Change, CountedCases, Dataset, Diff
 from karat.versions.diff import is_lower
+from karat.versions.meaning import shown
 from karat.versions.numbers import bumped, number
 
 _SHOWN = 5
@@ -111,4 +112,4 @@ def _reasons(changes: Iterable[Change], level: Bump) -> Iterator[str]:
     for change in changes:
         if change.level == level:
             where = change.case or "the dataset"
-            yield f"{where}: {change.field + ' ' if change.field else ''}{change.kind}"
+            yield shown(f"{where}: {change.field + ' ' if change.field else ''}{change.kind}")

@@ -9,8 +9,10 @@ import msgspec
 
 from karat.errors import UsageError
 from karat.schema import Case, Dataset, Diff, Review, ReviewStatus
+from karat.versions.meaning import shown
 
 STATUS, REVIEWER, DATE = "review_status", "reviewed_by", "reviewed_at"
+_SHOWN = 10
 
 
 def status(case: Case) -> ReviewStatus:
@@ -40,8 +42,8 @@ def reviewed(
     known = {case.id for case in dataset.cases}
     for name in ids:
         if name not in known:
-            shown = ", ".join(list(known)[:10])
-            raise UsageError(f"no case {name!r}", hint=f"some of the cases are {shown}")
+            some = ", ".join(shown(known) for known in sorted(known)[:_SHOWN])
+            raise UsageError(f"no case {name!r}", hint=f"some of the cases are {some}")
     notes = {STATUS: to, REVIEWER: by, DATE: at}
     return dataset.with_cases(
         msgspec.structs.replace(case, metadata={**case.metadata, **notes})
@@ -56,9 +58,9 @@ def unapproved(dataset: Dataset, found: Diff | None) -> Iterator[str]:
     stale = _changed_since(found) if found else frozenset[str]()
     for case in dataset.cases:
         if status(case) != "approved":
-            yield f"{case.id} ({status(case)})"
+            yield f"{shown(case.id)} ({status(case)})"
         elif case.id in stale:
-            yield f"{case.id} (changed since it was approved)"
+            yield f"{shown(case.id)} (changed since it was approved)"
 
 
 def _changed_since(found: Diff) -> frozenset[str]:
