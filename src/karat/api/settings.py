@@ -26,7 +26,28 @@ def settings(
 ) -> Config:
     """The config that is named, or the `karat.toml` that is here, under the flags."""
     path = config or find_config(Path.cwd())
-    found = load_config(path) if path else Config(source="", dialect="karat")
+    return under_flags(
+        load_config(path) if path else Config(source="", dialect="karat"),
+        metrics=metrics,
+        thresholds=thresholds,
+        params=params,
+        golden=golden,
+        profile=profile,
+        contracts=contracts,
+    )
+
+
+def under_flags(
+    found: Config,
+    *,
+    metrics: Iterable[str] = (),
+    thresholds: Mapping[str, str] | None = None,
+    params: Mapping[str, str] | None = None,
+    golden: Path | None = None,
+    profile: str | None = None,
+    contracts: Path | None = None,
+) -> Config:
+    """The config with all that was asked for beside it."""
     for one in found.others:  # settings of a metric that does not exist are settings of nothing
         build(one.name, one.params, plugins.metrics())
     chosen = {one.name: one for one in [found.choice(name) for name in metrics] or found.metrics}

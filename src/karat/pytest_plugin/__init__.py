@@ -1,0 +1,70 @@
+"""Golden cases as tests. All that costs anything is imported when a test carries the marker."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from karat.pytest_plugin.golden import Golden
+    from karat.pytest_plugin.session import Session
+
+_MARKER = (
+    "golden(path, *, metrics, traces, target, thresholds, params, profile, where, tags, "
+    "allow_unscored): one test for each case of a golden dataset"
+)
+_SESSION = "karat-session"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("karat", "golden data")
+    group.addoption(
+        "--karat-run",
+        type=Path,
+        metavar="FILE",
+        help="Write the scores of all golden cases to FILE, for `karat compare` and `karat gate`.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", _MARKER)
+    path = cast("Path | None", config.getoption("--karat-run"))
+    if path and not hasattr(config, "workerinput") and not config.getoption("collectonly"):
+        record = import_module("karat.pytest_plugin.record")
+        config.pluginmanager.register(record.Recorder(config.invocation_params.dir / path))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    mark = metafunc.definition.get_closest_marker("golden")
+    if mark:
+        _session(metafunc.config).generate(metafunc, mark)
+
+
+def _session(config: pytest.Config) -> Session:
+    """The part that knows golden data, from the first marker on."""
+    if not config.pluginmanager.has_plugin(_SESSION):
+        made = import_module("karat.pytest_plugin.session").Session(config)
+        config.pluginmanager.register(made, _SESSION)
+    return cast("Session", config.pluginmanager.get_plugin(_SESSION))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A marker that has no effect would be a test of nothing that passes."""
+    for item in items:
+        if item.get_closest_marker("golden") and not isinstance(item, pytest.Function):
+            raise pytest.UsageError(f"{item.nodeid}: only functions can be marked with `golden`")
+        if item.get_closest_marker("golden") and not hasattr(item, "callspec"):
+            raise pytest.UsageError(
+                f"{item.nodeid}: methods of unittest cannot be marked with `golden`"
+            )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """The golden case of a test that carries the marker `golden`."""
+    if not request.node.get_closest_marker("golden"):
+        raise pytest.UsageError("mark the test with @pytest.mark.golden(PATH) to use `golden`")
+    return _session(request.config).golden(request.node)

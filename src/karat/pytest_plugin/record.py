@@ -1,0 +1,63 @@
+"""`--karat-run FILE`: the scores of the session, from all its processes, as one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from karat import api
+from karat.errors import KaratError
+from karat.files import replace
+from karat.report import render
+from karat.report.run import headline
+from karat.report.text import printable
+from karat.schema import Run
+
+
+class Recorder:
+    """Collects what the tests gave, and writes it when all of them are over."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.parent.is_dir():
+            raise pytest.UsageError(f"--karat-run {path}: the folder does not exist")
+        self._path = path
+        self._heads: dict[str, api.Head] = {}
+        self._tested: dict[str, api.Tested] = {}
+        self._lines: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        head: str | None = getattr(report, "karat_head", None)
+        if head:
+            known = msgspec.json.decode(head, type=api.Head)
+            self._heads[known.key] = known
+        tested: str | None = getattr(report, "karat", None)
+        if tested:  # a test that is run again counts as it ended
+            one = msgspec.json.decode(tested, type=api.Tested)
+            self._tested[one.node] = one
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """An empty run is written too: what is left from the last time must not pass for this."""
+        try:
+            made = api.session_run(self._heads, self._tested.values())
+            replace(self._path, render(made, "json", {}).encode())
+            self._lines = self._told(made)
+        except KaratError as error:
+            self._lines = [f"error: {error}"]
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section("karat")
+        for line in self._lines:
+            terminalreporter.write_line(printable(line))
+
+    def _told(self, made: Run) -> list[str]:
+        problems = dict.fromkeys(one for head in self._heads.values() for one in head.problems)
+        return [
+            *[f"{one.severity}: {one.where}: {one.message}" for one in problems],
+            *[f"trace {one.trace} has no case: {one.why}" for one in made.unmatched],
+            f"{made.verdict}: {headline(made)}",
+            f"written to {self._path}",
+        ]
