@@ -53,8 +53,9 @@ def test_the_version_is_written_into_the_file_and_nothing_else(tmp_path: Path, r
 
 def test_results_and_releases_name_the_same_digest(tmp_path: Path, root: Path):
     file = examples(tmp_path)
+    before = dataset_digest(api.load(file))
     made = api.release(file, registry=root)
-    assert made.digest == dataset_digest(api.load(file))
+    assert made.digest == before == dataset_digest(api.load(file))
     assert api.load(file).version == made.version == "1.0.0"
 
 
