@@ -66,6 +66,11 @@ def head_id(head: bytes, bodies: Iterable[bytes]) -> str:
     return run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies)
 
 
+def exact(value: bytes | str) -> bytes:
+    """Bytes of a column, which somebody with an SQL prompt may have made a text in SQLite."""
+    return value if isinstance(value, bytes) else value.encode()
+
+
 def link(before: bytes, part: bytes) -> bytes:
     """The digest of a part and of all parts before it."""
     return blake2b(before + part, digest_size=16).digest()

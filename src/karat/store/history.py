@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
 def page(database: Database, wanted: Wanted, *, limit: int, start: str | None = None) -> History:
     """A page of the history, from the beginning or from where another one ended."""
     at, number = _start(start) if start else (wanted.until, _END)
-    rows = list(database.rows(*_query(wanted, (min(at, wanted.until), number), limit + 1)))
+    rows = list(database.rows(*page_query(wanted, (min(at, wanted.until), number), limit + 1)))
     shown = rows[:limit]
     labels = labels_of(database, [row[0] for row in shown])
     last = f"{shown[-1][1]}-{shown[-1][0]}" if len(rows) > limit else None
@@ -53,8 +53,8 @@ def _start(text: str) -> tuple[int, int]:
         raise UsageError(f"{text!r} is not the start of a page", hint=hint) from error
 
 
-def _query(wanted: Wanted, end: tuple[int, int], limit: int) -> tuple[str, list[Value]]:
-    """The first facet leads, because its index is in the order of time too."""
+def page_query(wanted: Wanted, end: tuple[int, int], limit: int) -> tuple[str, list[Value]]:
+    """The SQL of a page. The first facet leads, because its index is in the order of time too."""
     key = ("f.at", "f.execution") if wanted.facets else ("e.at", "e.number")
     tables = "executions e"
     conditions: list[str] = []
@@ -127,7 +127,7 @@ def find(database: Database, name: str) -> int:
 
 
 def _newest(database: Database, name: str, wanted: Wanted) -> int:
-    found = next(database.rows(*_query(wanted, (_END, _END), 1)), None)
+    found = next(database.rows(*page_query(wanted, (_END, _END), 1)), None)
     if found is None:
         message = f"no run is {name!r}"
         raise InputError(message, where=database.where, hint=_known(database, wanted.facets))

@@ -10,7 +10,7 @@ import msgspec
 from karat.errors import InputError, RefusedError
 from karat.schema import Run
 from karat.store.database import Database, Value
-from karat.store.document import Document, link, moment, together
+from karat.store.document import Document, exact, link, moment, together
 
 _CASES = ("run", "place", "case_id", "trace_id", "status", "digest", "body")
 _OUTCOMES = ("run", "place", "part", "metric", "status", "value", "threshold")
@@ -51,11 +51,11 @@ def read(database: Database, execution: int) -> bytes:
         )
     )
     sql = "SELECT body FROM cases WHERE run = ? ORDER BY place"
-    bodies = [row[0] for row in database.rows(sql, (run,))]
+    bodies = [exact(row[0]) for row in database.rows(sql, (run,))]
     if len(bodies) != cases:
         message = f"a run has {len(bodies)} of its {cases} cases"
         raise InputError(message, where=database.where, hint="see `karat store verify`")
-    return together(head, bodies)
+    return together(exact(head), bodies)
 
 
 def label_text(key: str, value: str) -> str:

@@ -79,7 +79,10 @@ class Sqlite:
         """A transaction that writes has the file for itself already."""
 
     def damage(self) -> Iterator[str]:
-        found = [str(row[0]) for row in self.rows("PRAGMA integrity_check(20)")]
+        try:
+            found = [str(row[0]) for row in self.rows("PRAGMA integrity_check(20)")]
+        except InputError as error:
+            found = [error.message]
         yield from (text for text in found if text != "ok")
 
     def compact(self) -> None:

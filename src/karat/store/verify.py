@@ -17,7 +17,7 @@ import msgspec
 from karat.schema import Problem, Run
 from karat.schema.history import Verification
 from karat.store.database import Database, Row
-from karat.store.document import Numbers, Parts, head_id, link, parts
+from karat.store.document import Numbers, Parts, exact, head_id, link, parts
 from karat.store.runs import BATCH, column, execution_columns
 from karat.store.shelf import NAMES, Name, addresses, content_address
 
@@ -69,7 +69,10 @@ class _Check:
         runs = "SELECT number, id, cases, digest FROM runs ORDER BY number"
         for number, name, cases, digest in list(self._database.rows(runs)):
             self.counts["runs"] += 1
-            yield from self._run(number, name, cases, digest)
+            try:
+                yield from self._run(number, name, cases, digest)
+            except (TypeError, ValueError, AttributeError) as error:
+                yield _problem(name, f"its rows do not hold what they should: {error}")
         yield from self._orphans()
         for name in NAMES:
             yield from self._contents(name)
@@ -80,7 +83,7 @@ class _Check:
         for row in self._cases(number, cases):
             yield from self._case(name, chain, *row)
             chain = row[0][4]
-            bodies.append(row[0][5])
+            bodies.append(exact(row[0][5]))
         sql = "SELECT COUNT(*) FROM cases WHERE run = ?"
         rows = next(self._database.rows(sql, (number,)))[0]
         if rows != cases:
@@ -103,7 +106,8 @@ class _Check:
                 yield row, outcomes.get(row[0], [])
 
     def _case(self, name: str, chain: bytes, row: Row, outcomes: list[Row]) -> Iterator[Problem]:
-        place, case, trace, status, digest, body = row
+        place, case, trace, status, digest, text = row
+        body = exact(text)
         where = f"{name} case {case if case is not None else trace!r}"
         if link(chain, body) != digest:
             yield _problem(where, "its body was changed: it does not give its digest")
@@ -117,7 +121,8 @@ class _Check:
         yield from _differing(where, found, outcomes)
 
     def _execution(self, name: str, row: Row, bodies: list[bytes]) -> Iterator[Problem]:
-        number, *columns, digest, head = row
+        number, *columns, digest, text = row
+        head = exact(text)
         where = f"{name} execution {number}"
         if link(b"", head) != digest:
             yield _problem(where, "its summary was changed: it does not give its digest")

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from karat.errors import InputError, UsageError
+from karat.schema import Run
+from karat.store import Database
+from karat.store.document import of_run
+from karat.store.history import Wanted, find, label, page
+from karat.store.runs import keep
+
+MakeRun = Callable[..., Run]
+
+
+def fill(database: Database, make_run: MakeRun, number: int = 5) -> list[str]:
+    """Runs of different numbers, one for each day from the first of March on; their ids."""
+    runs = [
+        make_run(
+            0.001 * day,
+            created_at=f"2026-03-{day:02}T12:00:00Z",
+            dataset="bikes" if day % 2 else "shop",
+            tags=("refund",) if day > 2 else (),
+            agents=("billing",) if day == 3 else (),
+        )
+        for day in range(1, number + 1)
+    ]
+    for day, run in enumerate(runs, 1):
+        keep(database, of_run(run), {"branch": "main" if day < 4 else "fix"})
+    return [run.id for run in runs]
+
+
+def listed(database: Database, *facets: tuple[str, str], since: int = 0) -> list[str]:
+    found = page(database, Wanted(facets=facets, since=since), limit=100)
+    return [run.id for run in found.runs]
+
+
+def test_the_history_is_newest_first(database: Database, make_run: MakeRun):
+    ids = fill(database, make_run)
+    assert listed(database) == ids[::-1]
+
+
+def test_a_run_is_listed_with_its_numbers_and_labels(database: Database, make_run: MakeRun):
+    keep(database, of_run(make_run(1.0, 0.5)), {"branch": "main", "who": "a=b"})
+    (found,) = page(database, Wanted(), limit=1).runs
+    assert (found.dataset, found.version, found.verdict) == ("shop", "1.0.0", "failed")
+    assert (found.cases.total, found.cases.passed, found.cases.failed) == (2, 1, 1)
+    assert found.means == {"tool_trajectory_avg_score": 0.75}
+    assert found.labels == {"branch": "main", "who": "a=b"}
+
+
+def test_pages_go_on_where_the_last_one_ended(database: Database, make_run: MakeRun):
+    ids = fill(database, make_run)
+    same_time = make_run(0.9, created_at="2026-03-03T12:00:00Z")
+    keep(database, of_run(same_time), {})
+    found: list[str] = []
+    start: str | None = None
+    for _ in range(3):
+        one = page(database, Wanted(), limit=2, start=start)
+        found += [run.id for run in one.runs]
+        start = one.next
+    assert found == [ids[4], ids[3], same_time.id, ids[2], ids[1], ids[0]]
+    assert start is None
+
+
+def test_the_history_can_be_narrowed(database: Database, make_run: MakeRun):
+    ids = fill(database, make_run)
+    assert listed(database, ("dataset", "shop")) == [ids[3], ids[1]]
+    assert listed(database, ("tag", "refund")) == [ids[4], ids[3], ids[2]]
+    assert listed(database, ("agent", "billing")) == [ids[2]]
+    assert listed(database, ("tag", "refund"), ("label", "branch=fix")) == [ids[4], ids[3]]
+    assert listed(database, ("dataset", "nothing")) == []
+
+
+def test_times_are_ends_that_belong_to_it(database: Database, make_run: MakeRun):
+    ids = fill(database, make_run)
+    noon = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
+    day = 86_400_000_000
+    wanted = Wanted(since=noon + day, until=noon + 2 * day)
+    assert [run.id for run in page(database, wanted, limit=9).runs] == [ids[2], ids[1]]
+    wanted = Wanted(facets=[("tag", "refund")], since=noon + 3 * day)
+    assert [run.id for run in page(database, wanted, limit=9).runs] == [ids[4], ids[3]]
+
+
+def test_a_page_cannot_start_anywhere(database: Database):
+    with pytest.raises(UsageError, match="'somewhere' is not the start of a page"):
+        page(database, Wanted(), limit=1, start="somewhere")
+
+
+def test_runs_are_found_by_the_names_that_users_give(database: Database, make_run: MakeRun):
+    ids = fill(database, make_run)
+
+    def named(name: str) -> str:
+        sql = "SELECT r.id FROM executions e JOIN runs r ON r.number = e.run WHERE e.number = ?"
+        return next(database.rows(sql, (find(database, name),)))[0]
+
+    assert named("latest") == ids[4]
+    assert named("latest:shop") == ids[3]
+    assert named("branch:main") == ids[2]
+    assert named(ids[0]) == ids[0]
+    assert named(ids[1][:14]) == ids[1]
+    assert named(ids[1].removeprefix("run-")[:10]) == ids[1]
+
+
+def test_of_several_executions_the_newest_is_found(database: Database, make_run: MakeRun):
+    late = keep(database, of_run(make_run(created_at="2026-03-09T12:00:00Z")), {})
+    keep(database, of_run(make_run(created_at="2026-03-01T12:00:00Z")), {})
+    assert find(database, make_run().id) == late
+    assert find(database, "latest") == late
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("run-0000", "`karat runs` lists them"),
+        ("latest:nobody", "dataset is one of bikes, shop"),
+        ("branch:nobody", "branch is one of fix, main"),
+        ("release:1", "no run has a label release=…"),
+    ],
+)
+def test_a_run_that_is_not_there_is_named(
+    database: Database, make_run: MakeRun, name: str, hint: str
+):
+    fill(database, make_run)
+    with pytest.raises(InputError, match=f"no run is '{name}'") as raised:
+        find(database, name)
+    assert (raised.value.hint or "").startswith(hint)
+
+
+def test_a_beginning_of_several_ids_is_refused(database: Database, make_run: MakeRun):
+    ids = fill(database, make_run)
+    with pytest.raises(InputError, match="'run-' begins several runs") as raised:
+        find(database, "run-")
+    assert raised.value.hint == ", ".join(sorted(ids)[:5])
+
+
+def test_an_empty_store_says_so(database: Database):
+    with pytest.raises(InputError, match="no run is 'latest'") as raised:
+        find(database, "latest")
+    assert (raised.value.hint or "").startswith("the store is empty")
+
+
+def test_a_label_replaces_one_of_the_same_name(database: Database, make_run: MakeRun):
+    execution = keep(database, of_run(make_run()), {"branch": "main", "release": "1"})
+    label(database, execution, {"release": "2", "baseline": "yes"})
+    (found,) = page(database, Wanted(), limit=1).runs
+    assert found.labels == {"branch": "main", "release": "2", "baseline": "yes"}
+    assert find(database, "release:2") == execution
+    with pytest.raises(InputError):
+        find(database, "release:1")

@@ -1,0 +1,74 @@
+"""What was reported as written is there, whatever happens to the process that wrote it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from karat.store import open_store
+from karat.store.history import find
+from karat.store.runs import read
+from karat.store.verify import verify
+
+# Keeps runs of many cases without end, and says the id of each as soon as it is kept.
+_WRITER = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from karat.store import open_store
+from karat.store.document import of_run
+from karat.store.runs import keep
+spec = spec_from_file_location("builders", sys.argv[1])
+builders = module_from_spec(spec)
+spec.loader.exec_module(builders)
+with open_store(sys.argv[2], create=True) as database:
+    for number in range(int(sys.argv[4])):
+        run = builders._run(*[float(f"0.{sys.argv[3]}{number:04}")] * 200)
+        keep(database, of_run(run), {"writer": sys.argv[3]})
+        print(run.id, flush=True)
+"""
+_BUILDERS = os.path.join(os.path.dirname(__file__), "conftest.py")  # noqa: PTH118, PTH120
+
+
+def start(place: str, writer: int, runs: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", _WRITER, _BUILDERS, place, str(writer), str(runs)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("lines", [1, 7, 20])
+def test_what_was_reported_survives_a_kill(place: str, lines: int):
+    with start(place, 1, 10_000) as writer:
+        assert writer.stdout
+        told = [writer.stdout.readline().decode().strip() for _ in range(lines)]
+        writer.send_signal(signal.SIGKILL)
+        told += writer.stdout.read().decode().split("\n")[:-1]
+    with open_store(place) as database:
+        found = verify(database)
+        assert found.problems == ()
+        assert found.runs >= len(told)
+        for name in told:
+            assert name.encode() in read(database, find(database, name))
+
+
+def test_four_writers_do_not_disturb_each_other(place: str):
+    writers = [start(place, number, 10) for number in range(4)]
+    done = [writer.communicate() for writer in writers]
+    assert [errors for _, errors in done] == [b""] * 4
+    told = [name for out, _ in done for name in out.decode().split()]
+    with open_store(place) as database:
+        found = verify(database)
+        assert (found.runs, found.executions, found.cases) == (40, 40, 8000)
+        assert found.problems == ()
+        assert all(find(database, name) for name in told)
+
+
+def test_the_same_run_from_four_writers_is_kept_once(place: str):
+    writers = [start(place, 5, 5) for _ in range(4)]
+    assert [writer.communicate()[1] for writer in writers] == [b""] * 4
+    with open_store(place) as database:
+        found = verify(database)
+        assert (found.runs, found.executions) == (5, 20)
+        assert found.problems == ()

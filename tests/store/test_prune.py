@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from karat.schema import Run, Trace
+from karat.store import Database
+from karat.store.document import of_run
+from karat.store.history import Wanted, page
+from karat.store.prune import Retention, prune
+from karat.store.runs import keep
+from karat.store.traces import keep_traces
+from karat.store.verify import verify
+
+MakeRun = Callable[..., Run]
+NOON = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
+DAY = 86_400_000_000
+TABLES = ("runs", "cases", "outcomes", "executions", "facets", "traces", "case_traces")
+
+
+def fill(database: Database, make_run: MakeRun) -> None:
+    """A run for each of five days, the second of them a baseline, each with a trace of its own."""
+    for day in range(1, 6):
+        run = make_run(0.1 * day, created_at=f"2026-03-{day:02}T12:00:00Z")
+        labels = {"baseline": "1.0"} if day == 2 else {"branch": "main"}
+        execution = keep(database, of_run(run), labels)
+        keep_traces(database, execution, [Trace(id="trace_0", source=f"day {day}")])
+
+
+def days(database: Database) -> list[int]:
+    return [int(run.created_at[8:10]) for run in page(database, Wanted(), limit=9).runs]
+
+
+@pytest.mark.parametrize(
+    ("retention", "left"),
+    [
+        (Retention(keep=3), [5, 4, 3, 2]),
+        (Retention(keep=0), [2]),
+        (Retention(since=NOON + 3 * DAY), [5, 4, 2]),
+        (Retention(keep=3, since=NOON + 4 * DAY), [5, 4, 3, 2]),
+        (Retention(keep=1, since=NOON + 2 * DAY), [5, 4, 3, 2]),
+        (Retention(keep=9), [5, 4, 3, 2, 1]),
+        (Retention(keep=0, dry=True), [5, 4, 3, 2, 1]),
+    ],
+)
+def test_what_is_old_goes_but_no_baseline(
+    database: Database, make_run: MakeRun, retention: Retention, left: list[int]
+):
+    fill(database, make_run)
+    made = prune(database, retention)
+    assert days(database) == left
+    assert verify(database).problems == ()
+    if not retention.dry:
+        assert (made.removed, made.kept) == (5 - len(left), len(left))
+
+
+def test_nothing_of_what_is_gone_is_left(database: Database, make_run: MakeRun):
+    fill(database, make_run)
+    made = prune(database, Retention(keep=0))
+    assert (made.removed, made.kept, made.protected) == (4, 1, 1)
+    sizes = [next(database.rows(f"SELECT COUNT(*) FROM {name}"))[0] for name in TABLES]  # noqa: S608
+    assert sizes == [1, 1, 1, 1, 2, 1, 1]
+
+
+def test_numbers_stay_as_long_as_an_execution_does(database: Database, make_run: MakeRun):
+    for day in (1, 2):
+        keep(database, of_run(make_run(created_at=f"2026-03-0{day}T12:00:00Z")), {})
+    assert prune(database, Retention(keep=1)).removed == 1
+    found = verify(database)
+    assert (found.runs, found.executions, found.cases, found.problems) == (1, 1, 2, ())
+
+
+def test_a_dry_run_tells_what_would_go(database: Database, make_run: MakeRun):
+    fill(database, make_run)
+    made = prune(database, Retention(keep=1, dry=True))
+    assert (made.removed, made.kept, made.protected, made.dry) == (3, 2, 1, True)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from karat.errors import InputError, OutputError
+from karat.schema import Run
+from karat.store import open_store
+from karat.store.document import of_run
+from karat.store.history import Wanted, find, page_query
+from karat.store.runs import keep, read
+from karat.store.verify import verify
+
+MakeRun = Callable[..., Run]
+
+_WRITER = """
+import sys
+from pathlib import Path
+from karat.errors import KaratError
+from karat.store import open_store
+from karat.store.document import of_json
+from karat.store.runs import keep
+import resource
+place, small, large = sys.argv[1:]
+with open_store(place, create=True) as database:
+    keep(database, of_json(Path(small).read_bytes(), small), {})
+    size = Path(place + "-wal").stat().st_size + 100_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    try:
+        keep(database, of_json(Path(large).read_bytes(), large), {})
+    except KaratError as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_a_full_disk_is_told_and_does_no_damage(tmp_path: Path, make_run: MakeRun):
+    small, large = make_run(1.0), make_run(*[0.25] * 5000)
+    files = [tmp_path / "small.json", tmp_path / "large.json"]
+    for file, run in zip(files, (small, large), strict=True):
+        file.write_bytes(msgspec.json.encode(run))
+    place = str(tmp_path / "karat.db")
+    done = subprocess.run(
+        [sys.executable, "-c", _WRITER, place, *map(str, files)], capture_output=True, check=True
+    )
+    told = f"OutputError {place}: cannot be written, and is as it was before: "
+    assert done.stdout.decode().startswith(told)
+    with open_store(place) as database:
+        assert verify(database).problems == ()
+        assert read(database, find(database, "latest")) == msgspec.json.encode(small)
+        keep(database, of_run(large), {})
+
+
+def test_a_store_that_must_not_grow_is_full(tmp_path: Path, make_run: MakeRun):
+    with open_store(str(tmp_path / "karat.db"), create=True) as database:
+        list(database.rows("PRAGMA max_page_count = 40"))
+        with pytest.raises(OutputError, match="cannot be written, and is as it was before"):
+            keep(database, of_run(make_run(*[0.5] * 2000)), {})
+        assert verify(database).runs == 0
+        assert verify(database).problems == ()
+
+
+def test_writing_ahead_is_how_readers_and_writers_get_along(tmp_path: Path, make_run: MakeRun):
+    place = str(tmp_path / "karat.db")
+    with open_store(place, create=True) as writer, open_store(place) as reader, writer.writing():
+        writer.execute("DELETE FROM runs")
+        assert next(reader.rows("PRAGMA journal_mode"))[0] == "wal"
+        assert next(reader.rows("SELECT COUNT(*) FROM executions"))[0] == 0
+
+
+def test_a_text_made_by_an_sql_prompt_is_found_out(tmp_path: Path, make_run: MakeRun):
+    place = str(tmp_path / "karat.db")
+    with open_store(place, create=True) as database:
+        keep(database, of_run(make_run(0.25)), {})
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE cases SET body = replace(body, '0.25', '0.95')")
+    connection.close()
+    with open_store(place) as database:
+        assert "its body was changed" in verify(database).problems[0].message
+        assert b"0.95" in read(database, find(database, "latest"))
+        database.execute("UPDATE runs SET cases = 'many'")
+        assert "do not hold what they should" in verify(database).problems[0].message
+
+
+def test_a_page_that_was_overwritten_is_found(tmp_path: Path, make_run: MakeRun):
+    path = tmp_path / "karat.db"
+    with open_store(str(path), create=True) as database:
+        keep(database, of_run(make_run(*[0.5] * 500)), {})
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\xa5" * 8192)
+    with open_store(str(path)) as database:
+        assert verify(database).problems
+
+
+def test_what_is_no_store_is_refused(tmp_path: Path):
+    path = tmp_path / "notes.db"
+    path.write_text("These are my notes. " * 100)
+    with pytest.raises(InputError, match="this is no SQLite file, so it is no store"):
+        open_store(str(path)).__enter__()
+    assert path.read_text().startswith("These are my notes.")
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=r"file/karat\.db: cannot be made"):
+        open_store(str(tmp_path / "file" / "karat.db"), create=True).__enter__()
+
+
+def test_a_store_is_made_only_on_demand(tmp_path: Path):
+    place = tmp_path / "karat.db"
+    with pytest.raises(InputError, match="there is no store"):
+        open_store(str(place)).__enter__()
+    assert not place.exists()
+
+
+@pytest.mark.parametrize(
+    "facets", [(), (("dataset", "shop"),), (("tag", "a"), ("label", "branch=main"))]
+)
+def test_a_page_is_found_by_an_index_and_is_not_sorted(
+    tmp_path: Path, facets: tuple[tuple[str, str], ...]
+):
+    sql, values = page_query(Wanted(facets=facets), (1, 1), 20)
+    with open_store(str(tmp_path / "karat.db"), create=True) as database:
+        plan = [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
+    assert not [step for step in plan if "SCAN" in step or "TEMP B-TREE" in step]
