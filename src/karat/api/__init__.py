@@ -1,6 +1,20 @@
 """The use-cases. The command line, the server and the pytest plugin call only these."""
 
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+from karat.api.history import (
+    export_runs,
+    find_document,
+    find_run,
+    import_runs,
+    keep_run,
+    label_run,
+    list_runs,
+    own_labels,
+    prune_runs,
+    recorded,
+    store_place,
+    verify_store,
+)
 from karat.api.lint import lint, lint_rules
 from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
@@ -28,24 +42,36 @@ __all__ = [
     "checkout",
     "convert",
     "diff",
+    "export_runs",
+    "find_document",
+    "find_run",
+    "import_runs",
     "json_schema",
+    "keep_run",
+    "label_run",
     "lint",
     "lint_rules",
+    "list_runs",
     "load",
     "mark_reviewed",
     "metrics",
+    "own_labels",
     "passed",
+    "prune_runs",
     "read_traces",
+    "recorded",
     "release",
     "release_folder",
     "review",
     "run",
     "save",
     "settings",
+    "store_place",
     "subset",
     "summarise",
     "understand",
     "validate",
     "verify",
+    "verify_store",
     "versions",
 ]

@@ -9,9 +9,12 @@ from pathlib import Path
 import click
 
 from karat import api
-from karat.cli.output import emit, output_options, progress_bar, show_problem
+from karat.api.places import places
+from karat.cli.output import emit, output_options, pairs, progress_bar, show_problem
+from karat.errors import KaratError
 from karat.report import render
-from karat.report import run as report
+from karat.report.forms import RUN_FORMS, run_forms
+from karat.schema import Problem, Run, Trace
 
 FILE = click.Path(path_type=Path)
 
@@ -30,7 +33,11 @@ FILE = click.Path(path_type=Path)
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--allow-unscored", is_flag=True, help="Cases that cannot be scored may pass.")
 @click.option("--by", multiple=True, help="Break down by agent, tag, phase, difficulty, …")
-@output_options("csv", "md")
+@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="Label for `runs`.")
+@click.option("--store", metavar="PATH|URL", help="Where to keep the run; .karat/karat.db.")
+@click.option("--no-store", is_flag=True, help="Do not keep the run.")
+@click.option("--keep-traces", is_flag=True, help="Keep what was recorded, too.")
+@output_options(*RUN_FORMS)
 def run(
     traces: tuple[Path, ...],
     golden: Path | None,
@@ -45,6 +52,10 @@ def run(
     resume: bool,
     allow_unscored: bool,
     by: tuple[str, ...],
+    labels: tuple[str, ...],
+    store: str | None,
+    no_store: bool,
+    keep_traces: bool,
     form: str,
     output: Path | None,
 ) -> None:
@@ -60,12 +71,14 @@ def run(
     setup = api.settings(
         config,
         metrics=metrics,
-        thresholds=_split(thresholds),
-        params=_split(params),
+        thresholds=pairs(thresholds),
+        params=pairs(params),
         golden=golden,
         profile=profile,
         contracts=contracts,
     )
+    marks = api.own_labels(pairs(labels))
+    place = None if no_store else api.store_place(store, config=config)
     with progress_bar("scoring") as progress:
         made = api.run(
             traces or setup.traces,
@@ -79,20 +92,24 @@ def run(
             progress=progress,
             report=show_problem,
         )
-    forms = {
-        "text": lambda: report.text(made, by),
-        "md": lambda: report.markdown(made),
-        "csv": lambda: report.table(made),
-    }
+    forms = run_forms(
+        made,
+        by=by,
+        places=lambda: places(setup.golden) if setup.golden else {},
+        metrics=api.metrics,
+    )
     emit(render(made, form, forms), output)
+    if place:
+        sources = (traces or setup.traces, setup.golden)
+        _keep(made, place, marks, api.recorded(*sources) if keep_traces else ())
     sys.exit(0 if api.passed(made, allow_unscored=allow_unscored) else 1)
 
 
-def _split(pairs: Iterable[str]) -> dict[str, str]:
-    made: dict[str, str] = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not sign or not name:
-            raise click.UsageError(f"Found {pair!r}, expected NAME=VALUE.")
-        made[name] = value
-    return made
+def _keep(made: Run, store: str | None, labels: dict[str, str], recorded: Iterable[Trace]) -> None:
+    """A run is good or bad whether it can be kept or not."""
+    try:
+        api.keep_run(made, store=store, labels=labels, traces=recorded)
+    except KaratError as error:
+        where = error.where or "the store"
+        message = f"the run was not kept: {error.message}"
+        show_problem(Problem(where=where, message=message, hint=error.hint, severity="warning"))
