@@ -242,6 +242,24 @@ def test_a_file_that_is_broken_for_one_process_is_read_as_by_one(
         assert len(recordings) == 1
 
 
+def test_ten_thousand_levels_are_an_error_that_names_the_line(tmp_path: Path):
+    deep = '{"resourceSpans": ' + "[" * 10_000 + "]" * 10_000 + "}"
+    path = written(tmp_path / "t.jsonl", otlp(*spans(0)), deep)
+    with pytest.raises(FormatError, match="nested too deeply") as caught:
+        traces(path)
+    assert caught.value.where == f"{path} line 2"
+
+
+def test_ten_thousand_agents_within_each_other_are_one_trace(tmp_path: Path):
+    agent = spans(0)[0]
+    chain = [
+        {**agent, "spanId": f"{n + 1:016x}", **({"parentSpanId": f"{n:016x}"} if n else {})}
+        for n in range(10_000)
+    ]
+    (trace,) = traces(written(tmp_path / "t.jsonl", otlp(*chain)))
+    assert trace.agents == ("shop",)
+
+
 @st.composite
 def inputs(draw: st.DrawFn) -> list[Spans]:
     count = draw(st.integers(1, 4))
