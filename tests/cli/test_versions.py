@@ -53,7 +53,10 @@ def test_diff_can_speak_by_its_exit_code(answer: str, code: int):
 def test_diff_marks_the_words_and_colours_nothing_that_is_no_terminal():
     result = run("diff", golden("Yes."), golden("No.", file="new.json"))
     assert "[-Yes-]{+No+}." in result.stdout
-    assert "~~Yes~~ **No** ." in run("diff", "support.json", "new.json", "--format", "md").stdout
+    assert (
+        "<del>Yes</del><ins>No</ins>."
+        in run("diff", "support.json", "new.json", "--format", "md").stdout
+    )
 
 
 def test_a_release_is_listed_verified_and_checked_out():

@@ -40,7 +40,7 @@ def test_on_a_terminal_they_are_coloured_instead():
 def test_a_pull_request_gets_markdown_in_which_data_is_only_text():
     change = msgspec.structs.replace(CHANGE, old="a", new="<img src=x> *b*")
     text = versions.diff_markdown(diff(change))
-    assert "~~a~~ **\\<img src=x\\> \\*b\\***" in text
+    assert "<del>a</del><ins>\\<img src=x\\> \\*b\\*</ins>" in text
     assert "- refund  Can I return this?" in text
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from karat.schema import Case, Dataset
 from karat.versions.changelog import entry, first, grown, later
 from karat.versions.diff import diff
+from karat.versions.review import reviewed
 
 
 def dataset(*cases: Case) -> Dataset:
@@ -47,6 +48,12 @@ def test_wording_is_told_from_meaning():
     assert later(diff(old, new), new)[0] == (
         "Corrected the wording of the expected answer in 1 example (a)"
     )
+
+
+def test_a_review_is_one_line():
+    old, new = dataset(case("a")), dataset(case("a"))
+    new = reviewed(new, {"a"}, "approved", by="Lena", at="2026-02-01")
+    assert later(diff(old, new), new)[0] == "Changed the review in 1 example (a)"
 
 
 def test_only_a_few_of_many_are_named():

@@ -129,7 +129,7 @@ def test_order_and_the_dataset_itself_are_a_patch_and_its_version_is_nothing():
     more = Case.of("Do you sell helmets?", "Yes.", id="helmets")
     old = dataset(BASE, more, version="1.0.0")
     assert diff(old, dataset(BASE, more, version="2.0.0")).bump == "none"
-    assert [one.field for one in diff(old, dataset(more, BASE)).changes] == ["cases"]
+    assert [one.field for one in diff(old, dataset(more, BASE)).changes] == ["order"]
     assert [one.field for one in diff(old, dataset(BASE, more, description="x")).changes] == [
         "description"
     ]

@@ -17,6 +17,8 @@ from karat.schema import Change, Diff, Json, Problem, Release, Review
 Mark = Callable[[str], str]
 _WORDS = 1000
 """Beyond this many words a text is shown as replaced as a whole."""
+# Asterisks and tildes mark nothing where they touch other punctuation.
+_DELETED, _INSERTED = "<del>{}</del>".format, "<ins>{}</ins>".format
 _KEPT = 8
 """Words shown before and after a change."""
 
@@ -52,7 +54,7 @@ def diff_markdown(found: Diff) -> str:
         for change in changes:
             if change.field:
                 text = f"  - `{printable(change.field)}` {change.kind} ({change.level})"
-                words = marked(change.old, change.new, _struck, _strong, _escaped)
+                words = marked(change.old, change.new, _DELETED, _INSERTED, _escaped)
                 lines.append(f"{text}: {words}" if _has_values(change) else text)
     lines.extend(_escaped(line) for line in _lost(found))
     return "\n".join(lines).rstrip() + "\n"
@@ -101,14 +103,6 @@ def _in_red(text: str) -> str:
 
 def _in_green(text: str) -> str:
     return click.style(text, fg="green", bold=True)
-
-
-def _struck(text: str) -> str:
-    return f"~~{text.strip()}~~ " if text.strip() else " "
-
-
-def _strong(text: str) -> str:
-    return f"**{text.strip()}** " if text.strip() else " "
 
 
 def _escaped(text: str) -> str:

@@ -27,7 +27,7 @@ _PHRASES = {
     "id": "the id",
     "name": "the name",
     "description": "the description",
-    "cases": "the order of the examples",
+    "order": "the order of the examples",
 }
 
 
@@ -82,6 +82,9 @@ def _deeds(change: Change, field: str) -> Iterator[str]:
     if field == "tags" and isinstance(change.old, list) and isinstance(change.new, list):
         yield from (f'Added the tag "{tag}"' for tag in change.new if tag not in change.old)
         yield from (f'Removed the tag "{tag}"' for tag in change.old if tag not in change.new)
+        return
+    if field.startswith("metadata.review"):
+        yield "Changed the review"
         return
     first, *rest = field.split(".")
     name = rest[0] if first.startswith("turns[") and rest else first

@@ -117,7 +117,7 @@ def _case_changes(old: Dataset, new: Dataset) -> Iterator[Change]:
         yield _whole(new.cases[place], "added", "minor")
     places = [index for index, _ in aligned.pairs]
     if places != sorted(places):
-        yield Change(case=None, field="cases", kind="changed", level="patch")
+        yield Change(case=None, field="order", kind="changed", level="patch")
 
 
 def _whole(case: Case, kind: Kind, level: Level) -> Change:

@@ -36,27 +36,28 @@ def locked(root: Path) -> Generator[None]:
         return
     handle = os.open(root, os.O_RDONLY)
     try:
-        _wait(handle, root)
-        for left in root.glob(f"{_STAGING}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        if _is_alone(handle, root):
+            for left in root.glob(f"{_STAGING}*"):
+                shutil.rmtree(left, ignore_errors=True)
         yield
     finally:
         os.close(handle)
 
 
-def _wait(handle: int, root: Path) -> None:
+def _is_alone(handle: int, root: Path) -> bool:
+    """Wait for the lock. `False` on a file system without locks: there the rename decides."""
     assert fcntl is not None  # noqa: S101 - for the type checker: the caller has looked
     end = time.monotonic() + _PATIENCE
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
+            return True
         except BlockingIOError as error:
             if time.monotonic() > end:
                 raise OutputError("another release is under way", where=str(root)) from error
             time.sleep(_PAUSE)
-        except OSError:  # a file system without locks: the rename alone decides who wins
-            return
+        except OSError:
+            return False
 
 
 class Stage:
