@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from karat import api
-from karat.errors import RefusedError, UsageError
+from karat.errors import InputError, RefusedError, UsageError
 from karat.schema.digest import dataset_digest
 
 EVALSET: dict[str, object] = {
@@ -214,3 +214,21 @@ def test_checkout_into_a_folder_keeps_the_name(tmp_path: Path, root: Path):
     api.release(examples(tmp_path), registry=root)
     (tmp_path / "there").mkdir()
     assert api.checkout("support@^1", tmp_path / "there", registry=root).path.name == "support.json"
+
+
+def test_a_release_can_be_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    table = tmp_path / "support.csv"
+    table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
+    made = api.release(table)
+    dataset = api.load("support@^1")
+    assert (dataset.name, dataset.version) == ("support", "1.0.0")
+    assert dataset_digest(dataset) == made.digest
+
+
+@pytest.mark.parametrize("name", ["user@example.com.json", "a/b@1.0.0", "x@y.csv"])
+def test_a_path_with_an_at_sign_is_still_a_path(tmp_path: Path, name: str):
+    with pytest.raises(InputError, match="no such file"):
+        api.load(tmp_path / name)
+    with pytest.raises(InputError, match="no such file"):
+        api.load(name)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from karat import plugins
 from karat.api.golden import PathName
+from karat.api.references import referenced
 from karat.datasets import locate
 from karat.datasets.aside import Aside, read_aside
 from karat.datasets.read import open_golden, read_cases
@@ -13,7 +14,8 @@ from karat.datasets.read import open_golden, read_cases
 
 def places(golden: PathName) -> dict[str, tuple[str, int]]:
     """For the id of each case, the file and the line."""
-    path = Path(golden)
+    one = referenced(golden)
+    path = one.file if one else Path(golden)
     opened = open_golden(path, plugins.formats())
     document = opened.container == "document"
     ids = [case.id for case in read_cases(opened, Aside() if document else read_aside(path))]

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import msgspec
 
 from karat import plugins
-from karat.api.golden import PathName, load, save
-from karat.api.versions import REGISTRY, compare, format_name, load_release, moment
+from karat.api.golden import PathName, load, load_release, save
+from karat.api.references import REGISTRY
+from karat.api.versions import compare, format_name, moment
 from karat.datasets import write as writing
 from karat.datasets.aside import aside_path
 from karat.datasets.read import named

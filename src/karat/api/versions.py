@@ -11,18 +11,16 @@ from typing import NamedTuple
 import msgspec
 
 from karat import plugins
-from karat.api.golden import PathName, load, save
+from karat.api.golden import PathName, load, load_release, save
+from karat.api.references import REGISTRY, intact, referenced
 from karat.datasets.recast import recast
-from karat.errors import RefusedError, UsageError
+from karat.errors import UsageError
 from karat.files import replace
 from karat.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from karat.versions import diff as comparing
 from karat.versions import review as reviewing
-from karat.versions.registry import CHANGELOG, Registry, Released
-from karat.versions.verify import check_files
+from karat.versions.registry import CHANGELOG, Registry
 from karat.versions.verify import verify as verify_shelves
-
-REGISTRY = Path("golden") / "registry"
 
 
 class CheckedOut(NamedTuple):
@@ -78,7 +76,7 @@ def checkout(
     registry: PathName = REGISTRY,
 ) -> CheckedOut:
     """Copy a release, such as `support@1.2.0` or `support@^1`, to a file or into a folder."""
-    one = _intact(Registry(Path(registry)).find(reference))
+    one = intact(Registry(Path(registry)).find(reference))
     path = Path(dst) if dst is not None else Path(one.record.file)
     path = path / one.record.file if path.is_dir() else path
     parts = {
@@ -116,11 +114,6 @@ def mark_reviewed(
     return tuple(one for one in reviewing.reviews(made) if one.case in ids)
 
 
-def load_release(one: Released) -> Dataset:
-    """The dataset of a release."""
-    return load(one.file, format=one.record.format)
-
-
 def format_name(dataset: Dataset) -> str | None:
     """The format that a dataset was read in."""
     return dataset.origin.format.partition(".")[0] if dataset.origin else None
@@ -146,13 +139,5 @@ def moment(date: str | None) -> str:
 def _opened(source: Dataset | PathName, registry: PathName) -> Dataset:
     if isinstance(source, Dataset):
         return source
-    if "@" in str(source) and not Path(source).exists():
-        return load_release(_intact(Registry(Path(registry)).find(str(source))))
-    return load(source)
-
-
-def _intact(one: Released) -> Released:
-    problem = next(check_files(one), None)
-    if problem:
-        raise RefusedError(problem.message, where=problem.where, hint=problem.hint)
-    return one
+    one = referenced(source, Path(registry))
+    return load_release(one) if one else load(source)
