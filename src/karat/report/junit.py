@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
-from karat.report.markup import Markup, tag
+from karat.report.markup import Child, Markup, tag
 from karat.report.text import shortened
 from karat.schema import CaseResult, CaseScore, Run
 
@@ -42,12 +43,12 @@ def _properties(run: Run) -> Markup:
     return tag("properties", [tag("property", name=key, value=facts[key]) for key in facts])
 
 
-def _tests(run: Run, suite: str) -> list[Markup]:
-    times = Counter(one.case for one in run.cases)
-    return [
-        tag("testcase", _outcome(one), name=_name(one, times[one.case]), classname=suite, time="0")
-        for one in run.cases
-    ]
+def _tests(run: Run, suite: str) -> Iterator[Child]:
+    attempts = Counter(one.case for one in run.cases)
+    for one in run.cases:
+        name = _name(one, attempts[one.case])
+        yield tag("testcase", _outcome(one), name=name, classname=suite, time="0")
+        yield "\n"
 
 
 def _name(one: CaseResult, attempts: int) -> str:

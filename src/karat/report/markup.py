@@ -33,13 +33,23 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
 
 def join(children: Child) -> Markup:
     """Pieces one after the other; what is not markup yet is text."""
-    if children is None:
-        return Markup()
     if isinstance(children, Markup):
         return children
-    if isinstance(children, str | int):
-        return Markup(escape(shown(str(children)), quote=False))
-    return Markup("".join(map(join, children)))
+    pieces: list[str] = []
+    _collect(children, pieces)
+    return Markup("".join(pieces))
+
+
+def _collect(child: Child, pieces: list[str]) -> None:
+    if isinstance(child, Markup):
+        pieces.append(child)
+    elif isinstance(child, str | int):
+        text = str(child)
+        plain = text.isascii() and text.isalnum()
+        pieces.append(text if plain else escape(shown(text), quote=False))
+    elif child is not None:
+        for one in child:
+            _collect(one, pieces)
 
 
 def shown(text: str) -> str:
@@ -54,4 +64,5 @@ def _attribute(key: str, value: Attribute) -> str:
     if value is True:
         return f" {name}"
     text = value if isinstance(value, str) else f"{value:g}"
-    return f' {name}="{escape(shown(text))}"'
+    plain = text.isascii() and text.isalnum()
+    return f' {name}="{text if plain else escape(shown(text))}"'

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
+from karat.report.markdown import cell
 from karat.report.text import printable, shortened
 from karat.schema import CaseResult, CaseScore, Exchange, Group, Json, Run
 
@@ -90,9 +91,9 @@ def _json(document: dict[str, Json]) -> str:
 def questions_and_answers(run: Run) -> str:
     """A log in Markdown: each case with its questions, the answers, and what the metrics said."""
     name = run.dataset.name if run.dataset else run.id
-    lines = [f"# Questions and answers: {_flat(name)}", "", f"Run {run.id}, {run.created_at}"]
+    lines = [f"# Questions and answers: {cell(name)}", "", f"Run {run.id}, {run.created_at}"]
     for number, one in enumerate(run.cases, 1):
-        lines += ["", f"## {number}. {_flat(one.case or one.trace or '')}: {one.status}"]
+        lines += ["", f"## {number}. {cell(one.case or one.trace or '')}: {one.status}"]
         lines += [line for exchange in one.exchanges for line in _exchange(exchange)]
         lines += ["", *(_score(score) for score in one.scores)] if one.scores else []
         if one.status == "passed":
@@ -119,10 +120,5 @@ def _fence(text: str) -> str:
 
 def _score(score: CaseScore) -> str:
     value = score.status if score.value is None else f"{score.value:.3g} ({score.status})"
-    reason = f": {_flat(score.reason)}" if score.reason else ""
-    return f"- `{score.metric}` {value}{reason}"
-
-
-def _flat(text: str) -> str:
-    flat = shortened(printable(text), 1000)
-    return "".join(f"\\{char}" if char in "\\|<>[]`*_!&#@" else char for char in flat)
+    reason = f": {cell(shortened(score.reason, 1000))}" if score.reason else ""
+    return f"- {cell(score.metric)} {value}{reason}"

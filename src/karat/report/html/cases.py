@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from karat.report.html.detail import detail
 from karat.report.html.parts import STATUSES, cut, named, number, scrolling, sign, stamp, table
@@ -10,27 +10,38 @@ from karat.report.markup import Markup, join, tag
 from karat.report.text import count
 from karat.schema import CaseResult, CaseScore, Run
 
-_MOST_SIZE = 10_000_000
+_MOST_SIZE = 8_000_000
 """Characters of details in one report."""
+_CHUNK = 200
+"""Cases in one table."""
 _FEW = 500
 """Cases up to which those that passed have details too."""
+_MOST_ROWS = 20_000
 _ORDER = {status: index for index, status in enumerate(STATUSES)}
 _MOST_UNMATCHED = 500
 _ELSEWHERE = "All are in `karat run … --format json`."
 
 
-def case_section(run: Run) -> Markup | None:
+def case_section(run: Run) -> Markup:
     """The filters, and the cases with those that did not pass first."""
     if not run.cases:
         return tag("p", "The run has no cases.")
     rows = _Rows(run)
     bodies = list(rows.bodies())
-    columns = ["status", "case", *map(named, rows.metrics)]
-    head = tag("thead", tag("tr", [tag("th", name, scope="col") for name in columns]))
-    caption = tag("caption", "Cases, those that did not pass first")
-    filled = tag("table", caption, head, bodies, class_="cases")
+    starts = range(0, len(bodies), _CHUNK)
+    chunks = [_chunk(bodies[start : start + _CHUNK], start, rows.metrics) for start in starts]
     note = [tag("p", line, class_="note") for line in rows.notes()]
-    return join([_filters(run, rows.metrics), note, scrolling(filled, "Cases")])
+    return join([_filters(run, rows.metrics), note, chunks])
+
+
+def _chunk(bodies: list[Markup], start: int, metrics: Iterable[str]) -> Markup:
+    """A table of its own, so that a browser lays out only what is on the screen."""
+    columns = ["status", "case", *map(named, metrics)]
+    head = tag("thead", tag("tr", [tag("th", name, scope="col") for name in columns]))
+    first = "Cases, those that did not pass first"
+    caption = first if not start else f"Cases from {start + 1:,} on"
+    filled = tag("table", tag("caption", caption), head, bodies, class_="cases")
+    return scrolling(filled, caption, "chunk")
 
 
 class _Rows:
@@ -38,7 +49,9 @@ class _Rows:
 
     def __init__(self, run: Run) -> None:
         numbered = enumerate(run.cases, 1)
-        self.cases = sorted(numbered, key=lambda pair: _ORDER[pair[1].status])
+        ordered = sorted(numbered, key=lambda pair: _ORDER[pair[1].status])
+        self.cases = ordered[:_MOST_ROWS]
+        self.left = len(ordered) - len(self.cases)
         self.metrics = {use.name: index for index, use in enumerate(run.metrics)}
         self.few = len(run.cases) <= _FEW
         self.size = self.cut = self.bare = 0
@@ -49,7 +62,9 @@ class _Rows:
             details = self._detail(result)
             yield tag(
                 "tbody",
-                tag("tr", _cells(result, index, self.metrics)),
+                tag(
+                    "tr", _cells(result, index, self.metrics), class_="opened" if details else None
+                ),
                 details and tag("tr", tag("td", details, colspan=len(self.metrics) + 2)),
                 id=f"case-{index}",
                 data_status=result.status,
@@ -58,6 +73,8 @@ class _Rows:
 
     def notes(self) -> Iterator[str]:
         """What is not in the page, and where it is."""
+        if self.left:
+            yield f"{count(self.left, 'case')} more are left out. {_ELSEWHERE}"
         if self.bare:
             number = count(self.bare, "case")
             yield f"{number} that passed are shown without details. {_ELSEWHERE}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from karat.report.markup import Child, Markup, join, tag
@@ -27,12 +28,14 @@ STATUSES: dict[Status, Word] = {
 _SIGNS = {"info": "", "inconclusive": "?"} | {name: word.sign for name, word in STATUSES.items()}
 
 
+@cache
 def stamp(status: ScoreStatus | Verdict) -> Markup:
     """A status as a word with its sign."""
     sign = tag("span", _SIGNS[status], aria_hidden="true", class_="sign")
     return tag("span", sign, status, class_=f"stamp {status}")
 
 
+@cache
 def sign(status: ScoreStatus) -> Markup | None:
     """A status beside a number: the sign to see, the word to hear."""
     if not _SIGNS[status]:
@@ -77,9 +80,10 @@ def table(caption: str, head: list[Child], rows: list[list[Child]], class_: str 
     )
 
 
-def scrolling(content: Markup, label: str) -> Markup:
+def scrolling(content: Markup, label: str, kind: str = "") -> Markup:
     """Content that may be wider than the page; the keyboard can scroll it."""
-    return tag("div", content, class_="scroll", role="region", aria_label=label, tabindex="0")
+    classes = f"scroll {kind}".rstrip()
+    return tag("div", content, class_=classes, role="region", aria_label=label, tabindex="0")
 
 
 def scale(use: MetricUse) -> str:

@@ -1,7 +1,10 @@
 "use strict";
+// Up to so many cases are laid out at once, so that no gaps are left where others were.
+const FEW = 400;
 (() => {
   const form = document.getElementById("filters");
   if (!form) return;
+  const chunks = [...document.querySelectorAll(".chunk")];
   const cases = [...document.querySelectorAll(".cases tbody")];
   const boxes = [...form.querySelectorAll("[name=status]")];
   const metric = form.querySelector("select");
@@ -31,6 +34,8 @@
       if (one.hidden === match) one.hidden = !match;
       number += match;
     });
+    for (const chunk of chunks) chunk.hidden = !chunk.querySelector("tbody:not([hidden])");
+    document.getElementById("cases").classList.toggle("few", number <= FEW);
     shown.value = `${number.toLocaleString("en")} of ${cases.length.toLocaleString("en")} cases`;
   }
 
