@@ -5,12 +5,10 @@ Scripts written without blanks are split into characters, or clusters of a lette
 
 from __future__ import annotations
 
-import re
 from unicodedata import category, normalize
 
 from karat.metrics.stem import stem
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
 _OWN_TOKEN = ((0x4E00, 0x9FFF), (0x3040, 0x309F), (0x30A0, 0x30FF), (0xAC00, 0xD7AF))
 _OPENS_TOKEN = ((0x0E00, 0x0E7F), (0x0E80, 0x0EFF), (0x1780, 0x17FF), (0x1000, 0x109F))
 
@@ -42,9 +40,9 @@ class _Stems(dict[str, str]):
 
 def words(text: str) -> list[str]:
     """The lower-case words of a text, unstemmed."""
-    if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
-    return normalize("NFKC", text).lower().translate(_SPACING).split()
+    if not text.isascii():
+        text = normalize("NFKC", text)
+    return text.lower().translate(_SPACING).split()
 
 
 def tokens(text: str) -> list[str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from karat.metrics.calls import differences, listed, recorded, shown, stated_by_turn
 from karat.metrics.metric import Metric
@@ -39,10 +39,27 @@ class ToolTrajectory(Metric):
     args: Literal["exact", "any"] = "exact"
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        # Recordings come by the ten thousand: this loop makes nothing that a right turn can do
-        # without.
-        if not stated_by_turn(case):
+        # Recordings come by the ten thousand and most of them are right. Equal calls match by
+        # every rule, and this finds out with as little as it takes.
+        wished = _WISHED.get(id(case)) or _wished(case)
+        if wished is None:
             return self._whole(case, trace)
+        sizes: list[int] = []
+        calls: list[ToolCall] = []
+        for turn in trace.turns:
+            made = turn.tool_calls
+            if made is None:
+                return self._by_turn(case, trace)
+            sizes.append(len(made))
+            calls += made
+        if sizes != wished.sizes:
+            return self._by_turn(case, trace)
+        for made, call in zip(calls, wished.calls):  # noqa: B905 - there are as many
+            if made.args != call.args or made.name != call.name:
+                return self._by_turn(case, trace)
+        return wished.perfect
+
+    def _by_turn(self, case: Case, trace: Trace) -> Score | Unscored:
         match, same = _MATCH[self.match_type], self._same()
         values: list[float | None] = []
         wrong: list[tuple[int, str]] = []
@@ -80,9 +97,39 @@ class ToolTrajectory(Metric):
         return _same_call if self.args == "exact" else _same_or_unstated
 
 
+class _Wished(NamedTuple):
+    """What is expected of each turn, as it is compared."""
+
+    case: Case
+    """Kept, so that no other case gets its identity."""
+    sizes: list[int]
+    """The number of calls in each turn."""
+    calls: tuple[ToolCall, ...]
+    perfect: Score
+
+
+_WISHED: dict[int, _Wished] = {}
+_MOST = 4096  # cases, then it starts anew
+
+
+def _wished(case: Case) -> _Wished | None:
+    """The expectations of a case, which is met again in every repeat; `None` if it states none by
+    turn."""
+    if not stated_by_turn(case):
+        return None
+    if len(_WISHED) >= _MOST:
+        _WISHED.clear()
+    turns = [turn.tool_calls or () for turn in case.turns]
+    _WISHED[id(case)] = wished = _Wished(
+        case,
+        sizes=[len(calls) for calls in turns],
+        calls=tuple(call for calls in turns for call in calls),
+        perfect=Score(value=1.0, turns=(1.0,) * len(turns)),
+    )
+    return wished
+
+
 def _mean(values: list[float | None], wrong: list[tuple[int, str]]) -> Score | Unscored:
-    if not wrong and None not in values:
-        return Score(value=1.0, turns=tuple(values))
     known = [value for value in values if value is not None]
     if not known:
         return _NOT_RECORDED
