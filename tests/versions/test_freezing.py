@@ -128,6 +128,20 @@ def _fail(_stage: object) -> None:
     raise RefusedError("too late")
 
 
+def test_a_file_that_changes_under_the_release_is_not_released(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = examples(tmp_path)
+
+    def edit(_folder: Path) -> None:
+        examples(tmp_path, "No.")
+
+    monkeypatch.setattr("karat.versions.git.commit", edit)
+    with pytest.raises(RefusedError, match="was edited while it was being released"):
+        api.release(file, registry=root)
+    assert api.versions(registry=root) == ()
+
+
 @pytest.mark.parametrize("name", ["release.json", "CHANGELOG.md"])
 def test_a_file_with_the_name_of_a_record_is_refused(tmp_path: Path, root: Path, name: str):
     file = examples(tmp_path).rename(tmp_path / name)
@@ -232,3 +246,12 @@ def test_a_path_with_an_at_sign_is_still_a_path(tmp_path: Path, name: str):
         api.load(tmp_path / name)
     with pytest.raises(InputError, match="no such file"):
         api.load(name)
+
+
+def test_a_release_cannot_be_released_or_reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    api.release(examples(tmp_path))
+    with pytest.raises(UsageError, match="is a release, which never changes"):
+        api.release("support@1.0.0", bump="major")
+    with pytest.raises(UsageError, match="is a release, which never changes"):
+        api.mark_reviewed("support@1.0.0", None, "approved", by="Lena")

@@ -6,7 +6,7 @@ import re
 from os import PathLike
 from pathlib import Path
 
-from karat.errors import RefusedError
+from karat.errors import RefusedError, UsageError
 from karat.versions.registry import Registry, Released
 from karat.versions.verify import check_files
 
@@ -27,3 +27,11 @@ def intact(one: Released) -> Released:
     if problem:
         raise RefusedError(problem.message, where=problem.where, hint=problem.hint)
     return one
+
+
+def own_file(source: str | PathLike[str]) -> Path:
+    """The path of a file that may be written."""
+    if referenced(source):
+        hint = f"`karat checkout {source}` makes a copy that may be edited"
+        raise UsageError(f"{source} is a release, which never changes", hint=hint)
+    return Path(source)

@@ -12,7 +12,7 @@ import msgspec
 
 from karat import plugins
 from karat.api.golden import PathName, load, load_release, save
-from karat.api.references import REGISTRY
+from karat.api.references import REGISTRY, own_file
 from karat.api.versions import compare, format_name, moment
 from karat.datasets import write as writing
 from karat.datasets.aside import aside_path
@@ -57,7 +57,7 @@ def release(
 ) -> Release:
     """Freeze a golden file as a version that can no longer change. The version follows from what
     changed since the last release of a dataset of this name; a lower one is refused."""
-    file, root = Path(path), Path(registry)
+    file, root = own_file(path), Path(registry)
     dataset = load(file, format=format)
     with locked(root):
         shelf = Registry(root).shelf(dataset.name)
@@ -82,22 +82,26 @@ def release(
             seal="",
         )
         log = _log(since, dataset, record, notes)
-        record = _freeze(root, shelf.folder / record.version, record, file, log)
+        record = _freeze(root, shelf.folder / record.version, record, file, dataset, log)
         shelf.remember(record)
     return record
 
 
-def _freeze(root: Path, folder: Path, record: Release, file: Path, log: str) -> Release:
+def _freeze(
+    root: Path, folder: Path, record: Release, file: Path, dataset: Dataset, log: str
+) -> Release:
     """Make the release appear, completely or not at all."""
     if folder.exists():
         raise already_there(folder)
-    parts = _stamped(file, load(file, format=record.format), record.version)
+    parts = _stamped(file, dataset, record.version)
     keep_bytes(root)
     with staged(root, folder) as stage:
         files = {**parts, CHANGELOG: log.encode()}
         for name, data in files.items():
             stage.write(name, data)
         frozen = load(stage.path / file.name, format=record.format)
+        if dataset_digest(frozen) != dataset_digest(dataset):
+            raise RefusedError("was edited while it was being released", where=str(file))
         digests = {name: digest(data) for name, data in files.items()}
         record = msgspec.structs.replace(record, digest=dataset_digest(frozen), files=digests)
         record = sealed(record)

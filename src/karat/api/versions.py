@@ -12,7 +12,7 @@ import msgspec
 
 from karat import plugins
 from karat.api.golden import PathName, load, load_release, save
-from karat.api.references import REGISTRY, intact, referenced
+from karat.api.references import REGISTRY, intact, own_file, referenced
 from karat.datasets.recast import recast
 from karat.errors import UsageError
 from karat.files import replace
@@ -107,10 +107,11 @@ def mark_reviewed(
     format: str | None = None,
 ) -> tuple[Review, ...]:
     """Write into a golden file that somebody reviewed these cases, or all of them."""
-    dataset = load(path, format=format)
+    file = own_file(path)
+    dataset = load(file, format=format)
     ids = {case.id for case in dataset.cases} if cases is None else set(cases)
     made = reviewing.reviewed(dataset, ids, status, by=by, at=moment(date)[:10])
-    save(made, path, format=format or format_name(dataset))
+    save(made, file, format=format or format_name(dataset))
     return tuple(one for one in reviewing.reviews(made) if one.case in ids)
 
 
