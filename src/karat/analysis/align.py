@@ -8,18 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from karat.analysis.moved import Metrics, shared_metrics, what_moved
+from karat.analysis.pair import Attempted, Pair
 from karat.schema import Alignment, CaseResult, MetricUse, Moved, Run, Status
-
-Attempted = Sequence[CaseResult]
-"""The results of one case in one run, more than one if it was repeated."""
-
-
-class Pair(NamedTuple):
-    """A case that is the same in both runs."""
-
-    case: str
-    before: Attempted
-    after: Attempted
 
 
 class Aligned(NamedTuple):
@@ -27,7 +17,6 @@ class Aligned(NamedTuple):
 
     cases: Alignment
     pairs: Sequence[Pair]
-    """In the order of their names, so that nothing depends on which run comes first."""
     uses: Mapping[str, MetricUse]
     """The metrics that mean the same in both runs."""
     firm: Collection[str]
@@ -41,7 +30,7 @@ def align(before: Run, after: Run) -> Aligned:
     """Pair the cases of two runs; those that ask or expect something else are left out."""
     cases, pairs = _paired(before, after)
     metrics = shared_metrics(before, after)
-    moved = (*metrics.moved, *what_moved(before, after, [(one[1], one[2]) for one in pairs]))
+    moved = (*metrics.moved, *what_moved(before, after, pairs))
     firm_rules = not any(one.what in ("metric", "profile") for one in moved)
     judged = any(one.judgement for run in (before, after) for one in run.cases)
     if not firm_rules and not judged:
@@ -58,7 +47,7 @@ def align(before: Run, after: Run) -> Aligned:
 
 def _paired(before: Run, after: Run) -> tuple[Alignment, list[Pair]]:
     old, new = by_case(before), by_case(after)
-    common = sorted(old.keys() & new.keys())
+    common = [case for case in new if case in old]
     whole = _digest(before) == _digest(after) is not None
     pairs = [
         Pair(case, old[case], new[case])
@@ -68,8 +57,8 @@ def _paired(before: Run, after: Run) -> tuple[Alignment, list[Pair]]:
     same = {pair.case for pair in pairs}
     cases = Alignment(
         same=len(pairs),
-        added=tuple(sorted(new.keys() - old.keys())),
-        removed=tuple(sorted(old.keys() - new.keys())),
+        added=tuple(case for case in new if case not in old),
+        removed=tuple(case for case in old if case not in new),
         changed=tuple(case for case in common if case not in same),
     )
     return cases, pairs

@@ -35,7 +35,9 @@ def compare(before: Run, after: Run, rules: Rules) -> Comparison:
     held = [one for one in (overall, *made) if one and one.held]
     verdict = _together(held)
     pairs = found.pairs if found.verdicts else ()
-    tally = {one.case: (attempts(one.before), attempts(one.after)) for one in pairs}
+    repeated = any(len(one.before) > 1 or len(one.after) > 1 for one in pairs)
+    counted = pairs if repeated else ()
+    tally = {one.case: (attempts(one.before), attempts(one.after)) for one in counted}
     return Comparison(
         before=_run(before),
         after=_run(after),
@@ -73,17 +75,28 @@ def _concluded(
     """Metrics that inform raise no alarm, so they are a family of their own: however many of them
     there are, those that are held see no less."""
     families = {
-        held: [one for one in tests if one.held is held and one.joined.before]
-        for held in (True, False)
+        held: _distinct([one for one in tests if one.held is held]) for held in (True, False)
     }
-    adjusted = {
-        one.use.name: p
-        for family in families.values()
-        for one, p in zip(family, holm([one.p for one in family]), strict=True)
-    }
+    adjusted = {held: holm([one.p for one in family]) for held, family in families.items()}
     for one in tests:
-        family = Family(len(families[one.held]), adjusted.get(one.use.name, 1.0), same_run)
-        yield concluded(one, family, rules)
+        family = families[one.held]
+        place = next((place for place, other in enumerate(family) if _same(one, other)), None)
+        p = 1.0 if place is None else adjusted[one.held][place]
+        yield concluded(one, Family(len(family), p, same_run), rules)
+
+
+def _distinct(tests: Sequence[Tested]) -> list[Tested]:
+    """Without those that repeat another: where one metric alone decides, it and the pass rate are
+    the same numbers and one test, not two."""
+    made: list[Tested] = []
+    for one in tests:
+        if one.joined.before and not any(_same(one, other) for other in made):
+            made.append(one)
+    return made
+
+
+def _same(one: Tested, other: Tested) -> bool:
+    return one.joined.before == other.joined.before and one.joined.after == other.joined.after
 
 
 def _together(held: Sequence[MetricComparison]) -> Conclusion:

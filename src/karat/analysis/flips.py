@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 
-from karat.analysis.align import Attempted, Pair
+from karat.analysis.pair import Attempted, Pair
 from karat.analysis.repeats import attempts
 from karat.schema import CaseResult, CaseScore, Exchange, Flip, FlippedScore, FlippedTurn
 

@@ -72,7 +72,7 @@ def _calibrated() -> Check:
 
 def _threshold(run: Run, name: str, threshold: float) -> Check:
     use = _use(run, name)
-    column = scores(by_case(run).values(), [name])[name].values
+    column = scores([*by_case(run).values()], [name])[name].values
     values = [value for value in column if value is not None]
     if not values:
         return Check(name, "failed", "no case was scored")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum, sqrt
+from operator import mul
 from typing import NamedTuple
 
 from karat.analysis.distributions import normal_quantile, t_quantile
@@ -45,7 +46,7 @@ class Spread(NamedTuple):
 def spread(differences: Sequence[float], span: float) -> Spread:
     """Differences in short; `span` is how large one could be at most."""
     number, mean = len(differences), fsum(differences) / len(differences)
-    variance = fsum((one - mean) ** 2 for one in differences) / number
+    variance = _squares(differences, mean) / number
     return Spread(number, mean, variance, max(map(abs, differences)) or span)
 
 
@@ -55,16 +56,27 @@ def mean_interval(
     """Where the true mean is: Wilson's interval if all values are at the ends of the scale,
     Student's otherwise; `None` for a single value."""
     low, high = scale
-    if high is not None and all(one in (low, high) for one in values):
-        share = sum(one == high for one in values) / len(values)
+    if high is not None and at_ends(values, scale):
+        share = values.count(high) / len(values)
         return _scaled(_wilson(share, len(values), level), low, high)
     if len(values) < 2:
         return None
     mean = fsum(values) / len(values)
-    variance = fsum((one - mean) ** 2 for one in values) / (len(values) - 1)
+    variance = _squares(values, mean) / (len(values) - 1)
     reach = t_quantile((1 + level) / 2, len(values) - 1) * sqrt(variance / len(values))
     above = mean + reach
     return max(low, mean - reach), above if high is None else min(high, above)
+
+
+def at_ends(values: Sequence[float], scale: tuple[float, float | None]) -> bool:
+    """Are all values the lowest or the highest that there can be, as with pass and fail?"""
+    low, high = scale
+    return high is not None and values.count(low) + values.count(high) == len(values)
+
+
+def _squares(values: Sequence[float], mean: float) -> float:
+    off = [one - mean for one in values]
+    return fsum(map(mul, off, off))
 
 
 def _wilson(share: float, number: int, level: float) -> Interval:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import msgspec
 
 from karat.analysis import sentence
 from karat.analysis.columns import Joined
-from karat.analysis.interval import mean_interval, spread
+from karat.analysis.interval import at_ends, mean_interval, spread
 from karat.analysis.power import detectable, needed
 from karat.analysis.rules import Rules
 from karat.analysis.sign_flip import sign_flip
@@ -37,7 +38,7 @@ class Family(NamedTuple):
 
 def tested(use: MetricUse, joined: Joined, passes: Joined | None, *, held: bool) -> Tested:
     """Test the differences of a metric."""
-    p = sign_flip(joined.differences())
+    p = sign_flip(joined.differences)
     return Tested(use, held, joined, p, _passes(passes) if passes and passes.before else None)
 
 
@@ -81,12 +82,13 @@ def _comparison(
 
 def _difference(one: Tested, margin: float, family: Family, rules: Rules) -> Difference:
     low, high = one.use.scale
-    values = one.joined.before + one.joined.after
-    span = (max(map(abs, values)) or 1.0) if high is None else high - low
-    found = spread(one.joined.differences(), span)
+    before, after = one.joined.before, one.joined.after
+    largest = max(map(abs, (max(before), min(before), max(after), min(after))))
+    span = (largest or 1.0) if high is None else high - low
+    found = spread(one.joined.differences, span)
     levels = (1 - rules.alpha, max(0.0, 1 - 2 * rules.alpha))
     wide, narrow = [(0.0, 0.0) if family.same_run else found.interval(level) for level in levels]
-    jumps = high is not None and all(value in (low, high) for value in values)
+    jumps = at_ends(before, one.use.scale) and at_ends(after, one.use.scale)
     return Difference(
         value=found.mean,
         interval=wide,
@@ -108,7 +110,7 @@ def _verdict(found: Difference, use: MetricUse, alpha: float) -> Conclusion:
     return "improved" if (found.value > 0) == (use.better == "higher") else "regressed"
 
 
-def _mean(values: list[float], use: MetricUse, alpha: float) -> Mean:
+def _mean(values: Sequence[float], use: MetricUse, alpha: float) -> Mean:
     return Mean(
         value=fsum(values) / len(values), interval=mean_interval(values, 1 - alpha, use.scale)
     )
@@ -122,7 +124,7 @@ def _margin(use: MetricUse, before: float, after: float, rules: Rules) -> float:
 
 
 def _passes(both: Joined) -> Passes:
-    differences = both.differences()
+    differences = both.differences
     return Passes(
         before=fsum(both.before) / len(differences),
         after=fsum(both.after) / len(differences),

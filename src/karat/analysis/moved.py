@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from karat.schema import CaseResult, Json, MetricUse, Moved, Run
+from karat.analysis.pair import Attempted, Pair
+from karat.schema import Json, MetricUse, Moved, Run
 
 _LEFT_OUT = "not compared"
 _SCORES_ONLY = "scores are compared, passing is not"
@@ -34,14 +35,12 @@ def shared_metrics(before: Run, after: Run) -> Metrics:
     return Metrics(uses, frozenset(uses) - loose, tuple(moved))
 
 
-def what_moved(
-    before: Run, after: Run, pairs: Sequence[tuple[Sequence[CaseResult], Sequence[CaseResult]]]
-) -> Iterator[Moved]:
+def what_moved(before: Run, after: Run, pairs: Sequence[Pair]) -> Iterator[Moved]:
     """Golden data, profiles and trace mappers that are not the same."""
     yield from _dataset(before, after)
-    profiles = Counter((_profile(old), _profile(new)) for old, new in pairs)
+    profiles = Counter((_profile(one.before), _profile(one.after)) for one in pairs)
     yield from _counted("profile", profiles, _NO_RATE)
-    mappers = Counter((_mapper(old), _mapper(new)) for old, new in pairs)
+    mappers = Counter((_mapper(one.before), _mapper(one.after)) for one in pairs)
     known = Counter({both: number for both, number in mappers.items() if None not in both})
     yield from _counted("mapper", known, _READ)
 
@@ -96,9 +95,15 @@ def _counted(
             yield Moved(what, name, what, left, right, effect)
 
 
-def _profile(results: Sequence[CaseResult]) -> str | None:
-    return next((one.judgement.profile for one in results if one.judgement), None)
+def _profile(results: Attempted) -> str | None:
+    for one in results:
+        if one.judgement:
+            return one.judgement.profile
+    return None
 
 
-def _mapper(results: Sequence[CaseResult]) -> str | None:
-    return next((one.mapper for one in results if one.mapper), None)
+def _mapper(results: Attempted) -> str | None:
+    for one in results:
+        if one.mapper:
+            return one.mapper
+    return None

@@ -22,7 +22,9 @@ def detectable(found: Spread, alpha: float, *, jumps: bool) -> float | None:
     smooth = reach * found.error()
     if not jumps:
         return smooth
-    return max(smooth, found.largest * rate_for(flips, found.cases, POWER))
+    # An exact test of flips goes by whole cases, which costs about one of them.
+    stepped = smooth + found.largest / found.cases
+    return max(stepped, found.largest * rate_for(flips, found.cases, POWER))
 
 
 def needed(found: Spread, margin: float, alpha: float, tests: int) -> int | None:

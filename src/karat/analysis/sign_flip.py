@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum
+from typing import Any
 
 from karat.analysis.distributions import heads_at_most, optional
 
@@ -26,12 +27,14 @@ _ROUNDING = 1e-9
 
 def sign_flip(differences: Sequence[float]) -> float:
     """The two-sided p-value of paired differences; cases without a difference play no part."""
-    sizes = sorted((abs(one) for one in differences if one), reverse=True)
-    if not sizes:
+    np = optional("numpy")
+    signed = np.array(differences)
+    sizes = np.sort(np.abs(signed[signed != 0]))[::-1]
+    if not len(sizes):
         return 1.0
     if sizes[0] - sizes[-1] <= _ROUNDING * sizes[0]:
-        return mcnemar(sum(one > 0 for one in differences), sum(one < 0 for one in differences))
-    seen = abs(fsum(differences)) - _ROUNDING * fsum(sizes)
+        return mcnemar(int((signed > 0).sum()), int((signed < 0).sum()))
+    seen = abs(fsum(differences)) - _ROUNDING * sizes.sum()
     return _all_ways(sizes, seen) if len(sizes) <= EXACT else _drawn(sizes, seen)
 
 
@@ -40,24 +43,24 @@ def mcnemar(fixed: int, broke: int) -> float:
     return min(1.0, 2 * heads_at_most(min(fixed, broke), fixed + broke)) if fixed + broke else 1.0
 
 
-def _all_ways(sizes: Sequence[float], seen: float) -> float:
+def _all_ways(sizes: Any, seen: float) -> float:
     np = optional("numpy")
     ways = np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes)) & 1
-    sums = (2 * ways - 1) @ np.array(sizes)
+    sums = (2 * ways - 1) @ sizes
     return float(np.mean(np.abs(sums) >= seen))
 
 
-def _drawn(sizes: Sequence[float], seen: float) -> float:
+def _drawn(sizes: Any, seen: float) -> float:
     """The way that was seen is one of them, so that the p-value is never too small."""
     np = optional("numpy")
     source = np.random.RandomState(SEED)  # unlike newer generators, frozen for all versions
-    large, rest = np.array(sizes[:DRAWN]), fsum(one * one for one in sizes[DRAWN:]) ** 0.5
-    width = -(-len(large) // 8)
+    large, rest = sizes[:DRAWN], (sizes[DRAWN:] ** 2).sum() ** 0.5
+    whole, width = large.sum(), -(-len(large) // 8)
     hits = 0
     for start in range(0, FLIPS, _ROWS):
         rows = min(_ROWS, FLIPS - start)
         raw = np.frombuffer(source.bytes(rows * width), np.uint8).reshape(rows, width)
-        signs = 2.0 * np.unpackbits(raw, axis=1, count=len(large)) - 1
-        sums = signs @ large + rest * source.standard_normal(rows)
+        kept = np.unpackbits(raw, axis=1, count=len(large)).astype(float)
+        sums = 2 * (kept @ large) - whole + rest * source.standard_normal(rows)
         hits += int(np.count_nonzero(np.abs(sums) >= seen))
     return (hits + 1) / (FLIPS + 1)

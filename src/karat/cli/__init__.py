@@ -21,6 +21,8 @@ _COMMANDS = {
     "traces": ("traces", "Show what was understood from recordings."),
     "capture": ("traces", "Make golden cases of recordings."),
     "run": ("run", "Score traces against golden data."),
+    "compare": ("compare", "Is the difference between two runs real?"),
+    "gate": ("compare", "May a run pass? One exit code for CI."),
     "runs": ("history", "List the runs that are kept."),
     "report": ("history", "Show a run again, in any form."),
     "store": ("history", "Check, copy and clear out the store of runs."),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from karat.config.choice import MetricChoice
 from karat.config.lint import LintChoice
-from karat.schema import Noun
+from karat.schema import GateRules, Noun
 
 
 class Config(Noun, frozen=True):
@@ -22,6 +22,7 @@ class Config(Noun, frozen=True):
     store: str | None = None
     """File that runs are kept in."""
     lint: LintChoice = LintChoice()
+    gate: GateRules = GateRules()
 
     def choice(self, name: str) -> MetricChoice:
         """The metric of that name, with its settings if the file has any."""

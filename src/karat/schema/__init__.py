@@ -1,9 +1,28 @@
 """The nouns: what golden data, recordings and results are made of. No I/O."""
 
 from karat.schema.case import Case, Scenario, Session, content_id
+from karat.schema.comparison import (
+    Alignment,
+    Attempts,
+    ComparedRun,
+    Comparison,
+    Conclusion,
+    Difference,
+    FlakyCase,
+    Flip,
+    FlippedScore,
+    FlippedTurn,
+    Interval,
+    Mean,
+    MetricComparison,
+    Moved,
+    Passes,
+    Reliability,
+)
 from karat.schema.conversion import Conversion, Loss
 from karat.schema.dataset import Dataset
 from karat.schema.diff import Bump, Change, Diff
+from karat.schema.gate import Check, Gate, GateRules, Quarantined
 from karat.schema.lineage import Lineage
 from karat.schema.lint import DatasetUse, Finding, LintedFile, LintRule
 from karat.schema.metric_info import MetricInfo
@@ -42,6 +61,8 @@ from karat.schema.usage import ModelCall, Usage
 from karat.schema.verdicts import Verdicts
 
 __all__ = [
+    "Alignment",
+    "Attempts",
     "Bump",
     "Captured",
     "Case",
@@ -49,33 +70,51 @@ __all__ = [
     "CaseResult",
     "CaseScore",
     "Change",
+    "Check",
+    "ComparedRun",
+    "Comparison",
+    "Conclusion",
     "Conversion",
     "CountedCases",
     "Dataset",
     "DatasetUse",
     "Diff",
+    "Difference",
     "Exchange",
     "Failed",
     "Finding",
+    "FlakyCase",
+    "Flip",
+    "FlippedScore",
+    "FlippedTurn",
+    "Gate",
+    "GateRules",
     "Group",
+    "Interval",
     "Json",
     "Judgement",
     "Lineage",
     "LintRule",
     "LintedFile",
     "Loss",
+    "Mean",
     "Message",
+    "MetricComparison",
     "MetricInfo",
     "MetricSummary",
     "MetricUse",
     "ModeComparison",
     "ModelCall",
+    "Moved",
     "Noun",
     "Origin",
     "PairedMetric",
+    "Passes",
     "Previous",
     "Problem",
+    "Quarantined",
     "Release",
+    "Reliability",
     "Review",
     "ReviewStatus",
     "Rubric",

@@ -7,19 +7,21 @@ from pathlib import Path
 from karat.config.choice import MetricChoice
 from karat.config.config import Config
 from karat.config.document import Syntax
+from karat.config.gate import read_gate
 from karat.config.lint import LintChoice, read_lint
 from karat.config.paths import inside, matching
 from karat.config.table import Table
+from karat.schema import GateRules
 
 
 class Karat:
     name = "karat"
-    sought = "karat.toml has [run], [metrics.NAME], [policy], [store] and [lint]"
+    sought = "karat.toml has [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
     syntaxes: tuple[Syntax, ...] = ("toml",)
-    keys: tuple[str, ...] = ("run", "metrics", "policy", "store", "lint")
+    keys: tuple[str, ...] = ("run", "metrics", "policy", "store", "lint", "gate")
 
     def read(self, table: Table, path: Path) -> Config:
-        run, metrics, policy, store, lint = map(table.table, self.keys)
+        run, metrics, policy, store, lint, gate = map(table.table, self.keys)
         table.close()
         asked = run.texts("metrics") if run else ()
         twice = next((name for name in asked if asked.count(name) > 1), None)
@@ -40,6 +42,7 @@ class Karat:
             profiles=profiles,
             store=_store(store, path.parent) if store else None,
             lint=read_lint(lint) if lint else LintChoice(),
+            gate=read_gate(gate, path.parent) if gate else GateRules(),
         )
 
 

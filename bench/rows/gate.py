@@ -1,0 +1,180 @@
+"""Does the gate cry wolf, does it see what is there, and is it quick?
+
+The runs are simulated and their seeds fixed, so that the rates are the same wherever this is
+measured; their Monte Carlo error is stated beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from math import fsum, sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from bench.data import kept
+from bench.measure import OURS, reported
+from bench.row import Number, Row, at_most
+from bench.simulate import Agents
+from karat.api import compare
+from karat.schema import Comparison, MetricComparison, Run
+
+_TRIALS = 2_000
+_ALPHA = 5.0
+_UNCHANGED = {
+    "pass or fail, 20 cases": Agents(cases=20, metrics=("pass",)),
+    "pass or fail, 300 cases": Agents(cases=300, metrics=("pass",)),
+    "scores, 10 cases": Agents(cases=10, metrics=("score",)),
+    "scores, 100 cases": Agents(cases=100, metrics=("score",)),
+    "seconds with a long tail, 50 cases": Agents(cases=50, metrics=("seconds",)),
+    "5 metrics, 60 cases": Agents(cases=60, metrics=("score", "pass", "score", "seconds", "pass")),
+    "pass or fail, 30 cases, 5 attempts each": Agents(cases=30, metrics=("pass",), attempts=(5, 5)),
+    "scores, 30 cases, 3 attempts before and 1 after": Agents(
+        cases=30, metrics=("score",), attempts=(3, 1)
+    ),
+}
+_DROPPED = {
+    "pass rate by 10 points, 100 cases": Agents(cases=100, metrics=("pass",), drop=0.1),
+    "pass rate by 10 points, 300 cases": Agents(cases=300, metrics=("pass",), drop=0.1),
+    "pass rate by 20 points, 100 cases": Agents(cases=100, metrics=("pass",), drop=0.2),
+    "score by 0.05, 100 cases": Agents(cases=100, metrics=("score",), drop=0.05),
+    "pass rate by 10 points, 60 cases, 5 attempts each": Agents(
+        cases=60, metrics=("pass",), attempts=(5, 5), drop=0.1
+    ),
+}
+_AT_THE_MARGIN = Agents(cases=300, metrics=("score",), drop=0.05)
+
+
+def measure() -> Iterator[Row]:
+    """False alarms, false peace, power, and speed."""
+    for title, agents in _UNCHANGED.items():
+        yield _at_most_alpha(f"False alarms of `karat gate`: {title}", _share(agents, _alarm))
+    quiet = _share(_AT_THE_MARGIN, _equivalent)
+    yield _at_most_alpha("Runs called equivalent whose difference is the margin", quiet)
+    for title, agents in _DROPPED.items():
+        yield _power(title, agents)
+    yield _speed()
+
+
+def _alarm(before: Run, after: Run) -> bool:
+    """Anything that is told from chance, in either direction: there is nothing to be told."""
+    made = compare(before, after)
+    return any(one.verdict in ("regressed", "improved") for one in _all(made))
+
+
+def _equivalent(before: Run, after: Run) -> bool:
+    made = compare(before, after, margins={"score_0": 0.05})
+    return made.metrics[0].verdict == "equivalent"
+
+
+def _regressed(before: Run, after: Run) -> bool:
+    return compare(before, after).metrics[0].verdict == "regressed"
+
+
+def _regressed_unpaired(before: Run, after: Run) -> bool:
+    """Welch's test, which does not know that the cases are the same."""
+    old, new = _means(before), _means(after)
+    error = sqrt(_variance(old) / len(old) + _variance(new) / len(new))
+    return fsum(old) / len(old) - fsum(new) / len(new) > 1.96 * error
+
+
+def _all(made: Comparison) -> list[MetricComparison]:
+    return [*([made.overall] if made.overall else []), *made.metrics]
+
+
+def _means(run: Run) -> list[float]:
+    """The mean of the attempts at each case."""
+    found: dict[str | None, list[float]] = {}
+    for one in run.cases:
+        found.setdefault(one.case, []).append(one.scores[0].value or 0.0)
+    return [fsum(values) / len(values) for values in found.values()]
+
+
+def _variance(values: list[float]) -> float:
+    mean = fsum(values) / len(values)
+    return fsum((one - mean) ** 2 for one in values) / (len(values) - 1)
+
+
+class _Share(NamedTuple):
+    percent: float
+    error: float
+    """Twice the standard error, in points."""
+
+
+Question = Callable[[Run, Run], bool]
+
+
+def _share(agents: Agents, question: Question) -> _Share:
+    """How often the answer is yes."""
+    with ProcessPoolExecutor() as pool:
+        answers = pool.map(partial(_answer, agents, question), range(_TRIALS), chunksize=50)
+        share = sum(answers) / _TRIALS
+    return _Share(100 * share, 200 * sqrt(share * (1 - share) / _TRIALS))
+
+
+def _answer(agents: Agents, question: Question, seed: int) -> bool:
+    return question(*agents.runs(seed))
+
+
+def _at_most_alpha(title: str, found: _Share) -> Row:
+    name = f"{_TRIALS:,} pairs of runs, ± {found.error:.1f} points"
+    ours = Number(name=name, value=found.percent, unit="%")
+    return at_most(title, ours, Number(name="nominal", value=_ALPHA, unit="%"), target=1)
+
+
+def _power(title: str, agents: Agents) -> Row:
+    ours, theirs = _share(agents, _regressed), _share(agents, _regressed_unpaired)
+    return Row(
+        title=f"Regressions found: {title}",
+        ours=Number(name=f"± {ours.error:.1f} points", value=ours.percent, unit="%"),
+        theirs=Number(name="a test that ignores the pairs", value=theirs.percent, unit="%"),
+        ratio=ours.percent / theirs.percent,
+        bound="at least",
+        target=1,
+    )
+
+
+_PROGRAM = """
+import sys, time
+from karat.api import compare, find_run
+compare(find_run(sys.argv[3]), find_run(sys.argv[4]))
+start = time.perf_counter()
+before, after = find_run(sys.argv[1]), find_run(sys.argv[2])
+read = time.perf_counter()
+made = compare(before, after)
+done = time.perf_counter()
+print({timed})
+assert made.cases.same == 100_000 and len(made.metrics) == 5
+"""
+
+
+def _speed() -> Row:
+    files = [path for number in (100_000, 100) for path in _files(number)]
+    compared, read = _PROGRAM.format(timed="done - read"), _PROGRAM.format(timed="read - start")
+    commands = {"compare": [OURS, "-c", compared, *files], "read": [OURS, "-c", read, *files]}
+    best = reported(commands, repeats=3)
+    size = sum(path.stat().st_size for path in files[:2]) / 1e6
+    return at_most(
+        f"Comparing two runs of 100,000 cases and 5 metrics ({size:.0f} MB)",
+        Number(name="`karat.compare`", value=best["compare"], unit="s"),
+        Number(name="reading both", value=best["read"], unit="s"),
+        target=4,
+    )
+
+
+def _files(cases: int) -> list[Path]:
+    agents = Agents(cases=cases, metrics=("score", "pass", "score", "seconds", "pass"), drop=0.01)
+    encoded: list[bytes] = []
+
+    def made(place: int) -> list[bytes]:
+        if not encoded:
+            encoded.extend(map(msgspec.json.encode, agents.runs(1)))
+        return [encoded[place]]
+
+    names = ("before", "after")
+    return [
+        kept(f"run-{name}-{cases}.json", partial(made, place)) for place, name in enumerate(names)
+    ]

@@ -1,0 +1,105 @@
+"""Runs of agents that never were: the difference between two of them is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from karat.schema import (
+    CaseCounts,
+    CaseResult,
+    CaseScore,
+    MetricUse,
+    Run,
+    RunSummary,
+    ScoreStatus,
+)
+
+Kind = Literal["pass", "score", "seconds"]
+_THRESHOLDS = {"pass": 1.0, "score": 0.7, "seconds": 8.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agents:
+    """Two agents on the same cases: some cases are hard for both, and each answers by chance."""
+
+    cases: int
+    metrics: tuple[Kind, ...]
+    attempts: tuple[int, int] = (1, 1)
+    drop: float = 0.0
+    """How much less the second agent gets, in every metric."""
+
+    def runs(self, seed: int) -> tuple[Run, Run]:
+        """One run of each."""
+        random = Random(seed)  # noqa: S311 - not a secret
+        ease = [random.betavariate(4, 1) for _ in range(self.cases)]
+        before = [
+            self._results(random, place, ease, self.attempts[0], 0.0) for place in _range(ease)
+        ]
+        after = [
+            self._results(random, place, ease, self.attempts[1], self.drop)
+            for place in _range(ease)
+        ]
+        return self._run("before", before), self._run("after", after)
+
+    def _results(
+        self, random: Random, place: int, ease: Sequence[float], attempts: int, drop: float
+    ) -> list[CaseResult]:
+        return [self._result(random, place, ease[place], drop) for _ in range(attempts)]
+
+    def _result(self, random: Random, place: int, ease: float, drop: float) -> CaseResult:
+        scores = tuple(
+            _score(f"{kind}_{number}", kind, _value(random, kind, ease, drop))
+            for number, kind in enumerate(self.metrics)
+        )
+        failed = any(score.status == "failed" for score in scores)
+        return CaseResult(
+            case=f"case-{place}",
+            trace="trace",
+            status="failed" if failed else "passed",
+            scores=scores,
+            digest=f"sha256:{place:064x}",
+        )
+
+    def _run(self, id: str, results: Sequence[Sequence[CaseResult]]) -> Run:
+        return Run(
+            id=id,
+            created_at="2026-03-02T10:00:00Z",
+            verdict="failed",
+            dataset=None,
+            metrics=tuple(_use(f"{kind}_{n}", kind) for n, kind in enumerate(self.metrics)),
+            cases=tuple(one for attempts in results for one in attempts),
+            summary=RunSummary(cases=CaseCounts(), metrics={}),
+        )
+
+
+def _range(values: Sequence[float]) -> range:
+    return range(len(values))
+
+
+def _use(name: str, kind: Kind) -> MetricUse:
+    return MetricUse(
+        name=name,
+        version=1,
+        params={},
+        threshold=_THRESHOLDS[kind],
+        scale=(0.0, None) if kind == "seconds" else (0.0, 1.0),
+        better="lower" if kind == "seconds" else "higher",
+    )
+
+
+def _value(random: Random, kind: Kind, ease: float, drop: float) -> float:
+    if kind == "pass":
+        return float(random.random() < ease - drop)
+    if kind == "score":
+        return max(0.0, random.betavariate(8 * ease + 0.2, 8 * (1 - ease) + 0.2) - drop)
+    return random.lognormvariate(0.5, 0.8) / ease + drop
+
+
+def _score(name: str, kind: Kind, value: float) -> CaseScore:
+    threshold = _THRESHOLDS[kind]
+    good = value <= threshold if kind == "seconds" else value >= threshold
+    status: ScoreStatus = "passed" if good else "failed"
+    return CaseScore(metric=name, status=status, value=value, threshold=threshold)
