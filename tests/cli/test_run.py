@@ -122,6 +122,12 @@ def test_golden_data_without_recordings_needs_traces():
     assert "give trace files" in str(result.exception.hint)
 
 
+def test_a_trace_file_that_is_not_there_is_named():
+    result = run(release="missing")
+    assert isinstance(result.exception, KaratError)
+    assert str(result.exception).startswith("traces/missing.otlp.jsonl: ")
+
+
 def test_contracts_from_a_folder():
     args = ("-m", "contract", "--contracts", "contracts", "--format", "json")
     made = json.loads(run(*args, release="", golden="support.explain.jsonl").stdout)

@@ -82,8 +82,25 @@ def run(
     return _run(plan, dataset, done)
 
 
+class _File(NamedTuple):
+    """What tells a file from another without reading it; nothing of one that is not there, which
+    the reader names in its own words."""
+
+    path: str
+    size: int = 0
+    changed: int = 0
+
+    @classmethod
+    def at(cls, path: Path) -> _File:
+        try:
+            about = path.stat()
+        except OSError:
+            return cls(str(path))
+        return cls(str(path.resolve()), about.st_size, about.st_mtime_ns)
+
+
 def _cores(paths: Sequence[Path]) -> int:
-    small = sum(path.stat().st_size for path in paths if path.exists()) < _SMALL
+    small = sum(_File.at(path).size for path in paths) < _SMALL
     return 1 if small else len(os.sched_getaffinity(0))
 
 
@@ -139,7 +156,7 @@ def _recorded(cases: Sequence[Case]) -> list[Pair]:
 
 def _journal_path(paths: Sequence[Path], dataset: Dataset | None, plan: Plan) -> Path:
     """A name that another run gets only if it would do the same."""
-    files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    files = [_File.at(path) for path in paths]
     made = [files, dataset_digest(dataset) if dataset else None, [use.noun() for use in plan.uses]]
     return Path(".karat") / "journal" / f"{_fingerprint(made)}.jsonl"
 
