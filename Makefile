@@ -44,8 +44,8 @@ bench: $(DEVELOPED) $(PEERS)  ## measure against the peers and write docs/benchm
 peers: $(PEERS)  ## set up .peers, the tools that Karat is measured against
 
 lock: $(DEVELOPED)  ## pin the newest versions of everything
-	$(COMPILE) pyproject.toml requirements/build.in --all-extras -o requirements/base.txt
-	$(COMPILE) requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) pyproject.toml requirements/build.in -o requirements/base.txt
+	$(COMPILE) pyproject.toml requirements/dev.in --all-extras -o requirements/dev.txt
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 
 clean:  ## remove both environments and all caches
