@@ -6,7 +6,7 @@ records were split over files. Only spans that start and end together keep the o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -21,19 +21,34 @@ def assemble(
     """The spans of each trace by trace id, log records joined to them; traces in order of start."""
     spans, logs = _sorted_out(records)
     joined = _with_logs(spans, logs, source, report) if logs else spans
-    traces = [(key, ordered(found.values())) for key, found in joined.items()]
+    traces = [(key, ordered(found)) for key, found in joined.items()]
     traces.sort(key=lambda trace: (trace[1][0].start or 0, trace[0]))
     return dict(traces)
 
 
-def ordered(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """The spans of one trace by start, parents before children.
+def spans_of(key: str, records: Sequence[Span | LogRecord]) -> tuple[Span, ...]:
+    """The spans of one trace, whose id is `key`; nothing is said of log records without a span."""
+    spans = {
+        record.span_id: record
+        for record in records
+        if isinstance(record, Span) and "logfire.span_type" not in record.attributes
+    }
+    if len(spans) == len(records) and "" not in spans:
+        return ordered(spans)
+    return assemble(records, source="", report=_ignore).get(key, ())
+
+
+def _ignore(_: Problem) -> None:
+    """What is missing from one trace is counted over all of them."""
+
+
+def ordered(found: dict[str, Span]) -> tuple[Span, ...]:
+    """The spans of one trace, which came by id, by start, parents before children.
 
     A span whose parent is not there is a root, and a cycle is cut at its earliest span; both then
     have no parent. A child counts from its parent's start at the earliest: clocks of two machines
     differ, and numbers that went through JavaScript have lost their last digits.
     """
-    found = {span.span_id: span for span in spans}
     return _by_start(found) or _by_tree(found)
 
 

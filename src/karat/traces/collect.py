@@ -13,9 +13,9 @@ from hashlib import blake2b
 import msgspec
 
 from karat.schema import Problem, Span, Trace
-from karat.traces.assemble import assemble
+from karat.traces.assemble import spans_of
 from karat.traces.conventions import to_traces
-from karat.traces.formats import LogRecord
+from karat.traces.formats import LogRecord, Record
 from karat.traces.source import Report
 from karat.traces.spill import Slot, Spill
 from karat.traces.stream import Chunk, Place, Stream, again
@@ -25,6 +25,7 @@ HELD = 8 << 20
 KEPT = 128 << 20
 """Bytes of input whose traces stay in memory."""
 
+_WINDOW = 256 << 10
 _MAX_NAMES = 1000
 
 
@@ -106,33 +107,38 @@ class Collector:
         self.seen = 0
         self.rest: dict[str, _Open] = {}
         self.place: Place | None = None
-        self.eager = True
-        """Whether traces come in one piece, as far as can be seen."""
+        self.window = 0
+        """Bytes of input whose spans are held: none while traces come in one piece, and more each
+        time that one does not. What is held for long is no longer in the processor's caches."""
         self.made = Collected()
 
     def read(self, chunk: Chunk) -> None:
         """Take in the records of a chunk."""
         stream = Stream(chunk, self.report)
-        group = _Open(chunk.file)
-        last: str | None = None
         place: Place | None = None
-        for record in stream.records():
+        for records in stream.batches():
             if stream.place is not place:
-                place, last = stream.place, None
+                place = stream.place
                 self._next(place)
+            self._take(records, place, chunk.file)
+
+    def _take(self, records: Iterable[Record], place: Place | None, file: int) -> None:
+        last: str | None = None
+        held: list[Span | LogRecord] = []
+        for record in records:
             if isinstance(record, Trace):
                 self._told(record)
                 continue
             if record.trace_id != last:
                 last = record.trace_id
-                group = self._touched(last, place, chunk.file)
-            group.records.append(record)
+                held = self._touched(last, place, file).records
+            held.append(record)
 
     def _next(self, place: Place | None) -> None:
         """Between values is the time to let go: no span of a value is missing then."""
-        if self.eager:
+        if not self.window:
             self._close_whole()
-        if self.held > HELD:
+        elif self.held > self.window:
             self._let_go()
         self.place = place
         size = place.end - place.start if place else 0
@@ -146,8 +152,8 @@ class Collector:
     def _touched(self, key: str, place: Place | None, file: int) -> _Open:
         group = self.open.pop(key, None) or _Open(file)
         self.open[key] = group
-        if self.eager and (key in self.made.spans or key in self.made.late):
-            self.eager = False
+        if self.window < HELD and (key in self.made.spans or key in self.made.late):
+            self.window = min(max(2 * self.window, _WINDOW), HELD)
         if not group.places or group.places[-1] is not place:
             group.places.append(place)
         group.size += self.charge
@@ -160,20 +166,22 @@ class Collector:
             if group.places[-1] is not self.place:
                 break
             if self.place is not None and _is_whole(group.records):
-                del self.open[key]
-                self.held -= group.size
-                self._close(key, group)
+                self._close_open(key, group)
+        if self.held > HELD:
+            self._let_go()
 
     def _let_go(self) -> None:
         """The traces that have been quiet longest; the latest one is likely to go on."""
         for key, group in list(self.open.items())[:-1]:
-            if self.held <= HELD // 2:
+            if self.held <= self.window // 2:
                 break
-            if None in group.places:  # what has no place cannot be read again
-                continue
-            del self.open[key]
-            self.held -= group.size
-            self._close(key, group)
+            if None not in group.places:  # what has no place cannot be read again
+                self._close_open(key, group)
+
+    def _close_open(self, key: str, group: _Open) -> None:
+        del self.open[key]
+        self.held -= group.size
+        self._close(key, group)
 
     def _close(self, key: str, group: _Open) -> None:
         made, places = self.made, tuple(place for place in group.places if place)
@@ -228,12 +236,12 @@ class Collector:
     def _mapped(
         self,
         key: str,
-        records: Iterable[Span | LogRecord],
+        records: Sequence[Span | LogRecord],
         file: int,
         places: tuple[Place, ...],
     ) -> Found:
         source = self.paths[file]
-        spans = assemble(records, source=source, report=_ignore).get(key, ())
+        spans = spans_of(key, records)
         made = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
         if not made:
             self._idle(spans)
@@ -254,10 +262,6 @@ class Collector:
         digest = blake2b(repr(trace.turns).encode("utf-8", "replace"), digest_size=16).digest()
         found = Found(trace.id, self._slot(trace), _start(trace), trace.conversation, (), digest)
         self.made.told.append(found)
-
-
-def _ignore(_: Problem) -> None:
-    """What is missing from one trace is counted over all of them."""
 
 
 def _is_whole(records: Sequence[Span | LogRecord]) -> bool:

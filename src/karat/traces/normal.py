@@ -16,7 +16,7 @@ from karat.traces.shape import count, first, table
 Status = Literal["unset", "ok", "error"]
 
 _NEVER = 1 << 63
-_HEX = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?")
+_HEX = re.compile(r"(?!0+\Z)[0-9a-f]{16}(?:[0-9a-f]{16})?")
 _ANY_HEX = re.compile(r"[0-9a-f]+")
 _XRAY = re.compile(r"1-([0-9a-f]{8})-([0-9a-f]{24})")
 _KINDS = {0: "internal", 1: "internal", 2: "server", 3: "client", 4: "producer", 5: "consumer"}
@@ -53,6 +53,8 @@ def identity(value: Json) -> str:
 @lru_cache(maxsize=8192)
 def spelled_identity(value: str) -> str:
     """The same for an id that is known to be text; the ids of parents and traces come again."""
+    if _HEX.fullmatch(value):
+        return value
     lower = value.strip().lower().removeprefix("0x")
     if not lower.strip("0"):
         return ""
@@ -90,7 +92,7 @@ def padded(value: Json) -> str:
 
 def kind(value: Json) -> str:
     """The span kind in one lower-case word."""
-    if isinstance(value, int):
+    if type(value) is int:
         return _KINDS.get(value, "internal")
     return _kind_named(value) if isinstance(value, str) else "internal"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from karat.schema import Json
-from karat.traces.formats import Record, otlp, read_items
+from karat.traces.formats import Record, otlp, read_batches
 from karat.traces.source import Report, is_plain, values, values_in
 
 _BLOCK = 1 << 20
@@ -82,16 +83,16 @@ def _lines_before(path: str, cuts: list[int]) -> list[int]:
 
 
 class Stream:
-    """The records of a chunk; `place` is where the latest one came from, if it has a place."""
+    """The records of a chunk; `place` is where the latest came from, if that is a place."""
 
     def __init__(self, chunk: Chunk, report: Report) -> None:
         self.chunk = chunk
         self.report = report
         self.place: Place | None = None
 
-    def records(self) -> Iterator[Record]:
-        """Spans, log records and traces in the order of the file."""
-        return read_items(self._values(), source=self.chunk.path, report=self.report)
+    def batches(self) -> Iterator[Iterable[Record]]:
+        """Spans, log records and traces in the order of the file, by value."""
+        return read_batches(self._values(), source=self.chunk.path, report=self.report)
 
     def _values(self) -> Iterator[Json | bytes | otlp.Request]:
         if self.chunk.end is None:
@@ -133,4 +134,4 @@ class _Lines:
 def again(place: Place, path: str) -> Iterator[Record]:
     """The records of one place, as they were read before."""
     chunk = Chunk(place.file, path, place.start, place.end)
-    return Stream(chunk, lambda _: None).records()
+    return chain.from_iterable(Stream(chunk, lambda _: None).batches())

@@ -1,7 +1,15 @@
 """Containers: the ways in which recordings are written down → spans, log records and traces."""
 
 from karat.traces.formats.container import Container, LogRecord, Record
-from karat.traces.formats.detect import container_of, read_items
+from karat.traces.formats.detect import container_of, read_batches, read_items
 from karat.traces.formats.registry import CONTAINERS
 
-__all__ = ["CONTAINERS", "Container", "LogRecord", "Record", "container_of", "read_items"]
+__all__ = [
+    "CONTAINERS",
+    "Container",
+    "LogRecord",
+    "Record",
+    "container_of",
+    "read_batches",
+    "read_items",
+]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from karat.errors import FormatError, KaratError, UnknownFormatError
-from karat.schema import Json, Problem
+from karat.schema import Json, Problem, Span
 from karat.traces.formats import otlp, otlp_proto
 from karat.traces.formats.chat import Chat
-from karat.traces.formats.container import Container, Record
+from karat.traces.formats.container import Container, LogRecord, Record
 from karat.traces.formats.registry import CONTAINERS
 from karat.traces.messages import is_message
 from karat.traces.shape import parsed, table
@@ -52,6 +53,13 @@ def read_items(
     A value that no container claims is an error, or with `report` a warning as long as others are
     claimed. A file that holds nothing is always an error.
     """
+    return chain.from_iterable(read_batches(values, source=source, report=report))
+
+
+def read_batches(
+    values: Iterable[Json | bytes | otlp.Request], *, source: str, report: Report | None = None
+) -> Iterator[Iterable[Record]]:
+    """The same, by value; the records of one value must be taken before those of the next."""
     return _Reading(source, report).read(values)
 
 
@@ -68,28 +76,41 @@ class _Reading:
         self.strangers = 0
         self.messages: list[Json] = []
 
-    def read(self, values: Iterable[Json | bytes | otlp.Request]) -> Iterator[Record]:
+    def read(
+        self, values: Iterable[Json | bytes | otlp.Request]
+    ) -> Iterator[Iterable[Record]]:
         for self.number, value in enumerate(values, 1):
-            try:
-                for record in self._value(value):
-                    self.given += 1
-                    yield record
-            except RecursionError:
-                raise FormatError("nested too deeply", where=self._where()) from None
+            if isinstance(value, otlp.Request):
+                self._count("otlp")
+                records = self._requested(value)
+                self.given += len(records)
+                yield records
+            else:
+                yield self._counted(value)
         if self.messages:
             self.given += 1
-            yield from Chat().read(self.messages, source=self.source)
+            yield Chat().read(self.messages, source=self.source)
         self._finish()
 
-    def _value(self, value: Json | bytes | otlp.Request) -> Iterator[Record]:
-        if isinstance(value, otlp.Request):
-            self._count("otlp")
-            yield from otlp.read(value)
-        elif isinstance(value, bytes):
+    def _requested(self, value: otlp.Request) -> list[Span | LogRecord]:
+        try:
+            return otlp.read(value)
+        except RecursionError:
+            raise self._too_deep() from None
+
+    def _counted(self, value: Json | bytes) -> Iterator[Record]:
+        try:
+            for record in self._value(value):
+                self.given += 1
+                yield record
+        except RecursionError:
+            raise self._too_deep() from None
+
+    def _value(self, value: Json | bytes) -> Iterator[Record]:
+        if isinstance(value, bytes):
             self._count("otlp protobuf")
-            yield from otlp_proto.read(value, source=self.source)
-        else:
-            yield from self._items(value, _MAX_WRAPPERS)
+            return otlp_proto.read(value, source=self.source)
+        return self._items(value, _MAX_WRAPPERS)
 
     def _items(self, item: Json, depth: int) -> Iterator[Record]:
         item = _unquoted(item)
@@ -143,6 +164,9 @@ class _Reading:
             hint=unknown.hint,
             severity="warning",
         )
+
+    def _too_deep(self) -> FormatError:
+        return FormatError("nested too deeply", where=self._where())
 
     def _where(self) -> str:
         return f"{self.source} value {self.number}"

@@ -8,7 +8,6 @@ as an empty one: a span without `startTimeUnixNano` fails here and is read there
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from math import isfinite
 
 import msgspec
@@ -156,39 +155,39 @@ def decode(raw: bytes) -> Request | Json:
     return _json.decode(raw)
 
 
-def read(request: Request) -> Iterator[Span | LogRecord]:
+def read(request: Request) -> list[Span | LogRecord]:
     """The spans and log records of a request."""
+    records: list[Span | LogRecord] = []
     for group in request.resource_spans:
         resource = flat(group.resource.attributes) if group.resource else {}
         for scoped in group.scope_spans:
             scope = scoped.scope or Scope()
-            for found in scoped.spans:
-                yield _span(found, scope, resource)
+            records += [_span(found, scope.name, scope.version, resource) for found in scoped.spans]
     for group in request.resource_logs:
         for scoped in group.scope_logs:
-            for found in scoped.log_records:
-                yield _log(found)
+            records += map(_log, scoped.log_records)
+    return records
 
 
-def _span(found: OtlpSpan, scope: Scope, resource: dict[str, Json]) -> Span:
-    state = found.status
+def _span(found: OtlpSpan, scope: str, version: str, resource: dict[str, Json]) -> Span:
+    state, start, end = found.status, found.start_time_unix_nano, found.end_time_unix_nano
+    parent, events = found.parent_span_id, found.events
+    # By position, in the order of the fields: names cost a third of the time.
     return Span(
-        trace_id=spelled_identity(found.trace_id),
-        span_id=spelled_identity(found.span_id),
-        parent_id=(spelled_identity(found.parent_span_id) or None)
-        if found.parent_span_id
-        else None,
-        name=found.name,
-        kind=kind(found.kind),
-        start=_time(found.start_time_unix_nano),
-        end=_time(found.end_time_unix_nano),
-        attributes=flat(found.attributes),
-        events=tuple(map(_event, found.events)) if found.events else (),
-        status=status(state.code) if state and state.code else "unset",
-        status_message=(state.message or None) if state else None,
-        scope=scope.name,
-        scope_version=scope.version,
-        resource=resource,
+        spelled_identity(found.trace_id),
+        spelled_identity(found.span_id),
+        (spelled_identity(parent) or None) if parent else None,
+        found.name,
+        kind(found.kind),
+        start if 0 < start < _NEVER else None,
+        end if 0 < end < _NEVER else None,
+        flat(found.attributes),
+        tuple(map(_event, events)) if events else (),
+        status(state.code) if state and state.code else "unset",
+        (state.message or None) if state else None,
+        scope,
+        version,
+        resource,
     )
 
 
@@ -197,11 +196,7 @@ def _time(found: int) -> int | None:
 
 
 def _event(found: Event) -> SpanEvent:
-    return SpanEvent(
-        name=found.name,
-        time=_time(found.time_unix_nano),
-        attributes=flat(found.attributes),
-    )
+    return SpanEvent(found.name, _time(found.time_unix_nano), flat(found.attributes))
 
 
 def _log(found: OtlpLog) -> LogRecord:
