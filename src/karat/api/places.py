@@ -16,7 +16,7 @@ def places(golden: PathName) -> dict[str, tuple[str, int]]:
     """For the id of each case, the file and the line."""
     one = referenced(golden)
     path = one.file if one else Path(golden)
-    opened = open_golden(path, plugins.formats())
+    opened = open_golden(path, plugins.formats(), one.record.format if one else None)
     document = opened.container == "document"
     ids = [case.id for case in read_cases(opened, Aside() if document else read_aside(path))]
     rows = list(opened.items())

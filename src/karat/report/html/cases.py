@@ -19,7 +19,6 @@ _FEW = 500
 _MOST_ROWS = 20_000
 _ORDER = {status: index for index, status in enumerate(STATUSES)}
 _MOST_UNMATCHED = 500
-_ELSEWHERE = "All are in `karat run … --format json`."
 
 
 def case_section(run: Run) -> Markup:
@@ -30,8 +29,8 @@ def case_section(run: Run) -> Markup:
     bodies = list(rows.bodies())
     starts = range(0, len(bodies), _CHUNK)
     chunks = [_chunk(bodies[start : start + _CHUNK], start, rows.metrics) for start in starts]
-    note = [tag("p", line, class_="note") for line in rows.notes()]
-    return join([_filters(run, rows.metrics), note, chunks])
+    note = rows.note()
+    return join([_filters(run, rows.metrics), note and tag("p", note, class_="note"), chunks])
 
 
 def _chunk(bodies: list[Markup], start: int, metrics: Iterable[str]) -> Markup:
@@ -71,16 +70,18 @@ class _Rows:
                 data_metrics=_troubled(result, self.metrics) or None,
             )
 
-    def notes(self) -> Iterator[str]:
+    def note(self) -> str | None:
         """What is not in the page, and where it is."""
-        if self.left:
-            yield f"{count(self.left, 'case')} more are left out. {_ELSEWHERE}"
-        if self.bare:
-            number = count(self.bare, "case")
-            yield f"{number} that passed are shown without details. {_ELSEWHERE}"
-        if self.cut:
-            number = count(self.cut, "case")
-            yield f"{number} that did not pass are too long to be shown in full. {_ELSEWHERE}"
+        parts = [
+            f"{words} {count(number, 'case')}{which}."
+            for words, number, which in (
+                ("Left out:", self.left, ""),
+                ("Without details, as the page would be too large:", self.cut, ""),
+                ("Without details:", self.bare, " that passed"),
+            )
+            if number
+        ]
+        return f"{' '.join(parts)} All are in `karat run … --format json`." if parts else None
 
     def _detail(self, result: CaseResult) -> Markup | None:
         if result.status == "passed" and not self.few:
@@ -115,7 +116,7 @@ def _troubled(result: CaseResult, metrics: dict[str, int]) -> str:
 
 
 def _filters(run: Run, metrics: dict[str, int]) -> Markup:
-    """Hidden until the script is there, without which they would do nothing."""
+    """The style sheet hides them where there are no scripts, without which they do nothing."""
     counts = run.summary.cases
     numbers = (counts.failed, counts.errors, counts.unscored, counts.passed)
     boxes = [
@@ -140,7 +141,6 @@ def _filters(run: Run, metrics: dict[str, int]) -> Markup:
         tag("button", "Show all", type="reset"),
         tag("output", f"{count(counts.total, 'case')}", aria_live="polite", role="status"),
         id="filters",
-        hidden=True,
         role="search",
         aria_label="Filter the cases",
     )

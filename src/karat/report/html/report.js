@@ -72,7 +72,6 @@ const FEW = 400;
   form.addEventListener("reset", () => setTimeout(filter));
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", openTarget);
-  form.hidden = false;
   filter();
   openTarget();
 })();

@@ -1,0 +1,63 @@
+"""Runs for the tests of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from karat.schema import (
+    CaseCounts,
+    CaseResult,
+    MetricSummary,
+    MetricUse,
+    Run,
+    RunDataset,
+    RunSummary,
+)
+from karat.schema.run import Group, Unmatched
+
+MakeRun = Callable[..., Run]
+
+
+def _run(
+    *cases: CaseResult,
+    groups: Iterable[Group] = (),
+    unmatched: Iterable[Unmatched] = (),
+    name: str = "support",
+) -> Run:
+    statuses = [one.status for one in cases]
+    counts = CaseCounts(
+        total=len(cases),
+        passed=statuses.count("passed"),
+        failed=statuses.count("failed"),
+        unscored=statuses.count("unscored"),
+        errors=statuses.count("error"),
+    )
+    names = dict.fromkeys(score.metric for one in cases for score in one.scores)
+    uses = [
+        MetricUse(
+            name=metric, version=1, params={}, threshold=0.8, scale=(0.0, 1.0), better="higher"
+        )
+        for metric in names
+    ]
+    return Run(
+        id="run-0123456789abcdef",
+        created_at="2026-03-02T08:00:00Z",
+        verdict="failed" if counts.failed else "passed",
+        dataset=RunDataset(name=name, version="1.2.0", digest="sha256:ab", format="adk"),
+        metrics=tuple(uses),
+        cases=cases,
+        summary=RunSummary(
+            cases=counts,
+            metrics={metric: MetricSummary(mean=0.5) for metric in names},
+            groups=tuple(groups),
+        ),
+        unmatched=tuple(unmatched),
+    )
+
+
+@pytest.fixture
+def make_run() -> MakeRun:
+    """A run of some cases, with a summary that fits them."""
+    return _run

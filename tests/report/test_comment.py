@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from karat.report.comment import comment
+from karat.schema import CaseResult, CaseScore, Exchange, Run
+
+MakeRun = Callable[..., Run]
+
+
+def failed(case: str = "late", reason: str = "missing lookup()", answer: str = "No.") -> CaseResult:
+    score = CaseScore(metric="m", status="failed", value=0.25, threshold=0.8, reason=reason)
+    turn = Exchange(user="Where?", expected="There.", actual=answer)
+    return CaseResult(case=case, trace="t1", status="failed", scores=(score,), exchanges=(turn,))
+
+
+def test_a_case_that_failed_says_why_with_both_answers(make_run: MakeRun):
+    text = comment(make_run(failed()))
+    assert text.startswith("### failed: support@\u200b1.2.0: 1 failed of 1")
+    assert "<details open><summary>failed late</summary>" in text
+    assert "- m 0.25, threshold 0.8: missing lookup()" in text
+    assert "| 1 | Where? | There. | No. |" in text
+
+
+def test_only_the_first_cases_are_unfolded(make_run: MakeRun):
+    text = comment(make_run(*(failed(f"c{number}") for number in range(9))))
+    assert (text.count("<details open>"), text.count("<details>")) == (3, 6)
+
+
+def test_what_passed_is_not_told(make_run: MakeRun):
+    assert "good" not in comment(make_run(CaseResult(case="good", trace="t", status="passed")))
+
+
+def test_it_fits_into_a_comment_and_says_what_is_left_out(make_run: MakeRun):
+    text = comment(make_run(*(failed(f"c{number}", "r" * 900, "x" * 900) for number in range(500))))
+    assert len(text) < 65_000
+    shown = text.count("<details")
+    assert text.endswith(f"\nAnd {500 - shown} cases more that did not pass.\n")
+
+
+def test_agents_text_is_data(make_run: MakeRun):
+    text = comment(make_run(failed("<b>@team</details>", "<img src=x>", "a|b [c](http://x.y) `d`")))
+    assert "<summary>failed &lt;b&gt;@\u200bteam&lt;/details&gt;</summary>" in text
+    assert "threshold 0.8: \\<img src=x\\>" in text
+    assert "| a\\|b \\[c\\](http\\://x.y) \\`d\\` |" in text
+    assert text.count("</details>") == 1
+
+
+def test_nobody_is_called_and_nothing_is_linked(make_run: MakeRun):
+    text = comment(make_run(failed(reason="@org/team see www.evil.example and #7")))
+    assert "threshold 0.8: @\u200borg/team see www\\.evil.example and \\#7" in text

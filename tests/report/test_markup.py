@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.report.markup import Markup, join, tag
+
+
+class _Reader(HTMLParser):
+    """The elements and the text that a parser finds."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_texts_are_escaped_and_markup_is_not():
+    assert tag("p", "a < b", tag("b", "&")) == "<p>a &lt; b<b>&amp;</b></p>"
+
+
+def test_attributes_are_named_as_python_can_and_left_out_without_value():
+    made = tag("input", class_="x", aria_label='say "hi"', hidden=True, checked=False, id=None)
+    assert made == '<input class="x" aria-label="say &quot;hi&quot;" hidden>'
+
+
+def test_pieces_may_be_nested():
+    assert join(["a", None, [1, ["<"]], Markup("<br>")]) == "a1&lt;<br>"
+
+
+def test_controls_and_half_characters_are_shown_not_written():
+    assert join("a\x00b\u202ec\ud800") == "a\\x00b\\x202ec\ufffd"
+    assert tag("a", title="\x1b[31m") == '<a title="\\x1b[31m"></a>'
+
+
+@given(st.text(), st.text())
+def test_no_text_opens_an_element_or_leaves_its_attribute(text: str, value: str):
+    found = _Reader(tag("p", text, title=value))
+    assert [name for name, _ in found.elements] == ["p"]
+    assert list(found.elements[0][1]) == ["title"]

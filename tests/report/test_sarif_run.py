@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from karat.errors import UsageError
+from karat.report.sarif_run import run_sarif
+from karat.schema import CaseResult, CaseScore, Run
+from karat.schema.run import Judgement
+
+MakeRun = Callable[..., Run]
+
+_TEXT = {
+    "type": "object",
+    "required": ["text"],
+    "properties": {"text": {"type": "string", "minLength": 1}},
+}
+_LEVEL = {"enum": ["none", "note", "warning", "error"]}
+_ESSENTIALS = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {
+                        "type": "object",
+                        "required": ["driver"],
+                        "properties": {
+                            "driver": {
+                                "type": "object",
+                                "required": ["name", "rules"],
+                                "properties": {
+                                    "rules": {
+                                        "type": "array",
+                                        "uniqueItems": True,
+                                        "items": {
+                                            "type": "object",
+                                            "required": ["id", "shortDescription"],
+                                            "properties": {"shortDescription": _TEXT},
+                                        },
+                                    }
+                                },
+                            }
+                        },
+                    },
+                    "results": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["ruleId", "ruleIndex", "level", "message", "locations"],
+                            "properties": {
+                                "level": _LEVEL,
+                                "message": _TEXT,
+                                "ruleIndex": {"type": "integer", "minimum": 0},
+                                "locations": {
+                                    "type": "array",
+                                    "minItems": 1,
+                                    "items": {
+                                        "type": "object",
+                                        "required": ["physicalLocation"],
+                                        "properties": {
+                                            "physicalLocation": {
+                                                "type": "object",
+                                                "required": ["artifactLocation", "region"],
+                                                "properties": {
+                                                    "artifactLocation": {
+                                                        "required": ["uri"],
+                                                        "properties": {
+                                                            "uri": {"pattern": r"^[^\s\\]+$"}
+                                                        },
+                                                    },
+                                                    "region": {
+                                                        "required": ["startLine"],
+                                                        "properties": {
+                                                            "startLine": {
+                                                                "type": "integer",
+                                                                "minimum": 1,
+                                                            }
+                                                        },
+                                                    },
+                                                },
+                                            }
+                                        },
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""What SARIF 2.1.0 demands of the parts that we write."""
+
+PLACES = {"late": ("gold.json", 12), "odd": ("gold.json", 40)}
+
+
+def score(metric: str = "m", status: str = "failed", reason: str = "missing lookup()") -> CaseScore:
+    value = 0.25 if status == "failed" else None
+    return CaseScore(metric=metric, status=status, value=value, threshold=0.8, reason=reason)  # type: ignore[arg-type]
+
+
+def case(name: str, status: str, *scores: CaseScore) -> CaseResult:
+    return CaseResult(case=name, trace=f"t-{name}", status=status, scores=scores)  # type: ignore[arg-type]
+
+
+def written(run: Run) -> dict[str, Any]:
+    log = json.loads(run_sarif(run, PLACES))
+    validator: Any = Draft202012Validator(_ESSENTIALS)
+    validator.validate(log)
+    return log["runs"][0]
+
+
+def test_what_failed_is_at_its_line(make_run: MakeRun):
+    (result,) = written(make_run(case("late", "failed", score())))["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "gold.json"}, "region": {"startLine": 12}}
+    assert result["message"]["text"] == "late: m 0.25, threshold 0.8: missing lookup()"
+    assert result["level"] == "error"
+
+
+def test_there_is_a_rule_for_each_metric_and_a_result_for_each_that_failed(make_run: MakeRun):
+    found = written(
+        make_run(case("late", "failed", score("a"), score("b", "passed"), score("c", "unscored")))
+    )
+    rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
+    assert rules == ["a", "b", "c"]
+    assert [rules[result["ruleIndex"]] for result in found["results"]] == ["a"]
+
+
+def test_a_case_that_was_not_scored_is_a_warning(make_run: MakeRun):
+    run = make_run(case("odd", "unscored", score(status="unscored", reason="no tools expected")))
+    (result,) = written(run)["results"]
+    assert (result["ruleId"], result["level"]) == ("unscored", "warning")
+    assert result["message"]["text"] == "odd: not scored: no tools expected"
+
+
+def test_a_profile_that_was_not_passed_is_a_rule(make_run: MakeRun):
+    judgement = Judgement(profile="strict", composite=3.1, passed=False, reason="Composite=3.10")
+    judged = CaseResult(case="late", trace="t", status="failed", judgement=judgement)
+    (result,) = written(make_run(judged))["results"]
+    assert (result["ruleId"], result["message"]["text"]) == (
+        "profile/strict",
+        "late: Composite=3.10",
+    )
+
+
+def test_what_passed_is_no_result(make_run: MakeRun):
+    assert written(make_run(case("late", "passed")))["results"] == []
+
+
+def test_a_case_that_is_not_in_the_file_any_more_is_shown_at_its_start(make_run: MakeRun):
+    (result,) = written(make_run(case("gone", "failed", score())))["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
+
+
+def test_agents_text_becomes_no_link(make_run: MakeRun):
+    run = make_run(case("late", "failed", score(reason="see [here](https://evil.example)\x1b")))
+    assert "[here] (https://evil.example)\\x1b" in written(run)["results"][0]["message"]["text"]
+
+
+def test_without_golden_data_there_is_no_line_to_show(make_run: MakeRun):
+    with pytest.raises(UsageError, match="there is no golden data"):
+        run_sarif(make_run(case("late", "failed", score())), {})

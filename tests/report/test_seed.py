@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from karat.report.seed import agents, questions_and_answers, summary
+from karat.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
+from karat.schema.run import Group
+
+MakeRun = Callable[..., Run]
+
+
+def case(name: str = "q1", trace: str = "t1", value: float | None = 0.5) -> CaseResult:
+    scores = (
+        CaseScore(metric="rouge_l", status="failed", value=value, reason="few words match"),
+        CaseScore(metric="helpful", status="passed", value=4.0, reason="It helps."),
+    )
+    turn = Exchange(user="Where is it?", expected="There.", actual="Here.\n```\n# not a title")
+    return CaseResult(case=name, trace=trace, status="failed", scores=scores, exchanges=(turn,))
+
+
+def test_the_summary_keeps_judged_metrics_apart(make_run: MakeRun):
+    made = json.loads(summary(make_run(case()), {"helpful"}))
+    assert made["overall_summary"] == {
+        "deterministic_metrics": {"rouge_l": 0.5},
+        "llm_based_metrics": {"helpful": 0.5},
+    }
+    assert made["per_question_summary"] == [
+        {
+            "question_id": "q1",
+            "runs": 1,
+            "passed": 0,
+            "deterministic_metrics": {"rouge_l": 0.5},
+            "llm_based_metrics": {"helpful": {"score": 4.0, "explanation": "It helps."}},
+        }
+    ]
+
+
+def test_attempts_at_a_question_are_averaged_and_gaps_are_no_zeros(make_run: MakeRun):
+    run = make_run(case(value=0.5), case(trace="t2", value=1.0), case(trace="t3", value=None))
+    (question,) = json.loads(summary(run))["per_question_summary"]
+    assert (question["runs"], question["deterministic_metrics"]["rouge_l"]) == (3, 0.75)
+
+
+def test_a_question_that_was_not_scored_has_no_number(make_run: MakeRun):
+    (question,) = json.loads(summary(make_run(case(value=None))))["per_question_summary"]
+    assert question["deterministic_metrics"]["rouge_l"] is None
+
+
+def test_each_agent_has_its_rate_and_its_averages(make_run: MakeRun):
+    counts = CaseCounts(total=4, passed=3, failed=1)
+    groups = [
+        Group(by="agent", value="returns", cases=counts, means={"rouge_l": 0.5}, composite=3.5),
+        Group(by="tag", value="hard", cases=counts, means={}),
+    ]
+    assert json.loads(agents(make_run(case(), groups=groups)))["agents"] == [
+        {
+            "agent": "returns",
+            "cases": 4,
+            "passed": 3,
+            "pass_rate": 0.75,
+            "composite_average": 3.5,
+            "metric_averages": {"rouge_l": 0.5},
+        }
+    ]
+
+
+def test_the_log_has_question_answer_and_what_was_expected(make_run: MakeRun):
+    log = questions_and_answers(make_run(case()))
+    assert "## 1. q1: failed\n\n**Question**\n\n```\nWhere is it?\n```\n\n**Answer**" in log
+    assert "**Expected**\n\n```\nThere.\n```" in log
+    assert "- rouge\\_l 0.5 (failed): few words match" in log
+
+
+def test_an_answer_cannot_end_its_block(make_run: MakeRun):
+    log = questions_and_answers(make_run(case()))
+    assert "````\nHere.\n```\n# not a title\n````" in log
+
+
+def test_the_log_says_that_answers_of_cases_that_passed_are_not_kept(make_run: MakeRun):
+    log = questions_and_answers(make_run(CaseResult(case="q2", trace="t", status="passed")))
+    assert "## 1. q2: passed\n\n_The conversation of a case that passed is not kept" in log

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import time
+from difflib import SequenceMatcher
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karat.report.words import Difference, Piece, compare_json, compare_words
+
+texts = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=12).map(" ".join)
+
+
+def test_words_that_differ_stand_against_each_other():
+    assert compare_words("at 9:00 sharp", "at 11:00 sharp") == [
+        Piece(True, "at ", "at "),
+        Piece(False, "9", "11"),
+        Piece(True, ":00 sharp", ":00 sharp"),
+    ]
+
+
+def test_words_that_only_one_text_has_stand_against_nothing():
+    assert compare_words("a b", "a") == [Piece(True, "a ", "a"), Piece(False, "b", "")]
+    assert compare_words("", "new") == [Piece(False, "", "new")]
+
+
+def test_blanks_make_no_difference_but_are_kept():
+    assert compare_words("a  b", "a b") == [Piece(True, "a  b", "a b")]
+
+
+def test_languages_without_blanks_are_compared_by_character():
+    pieces = compare_words("明日届きます", "明後日届きます")
+    assert [piece.actual for piece in pieces if not piece.same] == ["後"]
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+@settings(max_examples=200)
+def test_the_pieces_are_the_texts(expected: str, actual: str):
+    pieces = compare_words(expected, actual)
+    assert "".join(piece.expected for piece in pieces) == expected
+    assert "".join(piece.actual for piece in pieces) == actual
+
+
+@given(texts, texts)
+@settings(max_examples=200)
+def test_no_other_way_has_more_in_common(expected: str, actual: str):
+    ours = sum(
+        len(piece.expected.split()) for piece in compare_words(expected, actual) if piece.same
+    )
+    blocks = SequenceMatcher(None, expected.split(), actual.split(), autojunk=False)
+    theirs = sum(block.size for block in blocks.get_matching_blocks())
+    assert ours >= theirs
+
+
+def test_texts_that_repeat_themselves_do_not_take_long():
+    started = time.process_time()
+    compare_words("x y " * 2000, "y x x " * 1300)
+    assert time.process_time() - started < 2
+
+
+def test_texts_that_are_too_long_are_replaced_as_a_whole():
+    pieces = compare_words("a " * 5000, "b " * 5000)
+    assert [piece.same for piece in pieces] == [False]
+
+
+def test_json_differs_by_place():
+    assert compare_json('{"a": [1, 2], "b": null}', '{"a": [1, 3, 4]}') == [
+        Difference("$.a[1]", "2", "3"),
+        Difference("$.a[2]", None, "4"),
+        Difference("$.b", "null", None),
+    ]
+
+
+def test_numbers_are_compared_by_value_but_true_is_no_number():
+    assert compare_json('{"a": 1, "b": 1}', '{"a": 1.0, "b": true}') == [
+        Difference("$.b", "1", "true")
+    ]
+
+
+def test_what_is_no_json_has_no_places():
+    assert compare_json("{broken", "{}") is None
+    assert compare_json("{}", "plain text") is None
+    assert compare_json("[" * 100_000, "[]") is None
