@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from karat.analysis.align import align
+from karat.schema import CaseScore, Judgement, MetricUse, Run
+
+MakeRun = Callable[..., Run]
+
+
+def test_cases_are_paired_if_they_ask_and_expect_the_same(run: MakeRun):
+    before = run({"same": 1.0, "edited": 1.0, "gone": 1.0}, dataset="sha256:1")
+    after = run({"same": 1.0, "edited": 1.0, "new": 1.0}, digests={"edited": "other"}, dataset="2")
+    found = align(before, after)
+    assert [one.case for one in found.pairs] == ["same"]
+    assert (found.cases.added, found.cases.removed, found.cases.changed) == (
+        ("new",),
+        ("gone",),
+        ("edited",),
+    )
+
+
+def test_without_fingerprints_only_the_same_golden_data_can_be_compared(run: MakeRun):
+    def bare(made: Run) -> Run:
+        cases = [msgspec.structs.replace(one, digest=None) for one in made.cases]
+        return msgspec.structs.replace(made, cases=tuple(cases))
+
+    one, same, other = (bare(run({"a": 1.0}, dataset=digest)) for digest in ("1", "1", "2"))
+    assert align(one, same).cases.same == 1
+    assert align(one, other).cases.changed == ("a",)
+
+
+def test_another_version_of_golden_data_is_named(run: MakeRun):
+    (moved,) = align(run({"a": 1.0}, dataset="1"), run({"a": 1.0}, dataset="2")).moved
+    assert (moved.what, moved.field, moved.before, moved.after) == ("dataset", "digest", "1", "2")
+
+
+def test_a_metric_of_another_version_is_not_compared(run: MakeRun):
+    found = align(run({"a": 1.0}), run({"a": 1.0}, version=2))
+    (moved,) = found.moved
+    assert found.uses == {}
+    assert (moved.name, moved.field, moved.before, moved.after) == ("recall", "version", 1, 2)
+    assert moved.effect == "not compared"
+
+
+def test_a_parameter_that_changed_is_named(run: MakeRun):
+    before, after = run({"a": 1.0}), run({"a": 1.0})
+    use = msgspec.structs.replace(after.metrics[0], params={"order": "any"})
+    found = align(before, msgspec.structs.replace(after, metrics=(use,)))
+    (moved,) = found.moved
+    assert (moved.field, moved.before, moved.after) == ("params.order", None, "any")
+
+
+def test_a_metric_of_one_run_only_is_named(run: MakeRun):
+    before, after = run({"a": 1.0}), run({"a": 1.0})
+    use = MetricUse("bleu", 1, {}, None, (0.0, 1.0), "higher")
+    found = align(before, msgspec.structs.replace(after, metrics=(*after.metrics, use)))
+    (moved,) = found.moved
+    assert (moved.name, moved.field, moved.before, moved.after) == ("bleu", "uses", 0, 1)
+    assert [*found.uses] == ["recall"]
+
+
+def test_a_metric_that_a_run_uses_twice_cannot_be_told_apart(run: MakeRun):
+    one = run({"a": 1.0})
+    twice = msgspec.structs.replace(one, metrics=one.metrics * 2)
+    assert align(twice, twice).uses == {}
+
+
+def test_another_threshold_leaves_the_scores_comparable_but_not_the_verdicts(run: MakeRun):
+    found = align(run({"a": 0.6}, threshold=0.5), run({"a": 0.6}, threshold=0.7))
+    assert [*found.uses] == ["recall"]
+    assert found.firm == frozenset()
+    assert not found.verdicts
+    assert found.moved[0].effect == "scores are compared, passing is not"
+
+
+def test_verdicts_are_made_anew_from_what_both_runs_share(run: MakeRun):
+    before = run({"a": 1.0})
+    use = MetricUse("bleu", 1, {}, 0.5, (0.0, 1.0), "higher")
+    failed = CaseScore(metric="bleu", status="failed", value=0.1, threshold=0.5)
+    result = msgspec.structs.replace(
+        before.cases[0], status="failed", scores=(*before.cases[0].scores, failed)
+    )
+    after = msgspec.structs.replace(before, metrics=(*before.metrics, use), cases=(result,))
+    found = align(before, after)
+    assert found.verdicts
+    assert found.pairs[0].after[0].status == "passed"
+
+
+def test_another_profile_makes_verdicts_incomparable(run: MakeRun):
+    def judged(profile: str) -> Run:
+        made = run({"a": 1.0})
+        judgement = Judgement(profile=profile, composite=1.0, passed=True, reason="")
+        case = msgspec.structs.replace(made.cases[0], judgement=judgement)
+        return msgspec.structs.replace(made, cases=(case,))
+
+    found = align(judged("prep_default"), judged("assessment_strict"))
+    assert not found.verdicts
+    assert found.moved[0].name == "1 case"
+    assert align(judged("prep_default"), judged("prep_default")).verdicts
+
+
+def test_another_mapper_is_named_and_compared(run: MakeRun):
+    found = align(run({"a": 1.0, "b": 1.0}), run({"a": 1.0, "b": 1.0}, mapper="genai@2"))
+    (moved,) = found.moved
+    assert found.cases.same == 2
+    assert (moved.what, moved.name, moved.before, moved.after) == (
+        "mapper",
+        "2 cases",
+        "genai@1",
+        "genai@2",
+    )

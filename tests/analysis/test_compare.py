@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from karat.analysis.compare import compare
+from karat.analysis.rules import Rules
+from karat.errors import UsageError
+from karat.schema import CaseScore, Comparison, MetricUse, Run
+
+MakeRun = Callable[..., Run]
+DEFAULT = Rules()
+
+
+def values(number: int, ease: float = 0.8, seed: int = 5) -> dict[str, float]:
+    source = random.Random(seed)  # noqa: S311 - not a secret
+    return {
+        f"case-{n}": round(source.betavariate(8 * ease, 8 - 8 * ease), 3) for n in range(number)
+    }
+
+
+def shifted(before: Mapping[str, float], by: float, noise: float = 0.0) -> dict[str, float]:
+    source = random.Random(11)  # noqa: S311 - not a secret
+    moved = {case: value + by + source.gauss(0, noise) for case, value in before.items()}
+    return {case: min(1.0, max(0.0, value)) for case, value in moved.items()}
+
+
+def with_metric(run: Run, use: MetricUse, value: float) -> Run:
+    score = CaseScore(metric=use.name, status="info", value=value)
+    cases = [msgspec.structs.replace(one, scores=(*one.scores, score)) for one in run.cases]
+    return msgspec.structs.replace(run, metrics=(*run.metrics, use), cases=tuple(cases))
+
+
+def test_pairs_show_what_two_heaps_of_numbers_hide(run: MakeRun):
+    before = values(30)
+    after = shifted(before, -0.04, noise=0.08)
+    made = compare(run(before), run(after, id="run-b"), DEFAULT)
+    unpaired = stats.ttest_ind([*before.values()], [*after.values()]).pvalue
+    (metric,) = made.metrics
+    assert metric.difference
+    assert unpaired > 0.15
+    assert metric.difference.adjusted_p < 0.05
+    assert metric.verdict == made.verdict == "regressed"
+
+
+def test_a_run_is_equivalent_to_itself(run: MakeRun):
+    one = run(values(4))
+    made = compare(one, one, Rules(margin=0.0))
+    assert made.verdict == "equivalent"
+    assert made.overall
+    assert made.overall.difference
+    assert made.overall.difference.p == made.overall.difference.adjusted_p == 1.0
+    assert made.overall.difference.interval == (0.0, 0.0)
+    assert made.flips == ()
+
+
+def test_few_cases_without_a_difference_do_not_prove_that_there_is_none(run: MakeRun):
+    cases = {f"case-{n}": 1.0 for n in range(8)}
+    made = compare(run(cases), run(cases, id="run-b"), DEFAULT)
+    assert made.overall
+    assert made.overall.sentence == (
+        "1 in both, on too few cases to be sure; 8 cases show differences from 0.801 on,"
+        " about 207 would show that none is beyond 0.02"
+    )
+    many = {f"case-{n}": 1.0 for n in range(207)}
+    assert compare(run(many), run(many, id="run-b"), DEFAULT).verdict == "equivalent"
+
+
+def test_a_difference_within_the_margin_does_not_matter(run: MakeRun):
+    before = values(400)
+    after = shifted(before, -0.01, noise=0.02)
+    runs = run(before, threshold=None), run(after, id="run-b", threshold=None)
+    narrow, wide = (
+        compare(*runs, Rules(margins={"recall": margin})).metrics[0] for margin in (0.005, 0.05)
+    )
+    assert (narrow.verdict, wide.verdict) == ("regressed", "equivalent")
+
+
+def test_a_margin_is_a_share_of_the_scale_or_of_the_mean_where_there_is_no_end(run: MakeRun):
+    stars = compare(
+        run({"a": 2.0}, scale=(1.0, 5.0)), run({"a": 4.0}, id="b", scale=(1.0, 5.0)), DEFAULT
+    )
+    seconds = compare(
+        run({"a": 2.0}, scale=(0.0, None)), run({"a": 4.0}, id="b", scale=(0.0, None)), DEFAULT
+    )
+    assert [
+        one.metrics[0].difference.margin for one in (stars, seconds) if one.metrics[0].difference
+    ] == [
+        pytest.approx(0.08),
+        pytest.approx(0.06),
+    ]
+
+
+def test_where_lower_is_better_a_rise_is_a_regression(run: MakeRun):
+    before = {f"case-{n}": 1.0 + n / 10 for n in range(20)}
+    after = {case: value + 0.5 for case, value in before.items()}
+    scale = (0.0, None)
+    made = compare(
+        run(before, better="lower", threshold=9.0, scale=scale),
+        run(after, id="run-b", better="lower", threshold=9.0, scale=scale),
+        DEFAULT,
+    )
+    assert made.metrics[0].verdict == "regressed"
+    assert made.metrics[0].sentence.startswith("rose from 1.95 to 2.45, and lower is better (+0.5,")
+
+
+def test_repeats_are_one_number_for_each_case(run: MakeRun):
+    once = compare(run({"a": 1.0, "b": 0.0}), run({"a": 0.0, "b": 0.0}, id="b"), DEFAULT)
+    often = compare(
+        run({"a": [1.0] * 40, "b": [0.0] * 40}), run({"a": [0.0] * 40, "b": 0.0}, id="b"), DEFAULT
+    )
+    assert often.metrics[0].cases == 2
+    assert often.metrics[0].difference == once.metrics[0].difference
+    assert [one.k for one in often.reliability] == [1, 2, 4, 8, 16, 32, 40]
+
+
+def test_a_metric_that_informs_is_compared_but_does_not_decide(run: MakeRun):
+    use = MetricUse("cost", 1, {}, None, (0.0, None), "lower")
+    cases = {f"case-{n}": 1.0 for n in range(20)}
+    before, after = with_metric(run(cases), use, 1.0), with_metric(run(cases, id="b"), use, 2.0)
+    made = compare(before, after, DEFAULT)
+    assert made.metrics[1].verdict == "regressed"
+    assert made.verdict == "inconclusive"
+    assert compare(before, after, Rules(held=["cost"])).verdict == "regressed"
+
+
+def test_the_pass_rate_and_the_metric_that_makes_it_are_one_test(run: MakeRun):
+    before = {f"case-{n}": 1.0 for n in range(10)}
+    after = before | {f"case-{n}": 0.0 for n in range(6)}
+    made = compare(run(before), run(after, id="run-b"), DEFAULT)
+    assert made.overall
+    assert made.overall.difference
+    assert made.overall.difference.adjusted_p == pytest.approx(2 * 0.5**6)
+    assert made.verdict == "regressed"
+
+
+def test_cases_that_were_scored_once_only_are_left_out_and_named(run: MakeRun):
+    made = compare(
+        run({"a": 1.0, "b": None, "c": 0.5}), run({"a": 1.0, "b": 1.0, "c": None}, id="b"), DEFAULT
+    )
+    (metric,) = made.metrics
+    assert (metric.cases, metric.lost, metric.gained) == (1, ("c",), ("b",))
+    assert metric.sentence.endswith(
+        ". 1 case scored only before and 1 case scored only after left out"
+    )
+
+
+def test_where_nothing_was_scored_twice_nothing_is_said(run: MakeRun):
+    made = compare(run({"a": None}), run({"a": 1.0}, id="b"), DEFAULT)
+    assert made.verdict == "inconclusive"
+    assert made.metrics[0].difference is None
+    assert made.metrics[0].sentence.startswith("no case was scored in both runs")
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (Rules(alpha=0.0), "alpha is 0, expected a number between 0 and 1"),
+        (Rules(margin=-0.1), "the margin of 'all' is -0.1, expected 0 or more"),
+        (Rules(margins={"recal": 0.1}), "'recal' is not a metric that both runs share"),
+        (Rules(held=["cost"]), "'cost' is not a metric that both runs share"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(run: MakeRun, rules: Rules, message: str):
+    with pytest.raises(UsageError) as error:
+        compare(run({"a": 1.0}), run({"a": 1.0}), rules)
+    assert str(error.value) == message
+
+
+def mirrored(made: Comparison) -> list[object]:
+    other = {"regressed": "improved", "improved": "regressed"}
+    found: list[object] = []
+    for one in made.metrics:
+        assert one.difference
+        low, high = one.difference.interval
+        found += [
+            other.get(one.verdict, one.verdict),
+            one.difference.p,
+            -one.difference.value,
+            -high,
+            -low,
+        ]
+    return found
+
+
+def plain(made: Comparison) -> list[object]:
+    found: list[object] = []
+    for one in made.metrics:
+        assert one.difference
+        found += [one.verdict, one.difference.p, one.difference.value, *one.difference.interval]
+    return found
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=14))
+def test_swapping_the_runs_mirrors_the_answer(run: MakeRun, pairs: list[tuple[float, float]]):
+    before = run({f"case-{n}": one for n, (one, _) in enumerate(pairs)})
+    after = run({f"case-{n}": other for n, (_, other) in enumerate(pairs)}, id="run-b")
+    there, back = compare(before, after, DEFAULT), compare(after, before, DEFAULT)
+    assert plain(there) == mirrored(back)
+
+
+def test_the_same_runs_give_the_same_bytes_whatever_the_order_of_their_cases(run: MakeRun):
+    before, after = run(values(60)), run(shifted(values(60), 0.0, noise=0.1), id="run-b")
+    turned = msgspec.structs.replace(before, cases=before.cases[::-1])
+    encode = msgspec.json.encode
+    assert encode(compare(before, after, DEFAULT)) == encode(compare(turned, after, DEFAULT))

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from karat.analysis.align import align
+from karat.analysis.flips import flips
+from karat.schema import Exchange, Flip, Run
+
+MakeRun = Callable[..., Run]
+
+
+def flipped(before: Run, after: Run) -> list[Flip]:
+    return [*flips(align(before, after).pairs, ["recall"])]
+
+
+def test_a_case_that_passed_and_does_not_any_more_broke(run: MakeRun):
+    (flip,) = flipped(run({"a": 1.0, "b": 1.0}), run({"a": 0.0, "b": 0.9}))
+    assert (flip.case, flip.kind, flip.before, flip.after) == ("a", "broke", "passed", "failed")
+    assert (flip.scores[0].before, flip.scores[0].after) == (1.0, 0.0)
+
+
+def test_a_case_that_passes_now_is_fixed_and_shows_what_was_said_before(run: MakeRun):
+    before, after = run({"a": 0.0}), run({"a": 1.0})
+    said = Exchange(user="Where is it?", expected="In Lund.", actual="I do not know.")
+    result = msgspec.structs.replace(before.cases[0], exchanges=(said,))
+    (flip,) = flipped(msgspec.structs.replace(before, cases=(result,)), after)
+    (turn,) = flip.turns
+    assert flip.kind == "fixed"
+    assert (turn.user, turn.expected, turn.before, turn.after) == (
+        "Where is it?",
+        "In Lund.",
+        "I do not know.",
+        None,
+    )
+
+
+def test_a_case_without_a_verdict_does_not_flip(run: MakeRun):
+    assert flipped(run({"a": 1.0, "b": None}), run({"a": None, "b": 0.0})) == []
+
+
+def test_with_repeats_most_attempts_decide(run: MakeRun):
+    before = run({"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 0.0]})
+    after = run({"a": [0.0, 1.0, 0.0], "b": [1.0, 0.0, 1.0]})
+    (flip,) = flipped(before, after)
+    assert (flip.case, flip.before, flip.after) == ("a", "passed", "failed")
