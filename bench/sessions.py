@@ -1,6 +1,6 @@
 """Recordings and the golden cases that they belong to, readable by Karat and by agentevals alike.
 
-OTLP JSON lines with GenAI attributes, one trace a line: an agent, and in turns its model and a tool.
+OTLP JSON lines with GenAI attributes, one trace a line: an agent, its model and a tool in turns.
 One golden case belongs to many traces, as when a suite is repeated; every seventh trace takes a
 wrong argument and says something else.
 """
@@ -17,10 +17,11 @@ from bench.data import kept
 
 _SECOND = 10**9
 _START = 1_780_000_000 * _SECOND
-_WORDS = (
+_LISTED = (
     "order delivery invoice refund parcel customer address payment return warranty replacement "
     "tracking status number please confirm within days business account email the of a to is for"
-).split()
+)
+_WORDS = _LISTED.split()
 _TOOLS = ("find_order", "track_parcel", "read_policy", "open_ticket", "send_email")
 CASES = 50
 
@@ -99,7 +100,7 @@ def _spans(dice: random.Random, number: int, tools: int, words: int) -> Iterator
     history = [user]
     for step in range(tools):
         begin = start + (4 * step + 1) * _SECOND
-        call = {**_call(case, step), "id": f"call_{dice.getrandbits(64):016x}"}
+        call: dict[str, Any] = {**_call(case, step), "id": f"call_{_id(dice)}"}
         if wrong and step == 0:
             call["args"] = {**call["args"], "order_id": "A-0"}
         result = " ".join(dice.choices(_WORDS, k=words))

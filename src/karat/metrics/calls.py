@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from karat.schema import Case, Json, ToolCall, Trace
 
@@ -11,7 +11,7 @@ _WIDTH = 60
 
 def shown(call: ToolCall) -> str:
     """`get_weather(city='Paris')`."""
-    if not isinstance(call.args, Mapping):
+    if not isinstance(call.args, dict):
         return call.name if call.args is None else f"{call.name}({value(call.args)})"
     return f"{call.name}({', '.join(f'{key}={value(arg)}' for key, arg in call.args.items())})"
 
@@ -47,13 +47,15 @@ def stated_by_turn(case: Case) -> bool:
 
 def differences(expected: Json, actual: Json) -> list[str]:
     """How the arguments differ, one line each."""
-    if not isinstance(expected, Mapping) or not isinstance(actual, Mapping):
+    if not isinstance(expected, dict) or not isinstance(actual, dict):
         return [] if expected == actual else [f"expected {_args(expected)}, got {_args(actual)}"]
     lines = [
         f"{key}: expected {value(arg)}, got {value(actual[key]) if key in actual else 'nothing'}"
         for key, arg in expected.items()
         if key not in actual or actual[key] != arg
     ]
+    if expected.keys() >= actual.keys():
+        return lines
     return lines + [
         f"{key}: unexpected {value(actual[key])}" for key in actual if key not in expected
     ]

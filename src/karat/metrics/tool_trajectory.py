@@ -141,8 +141,8 @@ def _mean(values: list[float | None], wrong: list[tuple[int, str]]) -> Score | U
 def _culprit(expected: Calls, actual: Calls, same: Same) -> str:
     if len(expected) != len(actual):
         return f"expected {listed(expected)}, got {listed(actual)}"
-    wrong = [pair for pair in zip(expected, actual, strict=True) if not same(*pair)]
-    golden, made = wrong[0]
+    wrong = [place for place, right in enumerate(map(same, expected, actual)) if not right]
+    golden, made = expected[wrong[0]], actual[wrong[0]]
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
     if golden.name == made.name:
         return f"{golden.name}: {'; '.join(differences(golden.args, made.args))}{more}"
@@ -162,7 +162,7 @@ def _same_or_unstated(expected: ToolCall, actual: ToolCall) -> bool:
 
 
 def _exact(expected: Calls, actual: Calls, same: Same) -> bool:
-    return len(expected) == len(actual) and all(map(same, expected, actual))
+    return len(expected) == len(actual) and False not in map(same, expected, actual)
 
 
 def _in_order(expected: Calls, actual: Calls, same: Same) -> bool:

@@ -1,0 +1,123 @@
+"""What a whole run costs, from the files to the report, beside `agentevals run`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from resource import struct_rusage
+
+from bench.data import FOLDER
+from bench.measure import KARAT, OURS, PEERS, Command, environment, reported
+from bench.row import Number, Row, at_most, faster
+from bench.sessions import golden, recordings
+
+_TRAJECTORY, _ROUGE = ("-m", "tool_trajectory_avg_score"), ("-m", "response_match_score")
+_BOTH = (*_TRAJECTORY, *_ROUGE)
+_AGENTEVALS = PEERS.parent / "agentevals"
+_ORJSON = """
+import sys, time, orjson
+data = open(sys.argv[1], "rb").read()
+start = time.process_time()
+for line in data.splitlines():
+    orjson.loads(line)
+print(time.process_time() - start)
+"""
+
+
+def measure() -> Iterator[Row]:
+    """Processor time of both, with all processes that they start. One trace in seven fails.
+
+    Neither side keeps the run: agentevals cannot.
+    """
+    small = recordings("small", traces=10_000, tools=1, words=12), golden("small", tools=1)
+    large = recordings("large", traces=1_000, tools=47, words=30), golden("large", tools=47)
+    yield from _many("10,000 traces of 4 spans", *small, repeats=1, target=40)
+    yield _memory(*small)
+    yield from _many("1,000 traces of 96 spans", *large, repeats=1, target=12)
+    one = recordings("small", traces=1, tools=1, words=12)
+    yield from _one("trajectory", one, small[1], _TRAJECTORY, target=8)
+    yield from _one("trajectory and ROUGE", one, small[1], _BOTH, target=30)
+    yield _beside_decoding(*large)
+    medium = recordings("medium", traces=6_250, tools=6, words=220), golden("medium", tools=6)
+    yield _beside_decoding(*medium)
+
+
+def _many(what: str, file: Path, cases: Path, *, repeats: int, target: float) -> Iterator[Row]:
+    ours = min(_cost(_karat(file, cases, _BOTH)).seconds for _ in range(repeats + 2))
+    theirs = min(_cost(_agentevals(file, cases, _BOTH)).seconds for _ in range(repeats))
+    size = f"{file.stat().st_size / 1e6:.0f} MB"
+    yield faster(
+        f"Processor time for {what} ({size}), trajectory and ROUGE",
+        Number(name="`karat run`", value=ours, unit="s"),
+        Number(name="`agentevals run`", value=theirs, unit="s"),
+        target=target,
+    )
+
+
+def _one(
+    what: str, file: Path, cases: Path, metrics: tuple[str, ...], *, target: float
+) -> Iterator[Row]:
+    ours = min(_cost(_karat(file, cases, metrics)).seconds for _ in range(10))
+    theirs = min(_cost(_agentevals(file, cases, metrics)).seconds for _ in range(3))
+    yield faster(
+        f"Processor time for one trace, {what}",
+        Number(name="`karat run`", value=ours * 1000, unit="ms"),
+        Number(name="`agentevals run`", value=theirs * 1000, unit="ms"),
+        target=target,
+    )
+
+
+def _memory(file: Path, cases: Path) -> Row:
+    """Of the largest process, when all cores are at work."""
+    return at_most(
+        "Peak memory for 10,000 traces of 4 spans",
+        Number(name="`karat run`", value=_cost(_karat(file, cases, _BOTH)).megabytes, unit="MB"),
+        Number(name="limit", value=150, unit="MB"),
+        target=1,
+    )
+
+
+def _beside_decoding(file: Path, cases: Path) -> Row:
+    ours = min(_cost(_karat(file, cases, _BOTH, "--jobs", "1")).seconds for _ in range(3))
+    theirs = reported({"orjson": [OURS, "-c", _ORJSON, file]}, repeats=5)["orjson"]
+    return at_most(
+        f"The whole run on one core ({file.stat().st_size / 1e6:.0f} MB), trajectory and ROUGE",
+        Number(name="`karat run --jobs 1`", value=ours, unit="s"),
+        Number(name="`orjson.loads`, line by line", value=theirs, unit="s"),
+        target=2.5,
+    )
+
+
+def _karat(file: Path, cases: Path, metrics: tuple[str, ...], *more: str) -> Command:
+    return [KARAT, "run", file, "--golden", cases, *metrics, "--no-store", *more]
+
+
+def _agentevals(file: Path, cases: Path, metrics: tuple[str, ...]) -> Command:
+    return [_AGENTEVALS, "run", file, "--eval-set", cases, *metrics]
+
+
+class _Cost:
+    """What a command and all its processes took."""
+
+    def __init__(self, usage: struct_rusage) -> None:
+        self.seconds = usage.ru_utime + usage.ru_stime
+        self.megabytes = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def _cost(command: Command) -> _Cost:
+    """Exit code 1 is fine: some of the traces fail."""
+    with subprocess.Popen(
+        [str(part) for part in command],
+        env=environment(),
+        cwd=FOLDER,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return _Cost(usage)
