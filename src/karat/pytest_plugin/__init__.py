@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 if TYPE_CHECKING:
-    from karat.pytest_plugin.golden import Golden
+    from karat.pytest_plugin.fixture import Golden
     from karat.pytest_plugin.session import Session
 
 _MARKER = (
@@ -27,14 +27,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="Write the scores of all golden cases to FILE, for `karat compare` and `karat gate`.",
     )
+    group.addoption(
+        "--karat-store", metavar="PATH|URL", help="Keep them in this store, for `karat runs`."
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
     path = cast("Path | None", config.getoption("--karat-run"))
-    if path and not hasattr(config, "workerinput") and not config.getoption("collectonly"):
+    store = cast("str | None", config.getoption("--karat-store"))
+    if (path or store) and not hasattr(config, "workerinput") and not config.option.collectonly:
         record = import_module("karat.pytest_plugin.record")
-        config.pluginmanager.register(record.Recorder(config.invocation_params.dir / path))
+        file = config.invocation_params.dir / path if path else None
+        config.pluginmanager.register(record.Recorder(file, store))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

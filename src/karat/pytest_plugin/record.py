@@ -1,7 +1,8 @@
-"""`--karat-run FILE`: the scores of the session, from all its processes, as one run."""
+"""`--karat-run FILE`, `--karat-store PLACE`: what was scored, in whichever process, as one run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -19,10 +20,10 @@ from karat.schema import Run
 class Recorder:
     """Collects what the tests gave, and writes it when all of them are over."""
 
-    def __init__(self, path: Path) -> None:
-        if not path.parent.is_dir():
-            raise pytest.UsageError(f"--karat-run {path}: the folder does not exist")
-        self._path = path
+    def __init__(self, file: Path | None, store: str | None) -> None:
+        if file and not file.parent.is_dir():
+            raise pytest.UsageError(f"--karat-run {file}: the folder does not exist")
+        self._file, self._store = file, store
         self._heads: dict[str, api.Head] = {}
         self._tested: dict[str, api.Tested] = {}
         self._lines: list[str] = []
@@ -42,10 +43,10 @@ class Recorder:
         """An empty run is written too: what is left from the last time must not pass for this."""
         try:
             made = api.session_run(self._heads, self._tested.values())
-            replace(self._path, render(made, "json", {}).encode())
-            self._lines = self._told(made)
+            self._lines = [*self._asides(made), f"{made.verdict}: {headline(made)}"]
+            self._lines += self._written(made)
         except KaratError as error:
-            self._lines = [f"error: {error}"]
+            self._lines += [f"error: {error}"]
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -53,11 +54,17 @@ class Recorder:
         for line in self._lines:
             terminalreporter.write_line(printable(line))
 
-    def _told(self, made: Run) -> list[str]:
-        problems = dict.fromkeys(one for head in self._heads.values() for one in head.problems)
-        return [
-            *[f"{one.severity}: {one.where}: {one.message}" for one in problems],
-            *[f"trace {one.trace} has no case: {one.why}" for one in made.unmatched],
-            f"{made.verdict}: {headline(made)}",
-            f"written to {self._path}",
-        ]
+    def _written(self, made: Run) -> Iterator[str]:
+        if self._file:
+            replace(self._file, render(made, "json", {}).encode())
+            yield f"written to {self._file}"
+        if self._store:
+            api.keep_run(made, store=self._store, labels=api.own_labels({}))
+            yield "kept in the store"
+
+    def _asides(self, made: Run) -> Iterator[str]:
+        """What is wrong with the recordings, but is no test."""
+        for one in dict.fromkeys(one for head in self._heads.values() for one in head.problems):
+            yield f"{one.severity}: {one.where}: {one.message}"
+        for one in made.unmatched:
+            yield f"trace {one.trace} has no case: {one.why}"

@@ -13,7 +13,7 @@ import pytest
 from karat import api
 from karat.errors import KaratError, UsageError
 from karat.pytest_plugin.arguments import Arguments, arguments
-from karat.pytest_plugin.golden import Given, Golden
+from karat.pytest_plugin.fixture import Given, Golden
 from karat.schema import Dataset
 
 _GOLDEN = pytest.StashKey[Golden]()
@@ -24,7 +24,7 @@ class Session:
 
     def __init__(self, config: pytest.Config) -> None:
         self._root = config.rootpath
-        self._recording = bool(config.getoption("--karat-run"))
+        self._recording = any(map(config.getoption, ("--karat-run", "--karat-store")))
         self._datasets: dict[Path, Dataset] = {}
         self._suites: list[tuple[pytest.Mark, Arguments, api.Suite]] = []
         self._heads: dict[int, api.Head] = {}

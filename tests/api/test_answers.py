@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from karat.api.answers import as_trace
+from karat.errors import UsageError
+from karat.schema import Case, ToolCall, Trace, Turn
+
+CASE = Case(id="refund", turns=(Turn(user="Hello"), Turn(user="I want my money back")))
+
+
+def test_a_text_is_the_response_of_the_first_turn():
+    made = as_trace(CASE, "Hi!", "t")
+    assert made == Trace(id="t", case="refund", turns=(Turn(user="Hello", response="Hi!"),))
+
+
+def test_a_list_has_a_reply_for_each_turn():
+    made = as_trace(CASE, ["Hi!", "Here it is.", "Bye."], "t")
+    assert [(turn.user, turn.response) for turn in made.turns] == [
+        ("Hello", "Hi!"),
+        ("I want my money back", "Here it is."),
+        (None, "Bye."),
+    ]
+
+
+def test_a_dict_says_which_tools_were_called_and_what_the_state_is():
+    calls = [{"name": "refund", "args": {"order": 7}}, ToolCall(name="close", args={})]
+    made = as_trace(CASE, {"response": "Done.", "tool_calls": calls, "state": {"open": 0}}, "t")
+    assert made.turns[0].tool_calls == (
+        ToolCall(name="refund", args={"order": 7}),
+        ToolCall(name="close", args={}),
+    )
+    assert made.state == {"open": 0}
+
+
+def test_tool_calls_that_are_not_told_are_not_recorded():
+    assert as_trace(CASE, {"response": "Done."}, "t").turns[0].tool_calls is None
+
+
+def test_a_trace_is_taken_as_it_is():
+    trace = Trace(id="own")
+    assert as_trace(CASE, trace, "t") is trace
+
+
+@pytest.mark.parametrize("answer", [None, 7, b"text", [], [None], {1: 2}])
+def test_anything_else_is_an_error(answer: object):
+    with pytest.raises(UsageError, match=r"found|no field"):
+        as_trace(CASE, answer, "t")  # pyright: ignore[reportArgumentType] - agents answer anything
+
+
+def test_a_field_of_the_wrong_type_is_named():
+    with pytest.raises(UsageError, match=r"'refund': Expected `str \| null`.*\$\.turns\[0\]"):
+        as_trace(CASE, {"response": 7}, "t")

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+import karat
+from karat import Case
+from karat.api import score
+from karat.errors import UsageError
+from karat.schema import ToolCall, Turn
+
+CASE = Case(
+    id="refund",
+    turns=(
+        Turn(
+            user="I want my money back",
+            response="You get 20 euros back.",
+            tool_calls=(ToolCall(name="refund", args={"euros": 20}),),
+        ),
+    ),
+)
+GOOD = {
+    "response": "You get 20 euros back.",
+    "tool_calls": [{"name": "refund", "args": {"euros": 20}}],
+}
+BAD = {"response": "No.", "tool_calls": [{"name": "refund", "args": {"euros": 25}}]}
+
+
+def test_a_good_answer_passes_by_the_default_metrics():
+    scores = karat.check(CASE, GOOD)
+    assert scores.passed
+    assert scores["tool_trajectory_avg_score"] == scores["response_match_score"] == 1
+
+
+def test_a_bad_answer_fails_with_the_edit_script_and_both_texts():
+    with pytest.raises(AssertionError) as caught:
+        karat.check(CASE, BAD, metrics=["tool_trajectory_avg_score"])
+    text = str(caught.value)
+    assert "refund: euros: expected 20, got 25" in text
+    assert "expected  You get 20 euros back." in text
+    assert "actual    No." in text
+
+
+def test_a_score_is_there_whether_it_passes_or_not():
+    scores = karat.score(CASE, BAD, metrics=["response_match_score"])
+    assert not scores.passed
+    assert scores["response_match_score"] == 0
+    assert repr(scores) == "<Scores failed response_match_score=0.0>"
+
+
+def test_a_threshold_decides():
+    answer = "You get 20 euros."
+    assert not karat.score(CASE, answer, thresholds={"response_match_score": 0.95}).passed
+    assert karat.score(CASE, answer, thresholds={"response_match_score": 0.5}).passed
+
+
+def test_an_unscored_metric_is_no_number():
+    scores = karat.score(Case.of("Hello"), "Hi!", metrics=["response_match_score"])
+    assert not scores.passed
+    with pytest.raises(AssertionError, match="response_match_score unscored: the case expects no"):
+        scores["response_match_score"]
+
+
+def test_a_metric_that_was_not_asked_for_is_an_error():
+    with pytest.raises(UsageError, match="'latency' was not asked for") as caught:
+        score(CASE, GOOD, metrics=["response_match_score"])["latency"]
+    assert caught.value.hint == "asked for: response_match_score"
+
+
+def test_a_misspelt_metric_is_an_error_with_a_suggestion():
+    with pytest.raises(UsageError, match="unknown metric 'respons_match'"):
+        karat.check(CASE, GOOD, metrics=["respons_match"])

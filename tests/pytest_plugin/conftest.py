@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from karat import Case, Dataset, api
+
+CASES = [
+    Case.of("Are you open on Monday?", "No, we are closed on Monday.", id="monday", tags=["shop"]),
+    Case.of("Do you sell bells?", "Yes, from 5 euros.", id="bells", tags=["stock"]),
+    Case.of("Do you repair e-bikes?", "Yes, all of them.", id="ebikes", tags=["repair"]),
+]
+INI = """
+[pytest]
+filterwarnings = error
+addopts = --strict-markers -p no:hypothesispytest -p no:anyio
+"""
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Golden data of three cases, and the bundled data in `demo`. All that Karat imports is
+    imported here: what `pytester` imports, it throws away after every test."""
+    folder = tmp_path_factory.mktemp("files")
+    api.save(Dataset(name="shop", cases=CASES), folder / "shop.json", format="questions")
+    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+        shutil.copytree(data, folder / "demo")
+    api.run(
+        [folder / "demo" / "traces" / "good.otlp.jsonl"],
+        golden=folder / "demo" / "support.evalset.json",
+    )
+    api.metrics()
+    return folder
+
+
+@pytest.fixture
+def shop(files: Path, pytester: pytest.Pytester) -> pytest.Pytester:
+    shutil.copytree(files, pytester.path, dirs_exist_ok=True)
+    pytester.makeini(INI)
+    return pytester
