@@ -191,7 +191,7 @@ def test_a_screen_reader_finds_landmarks_headings_and_names(open_page: OpenPage)
 
 def test_the_tab_key_goes_through_the_page_in_order_and_is_seen(open_page: OpenPage):
     page = open_page(render(small()))
-    stops: list[tuple[float, float]] = []
+    stops: list[float] = []
     names: list[str] = []
     for _ in range(30):
         page.keyboard.press("Tab")
