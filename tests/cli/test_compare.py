@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import FormatError, InputError, RefusedError, UsageError
+
+TRAJECTORY = "tool_trajectory_avg_score"
+MATCH = "response_match_score"
+
+
+@pytest.fixture(autouse=True)
+def _runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs of two releases of the bike shop's agent, in `good.json` and `regressed.json`."""
+    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+        shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1780000000")  # 28 May 2026
+    for release in ("good", "regressed"):
+        evaluate(release, f"{release}.json")
+
+
+def evaluate(release: str, output: str, *args: str) -> None:
+    traces = f"traces/{release}.otlp.jsonl"
+    call("run", traces, "--golden", "support.evalset.json", *args, "--format", "json", "-o", output)
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(karat, [*args])
+
+
+def quarantine(expires: str = "2026-06-30", case: str = "warranty_frame") -> str:
+    Path("quarantine.toml").write_text(
+        f'[[quarantine]]\ncase = "{case}"\nowner = "ida"\nexpires = "{expires}"\n'
+        'reason = "the warranty service is being replaced"\n'
+    )
+    return "quarantine.toml"
+
+
+def test_a_run_carries_the_fingerprints_of_cases_and_mappers():
+    cases = json.loads(Path("good.json").read_text())["cases"]
+    assert all(one["digest"].startswith("sha256:") for one in cases)
+    assert {one["mapper"] for one in cases if one["trace"]} == {"genai@1"}
+
+
+def test_what_broke_is_shown_with_expected_before_and_after():
+    result = call("compare", "good.json", "regressed.json")
+    assert result.exit_code == 0
+    assert "inconclusive: pass_rate" in result.stdout
+    assert "broke stock_winter_tyres" in result.stdout
+    assert "expected  Yes, we have 6 studded winter tyres" in result.stdout
+    assert "before    (passed)" in result.stdout
+    assert "after     I am sorry, I cannot look into our stock" in result.stdout
+
+
+def test_a_comparison_is_one_json_document():
+    made = json.loads(call("compare", "good.json", "regressed.json", "--format", "json").stdout)
+    assert made["schema"] == "karat.comparison/1"
+    assert made["cases"]["same"] == 9
+    assert [one["name"] for one in made["metrics"]] == [TRAJECTORY, MATCH]
+    assert made["overall"]["passes"] is None
+    assert made["metrics"][0]["passes"]["broke"] == 3
+    assert len(made["flips"]) == 4
+
+
+def test_the_same_runs_give_the_same_bytes():
+    args = ("compare", "good.json", "regressed.json", "--format", "json")
+    assert call(*args).stdout == call(*args).stdout
+
+
+def test_an_exit_code_is_given_only_if_it_is_asked_for():
+    regressed = ("compare", "good.json", "regressed.json", "--alpha", "0.4")
+    assert call(*regressed).stdout.startswith("regressed: ")
+    assert call(*regressed).exit_code == 0
+    assert call(*regressed, "--exit-code").exit_code == 1
+    assert call("compare", "good.json", "good.json", "--exit-code").exit_code == 0
+
+
+def test_margins_are_for_all_metrics_or_for_one():
+    args = ("--margin", "0.1", "--margin", f"{MATCH}=0.3", "--format", "json")
+    made = json.loads(call("compare", "good.json", "regressed.json", *args).stdout)
+    assert [one["difference"]["margin"] for one in made["metrics"]] == [0.1, 0.3]
+
+
+@pytest.mark.parametrize("margin", ["wide", f"{MATCH}=wide", "=0.1"])
+def test_a_margin_that_is_no_number_is_a_usage_error(margin: str):
+    result = call("compare", "good.json", "good.json", "--margin", margin)
+    assert result.exit_code == 2
+    assert "Found " in result.stderr
+
+
+def test_what_moved_is_named():
+    evaluate("regressed", "other.json", "-m", MATCH, "-m", "bleu", "--threshold", f"{MATCH}=0.9")
+    text = call("compare", "good.json", "other.json").stdout
+    assert "metric bleu, used not before, once after: not compared" in text
+    assert f"metric {MATCH}, threshold: 0.8 → 0.9; scores are compared, passing is not" in text
+    assert f"metric {TRAJECTORY}, used once before, not after: not compared" in text
+
+
+def test_markdown_does_not_carry_out_what_agents_say():
+    text = call("compare", "good.json", "regressed.json", "--format", "md").stdout
+    assert text.startswith("### inconclusive: pass\\_rate")
+    assert "| repair\\_brake | passed | failed |" in text
+
+
+def test_a_file_that_is_no_run_is_named():
+    Path("other.json").write_text("{}")
+    result = call("compare", "good.json", "other.json")
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception).startswith("other.json: ")
+
+
+def test_without_scipy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    result = call("compare", "good.json", "regressed.json")
+    assert isinstance(result.exception, UsageError)
+    assert "the package 'scipy'" in str(result.exception)
+    assert result.exception.hint == "pip install 'karat[stats]'"
+
+
+def test_a_gate_passes_what_is_inconclusive_unless_it_is_strict():
+    args = ("gate", "regressed.json", "--baseline", "good.json")
+    assert call(*args).exit_code == 0
+    assert call(*args).stdout.startswith("passed: run-")
+    assert call(*args, "--strict").exit_code == 1
+
+
+def test_a_gate_fails_what_regressed_or_stays_below():
+    assert (
+        call("gate", "regressed.json", "--baseline", "good.json", "--alpha", "0.4").exit_code == 1
+    )
+    assert (
+        call("gate", "good.json", "--baseline", "regressed.json", "--alpha", "0.4").exit_code == 0
+    )
+    low = call("gate", "regressed.json", "--min-pass-rate", "0.9", "--allow-unscored")
+    assert low.exit_code == 1
+    assert "failed  pass_rate: 50.0% of 8 cases, expected at least 90.0%" in low.stdout
+
+
+def test_a_gate_holds_means_to_thresholds():
+    args = ("gate", "good.json", "--allow-unscored", "--threshold")
+    assert call(*args, f"{MATCH}=0.9").exit_code == 0
+    assert call(*args, f"{MATCH}=0.999").exit_code == 1
+
+
+def test_a_gate_without_rules_could_not_be_carried_out():
+    result = call("gate", "good.json")
+    assert isinstance(result.exception, UsageError)
+    assert "--baseline" in str(result.exception.hint)
+
+
+def test_rules_come_from_karat_toml_and_flags_win():
+    Path("karat.toml").write_text(
+        '[gate]\nbaseline = "good.json"\nstrict = true\nmin_pass_rate = 0.9\n'
+        f'quarantine = "{quarantine()}"\n\n[gate.thresholds]\n{MATCH} = 0.5\n'
+    )
+    made = json.loads(call("gate", "regressed.json", "--format", "json").stdout)
+    assert [one["status"] for one in made["checks"]][:3] == ["passed", "passed", "failed"]
+    assert made["comparison"]["cases"]["same"] == 8
+    lax = json.loads(
+        call("gate", "regressed.json", "--min-pass-rate", "0.1", "--format", "json").stdout
+    )
+    assert [one["status"] for one in lax["checks"]][:3] == ["passed"] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['[gate]\nbaselin = "good.json"\n', "[gate]\nmargin = true\n", '[gate]\nquarantine = "../q"\n'],
+)
+def test_a_mistake_in_the_rules_is_an_error(text: str):
+    Path("karat.toml").write_text(text)
+    assert isinstance(call("gate", "good.json", "--min-pass-rate", "0.5").exception, FormatError)
+
+
+def test_a_case_in_quarantine_does_not_decide_and_is_shown():
+    args = ("gate", "regressed.json", "--min-pass-rate", "0.55", "--allow-unscored")
+    assert call(*args).exit_code == 1
+    result = call(*args, "--quarantine", quarantine())
+    assert result.exit_code == 0
+    assert "in quarantine  warranty_frame, until 2026-06-30, ida: the warranty" in result.stdout
+
+
+def test_a_quarantine_that_is_over_is_an_error_with_its_owner():
+    args = ("gate", "regressed.json", "--min-pass-rate", "0.5", "--quarantine")
+    result = call(*args, quarantine(expires="2026-05-27"))
+    assert isinstance(result.exception, RefusedError)
+    assert "'warranty_frame' on 2026-05-27, owner ida" in str(result.exception)
+    last_day = call(*args, quarantine(expires="2026-05-28"), "--allow-unscored")
+    assert last_day.exit_code == 0
+
+
+def test_a_case_in_quarantine_that_is_not_in_the_run_is_a_warning():
+    result = call(
+        "gate", "good.json", "--min-pass-rate", "0.5", "--quarantine", quarantine(case="waranty")
+    )
+    assert "the run has no case 'waranty', which is in quarantine" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[quarantine]]\ncase = "a"\n', "'owner' is missing"),
+        ('[[quarantine]]\ncase = "a"\nowner = "i"\nexpires = "soon"\n', "expected a day such as"),
+        ('[[quarantine]]\ncase = "a"\nowner = "i"\nexpires = 2026-05-01\n', "quote it"),
+        ('[[cases]]\ncase = "a"\n', "unknown key 'cases'"),
+    ],
+)
+def test_a_quarantine_that_is_not_complete_is_refused(text: str, message: str):
+    Path("quarantine.toml").write_text(text)
+    result = call("gate", "good.json", "--min-pass-rate", "0.5", "--quarantine", "quarantine.toml")
+    assert isinstance(result.exception, FormatError)
+    assert message in str(result.exception)
+
+
+def test_calibration_can_be_required():
+    result = call("gate", "good.json", "--require-calibration", "--allow-unscored")
+    assert result.exit_code == 1
+    assert "failed  calibration: the run records no calibration of its judges" in result.stdout
