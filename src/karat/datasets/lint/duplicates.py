@@ -14,13 +14,13 @@ from karat.schema import Case, Dataset, Json, ToolCall
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _GAP = re.compile(r"[\W_]+")
-_NAMES = {
-    "response": "answer",
-    "tool_calls": "tool calls",
-    "trajectory": "trajectory",
-    "state": "state",
-    "contains": "texts in the answer",
-    "contract": "contract",
+_OTHER = {
+    "response": "another answer is expected",
+    "tool_calls": "other tool calls are expected",
+    "trajectory": "another trajectory is expected",
+    "state": "another state is expected",
+    "contains": "other texts in the answer are expected",
+    "contract": "another contract is expected",
 }
 
 
@@ -51,11 +51,9 @@ class Duplicates:
         for name, mark in marks.items():
             other, earlier = stated.setdefault(name, (mark, place))
             if other != mark:
-                message = f"the input is that of {_the(earlier)}, but other {_NAMES[name]} expected"
+                message = f"the input is that of {_the(earlier)}, but {_OTHER[name]}"
                 hint = "correct one of them, or say in the context what makes the difference"
-                yield Found(
-                    "K203", place, message.replace("answer expected", "answer is expected"), hint
-                )
+                yield Found("K203", place, message, hint)
                 return
 
     def end(self, head: Dataset, cases: int) -> Iterator[Found]:

@@ -47,7 +47,8 @@ def _expects(case: Case) -> bool:
     whole = (case.tool_calls, case.trajectory, case.state, case.contains)
     return (
         any(part is not None for part in whole)
-        or bool(case.contract or case.reference or case.rubrics or case.goal or case.scenario)
+        or bool(case.contract or case.reference or case.rubrics or case.scenario)
+        or bool(case.goal or case.metrics)
         or any((turn.response or "").strip() or turn.rubrics for turn in case.turns)
         or any(turn.tool_calls is not None for turn in case.turns)
     )

@@ -4,10 +4,11 @@ Two inputs are near duplicates if at least four fifths of their three-letter seq
 (Jaccard), and all of their numbers: `order 17` and `order 18` are different questions. Every pair
 that is named was compared exactly.
 
-Which pairs are compared follows from the prefix filter: sets that are this similar share one of
-their few rarest members. So each set is listed under those only. A list that is full takes no more,
-which keeps the time linear even if every input is made from one template; only there may a pair be
-missed.
+Which pairs are compared follows from sketches (MinHash, one permutation, in bands): two texts meet
+if one of eight bands of their sketches is the same, which happens to 98 of 100 pairs that are just
+similar enough, and to practically all that are more so. Sequences are hashed by their bytes: the
+same file gives the same findings everywhere. A band or a text with very many partners takes only
+the first ones, which keeps the time linear even if all inputs are made from one template.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
 from typing import NamedTuple
 
 from karat.datasets.lint.check import Found, Item, Place
@@ -23,10 +26,14 @@ from karat.schema import Dataset
 
 SIMILAR = 0.8
 _GAP = re.compile(r"[\W_]+")
-_NUMBER = re.compile(r"\w*\d\w*")
+_DIGIT = re.compile(r"\d")
 _LONGEST = 5_000
 """Characters that are compared."""
+_BINS, _BAND = 32, 4
 _FULL = 50
+"""Texts that are listed under one band."""
+_TRIED = 40
+"""Texts that one text is compared with."""
 
 
 class Pair(NamedTuple):
@@ -67,16 +74,13 @@ def plain(text: str) -> str:
 def near_pairs(texts: list[str]) -> Iterator[Pair]:
     """For each text that has a near duplicate before it, the most similar one. Texts that are
     equal are the business of another rule."""
-    chosen = [*_comparable(texts)]
-    grams = {index: _grams(text) for index, text in chosen}
-    counts = Counter(gram for found in grams.values() for gram in found)
-    listed: dict[tuple[str, str], list[int]] = {}
-    for index, text in chosen:
-        own = grams[index]
-        prefix = _rarest(own, counts)
-        numbers = " ".join(sorted(_NUMBER.findall(text)))
-        lists = [listed.setdefault((numbers, gram), []) for gram in prefix]
-        best = _best(own, {other for found in lists for other in found}, grams)
+    grams: dict[int, frozenset[str]] = {}
+    listed: dict[tuple[object, ...], list[int]] = {}
+    for index, text in _comparable(texts):
+        own = grams[index] = _grams(text)
+        lists = [listed.setdefault(band, []) for band in _bands(own, _numbers(text))]
+        met = Counter(other for found in lists for other in found)
+        best = _best(own, [other for other, _ in met.most_common(_TRIED)], grams)
         if best:
             yield Pair(index, best[1], best[0])
         for found in lists:
@@ -87,27 +91,42 @@ def near_pairs(texts: list[str]) -> Iterator[Pair]:
 def _comparable(texts: list[str]) -> Iterator[tuple[int, str]]:
     """Each text once, and only if another one has the same numbers."""
     first = {text: index for index, text in reversed([*enumerate(texts)])}
-    numbers = {index: " ".join(sorted(_NUMBER.findall(text))) for text, index in first.items()}
-    shared = Counter(numbers.values())
+    shared = Counter(map(_numbers, first))
     for index, text in enumerate(texts):
-        if first[text] == index and shared[numbers[index]] > 1:
+        if first[text] == index and shared[_numbers(text)] > 1:
             yield index, text
+
+
+def _numbers(text: str) -> str:
+    if not _DIGIT.search(text):
+        return ""
+    return " ".join(sorted(word for word in text.split() if _DIGIT.search(word)))
 
 
 def _grams(text: str) -> frozenset[str]:
     padded = f" {text} "
-    return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
+    return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
-def _rarest(grams: frozenset[str], counts: Counter[str]) -> list[str]:
-    """As many as it takes for two similar sets to have one in common."""
-    size = len(grams)
-    length = size - -(-size * 4 // 5) + 1
-    return sorted(grams, key=lambda gram: (counts[gram], gram))[:length]
+@lru_cache(maxsize=1 << 16)
+def _hashed(gram: str) -> int:
+    return int.from_bytes(blake2b(gram.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+def _bands(grams: frozenset[str], numbers: str) -> Iterator[tuple[object, ...]]:
+    """The least hash in each bin, a few bins to a band; an empty bin has that of the next one."""
+    hashes = sorted(map(_hashed, grams), reverse=True)
+    least = [0] * _BINS
+    for hashed in hashes:  # the least one comes last
+        least[hashed % _BINS] = hashed
+    last = next(filter(None, least))
+    for at in reversed(range(_BINS)):
+        last = least[at] = least[at] or last
+    return ((at, numbers, *least[at : at + _BAND]) for at in range(0, _BINS, _BAND))
 
 
 def _best(
-    own: frozenset[str], others: set[int], grams: dict[int, frozenset[str]]
+    own: frozenset[str], others: list[int], grams: dict[int, frozenset[str]]
 ) -> tuple[float, int] | None:
     """The most similar of the others, the earliest of equals."""
     best: tuple[float, int] | None = None

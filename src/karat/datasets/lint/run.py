@@ -42,12 +42,15 @@ class Settings(NamedTuple):
     use: DatasetUse | None = None
 
 
+_DEFAULT = Settings()
+
+
 def lint(
     path: FilePath,
     formats: Sequence[Format],
     *,
     name: str | None = None,
-    settings: Settings = Settings(),  # noqa: B008 - a tuple
+    settings: Settings = _DEFAULT,
     fix: bool = False,
 ) -> LintedFile:
     """What is wrong with a golden file; with `fix`, what is left after masking it."""
@@ -105,8 +108,8 @@ def _check(opened: Opened, settings: Settings) -> tuple[int, list[Found]]:
 def _items(opened: Opened) -> Iterator[Item]:
     aside = read_aside(opened.source.path) if opened.container != "document" else Aside()
     key = list_key(opened.source.document, opened.format.items_keys)
-    rows = zip(opened.items(), read_cases(opened, aside), strict=True)
-    for index, (row, case) in enumerate(rows):
+    rows = zip(read_cases(opened, aside), opened.items(), strict=True)
+    for index, (case, row) in enumerate(rows):
         whole = row.value is opened.source.document
         base: Path = () if whole else (index,) if key is None else (key, index)
         rules = [find_rule(name) for name in _silenced(case)]

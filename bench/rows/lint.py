@@ -1,0 +1,81 @@
+"""How long near duplicates take to find, and how long all other rules of `karat lint` take."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+from bench.data import FOLDER
+from bench.measure import KARAT, OURS, race, reported
+from bench.row import Number, Row, at_most
+
+_CASES = 100_000
+_NEAR = """
+import sys, time, karat
+from karat.datasets.lint.duplicates import input_text
+from karat.datasets.lint.near import near_pairs, plain
+cases = karat.load(sys.argv[1]).cases
+start = time.perf_counter()
+found = sum(1 for _ in near_pairs([plain(input_text(case)) for case in cases]))
+print(time.perf_counter() - start)
+assert found >= len(cases) // 100, found
+"""
+
+
+def measure() -> Iterator[Row]:
+    """One case in a hundred is a near duplicate; a minute on one core is what is promised."""
+    file = _examples()
+    minute = Number(name="one minute", value=60, unit="s")
+    near = reported({"karat": [OURS, "-c", _NEAR, file]}, repeats=2)["karat"]
+    yield at_most(
+        f"Near duplicates among {_CASES:,} cases, on one core",
+        Number(name="`near_pairs`", value=near, unit="s"),
+        minute,
+        target=1,
+    )
+    command = [KARAT, "lint", file, "--ignore", "near-duplicate", "-o", file.with_suffix(".txt")]
+    whole = race({"karat": command}, repeats=1)["karat"]
+    yield at_most(
+        f"All other rules of `karat lint` on {_CASES:,} cases",
+        Number(name="`karat lint --ignore near-duplicate`", value=whole, unit="s"),
+        minute,
+        target=1,
+    )
+
+
+def _examples() -> Path:
+    """Questions of words that are as rare as words are, every hundredth with a word changed."""
+    path = FOLDER / f"questions-{_CASES}.json"
+    if not path.exists():
+        FOLDER.mkdir(exist_ok=True)
+        rng = random.Random(4)  # noqa: S311 - not a secret
+        examples = [_example(question) for question in _questions(rng)]
+        path.write_text(json.dumps({"name": "large", "examples": examples}))
+    return path
+
+
+def _questions(rng: random.Random) -> Iterator[str]:
+    syllables = [
+        "".join(pair) for pair in product("bcdfghjklmnprstvw", ("a", "en", "i", "or", "u"))
+    ]
+    words = ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(20_000)]
+    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    kept: list[str] = []
+    for number in range(_CASES):
+        if number % 100 == 99:
+            kept[-1] += "s"
+        else:
+            kept = rng.choices(words, weights, k=rng.randint(6, 24))
+        yield " ".join(kept) + "?"
+
+
+def _example(question: str) -> dict[str, object]:
+    return {
+        "input": question,
+        "expectedOutput": f"Yes, as for {question[:60]}",
+        "context": f"It is written that {question[:-1]}, and more of it in the handbook.",
+        "tags": ["happy-path"],
+    }

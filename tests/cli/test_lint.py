@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import KaratError
+
+KEY = "ghp_" + "a1B2" * 9
+EXAMPLES = {
+    "name": "Bike shop",
+    "examples": [
+        {"input": f"My key is {KEY}, is it safe?", "expectedOutput": "No."},
+        {"input": "When are you open?", "expectedOutput": "Always."},
+    ],
+}
+
+
+@pytest.fixture
+def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pytest.importorskip("detect_secrets")
+    monkeypatch.chdir(tmp_path)
+    path = Path("golden.json")
+    path.write_text(json.dumps(EXAMPLES, indent=2))
+    return path
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(karat, ["lint", *(str(arg) for arg in args)])
+
+
+def failure(*args: object) -> KaratError:
+    error = run(*args).exception
+    assert isinstance(error, KaratError)
+    return error
+
+
+def test_findings_are_grouped_by_file_with_line_and_case(golden: Path):
+    result = run(golden)
+    assert result.exit_code == 1
+    first, second, *_ = result.stdout.splitlines()
+    assert first == "golden.json: 1 error, 2 notes (examples, 2 cases)"
+    assert second.startswith("  error: line 5 $.examples[0].input: case 'case-")
+    assert second.endswith("': a secret, 'gh…B2' [K106 secret]")
+
+
+def test_json_is_the_contract(golden: Path):
+    (file,) = json.loads(run(golden, "--format", "json").stdout)["files"]
+    (found,) = [one for one in file["findings"] if one["rule"] == "K106"]
+    assert file["path"] == "golden.json"
+    assert found.keys() >= {"rule", "level", "case", "where", "message", "hint"}
+    assert (found["offset"], found["length"], found["line"]) == (10, len(KEY), 5)
+    assert "offset" not in file["findings"][-1]
+
+
+def test_sarif_has_the_line_and_a_mark_that_survives_a_moved_line(golden: Path):
+    before = json.loads(run(golden, "--format", "sarif").stdout)["runs"][0]
+    golden.write_text("\n\n" + golden.read_text())
+    after = json.loads(run(golden, "--format", "sarif").stdout)["runs"][0]
+    (one, two) = (log["results"][0] for log in (before, after))
+    place = one["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "golden.json"}, "region": {"startLine": 5}}
+    assert one["partialFingerprints"] == two["partialFingerprints"]
+    assert before["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] == one["ruleId"] == "K106"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif"])
+def test_a_secret_is_never_printed(golden: Path, form: str):
+    assert KEY[:12] not in run(golden, "--format", form).output
+
+
+def test_fix_masks_and_the_file_is_clean_then(golden: Path):
+    result = run(golden, "--fix")
+    assert result.exit_code == 0
+    assert "1 text masked" in result.stdout
+    assert golden.read_text() == json.dumps(EXAMPLES, indent=2).replace(KEY, "<secret-1>")
+
+
+def test_warnings_fail_only_if_strict(golden: Path):
+    flags = (golden, "--ignore", "secret", "--use", "regression")
+    assert run(*flags).exit_code == 0
+    assert run(*flags, "--strict").exit_code == 1
+
+
+def test_a_file_that_cannot_be_read_is_an_error(golden: Path):
+    assert str(failure("missing.json")) == "missing.json: no such file"
+
+
+def test_an_unknown_rule_is_an_error_with_the_nearest(golden: Path):
+    error = failure(golden, "--ignore", "duplicat")
+    assert (str(error), error.hint) == ("no rule 'duplicat'", "did you mean 'duplicate'?")
+
+
+def test_the_config_silences_and_sets_levels(golden: Path):
+    text = '[lint]\nuse = "development"\n[lint.levels]\nK106 = "note"\nunfit-size = "error"\n'
+    Path("karat.toml").write_text(text)
+    found = json.loads(run(golden, "--format", "json").stdout)["files"][0]["findings"]
+    assert {one["rule"]: one["level"] for one in found} == {
+        "K106": "note",
+        "K502": "note",
+        "K503": "error",
+    }
+
+
+def test_the_config_silences_rules_file_by_file(golden: Path):
+    Path("karat.toml").write_text('[lint.per_file_ignores]\n"gold*.json" = ["K106"]\n')
+    Path("other.json").write_text(golden.read_text())
+    files = json.loads(run(golden, "other.json", "--format", "json").stdout)["files"]
+    assert ["K106" in {one["rule"] for one in file["findings"]} for file in files] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ('[lint]\nignore = ["secrte"]', "karat.toml, lint.ignore: no rule 'secrte'", "'secret'"),
+        ('[lint.levels]\nK106 = "warn"', "lint.levels.K106: found 'warn'", "'warning'"),
+        ('[lint]\nuse = "production!"', "lint.use: found 'production!'", "'production'"),
+        ('[lint]\nignor = ["K106"]', "unknown key 'ignor'", "'ignore'"),
+    ],
+)
+def test_a_mistake_in_the_config_is_named(golden: Path, text: str, message: str, hint: str):
+    Path("karat.toml").write_text(text)
+    error = failure(golden)
+    assert message in str(error)
+    assert hint in (error.hint or "")

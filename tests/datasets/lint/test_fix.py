@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from karat import plugins
+from karat.datasets.lint.edit import edit_json, edit_table
+from karat.datasets.lint.run import Settings, lint
+from karat.errors import UsageError
+from karat.schema import Json, LintedFile
+
+for package in ("stdnum", "phonenumbers", "detect_secrets"):
+    pytest.importorskip(package)
+
+PRIVATE = {f"K10{number}" for number in range(1, 8)}
+ODD = """{"name" : "n",\t"score": 1.50, "version":"1.0.0",
+  "examples": [ {"input":"I am jo@bikemail.net \\u00e4 \\/", "expectedOutput": "Hi",
+  "x": [1e3, {"to": "JO@bikemail.net"}, "\\u00e4"]},
+
+  {"input": "Not me", "expectedOutput": "mia@bikemail.net",
+   "metadata": {"lint_ignore": ["K101"]}} ]}
+"""
+
+
+def fix(path: Path) -> LintedFile:
+    return lint(path, plugins.formats(), fix=True)
+
+
+def test_a_document_changes_only_where_it_is_masked(tmp_path: Path):
+    path = tmp_path / "odd.json"
+    path.write_text(ODD)
+    assert fix(path).masked == 2
+    masked = ODD.replace("JO@bikemail.net", "<email-1>").replace("jo@bikemail.net", "<email-1>")
+    assert path.read_text() == masked.replace("\\u00e4 \\/", "ä /")  # within a changed text
+
+
+def test_a_table_changes_only_where_it_is_masked(tmp_path: Path):
+    path = tmp_path / "faq.csv"
+    rows = '\ufeffInput,ExpectedOutput\r\n"Say ""hi""\r\nto jo@bikemail.net",Yes\r\n\r\n'
+    rows += "x,+44 20 7946 0958\r\n"
+    path.write_bytes(rows.encode())
+    assert fix(path).masked == 2
+    masked = rows.replace("jo@bikemail.net", "<email-1>").replace("+44 20 7946 0958", "<phone-1>")
+    assert path.read_bytes() == masked.encode()
+
+
+def test_compressed_rows_stay_compressed_rows(tmp_path: Path):
+    path = tmp_path / "q.jsonl.gz"
+    row = {"case_id": "a", "question": "I am jo@bikemail.net", "reference_answer": "Hi"}
+    lines = [json.dumps(row), "", json.dumps({**row, "case_id": "b"}), ""]
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    lint(path, plugins.formats(), name="explain", fix=True)
+    text = gzip.decompress(path.read_bytes()).decode()
+    assert text == "\n".join(lines).replace("jo@bikemail.net", "<email-1>")
+
+
+def test_what_is_ignored_is_not_masked(tmp_path: Path):
+    path = tmp_path / "odd.json"
+    path.write_text(ODD)
+    chosen = Settings(ignore=frozenset({"K101"}))
+    assert lint(path, plugins.formats(), settings=chosen, fix=True).masked == 0
+    assert path.read_text() == ODD
+
+
+def test_new_words_are_not_those_of_an_earlier_masking(tmp_path: Path):
+    path = tmp_path / "a.json"
+    example = {"input": "I am <email-1>", "expectedOutput": "I am jo@bikemail.net"}
+    path.write_text(json.dumps({"name": "n", "examples": [example]}))
+    fix(path)
+    assert json.loads(path.read_text())["examples"][0]["expectedOutput"] == "I am <email-2>"
+
+
+def test_a_file_with_something_carried_beside_it_is_left_alone(tmp_path: Path):
+    path = tmp_path / "faq.csv"
+    path.write_text("Input,ExpectedOutput\njo@bikemail.net,Yes\n")
+    (tmp_path / "faq.csv.karat.json").write_text("{}")
+    with pytest.raises(UsageError, match=r"lies in faq\.csv\.karat\.json"):
+        fix(path)
+
+
+PIECES = [
+    "jo@bikemail.net",
+    "+44 20 7946 0958",
+    "4111 1111 1111 1111",
+    "536-90-4399",
+    '"',
+    "\\",
+    ",",
+]
+TEXT = st.lists(st.sampled_from([*PIECES, " ", "MB-20418", "\n"]), min_size=1, max_size=5)
+PAIRS = st.lists(st.tuples(TEXT.map("".join), TEXT.map(" ".join)), min_size=1, max_size=3)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(pairs=PAIRS)
+def test_a_masked_file_has_nothing_to_mask(tmp_path: Path, pairs: list[tuple[str, str]]):
+    path = tmp_path / "a.json"
+    examples = [{"input": user, "expectedOutput": answer} for user, answer in pairs]
+    path.write_text(json.dumps({"name": "n", "examples": examples}))
+    assert {one.rule for one in fix(path).findings} & PRIVATE == set()
+    once = path.read_bytes()
+    assert fix(path).masked == 0
+    assert path.read_bytes() == once
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_every_text_of_a_document_is_offered_with_its_place(document: Json):
+    seen: dict[tuple[object, ...], str] = {}
+
+    def change(path: tuple[object, ...], text: str) -> str:
+        seen[path] = text
+        return text
+
+    data = json.dumps(document, indent=1).encode()
+    assert edit_json(data, change) == data
+    assert {path: text for path, text in texts(document, ()) if seen.get(path) != text} == {}
+
+
+def texts(value: Json, path: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:
+    """Texts whose place no member's name shares: those of lists."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from texts(item, (*path, index))
+
+
+def test_a_cell_is_known_by_line_and_column():
+    text = 'a,b\n1,"x\ny"\n2,z\n'
+    seen: list[tuple[int, str, str]] = []
+
+    def change(line: int, column: str, cell: str) -> str:
+        seen.append((line, column, cell))
+        return cell.upper()
+
+    assert edit_table(text, change) == 'a,b\n1,"X\nY"\n2,Z\n'
+    assert seen[:4] == [(2, "a", "1"), (2, "b", "x\ny"), (4, "a", "2"), (4, "b", "z")]

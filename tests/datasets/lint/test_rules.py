@@ -1,0 +1,194 @@
+"""Each rule finds what it is for, and leaves what is fine alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from karat import plugins
+from karat.datasets.lint.rules import RULES, rule_named
+from karat.datasets.lint.run import Settings, lint
+from karat.errors import UsageError
+from karat.schema import DatasetUse, Finding, Json, LintRule
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "guides" / "linting.md").read_text("utf-8")
+BUNDLED = sorted((ROOT / "src" / "karat" / "demo" / "data").glob("support*"))
+Linted = Callable[..., list[Finding]]
+
+
+def example(user: str = "Do you repair e-bikes?", answer: str = "Yes, all.", **more: Json):
+    return {"input": user, "expectedOutput": answer, **more}
+
+
+def cases(number: int) -> list[dict[str, Json]]:
+    return [example(f"Question {index}?", tags=["happy-path"]) for index in range(number)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_rule_is_documented(rule: LintRule):
+    assert re.search(rf"\| {rule.id} \| `{rule.name}` \| {rule.level} \|", PAGE)
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.name)
+def test_the_bundled_data_has_no_errors(path: Path):
+    found = lint(path, plugins.formats()).findings
+    assert [one for one in found if one.level == "error"] == []
+
+
+def test_the_same_case_again_is_a_duplicate(linted: Linted):
+    (found,) = linted(example(tags=["a"]), example("do you repair E-BIKES"), rule="K201")
+    assert found.message.startswith("the same as case 'case-")
+
+
+def test_another_context_makes_another_case(linted: Linted):
+    assert linted(example(context="In Bonn"), example(context="In Kiel"), rule="K201") == []
+
+
+def test_another_answer_to_the_same_input_is_a_contradiction(linted: Linted):
+    (found,) = linted(example(), example(answer="No, none."), rule="K203")
+    assert found.level == "error"
+    assert "another answer is expected" in found.message
+
+
+def test_the_same_answer_in_other_case_and_punctuation_is_no_contradiction(linted: Linted):
+    assert linted(example(), example(answer="yes all"), rule="K203") == []
+
+
+def test_nearly_the_same_question_is_a_near_duplicate(linted: Linted):
+    first = example("Can you please tell me when my new bike will be delivered?")
+    second = example("Can you please tell me when my new bikes will be delivered?")
+    (found,) = linted(first, second, rule="K202")
+    assert "alike)" in found.message
+
+
+def test_another_number_makes_another_question(linted: Linted):
+    first = example("Can you please tell me when order MB-20418 will be delivered?")
+    second = example("Can you please tell me when order MB-20419 will be delivered?")
+    assert linted(first, second, rule="K202") == []
+
+
+def test_a_tag_in_another_spelling_is_inconsistent(linted: Linted):
+    tagged = [
+        example(f"{tag}?", tags=[tag]) for tag in ("Billing", "billing", "billing", "bilings")
+    ]
+    found = linted(*tagged, rule="K401")
+    assert [re.findall(r"'([^']*)'", one.message) for one in found] == [
+        ["Billing", "billing"],
+        ["bilings", "billing"],
+    ]
+    assert "vocabulary would be billing" in (found[0].hint or "")
+
+
+def test_tags_that_differ_in_a_number_or_in_a_word_are_two_tags(linted: Linted):
+    tags: Json = ["level-1", "level-2", "return", "return-label", "stock", "orders"]
+    assert linted(example(tags=tags), rule="K401") == []
+
+
+def test_missing_kinds_of_cases_are_named(linted: Linted):
+    (found,) = linted(example(tags=["Happy Path"]), example("b", tags=["edge_case"]), rule="K501")
+    assert found.message == "no case is tagged 'error-handling' or 'ambiguous', of 2 cases"
+
+
+def test_metadata_may_say_what_a_case_covers(linted: Linted):
+    kinds = ["happy-path", "edge-case", "error-handling", "ambiguous"]
+    data = [example(kind, metadata={"category": kind}) for kind in kinds]
+    assert linted(*data, rule="K501") == []
+    assert linted(*data, rule="K502") == []
+
+
+def test_mostly_happy_paths_are_unbalanced(linted: Linted):
+    others = [example(tag, tags=[tag]) for tag in ("edge-case", "error-handling", "ambiguous")]
+    (found,) = linted(*cases(20), *others, rule="K501")
+    assert found.message == "20 of 23 tagged cases are 'happy-path'"
+
+
+def test_cases_that_do_not_say_what_they_cover_are_noted(linted: Linted):
+    assert [one.level for one in linted(example(), rule="K502")] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("use", "number", "wrong"),
+    [
+        ("development", 9, True),
+        ("development", 20, False),
+        ("development", 21, True),
+        ("pre-release", 50, False),
+        ("regression", 99, True),
+        ("regression", 300, False),
+    ],
+)
+def test_the_size_must_fit_the_use(linted: Linted, use: DatasetUse, number: int, wrong: bool):
+    found = linted(*cases(number), rule="K503", settings=Settings(use=use))
+    assert bool(found) == wrong
+
+
+def test_without_a_use_the_size_is_noted(linted: Linted):
+    (found,) = linted(*cases(60), rule="K504")
+    assert found.message == "60 cases: enough for development, pre-release"
+
+
+def test_a_case_that_expects_nothing_is_found(linted: Linted):
+    (found,) = linted(example(answer=" "), example("b"), rule="K601")
+    assert found.message == "an empty answer is expected"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "TODO",
+        "<expected answer here>",
+        "How does it work, then?",
+        " ".join(f"Step {number}: {word} it." for number, word in enumerate("abcdefgh", 1)),
+    ],
+)
+def test_an_unrealistic_answer_is_found(linted: Linted, answer: str):
+    assert len(linted(example("How does it work, then?", answer), rule="K602")) == 1
+
+
+@pytest.mark.parametrize("answer", ["Yes.", "1. Open the app. 2. Tap on Orders.", "No"])
+def test_a_short_answer_is_realistic(linted: Linted, answer: str):
+    assert linted(example(answer=answer), rule="K602") == []
+
+
+def test_an_answer_that_the_context_does_not_give_is_found(linted: Linted):
+    context = "Established long ago, we serve customers across many countries of the world."
+    (found,) = linted(example("When?", "It was founded in 2019.", context=context), rule="K603")
+    assert "does not contain 2019" in found.message
+
+
+@pytest.mark.parametrize(
+    "context", ["Established in 2019, we serve 5000 customers across the world.", "Company page"]
+)
+def test_an_answer_in_the_context_or_a_mere_label_is_fine(linted: Linted, context: str):
+    assert linted(example("When?", "It was founded in 2019.", context=context), rule="K603") == []
+
+
+def test_a_known_misspelling_in_an_answer_is_found_but_not_in_a_question(linted: Linted):
+    pytest.importorskip("codespell_lib")
+    (found,) = linted(example("Did you recieve it?", "We will definately send it."), rule="K701")
+    assert (found.message, found.hint) == ("'definately' is a misspelling", "write 'definitely'")
+
+
+def test_a_silenced_rule_is_silent_in_that_case_only(linted: Linted):
+    silent = example("a.b@mail.example", metadata={"lint_ignore": ["pii-reserved-email"]})
+    found = linted(silent, example("c.d@mail.example"), rule="K107")
+    assert [one.where for one in found] == ["line 14 $.examples[1].input"]
+
+
+def test_a_case_that_silences_an_unknown_rule_is_an_error(linted: Linted):
+    (found,) = linted(example(metadata={"lint_ignore": "pii-emial"}), rule="K002")
+    assert (found.level, found.hint) == ("error", "did you mean 'pii-email'?")
+
+
+def test_a_rule_is_known_by_id_and_by_name():
+    assert rule_named("K101") is rule_named("pii-email") is rule_named("k101")
+
+
+def test_an_unknown_rule_is_an_error_that_names_the_nearest():
+    with pytest.raises(UsageError, match="no rule 'near-duplicat'") as caught:
+        rule_named("near-duplicat")
+    assert caught.value.hint == "did you mean 'near-duplicate'?"
