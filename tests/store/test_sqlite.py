@@ -13,7 +13,7 @@ from karat.errors import InputError, OutputError
 from karat.schema import Run
 from karat.store import open_store
 from karat.store.document import of_run
-from karat.store.history import Wanted, find, page_query
+from karat.store.history import Wanted, find, labels_query, page_query
 from karat.store.runs import keep, read
 from karat.store.verify import verify
 
@@ -117,6 +117,13 @@ def test_a_store_is_made_only_on_demand(tmp_path: Path):
     with pytest.raises(InputError, match="there is no store"):
         open_store(str(place)).__enter__()
     assert not place.exists()
+
+
+def test_the_labels_of_a_page_are_found_by_an_index(tmp_path: Path):
+    with open_store(str(tmp_path / "karat.db"), create=True) as database:
+        sql = labels_query(2)
+        (step,) = [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", (1, 2))]
+    assert "facets_by_execution" in step
 
 
 @pytest.mark.parametrize(

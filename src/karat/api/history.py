@@ -16,8 +16,8 @@ from karat.config import find_config, load_config
 from karat.errors import InputError, UsageError
 from karat.files import replacing
 from karat.schema import Run, Trace
-from karat.schema.history import History, Pruned, Transfer, Verification
-from karat.store import DEFAULT, Database, open_store
+from karat.schema.history import History, KeptRun, Pruned, Transfer, Verification
+from karat.store import DEFAULT, Database, is_there, open_store
 from karat.store.document import decoded, microseconds, of_run
 from karat.store.history import Wanted, find, label, page
 from karat.store.place import check
@@ -29,6 +29,7 @@ from karat.store.verify import verify
 from karat.versions import git
 
 _LIMIT = 20
+_TREND = 30
 _AGE = re.compile(r"(\d{1,6})([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _KEY = re.compile(r"[A-Za-z][\w.-]{0,63}")
@@ -102,6 +103,13 @@ def list_runs(
         wanted = wanted._replace(until=_moment(until, end=True))
     with _opened(store) as database:
         return page(database, wanted, limit=limit, start=start)
+
+
+def earlier_runs(run: Run, *, store: str | None = None) -> tuple[KeptRun, ...]:
+    """The runs of the same dataset up to this one, newest first; none, if there is no store."""
+    if run.dataset is None or not is_there(store_place(store)):
+        return ()
+    return list_runs(dataset=run.dataset.name, until=run.created_at, limit=_TREND, store=store).runs
 
 
 def label_run(name: str, labels: Mapping[str, str], *, store: str | None = None) -> None:

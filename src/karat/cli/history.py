@@ -62,14 +62,14 @@ def runs(
 @click.command()
 @click.argument("run")
 @click.option("--by", multiple=True, help="Break down by agent, tag, phase, difficulty, …")
+@click.option("-g", "--golden", type=FILE, help="Golden data, for the lines that SARIF names.")
 @_store
-@click.option("-g", "--golden", type=FILE, help="Golden data, whose lines SARIF shows.")
 @output_options(*RUN_FORMS)
 def report(
     run: str,
     by: tuple[str, ...],
-    store: str | None,
     golden: Path | None,
+    store: str | None,
     form: str,
     output: Path | None,
 ) -> None:
@@ -87,6 +87,7 @@ def report(
         by=by,
         places=lambda: places(golden) if golden else {},
         metrics=api.metrics,
+        earlier=lambda: api.earlier_runs(found, store=store),
     )
     emit(render(found, form, forms), output)
 

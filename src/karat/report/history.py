@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from karat.report.text import columns, count, printable
 from karat.schema.history import History, KeptRun, Pruned, Transfer, Verification
 
 _COMMIT = 10
+_HEAD = ["run", "verdict", "at", "dataset", "cases", "passed", "failed", "other"]
 
 
 def text(history: History) -> str:
     """A line for each run, newest first."""
     if not history.runs:
         return "no runs\n"
-    lines = columns([["run", "verdict", "at", "dataset", *_HEAD], *map(_row, history.runs)])
+    head, *rows = columns([_HEAD, *map(_row, history.runs)])
     labels = [_labels(one) for one in history.runs]
-    width = max(len(one) for one in labels)
-    shown = [
-        f"{line}  {label}".rstrip() if width else line for line, label in _beside(lines, labels)
-    ]
+    shown = [f"{head}  labels" if any(labels) else head]
+    shown += [f"{row}  {label}".rstrip() for row, label in zip(rows, labels, strict=True)]
     if history.next:
         shown += ["", f"older ones: --start {history.next}"]
     return "\n".join(printable(line) for line in shown) + "\n"
-
-
-_HEAD = ("cases", "passed", "failed", "other")
-
-
-def _beside(lines: Iterator[str], labels: list[str]) -> Iterator[tuple[str, str]]:
-    yield next(lines), "labels"
-    yield from zip(lines, labels, strict=True)
 
 
 def _row(one: KeptRun) -> list[str]:

@@ -12,8 +12,8 @@ from karat.schema import Run
 from karat.store.database import Database, Value
 from karat.store.document import Document, exact, link, moment, together
 
-_CASES = ("run", "place", "case_id", "trace_id", "status", "digest", "body")
-_OUTCOMES = ("run", "place", "part", "metric", "status", "value", "threshold")
+CASES = ("run", "place", "case_id", "trace_id", "status", "digest", "body")
+OUTCOMES = ("run", "place", "part", "metric", "status", "value", "threshold")
 _EXECUTIONS = (
     *("run", "at", "created_at", "verdict", "dataset", "version"),
     *("total", "passed", "failed", "unscored", "errors", "means", "digest", "head"),
@@ -79,7 +79,7 @@ def column(text: str | None) -> str | None:
 
 def _keep_numbers(database: Database, document: Document) -> int:
     """The number of the run; the same numbers are kept once."""
-    links = _links(document.bodies)
+    links = chain(document.bodies)
     values = (document.run.id, len(document.bodies), links[-1])
     sql = "INSERT INTO runs (id, cases, digest) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
     new = database.execute(sql, values) == 1
@@ -89,12 +89,12 @@ def _keep_numbers(database: Database, document: Document) -> int:
         message = f"{document.run.id} is there already, with other numbers"
         raise RefusedError(message, where=database.where, hint="see `karat store verify`")
     if new:
-        database.load("cases", _CASES, _case_rows(number, document, links))
-        database.load("outcomes", _OUTCOMES, _outcome_rows(number, document.run))
+        database.load("cases", CASES, case_rows(number, document, links))
+        database.load("outcomes", OUTCOMES, outcome_rows(number, document.run))
     return number
 
 
-def _links(bodies: Sequence[bytes]) -> list[bytes]:
+def chain(bodies: Sequence[bytes]) -> list[bytes]:
     """The chain of digests; the last stands for all."""
     made = [b""]
     for body in bodies:
@@ -102,15 +102,13 @@ def _links(bodies: Sequence[bytes]) -> list[bytes]:
     return made
 
 
-def _case_rows(
-    number: int, document: Document, links: Sequence[bytes]
-) -> Iterator[Sequence[Value]]:
+def case_rows(number: int, document: Document, links: Sequence[bytes]) -> Iterator[Sequence[Value]]:
     for place, (one, body) in enumerate(zip(document.run.cases, document.bodies, strict=True)):
         case, trace = column(one.case), column(one.trace)
         yield number, place, case, trace, one.status, links[place + 1], body
 
 
-def _outcome_rows(number: int, run: Run) -> Iterator[Sequence[Value]]:
+def outcome_rows(number: int, run: Run) -> Iterator[Sequence[Value]]:
     for place, one in enumerate(run.cases):
         for part, score in enumerate(one.scores):
             yield (

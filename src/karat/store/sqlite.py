@@ -20,6 +20,7 @@ _DIALECT = {
     "BIGINT GENERATED ALWAYS AS IDENTITY": "INTEGER",
     "BYTEA": "BLOB",
     ' COLLATE "C"': "",
+    "/* WITHOUT ROWID */": "WITHOUT ROWID",
 }
 
 
@@ -140,8 +141,8 @@ def _statements(sql: str) -> Iterator[str]:
     import sqlite3
 
     statement = ""
-    for line in sql.splitlines(keepends=True):
-        statement += line
+    for piece in sql.split(";")[:-1]:
+        statement += f"{piece};"
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""

@@ -1,7 +1,8 @@
 -- What was scored. The bodies in `cases` are the truth, byte by byte as `karat run --format json`
 -- writes them; `outcomes` repeats their numbers so that they can be asked for, and
 -- `karat store verify` holds the two together. There are no foreign keys: checking one for each of
--- a million outcomes would cost more than storing them.
+-- a million outcomes would cost more than storing them. What is in comments within a statement is
+-- for SQLite only.
 
 CREATE TABLE runs (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -30,7 +31,7 @@ CREATE TABLE outcomes (
     value DOUBLE PRECISION,
     threshold DOUBLE PRECISION,
     PRIMARY KEY (run, place, part)
-);
+) /* WITHOUT ROWID */;
 
 -- The same numbers may come out many times. Each time is an execution, with all of the document
 -- but the cases in `head`.
@@ -64,7 +65,7 @@ CREATE TABLE facets (
     at BIGINT NOT NULL,
     execution BIGINT NOT NULL,
     PRIMARY KEY (kind, value, at, execution)
-);
+) /* WITHOUT ROWID */;
 
 CREATE INDEX facets_by_execution ON facets (execution, kind);
 

@@ -23,6 +23,6 @@ CREATE TABLE case_traces (
     place BIGINT NOT NULL,
     address TEXT NOT NULL,
     PRIMARY KEY (run, place)
-);
+) /* WITHOUT ROWID */;
 
 CREATE INDEX case_traces_by_address ON case_traces (address);

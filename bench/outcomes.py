@@ -1,0 +1,170 @@
+"""Programs that time themselves: `python -m bench.outcomes PROGRAM PLACE`."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+from msgspec.json import encode
+from msgspec.structs import replace
+
+from karat.schema import (
+    CaseCounts,
+    CaseResult,
+    CaseScore,
+    MetricSummary,
+    MetricUse,
+    Run,
+    RunDataset,
+    RunSummary,
+)
+from karat.schema.digest import run_id
+from karat.store import Database, open_store
+from karat.store.database import Value
+from karat.store.document import Document, of_run
+from karat.store.history import Wanted, page
+from karat.store.runs import CASES, OUTCOMES, case_rows, chain, keep, outcome_rows
+
+METRICS = ("tool_trajectory_avg_score", "response_match_score", "latency", "cost", "safety")
+_MANY = 200_000
+
+
+def store(place: str) -> float:
+    """A run of a million outcomes, as `karat run` hands it over."""
+    run = make_run(_MANY)
+    _clear(place)
+    with open_store(place, create=True) as database:
+        start = time.perf_counter()
+        keep(database, of_run(run), {})
+        return time.perf_counter() - start
+
+
+def executemany(place: str) -> float:
+    """The rows of the same run, made before the clock starts."""
+    tables = _tables(of_run(make_run(_MANY)))
+    _clear(place)
+    with open_store(place, create=True):
+        pass
+    connection = sqlite3.connect(place)
+    connection.execute("PRAGMA synchronous = FULL")
+    start = time.perf_counter()
+    with connection:
+        for name, columns, rows in tables:
+            marks = ", ".join("?" * len(columns))
+            sql = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+            connection.executemany(sql, rows)
+    taken = time.perf_counter() - start
+    connection.close()
+    return taken
+
+
+def copy(place: str) -> float:
+    """The same for PostgreSQL."""
+    tables = _tables(of_run(make_run(_MANY)))
+    _clear(place)
+    with open_store(place, create=True):
+        pass
+    with psycopg.connect(place, options="-c search_path=karat", autocommit=True) as connection:
+        start = time.perf_counter()
+        with connection.transaction(), connection.cursor() as cursor:
+            for name, columns, rows in tables:
+                sql = f"COPY {name} ({', '.join(columns)}) FROM STDIN"
+                with cursor.copy(sql.encode()) as into:
+                    for row in rows:
+                        into.write_row(row)
+        return time.perf_counter() - start
+
+
+def fill(place: str, runs: int) -> None:
+    """A history of small runs."""
+    with open_store(place, create=True) as database:
+        list(database.rows("PRAGMA synchronous = OFF"))
+        for number in range(runs):
+            minute = f"{number // 1440 + 1:02}T{number // 60 % 24:02}:{number % 60:02}"
+            run = make_run(2, created_at=f"2026-02-{minute}:00Z", seed=number)
+            keep(database, of_run(run), {"branch": "main"})
+
+
+def first_page(place: str) -> float:
+    """The best of many."""
+    with open_store(place) as database:
+        return min(_timed_page(database) for _ in range(200))
+
+
+def _timed_page(database: Database) -> float:
+    start = time.perf_counter()
+    found = page(database, Wanted(), limit=10)
+    taken = time.perf_counter() - start
+    assert len(found.runs) == 10  # noqa: S101 - a page of nothing would be fast
+    return taken
+
+
+def make_run(cases: int, *, created_at: str = "2026-03-01T12:00:00Z", seed: int = 0) -> Run:
+    """A run with five scores for each case."""
+    dataset = RunDataset(name="shop", version="1.0.0", digest="sha256:0", format="adk")
+    uses = tuple(_use(name) for name in METRICS)
+    run = Run(
+        id="",
+        created_at=created_at,
+        verdict="failed",
+        dataset=dataset,
+        metrics=uses,
+        cases=tuple(_result(seed + 31 * number, number) for number in range(cases)),
+        summary=RunSummary(
+            cases=CaseCounts(total=cases, failed=cases),
+            metrics={name: MetricSummary(mean=0.5, failed=cases) for name in METRICS},
+        ),
+    )
+    return replace(run, id=run_id(encode(dataset), encode(uses), of_run(run).bodies))
+
+
+def _use(name: str) -> MetricUse:
+    return MetricUse(
+        name=name, version=1, params={}, threshold=0.5, scale=(0.0, 1.0), better="higher"
+    )
+
+
+def _result(seed: int, number: int) -> CaseResult:
+    return CaseResult(
+        case=f"case_{number}",
+        trace=f"trace_{number}",
+        status="failed",
+        scores=tuple(_score(name, seed + place) for place, name in enumerate(METRICS)),
+        paired_by="session id",
+    )
+
+
+def _score(name: str, seed: int) -> CaseScore:
+    value = seed % 1009 / 1008
+    status = "passed" if value >= 0.5 else "failed"
+    reason = f"{seed % 7} of 7 expected words"
+    return CaseScore(metric=name, status=status, value=value, threshold=0.5, reason=reason)
+
+
+def _tables(
+    document: Document,
+) -> list[tuple[str, tuple[str, ...], list[tuple[Value, ...]]]]:
+    cases = map(tuple, case_rows(1, document, chain(document.bodies)))
+    outcomes = map(tuple, outcome_rows(1, document.run))
+    return [("cases", CASES, [*cases]), ("outcomes", OUTCOMES, [*outcomes])]
+
+
+def _clear(place: str) -> None:
+    if place.startswith("postgresql:"):
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA IF EXISTS karat CASCADE")
+    else:
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{place}{ending}").unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    program, place = sys.argv[1:]
+    print(
+        {"store": store, "executemany": executemany, "copy": copy, "page": first_page}[program](
+            place
+        )
+    )

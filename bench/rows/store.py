@@ -1,0 +1,51 @@
+"""How fast runs are stored, and what the first page of the history costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.measure import OURS, Command, reported
+from bench.outcomes import fill
+from bench.row import Number, Row, at_most, faster
+from tests.postgres import server
+
+
+def measure() -> Iterator[Row]:
+    """Into SQLite and into PostgreSQL, each beside the same rows without a store around them."""
+    with TemporaryDirectory() as folder:
+        yield _storing("SQLite", f"{folder}/store.db", "executemany")
+        yield _paging(Path(folder))
+    with server(durable=True) as url:
+        yield _storing("PostgreSQL", url, "copy")
+
+
+def _storing(kind: str, place: str, bare: str) -> Row:
+    commands = {"store": _program("store", place), "bare": _program(bare, place)}
+    best = reported(commands, repeats=3)
+    return faster(
+        f"Storing 1,000,000 outcomes of 200,000 cases in {kind}",
+        Number(name="`karat.store`", value=best["store"], unit="s"),
+        Number(name=f"a bare `{bare}` of the same rows", value=best["bare"], unit="s"),
+        target=0.5,
+    )
+
+
+def _paging(folder: Path) -> Row:
+    places = {runs: str(folder / f"{runs}.db") for runs in (10, 10_000)}
+    for runs, place in places.items():
+        fill(place, runs)
+    best = reported(
+        {str(runs): _program("page", place) for runs, place in places.items()}, repeats=5
+    )
+    return at_most(
+        "The first page of the history",
+        Number(name="with 10,000 runs", value=best["10000"] * 1000, unit="ms"),
+        Number(name="with 10 runs", value=best["10"] * 1000, unit="ms"),
+        target=1.3,
+    )
+
+
+def _program(name: str, place: str) -> Command:
+    return [OURS, "-m", "bench.outcomes", name, place]

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import InputError, KaratError, UsageError
+
+STORE = Path(".karat/karat.db")
+
+
+@pytest.fixture(autouse=True)
+def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+        shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KARAT_STORE", raising=False)
+
+
+def call(*args: str) -> Result:
+    result = CliRunner().invoke(karat, args)
+    if isinstance(result.exception, KaratError):
+        raise result.exception
+    return result
+
+
+def run(*args: str, release: str = "good") -> str:
+    golden = ("--golden", "support.evalset.json", "--format", "json")
+    return call("run", f"traces/{release}.otlp.jsonl", *golden, *args).stdout
+
+
+def listed(*args: str) -> list[dict[str, object]]:
+    return json.loads(call("runs", "--format", "json", *args).stdout)["runs"]
+
+
+def test_every_run_is_kept_and_listed_newest_first():
+    made = [json.loads(run()), json.loads(run(release="regressed"))]
+    assert [one["id"] for one in listed()] == [one["id"] for one in reversed(made)]
+    text = call("runs").stdout.splitlines()
+    assert " ".join(text[0].split()) == "run verdict at dataset cases passed failed other"
+    assert text[1].startswith(made[1]["id"])
+
+
+def test_a_run_is_printed_again_byte_by_byte():
+    printed = run(release="regressed")
+    assert call("report", "latest", "--format", "json").stdout == printed
+    assert call("report", json.loads(printed)["id"][:9], "--format", "json").stdout == printed
+
+
+@pytest.mark.parametrize("metric", ["latency", "token_usage", "cost", "tool_usage_accuracy"])
+def test_numbers_of_every_kind_are_printed_again(metric: str):
+    assert run("-m", metric) == call("report", "latest", "--format", "json").stdout
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "md", "html", "junit"])
+def test_a_run_is_shown_again_in_any_form(form: str):
+    Path("run.json").write_text(run(release="regressed"))
+    shown = call("report", "latest", "--format", form)
+    assert shown.exit_code == 0
+    assert "repair_brake" in shown.stdout
+    if form != "html":  # which shows the runs before it, too
+        assert call("report", "run.json", "--format", form).stdout == shown.stdout
+
+
+def test_runs_are_found_by_label():
+    first = run("--label", "branch=main", "--label", "release=1.4.0")
+    run("--label", "branch=fix", release="regressed")
+    assert call("report", "branch:main", "--format", "json").stdout == first
+    assert [one["labels"] for one in listed("--label", "release=1.4.0")] == [
+        {"branch": "main", "release": "1.4.0"}
+    ]
+
+
+def test_git_says_the_branch_and_the_commit():
+    git = ["git", "-c", "user.name=Mara", "-c", "user.email=mara@shop.example"]
+    subprocess.run(["git", "init", "-q", "-b", "trunk"], check=True)
+    commit = [*git, "commit", "-q", "--allow-empty", "-m", "first"]
+    subprocess.run(commit, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    run()
+    run("--label", "branch=mine")
+    assert [one["labels"] for one in listed()] == [
+        {"branch": "mine", "commit": head.stdout.strip()},
+        {"branch": "trunk", "commit": head.stdout.strip()},
+    ]
+
+
+def test_the_history_can_be_narrowed(monkeypatch: pytest.MonkeyPatch):
+    for day in (1, 2, 3):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(1_772_366_400 + 86_400 * day))
+        run()
+    assert len(listed("--dataset", "bike_shop_support")) == 3
+    assert listed("--dataset", "nothing") == listed("--tag", "nothing") == []
+    assert len(listed("--since", "2026-03-03")) == 2
+    assert len(listed("--until", "2026-03-03")) == 2
+    assert listed("--since", "7d", "--until", "2026-03-03") == []
+    page = json.loads(call("runs", "--limit", "2", "--format", "json").stdout)
+    assert len(listed("--start", page["next"])) == 1
+    assert f"older ones: --start {page['next']}" in call("runs", "--limit", "2").stdout
+
+
+def test_agents_and_tags_of_the_cases_are_known():
+    call("run", "--golden", "support.simulation.csv", "-m", "tool_usage_accuracy")
+    run()
+    assert len(listed()) == 2
+    assert len(listed("--agent", "workshop")) == len(listed("--tag", "warranty")) == 1
+    assert len(listed("--agent", "workshop", "--tag", "warranty")) == 1
+    assert listed("--agent", "warranty") == []
+
+
+def test_a_run_need_not_be_kept():
+    run("--no-store")
+    assert not STORE.exists()
+
+
+@pytest.mark.parametrize("how", ["option", "environment", "config"])
+def test_the_store_can_be_elsewhere(how: str, monkeypatch: pytest.MonkeyPatch):
+    if how == "environment":
+        monkeypatch.setenv("KARAT_STORE", "mine.db")
+    if how == "config":
+        Path("karat.toml").write_text('[store]\npath = "mine.db"\n')
+    option = ("--store", "mine.db") if how == "option" else ()
+    run(*option)
+    assert len(listed(*option)) == 1
+    assert Path("mine.db").exists()
+    assert not STORE.exists()
+
+
+def test_a_config_that_came_with_a_repository_names_no_server():
+    Path("karat.toml").write_text('[store]\npath = "postgresql://elsewhere/db"\n')
+    with pytest.raises(InputError, match="expected a path"):
+        call("runs")
+
+
+def test_a_run_that_cannot_be_kept_is_still_a_run():
+    STORE.mkdir(parents=True)
+    result = call("run", "traces/good.otlp.jsonl", "-g", "support.evalset.json", "--allow-unscored")
+    assert result.exit_code == 0
+    assert "bike_shop_support" in result.stdout
+    assert "the run was not kept: cannot be written: unable to open database file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("runs",), "there is no store"),
+        (("report", "latest"), "there is no store"),
+        (("report", "missing.json"), "cannot be read"),
+        (("runs", "--store", "mysql://x/y"), "no store for 'mysql' addresses"),
+        (("store", "prune"), "nothing says what is to go"),
+        (("store", "prune", "--older-than", "soon"), "'soon' is no age"),
+        (("runs", "--since", "soon"), "'soon' is no time"),
+        (("store", "label", "latest", "a b=c"), "'a b' cannot be the name of a label"),
+    ],
+)
+def test_what_cannot_be_done_is_told(args: tuple[str, ...], told: str):
+    with pytest.raises((InputError, UsageError), match=told):
+        call(*args)
+    assert not STORE.exists()
+
+
+def test_a_misspelt_label_is_an_error_before_anything_runs():
+    with pytest.raises(UsageError, match="cannot be the name of a label"):
+        run("--label", "a b=c")
+    assert not STORE.exists()
+
+
+def test_a_changed_number_fails_the_verification():
+    import sqlite3
+
+    run("--keep-traces")
+    assert call("store", "verify").exit_code == 0
+    with sqlite3.connect(STORE) as connection:
+        connection.execute("UPDATE outcomes SET value = 0.125 WHERE place = 2 AND part = 0")
+    connection.close()
+    result = call("store", "verify", "--format", "json")
+    assert result.exit_code == 1
+    (problem,) = json.loads(result.stdout)["problems"]
+    assert "value 0.125, its body says" in problem["message"]
+    assert "value 0.125" in call("store", "verify").stdout
+
+
+def test_traces_are_kept_on_request():
+    run("--keep-traces")
+    found = json.loads(call("store", "verify", "--format", "json").stdout)
+    assert found["contents"] == 9
+
+
+def test_a_store_goes_out_and_comes_back():
+    printed = run("--keep-traces", "--label", "release=1.4.0")
+    assert call("store", "export", "all.jsonl.gz").stdout.startswith("1 run and 9 contents written")
+    told = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
+    assert told == "1 run and 9 contents taken into other.db\n"
+    again = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
+    assert again == "0 runs taken into other.db, 1 already there\n"
+    shown = call("report", "release:1.4.0", "--store", "other.db", "--format", "json").stdout
+    assert shown == printed
+
+
+def test_old_runs_go_and_a_baseline_stays():
+    run()
+    run(release="regressed")
+    call("store", "label", "latest", "baseline=1.4.0")
+    told = call("store", "prune", "--keep", "0", "--dry-run").stdout
+    assert told.startswith("1 run would be removed")
+    assert call("store", "prune", "--keep", "0").stdout == (
+        "1 run removed from .karat/karat.db, 1 kept, 1 of them only for their label\n"
+    )
+    assert [one["labels"] for one in listed()] == [{"baseline": "1.4.0"}]
+
+
+def test_a_command_that_needs_no_store_does_not_load_a_database():
+    program = "import sys, karat.api, karat.cli.history; sys.exit('sqlite3' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
