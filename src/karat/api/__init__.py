@@ -2,6 +2,7 @@
 
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
 from karat.api.history import (
+    earlier_runs,
     export_runs,
     find_document,
     find_run,
@@ -42,6 +43,7 @@ __all__ = [
     "checkout",
     "convert",
     "diff",
+    "earlier_runs",
     "export_runs",
     "find_document",
     "find_run",
