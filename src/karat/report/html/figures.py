@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from karat.report.charts import Range, histogram, trend
 from karat.report.html.parts import named, number, scale, table
@@ -24,16 +24,13 @@ def chart_section(run: Run, earlier: Sequence[KeptRun]) -> Markup | None:
     uses = [use for use in run.metrics if values[use.name]]
     if not uses:
         return None
-    runs = [*earlier, _kept(run)]
-    figures = [
-        figure
-        for use in uses
-        for figure in _figures(use, values[use.name], runs if earlier else [])
-    ]
+    runs = [*earlier, _kept(run)] if earlier else []
+    spread = [_spread(use, values[use.name]) for use in uses]
+    trends = [_trend(use, runs) for use in uses]
     properties = dict.fromkeys(group.by for group in run.summary.groups)
     maps = [_heat_map(by, run.summary.groups, uses) for by in properties]
     narrow = "maps" if len(uses) <= _FEW else None
-    return join([tag("div", figures, class_="figures"), tag("div", maps, class_=narrow)])
+    return join([tag("div", spread, trends, class_="figures"), tag("div", maps, class_=narrow)])
 
 
 def _values(run: Run) -> Mapping[str, list[float]]:
@@ -59,13 +56,15 @@ def _kept(run: Run) -> KeptRun:
     )
 
 
-def _figures(use: MetricUse, values: list[float], runs: Sequence[KeptRun]) -> Iterator[Markup]:
+def _spread(use: MetricUse, values: list[float]) -> Markup:
     threshold = "" if use.threshold is None else f"; threshold {use.threshold:g}"
-    yield _figure(histogram(values, use), use.name, f"scores, {scale(use)}{threshold}")
+    return _figure(histogram(values, use), use.name, f"scores, {scale(use)}{threshold}")
+
+
+def _trend(use: MetricUse, runs: Sequence[KeptRun]) -> Markup | None:
     low, high = use.scale
     line = trend(use.name, runs, None if high is None else Range(low, high))
-    if line:
-        yield _figure(line, use.name, "mean, from run to run")
+    return _figure(line, use.name, "mean, from run to run") if line else None
 
 
 def _figure(chart: Markup, name: str, words: str) -> Markup:

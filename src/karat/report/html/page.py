@@ -24,7 +24,7 @@ def page(run: Run, *, earlier: Sequence[KeptRun] = (), comparison: Comparison | 
     cases that flipped."""
     sections = {
         "summary": ("Summary", summary_section(run)),
-        "flips": ("Flips", flip_section(comparison, run) if comparison else None),
+        "changes": ("Changes", flip_section(comparison, run) if comparison else None),
         "charts": ("Charts", chart_section(run, earlier)),
         "cases": ("Cases", case_section(run)),
         "unmatched": ("Unmatched traces", unmatched_section(run)),
