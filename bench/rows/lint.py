@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from itertools import product
+from itertools import accumulate, product
 from pathlib import Path
 
 from bench.data import FOLDER
@@ -62,13 +62,13 @@ def _questions(rng: random.Random) -> Iterator[str]:
         "".join(pair) for pair in product("bcdfghjklmnprstvw", ("a", "en", "i", "or", "u"))
     ]
     words = ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(20_000)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    weights = [*accumulate(1 / rank for rank in range(1, len(words) + 1))]
     kept: list[str] = []
     for number in range(_CASES):
         if number % 100 == 99:
             kept[-1] += "s"
         else:
-            kept = rng.choices(words, weights, k=rng.randint(6, 24))
+            kept = rng.choices(words, cum_weights=weights, k=rng.randint(6, 24))
         yield " ".join(kept) + "?"
 
 

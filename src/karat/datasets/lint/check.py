@@ -80,8 +80,10 @@ def texts(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 def path_of(doc: Json, text: str) -> Path:
     """The way to a text that is known to be somewhere; to the case itself if it is not found."""
-    for part in (text, text.strip()):
-        found = next((path for path, other in texts(doc) if part and part in other), None)
-        if found is not None:
-            return found
-    return ()
+    around: Path | None = None
+    for path, other in texts(doc):
+        if other == text:
+            return path
+        if around is None and text.strip() and text.strip() in other:
+            around = path
+    return around or ()

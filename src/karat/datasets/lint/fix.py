@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 
 from karat.datasets.aside import aside_path
 from karat.datasets.lint.check import Item, Path
@@ -71,7 +72,7 @@ class Fix:
 
     def _rows(self, body: bytes) -> Iterator[bytes]:
         silenced = self._silenced_lines()
-        for number, line in enumerate(body.splitlines(keepends=True), 1):
+        for number, line in enumerate(BytesIO(body), 1):
             own = silenced.get(number)
             yield edit_json(line, lambda path, text, own=own: self._mask(path, text, own))
 
