@@ -92,6 +92,13 @@ def test_git_says_the_branch_and_the_commit():
     ]
 
 
+def test_the_store_does_not_get_into_the_repository():
+    subprocess.run(["git", "init", "-q"], check=True)
+    run()
+    found = subprocess.run(["git", "status", "--short", ".karat"], check=True, capture_output=True)
+    assert found.stdout == b""
+
+
 def test_the_history_can_be_narrowed(monkeypatch: pytest.MonkeyPatch):
     for day in (1, 2, 3):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", str(1_772_366_400 + 86_400 * day))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from karat.errors import InputError, UsageError
@@ -42,7 +42,16 @@ def open_store(place: str, *, create: bool = False) -> Generator[Database]:
         raise InputError("there is no store", where=place, hint=hint)
     database = Postgres(place) if place.startswith(_POSTGRES) else Sqlite(Path(place))
     try:
+        if place == DEFAULT:
+            _hide(Path(place).with_name(".gitignore"))
         migrate(database)
         yield database
     finally:
         database.close()
+
+
+def _hide(ignore: Path) -> None:
+    """What agents said does not get into a repository because somebody added all files."""
+    with suppress(OSError):
+        if not ignore.exists():
+            ignore.write_text("*\n", "utf-8")
