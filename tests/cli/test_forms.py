@@ -18,9 +18,10 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def run(*args: str, golden: tuple[str, ...] = ("--golden", "support.evalset.json")) -> Result:
-    traces = "traces/regressed.otlp.jsonl"
-    return CliRunner().invoke(karat, ["run", traces, *golden, "--no-store", *args])
+def run(*args: str, release: str = "regressed") -> Result:
+    traces = f"traces/{release}.otlp.jsonl"
+    golden = ("--golden", "support.evalset.json")
+    return CliRunner().invoke(karat, ["run", traces, *golden, *args])
 
 
 def report(*args: str) -> Result:
@@ -28,13 +29,13 @@ def report(*args: str) -> Result:
 
 
 def test_a_page_is_written_to_a_file_and_the_exit_code_stays():
-    result = run("--format", "html", "-o", "report.html")
+    result = run("--no-store", "--format", "html", "-o", "report.html")
     assert (result.exit_code, result.output) == (1, "")
     assert Path("report.html").read_text("utf-8").startswith("<!doctype html>")
 
 
 def test_sarif_names_the_lines_at_which_cases_start():
-    results = json.loads(run("--format", "sarif").stdout)["runs"][0]["results"]
+    results = json.loads(run("--no-store", "--format", "sarif").stdout)["runs"][0]["results"]
     lines = Path("support.evalset.json").read_text("utf-8").splitlines()
     for one in results:
         start = one["locations"][0]["physicalLocation"]["region"]["startLine"]
@@ -44,15 +45,41 @@ def test_sarif_names_the_lines_at_which_cases_start():
 
 
 def test_sarif_of_a_run_that_is_read_back_needs_the_golden_data():
-    run("--format", "json", "-o", "run.json")
+    run("--no-store", "--format", "json", "-o", "run.json")
     refused = report("--format", "sarif")
     assert "give the golden data with --golden" in getattr(refused.exception, "hint", "")
     shown = report("--format", "sarif", "--golden", "support.evalset.json")
-    assert shown.stdout == run("--format", "sarif").stdout
+    assert shown.stdout == run("--no-store", "--format", "sarif").stdout
 
 
 @pytest.mark.parametrize("form", ["csv", "md", "html", "junit", "summary", "qa", "agents"])
 def test_a_run_that_is_read_back_looks_the_same(form: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1772438400")
-    run("--format", "json", "-o", "run.json")
-    assert report("--format", form).stdout == run("--format", form).stdout != ""
+    run("--no-store", "--format", "json", "-o", "run.json")
+    assert report("--format", form).stdout == run("--no-store", "--format", form).stdout != ""
+
+
+def test_a_comparison_as_a_page_shows_what_flipped():
+    run("--no-store", "--format", "json", "-o", "old.json", release="good")
+    run("--no-store", "--format", "json", "-o", "new.json")
+    shown = CliRunner().invoke(karat, ["compare", "old.json", "new.json", "--format", "html"])
+    assert "Cases that flipped" in shown.stdout
+    assert '<a href="#case-3">repair_brake</a>' in shown.stdout
+
+
+def test_runs_that_are_kept_make_a_trend(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1772438400")
+    run(release="good")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1772524800")
+    shown = run("--format", "html")
+    assert "Mean of tool_trajectory_avg_score over 2 runs, from 1 to 0.708." in shown.stdout
+    again = CliRunner().invoke(karat, ["report", "latest", "--format", "html"])
+    assert again.stdout == shown.stdout
+
+
+def test_a_store_that_cannot_be_read_costs_the_trend_and_not_the_page():
+    Path("broken.db").write_text("no database", "utf-8")
+    shown = run("--store", "broken.db", "--format", "html")
+    assert shown.exit_code == 1
+    assert shown.stdout.startswith("<!doctype html>")
+    assert "the run was not kept" in shown.stderr

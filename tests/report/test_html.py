@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from karat.report.html import cases
 from karat.report.html.page import page
@@ -167,6 +168,12 @@ def test_earlier_runs_make_a_trend(make_run: MakeRun):
     run = make_run(failed())
     assert "from run to run" not in page(run)
     assert "Mean of tool_use over 2 runs, from 0.9 to 0.5." in page(run, earlier=[kept(0.9)])
+
+
+def test_a_history_that_has_the_run_already_counts_it_once(make_run: MakeRun):
+    run = make_run(failed())
+    again = replace(kept(0.5), id=run.id, created_at=run.created_at)
+    assert "over 2 runs, from 0.9 to 0.5." in page(run, earlier=[again, kept(0.9)])
 
 
 def test_a_comparison_shows_what_flipped(make_run: MakeRun):

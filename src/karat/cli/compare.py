@@ -13,6 +13,7 @@ from karat.cli.output import emit, output_options, show_problem
 from karat.report import comparison as report
 from karat.report import gate as gate_report
 from karat.report import render
+from karat.report.html.page import page
 
 FILE = click.Path(path_type=Path)
 _margin = click.option(
@@ -38,7 +39,7 @@ _held = click.option(
 @_alpha
 @_held
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the second run regressed.")
-@output_options("md")
+@output_options("md", "html")
 def compare(
     before: str,
     after: str,
@@ -68,7 +69,11 @@ def compare(
         alpha=api.ALPHA if alpha is None else alpha,
         held=held,
     )
-    forms = {"text": lambda: report.text(made), "md": lambda: report.markdown(made)}
+    forms = {
+        "text": lambda: report.text(made),
+        "md": lambda: report.markdown(made),
+        "html": lambda: page(api.find_run(after), comparison=made),
+    }
     emit(render(made, form, forms), output)
     sys.exit(1 if exit_code and made.verdict == "regressed" else 0)
 

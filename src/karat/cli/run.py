@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from karat.errors import KaratError
 from karat.report import render
 from karat.report.forms import RUN_FORMS, run_forms
 from karat.schema import Problem, Run, Trace
+from karat.schema.history import KeptRun
 
 FILE = click.Path(path_type=Path)
 
@@ -97,12 +98,21 @@ def run(
         by=by,
         places=lambda: places(setup.golden) if setup.golden else {},
         metrics=api.metrics,
+        earlier=lambda: _earlier(made, place) if place else (),
     )
     emit(render(made, form, forms), output)
     if place:
         sources = (traces or setup.traces, setup.golden)
         _keep(made, place, marks, api.recorded(*sources) if keep_traces else ())
     sys.exit(0 if api.passed(made, allow_unscored=allow_unscored) else 1)
+
+
+def _earlier(made: Run, store: str) -> Sequence[KeptRun]:
+    """What trends are made of. What is wrong with the store is said when the run is kept."""
+    try:
+        return api.earlier_runs(made, store=store)
+    except KaratError:
+        return ()
 
 
 def _keep(made: Run, store: str | None, labels: dict[str, str], recorded: Iterable[Trace]) -> None:

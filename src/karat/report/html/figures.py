@@ -24,7 +24,7 @@ def chart_section(run: Run, earlier: Sequence[KeptRun]) -> Markup | None:
     uses = [use for use in run.metrics if values[use.name]]
     if not uses:
         return None
-    runs = [*earlier, _kept(run)] if earlier else []
+    runs = _in_time(earlier, _kept(run))
     spread = [_spread(use, values[use.name]) for use in uses]
     trends = [_trend(use, runs) for use in uses]
     properties = dict.fromkeys(group.by for group in run.summary.groups)
@@ -54,6 +54,12 @@ def _kept(run: Run) -> KeptRun:
         means=means,
         labels={},
     )
+
+
+def _in_time(earlier: Sequence[KeptRun], last: KeptRun) -> list[KeptRun]:
+    """All runs, oldest first. A history may have the last one already."""
+    others = [one for one in earlier if (one.id, one.created_at) != (last.id, last.created_at)]
+    return sorted([*others, last], key=lambda one: one.created_at)
 
 
 def _spread(use: MetricUse, values: list[float]) -> Markup:

@@ -20,8 +20,7 @@ from karat.schema.history import KeptRun
 
 
 def page(run: Run, *, earlier: Sequence[KeptRun] = (), comparison: Comparison | None = None) -> str:
-    """The report of a run. With earlier runs, newest last, it has trends; with a comparison, the
-    cases that flipped."""
+    """The report of a run. With earlier runs it has trends; with a comparison, what changed."""
     sections = {
         "summary": ("Summary", summary_section(run)),
         "changes": ("Changes", flip_section(comparison, run) if comparison else None),
