@@ -135,3 +135,15 @@ def test_calls_of_the_whole_case_are_compared_with_those_of_the_whole_trace():
     golden = Case(id="c", turns=(Turn(user="hi"),), tool_calls=(A, B))
     assert EXACT.score(golden, trace((A,), (B,))) == Score(value=1.0)
     assert EXACT.score(golden, trace((A,), None)) == Unscored(reason="tool calls were not recorded")
+
+
+def test_cases_that_come_and_go_are_not_mistaken_for_each_other():
+    for number in range(5000):
+        name = f"tool_{number % 3}"
+        golden = case((call(name, {}),))
+        assert ToolTrajectory().score(golden, trace((call(name, {}),))) == Score(
+            value=1.0, turns=(1.0,)
+        )
+        wrong = ToolTrajectory().score(golden, trace((call("other", {}),)))
+        assert isinstance(wrong, Score)
+        assert wrong.value == 0.0
