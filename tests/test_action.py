@@ -1,0 +1,241 @@
+"""The steps of action.yml, carried out as a runner does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from karat.api import find_run
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "action.yml").read_text("utf-8")
+ACTION: dict[str, Any] = yaml.safe_load(TEXT)
+STEPS: dict[str, dict[str, Any]] = {step["name"]: step for step in ACTION["runs"]["steps"]}
+DEFAULTS = {name: str(one["default"]) for name, one in ACTION["inputs"].items()}
+GH = """#!/bin/sh
+echo "$@" >> "$HOME/gh.txt"
+case "$*" in *--paginate*) cat "$HOME/ids.txt" ;; esac
+"""
+
+
+class Runner:
+    """A folder with the bundled data, and what the steps have told the runner so far."""
+
+    def __init__(self, folder: Path, *inputs: str) -> None:
+        shutil.copytree(ROOT / "src" / "karat" / "demo" / "data", folder / "work")
+        self.folder = folder
+        given = dict(text.split("=", 1) for text in inputs)
+        self.known = {f"inputs.{name}": text for name, text in (DEFAULTS | given).items()}
+        self.known |= {
+            "github.action_path": str(ROOT),
+            "github.token": "not-a-token",
+            "github.event.pull_request.number": "7",
+        }
+        (folder / "bin").mkdir()
+        (folder / "ids.txt").touch()
+        self.tool("gh", GH)
+
+    def tool(self, name: str, script: str) -> None:
+        """Put a program in front of all others."""
+        path = self.folder / "bin" / name
+        path.write_text(script)
+        path.chmod(0o755)
+
+    def step(self, name: str) -> subprocess.CompletedProcess[str]:
+        step = STEPS[name]
+        output = self.folder / "output"
+        output.write_text("")
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            cwd=self.folder / "work" / self._filled(step.get("working-directory", ".")),
+            env=self._environment(step.get("env", {})),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        for line in output.read_text().splitlines():
+            key, _, value = line.partition("=")
+            self.known[f"steps.{step.get('id')}.outputs.{key}"] = value
+        return done
+
+    def gated(self) -> str:
+        """The output `passed` after scoring and the gate."""
+        for name in ("Score", "Gate"):
+            done = self.step(name)
+            assert done.returncode == 0, done.stderr
+        return self.known["steps.gate.outputs.passed"]
+
+    def _environment(self, own: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "PATH": os.pathsep.join(
+                [str(self.folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+            ),
+            "HOME": str(self.folder),
+            "RUNNER_TEMP": str(self.folder / "temp"),
+            "GITHUB_OUTPUT": str(self.folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.folder / "summary.md"),
+            "GITHUB_REPOSITORY": "mara/bikes",
+            **{name: self._filled(text) for name, text in own.items()},
+        }
+
+    def _filled(self, text: str) -> str:
+        return re.sub(r"\$\{\{ (.+?) \}\}", lambda found: self.known.get(found[1], ""), text)
+
+
+def regressed(folder: Path, *inputs: str) -> Runner:
+    """Release 1.5.0 of the bundled data, with more inputs."""
+    usual = ("golden=support.evalset.json", "traces=traces/regressed.*\n", "allow-unscored=true")
+    return Runner(folder, *usual, *inputs)
+
+
+def test_every_input_is_used_and_every_used_input_exists():
+    assert set(re.findall(r"inputs\.([\w-]+)", TEXT)) == DEFAULTS.keys()
+
+
+def test_no_input_can_become_a_command():
+    scripts = [step["run"] for step in STEPS.values() if "run" in step]
+    assert [script for script in scripts if "${{" in script] == []
+    assert {step["shell"] for step in STEPS.values() if "run" in step} == {"bash"}
+
+
+def test_karat_is_installed_from_the_ref_of_the_action(tmp_path: Path):
+    runner = Runner(tmp_path, "extras=otlp,metrics")
+    runner.tool("python", '#!/bin/sh\necho "$@" > "$HOME/python.txt"\n')
+    assert runner.step("Install Karat").returncode == 0
+    assert (tmp_path / "python.txt").read_text().split()[-1] == f"{ROOT}[otlp,metrics]"
+
+
+def test_traces_are_scored_and_reported_in_every_form(tmp_path: Path):
+    runner = regressed(tmp_path, "metrics=response_match_score\nlatency")
+    done = runner.step("Score")
+    assert (done.returncode, done.stdout) == (0, "")
+    made = find_run(runner.known["steps.run.outputs.file"])
+    assert [one.name for one in made.metrics] == ["response_match_score", "latency"]
+    folder = Path(runner.known["steps.run.outputs.folder"])
+    names = ["report.html", "report.junit", "report.md", "report.sarif", "run.json"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert "support.evalset.json" in (folder / "report.sarif").read_text()
+
+
+def test_a_run_that_cannot_be_made_stops_the_job_with_the_reason(tmp_path: Path):
+    done = regressed(tmp_path, "metrics=response_match").step("Score")
+    assert done.returncode == 2
+    assert "unknown metric 'response_match'" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a b", "-->", ".hidden"])
+def test_a_name_that_could_leave_its_folder_is_refused(tmp_path: Path, name: str):
+    assert regressed(tmp_path, f"name={name}").step("Score").returncode == 2
+    assert not (tmp_path / "temp").exists()
+
+
+def test_inputs_are_data_whatever_is_in_them(tmp_path: Path):
+    evil = '$(touch "$HOME/owned"); `touch owned`"; touch owned; "'
+    runner = regressed(
+        tmp_path, f"traces=--output=owned\n{evil}", f"golden={evil}", "metrics=$(id)"
+    )
+    assert runner.step("Score").returncode == 2
+    assert list(tmp_path.rglob("owned")) == []
+
+
+def test_the_gate_holds_a_run_to_what_is_asked(tmp_path: Path):
+    assert regressed(tmp_path / "a", "min-pass-rate=0.9").gated() == "false"
+    assert regressed(tmp_path / "b", "min-pass-rate=0.2").gated() == "true"
+    lower = "response_match_score=0.5 tool_trajectory_avg_score=0.5"
+    assert regressed(tmp_path / "c", f"thresholds={lower}").gated() == "true"
+
+
+def test_the_gate_holds_a_run_to_a_baseline(tmp_path: Path):
+    good = regressed(tmp_path / "a", "traces=traces/good.otlp.jsonl", "min-pass-rate=0.5")
+    assert good.gated() == "true"
+    baseline = good.known["steps.run.outputs.file"]
+    assert regressed(tmp_path / "b", f"baseline={baseline}", "strict=true").gated() == "false"
+    again = regressed(
+        tmp_path / "c", f"run={baseline}", "traces=", f"baseline={baseline}", "margin=0.05"
+    )
+    assert again.gated() == "true"
+
+
+def test_a_gate_that_holds_to_nothing_stops_the_job(tmp_path: Path):
+    runner = regressed(tmp_path)
+    runner.step("Score")
+    done = runner.step("Gate")
+    assert done.returncode == 2
+    assert "nothing to hold the run to" in done.stderr
+
+
+def test_the_job_fails_when_all_has_been_reported(tmp_path: Path):
+    runner = regressed(tmp_path, "min-pass-rate=0.9")
+    runner.gated()
+    assert runner.step("Summarise").returncode == 0
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.startswith("### failed: run-")
+    assert "failed repair" in summary
+    done = runner.step("Verdict")
+    assert (done.returncode, done.stdout[:9]) == (1, "::error::")
+
+
+def test_a_good_run_passes(tmp_path: Path):
+    runner = regressed(tmp_path, "traces=traces/good.otlp.jsonl", "min-pass-rate=1")
+    assert runner.gated() == "true"
+    assert runner.step("Verdict").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("ids", "sent"),
+    [
+        ("", "api --method POST repos/mara/bikes/issues/7/comments"),
+        ("31\n45\n", "api --method PATCH repos/mara/bikes/issues/comments/31"),
+    ],
+)
+def test_one_comment_is_written_and_then_kept_up_to_date(tmp_path: Path, ids: str, sent: str):
+    runner = regressed(tmp_path, "min-pass-rate=0.9", "comment=true")
+    (tmp_path / "ids.txt").write_text(ids)
+    runner.gated()
+    runner.step("Summarise")
+    done = runner.step("Comment")
+    assert (done.returncode, done.stderr) == (0, "")
+    body = tmp_path / "temp" / "karat" / "karat" / "comment.md"
+    assert body.read_text().startswith("<!-- karat: karat -->\n")
+    last = (tmp_path / "gh.txt").read_text().splitlines()[-1]
+    assert last == f"{sent} --field body=@{body} --silent"
+
+
+def test_a_comment_that_is_not_allowed_is_a_warning(tmp_path: Path):
+    runner = regressed(tmp_path, "min-pass-rate=0.9", "comment=true")
+    runner.tool("gh", "#!/bin/sh\nexit 1\n")
+    runner.gated()
+    runner.step("Summarise")
+    done = runner.step("Comment")
+    assert (done.returncode, done.stdout[:11]) == (0, "::warning::")
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
+def test_only_the_workflows_own_comment_is_found():
+    [query] = re.findall(r"--jq \\\n\s+'(.+)'", STEPS["Comment"]["run"])
+    mark = "<!-- karat: karat -->"
+    comments = [
+        {"id": 1, "user": {"login": "mara"}, "body": mark},
+        {"id": 2, "user": {"login": "github-actions[bot]"}, "body": "<!-- karat: other -->"},
+        {"id": 3, "user": {"login": "github-actions[bot]"}, "body": f"{mark}\nfailed"},
+    ]
+    done = subprocess.run(
+        ["jq", query],
+        input=json.dumps(comments),
+        env={"PATH": os.environ["PATH"], "marker": mark},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "3\n"
