@@ -17,14 +17,23 @@ def detectable(found: Spread, alpha: float, *, jumps: bool) -> float | None:
     flips = _fewest(alpha)
     if found.cases < flips:
         return None
+    if jumps:
+        fewest = found.largest * rate_for(flips, found.cases, POWER)
+        return min(found.largest, max(fewest, _flipping(found, alpha)))
     freedom = found.cases + 1
-    reach = t_quantile(1 - alpha / 2, freedom) + t_quantile(POWER, freedom)
-    smooth = reach * found.error()
-    if not jumps:
-        return smooth
-    # An exact test of flips goes by whole cases, which costs about one of them.
-    stepped = smooth + found.largest / found.cases
-    return max(stepped, found.largest * rate_for(flips, found.cases, POWER))
+    return (t_quantile(1 - alpha / 2, freedom) + t_quantile(POWER, freedom)) * found.error()
+
+
+def _flipping(found: Spread, alpha: float) -> float:
+    """A drop makes cases flip, and the more flip, the more of them chance could explain: solves
+    `drop = chance * sqrt(error² + drop² / cases) + sure * error`, and adds one case, which is what
+    it costs that an exact test of flips goes by whole cases."""
+    chance, sure = normal_quantile(1 - alpha / 2), normal_quantile(POWER)
+    left = 1 - chance**2 / found.cases
+    if left <= 0:
+        return found.largest
+    root = sqrt(sure**2 - left * (sure**2 - chance**2))
+    return found.error() * (sure + root) / left + found.largest / found.cases
 
 
 def needed(found: Spread, margin: float, alpha: float, tests: int) -> int | None:

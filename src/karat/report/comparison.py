@@ -8,6 +8,7 @@ from karat.report.markdown import cell, table
 from karat.report.text import columns, count, printable, shortened
 from karat.schema import (
     Alignment,
+    ComparedRun,
     Comparison,
     FlakyCase,
     Flip,
@@ -28,8 +29,8 @@ def text(made: Comparison) -> str:
 
 def _lines(made: Comparison) -> Iterator[str]:
     yield f"{made.verdict}: {made.sentence}"
-    yield f"before {made.before.id} ({made.before.created_at})"
-    yield f"after  {made.after.id} ({made.after.created_at})"
+    yield f"before {_run(made.before)}"
+    yield f"after  {_run(made.after)}"
     yield from ("", *columns([_HEAD, *map(_row, _all(made))]))
     yield from ("", *(f"{one.name}: {one.sentence}" for one in _all(made)))
     behind = [*details(made)]
@@ -54,6 +55,13 @@ def markdown(made: Comparison) -> str:
         rows = map(_flip_row, made.flips[:_SHOWN])
         parts += ["", *table(["case", "before", "after", "why"], rows), *_more(len(made.flips))]
     return "\n".join(parts) + "\n"
+
+
+def _run(one: ComparedRun) -> str:
+    if one.dataset is None:
+        return one.id
+    version = f"@{one.dataset.version}" if one.dataset.version else ""
+    return f"{one.id}, {one.dataset.name}{version}"
 
 
 def _all(made: Comparison) -> list[MetricComparison]:
