@@ -71,8 +71,9 @@ def test_a_run_is_shown_again_in_any_form(form: str):
 
 def test_runs_are_found_by_label():
     first = run("--label", "branch=main", "--label", "release=1.4.0")
-    run("--label", "branch=fix", release="regressed")
+    second = run("--label", "branch=fix/refunds", release="regressed")
     assert call("report", "branch:main", "--format", "json").stdout == first
+    assert call("report", "branch:fix/refunds", "--format", "json").stdout == second
     assert [one["labels"] for one in listed("--label", "release=1.4.0")] == [
         {"branch": "main", "release": "1.4.0"}
     ]
@@ -160,6 +161,8 @@ def test_a_run_that_cannot_be_kept_is_still_a_run():
         (("runs",), "there is no store"),
         (("report", "latest"), "there is no store"),
         (("report", "missing.json"), "cannot be read"),
+        (("report", "x" * 5000), "there is no store"),
+        (("runs", "--until", "9999-12-31"), "is no time"),
         (("runs", "--store", "mysql://x/y"), "no store for 'mysql' addresses"),
         (("store", "prune"), "nothing says what is to go"),
         (("store", "prune", "--older-than", "soon"), "'soon' is no age"),

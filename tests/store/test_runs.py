@@ -43,7 +43,7 @@ def test_what_this_version_does_not_know_is_kept(database: Database, make_run: M
 
 
 def test_text_that_a_database_has_no_place_for_is_kept(database: Database, make_run: MakeRun):
-    run = make_run(1.0, tags=("x" * 5000, "nul\0", "é\u202e"))
+    run = make_run(1.0, tags=("x" * 5000, "x" * 5001, "nul\0", "é\u202e"))
     case = replace(run.cases[0], case="\0", trace="a\0b")
     run = replace(run, cases=(case,))
     execution = keep(database, of_run(run), {"branch": "b" * 5000})

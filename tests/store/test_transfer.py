@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -107,3 +108,21 @@ def test_a_file_that_is_cut_off_is_an_error(database: Database, tmp_path: Path):
     path.write_bytes(gzip.compress(b"{}\n" * 1000)[:-20])
     with pytest.raises(InputError, match="cannot be read"):
         take(database, path)
+
+
+@pytest.mark.parametrize(
+    ("found", "instead"),
+    [
+        (b'"total":1', b'"total":1' + b"0" * 40),
+        (b'"2026-03-01T12:00:00Z"', b'"0001-01-01T00:00:00+23:59"'),
+        (b'"unmatched"', b'"x":' + b"[" * 100_000 + b"]" * 100_000 + b',"unmatched"'),
+    ],
+)
+def test_a_hostile_run_is_taken_in_or_refused_but_breaks_nothing(
+    database: Database, make_run: MakeRun, tmp_path: Path, found: bytes, instead: bytes
+):
+    path = tmp_path / "run.json"
+    path.write_bytes(msgspec.json.encode(make_run(0.25)).replace(found, instead))
+    with suppress(InputError):
+        take(database, path)
+    assert verify(database).problems == ()

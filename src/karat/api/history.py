@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from karat.versions import git
 
 _LIMIT = 20
 _TREND = 30
-_AGE = re.compile(r"(\d{1,6})([hdw])")
+_AGE = re.compile(r"(\d{1,5})([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _KEY = re.compile(r"[A-Za-z][\w.-]{0,63}")
 _BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
@@ -45,11 +45,18 @@ def find_run(name: str, *, store: str | None = None) -> Run:
 
 def find_document(name: str, *, store: str | None = None) -> bytes:
     """The same as the JSON that was written, byte by byte but for white space."""
-    path = Path(name)
-    if path.is_file() or path.suffix == ".json" or os.sep in name:
-        return _file(path)
+    if _is_path(name):
+        return _file(Path(name))
     with _opened(store) as database:
         return read(database, find(database, name))
+
+
+def _is_path(name: str) -> bool:
+    """`branch:feature/refunds` is none, though it could be one."""
+    with suppress(OSError, ValueError):  # what cannot be the name of a file
+        if Path(name).is_file():
+            return True
+    return ":" not in name and (name.endswith(".json") or os.sep in name)
 
 
 def _file(path: Path) -> bytes:
@@ -216,10 +223,9 @@ def _moment(text: str, *, end: bool = False) -> int:
     """Microseconds since 1970 of a time, or of so long ago; as an end, a day includes itself."""
     if _AGE.fullmatch(text):
         return microseconds(datetime.now(UTC) - _age(text))
+    whole_day = timedelta(days=1) if end and len(text) == len("2026-03-01") else timedelta()
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
+        return microseconds(datetime.fromisoformat(text) + whole_day) - bool(whole_day)
+    except (ValueError, OverflowError):
         hint = "such as 2026-03-01, 2026-03-01T12:30:00Z or 7d"
         raise UsageError(f"{text!r} is no time", hint=hint) from None
-    whole_day = timedelta(days=1) if end and len(text) == len("2026-03-01") else timedelta()
-    return microseconds(moment + whole_day) - bool(whole_day)

@@ -38,8 +38,11 @@ def of_json(data: bytes, where: str) -> Document:
     """The document of a run in a file, as it is written there; its numbers must be those that its
     id was made from."""
     run = decoded(data, where)
-    fields = _fields.decode(_compact(data))
-    bodies = [bytes(body) for body in _raws.decode(fields.get("cases", b"[]"))]
+    try:
+        fields = _fields.decode(msgspec.json.format(data, indent=-1))
+    except RecursionError as error:
+        raise InputError("nested too deeply", where=where) from error
+    bodies = [bytes(body) for body in _raws.decode(fields["cases"])]
     found = run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies)
     if found != run.id:
         message = f"the id is {run.id}, its numbers are those of {found}"
@@ -79,11 +82,10 @@ def link(before: bytes, part: bytes) -> bytes:
 def moment(run: Run, where: str) -> int:
     """When the run was made, in microseconds since 1970."""
     try:
-        found = datetime.fromisoformat(run.created_at)
-    except ValueError as error:
+        return microseconds(datetime.fromisoformat(run.created_at))
+    except (ValueError, OverflowError) as error:
         message = f"created_at is {run.created_at!r}, expected a time such as 2026-03-01T12:30:00Z"
         raise InputError(message, where=f"{where} {run.id}") from error
-    return microseconds(found)
 
 
 def microseconds(when: datetime) -> int:
@@ -93,11 +95,6 @@ def microseconds(when: datetime) -> int:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _compact(data: bytes) -> bytes:
-    """Without the white space between its parts, as it was before it was made readable."""
-    return msgspec.json.format(data, indent=-1)
 
 
 def _joined(fields: Mapping[str, msgspec.Raw], cases: bytes) -> bytes:

@@ -35,8 +35,8 @@ def keep(database: Database, document: Document, labels: Mapping[str, str]) -> i
         number = _keep_numbers(database, document)
         execution = _keep_execution(database, number, document)
         facets = [*_facets(run), *(("label", label_text(*pair)) for pair in labels.items())]
-        rows = [(kind, facet(value), at, execution) for kind, value in dict.fromkeys(facets)]
-        database.load("facets", _FACETS, rows)
+        rows = [(kind, facet(value), at, execution) for kind, value in facets]
+        database.load("facets", _FACETS, dict.fromkeys(rows))
         _keep_dataset(database, at, run)
     return execution
 

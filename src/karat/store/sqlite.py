@@ -104,6 +104,10 @@ class Sqlite:
             yield
         except sqlite3.Error as error:
             raise _translated(error, self.where) from error
+        except OverflowError as error:
+            raise InputError(
+                f"a number is too large to be kept: {error}", where=self.where
+            ) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
