@@ -1,5 +1,8 @@
 """The use-cases. The command line, the server and the pytest plugin call only these."""
 
+from karat.api.answers import Answer
+from karat.api.cases import Scores, Suite, check, score, suite
+from karat.api.compare import ALPHA, MARGIN, compare, gate, gate_rules
 from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
 from karat.api.history import (
     earlier_runs,
@@ -21,6 +24,7 @@ from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
 from karat.api.release import release
 from karat.api.runs import passed, run
+from karat.api.sessions import Head, Tested, session_run, tested, together
 from karat.api.settings import settings
 from karat.api.traces import capture, read_traces, understand
 from karat.api.versions import (
@@ -36,17 +40,28 @@ from karat.api.versions import (
 )
 
 __all__ = [
+    "ALPHA",
+    "MARGIN",
     "REGISTRY",
+    "Answer",
+    "Head",
+    "Scores",
+    "Suite",
+    "Tested",
     "apply_policy",
     "capture",
     "changelog",
+    "check",
     "checkout",
+    "compare",
     "convert",
     "diff",
     "earlier_runs",
     "export_runs",
     "find_document",
     "find_run",
+    "gate",
+    "gate_rules",
     "import_runs",
     "json_schema",
     "keep_run",
@@ -67,10 +82,15 @@ __all__ = [
     "review",
     "run",
     "save",
+    "score",
+    "session_run",
     "settings",
     "store_place",
     "subset",
+    "suite",
     "summarise",
+    "tested",
+    "together",
     "understand",
     "validate",
     "verify",
