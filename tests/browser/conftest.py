@@ -24,7 +24,7 @@ _QUIET = (
 OpenPage = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it lives, nothing else in the process can run a loop
 def browser() -> Generator[Browser]:
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     assert path, "no Chromium: run tests/browser/setup.sh"
