@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from karat.report.markdown import cell, table
+from karat.report.markup import join
 from karat.report.run import headline, in_order, numbers
-from karat.report.text import count, printable, shortened
+from karat.report.text import count, shortened
 from karat.schema import CaseResult, CaseScore, Exchange, Run
 
 _MOST = 60_000
@@ -45,7 +45,7 @@ def _case(one: CaseResult, unfolded: bool) -> Iterator[str]:
 def _name(one: CaseResult) -> str:
     """In a tag of HTML, where Markdown is not read."""
     text = shortened(one.case or one.trace or "(no name)", 200).replace("@", "@\u200b")
-    return escape(printable(text))
+    return join(text)
 
 
 def _score(score: CaseScore) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html import escape
 from typing import TypeAlias
 
 from karat.report.text import printable
@@ -46,7 +45,7 @@ def _collect(child: Child, pieces: list[str]) -> None:
     elif isinstance(child, str | int):
         text = str(child)
         plain = text.isascii() and text.isalnum()
-        pieces.append(text if plain else escape(shown(text), quote=False))
+        pieces.append(text if plain else _escaped(text))
     elif child is not None:
         for one in child:
             _collect(one, pieces)
@@ -57,6 +56,11 @@ def shown(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", printable(text.replace("\r\n", "\n")))
 
 
+def _escaped(text: str) -> str:
+    """As the standard library does, whose module of HTML brings all of its names along."""
+    return shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def _attribute(key: str, value: Attribute) -> str:
     if value is None or value is False:
         return ""
@@ -64,5 +68,6 @@ def _attribute(key: str, value: Attribute) -> str:
     if value is True:
         return f" {name}"
     text = value if isinstance(value, str) else f"{value:g}"
-    plain = text.isascii() and text.isalnum()
-    return f' {name}="{text if plain else escape(shown(text))}"'
+    if not (text.isascii() and text.isalnum()):
+        text = _escaped(text).replace('"', "&quot;").replace("'", "&#39;")
+    return f' {name}="{text}"'
