@@ -32,8 +32,8 @@ _LONGEST = 5_000
 _BINS, _BAND = 32, 4
 _FULL = 50
 """Texts that are listed under one band."""
-_TRIED = 40
-"""Texts that one text is compared with."""
+_TRIED = 16
+"""Texts that one text is compared with, those that it meets most often first."""
 
 
 class Pair(NamedTuple):
