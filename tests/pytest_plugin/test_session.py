@@ -203,3 +203,16 @@ def test_nothing_of_karat_is_loaded_for_tests_without_a_marker(shop: pytest.Pyte
             assert "msgspec" not in sys.modules
     """)
     shop.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_paths_start_where_pytest_is_configured_or_else_where_it_was_called(
+    shop: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    folder = shop.mkdir("tests")
+    body = 'import pytest\n@pytest.mark.golden("shop.json")\ndef test_shop(golden): ...\n'
+    folder.joinpath("test_shop.py").write_text(body)
+    shop.path.joinpath("tox.ini").unlink()
+    shop.runpytest_inprocess("tests").assert_outcomes(failed=3)
+    shop.makeini("[pytest]")
+    monkeypatch.chdir(folder)
+    shop.runpytest_inprocess().assert_outcomes(failed=3)

@@ -23,7 +23,8 @@ class Session:
     """The golden data of a test session; every process reads it once."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._root = config.rootpath
+        # Without a configuration, pytest takes the folder of the tests for the root.
+        self._root = config.rootpath if config.inipath else config.invocation_params.dir
         self._recording = any(map(config.getoption, ("--karat-run", "--karat-store")))
         self._datasets: dict[Path, Dataset] = {}
         self._suites: list[tuple[pytest.Mark, Arguments, api.Suite]] = []
