@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import msgspec
+
+from karat.schema import Case, Trace
+from karat.schema.digest import case_digest, expectation_digest
+
+CASE = Case.of("Where is my parcel?", "In Lund.", id="parcel", metadata={"team": "orders"})
+
+
+def test_tags_dates_and_recordings_do_not_change_what_a_case_expects():
+    edited = msgspec.structs.replace(
+        CASE,
+        tags=("orders",),
+        created_at="2026-03-01",
+        updated_at="2026-03-02",
+        recording=Trace(id="t-1"),
+    )
+    assert expectation_digest(edited) == expectation_digest(CASE)
+    assert case_digest(edited) != case_digest(CASE)
+
+
+def test_another_answer_question_or_metadata_does():
+    others = [
+        Case.of("Where is my parcel?", "In Malmö.", id="parcel", metadata={"team": "orders"}),
+        Case.of("Where is it?", "In Lund.", id="parcel", metadata={"team": "orders"}),
+        msgspec.structs.replace(CASE, metadata={"team": "returns"}),
+    ]
+    assert len({expectation_digest(one) for one in [CASE, *others]}) == 4
