@@ -22,7 +22,9 @@ install: $(INSTALLED)  ## set up .venv and leave `karat` in .venv/bin
 demo: $(INSTALLED)  ## the whole story on bundled data, offline
 	@$(BIN)/karat demo
 
-test: $(DEVELOPED) $(PEERS)  ## run the tests
+test: $(DEVELOPED) $(PEERS)  ## run the tests, with a real PostgreSQL, Chromium and google-adk
+	@tests/postgres.sh
+	@tests/browser/setup.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(DEVELOPED)  ## check format, style and types
