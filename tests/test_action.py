@@ -52,7 +52,9 @@ class Runner:
         path.chmod(0o755)
 
     def step(self, name: str) -> subprocess.CompletedProcess[str]:
-        step = STEPS[name]
+        return self.carry_out(STEPS[name])
+
+    def carry_out(self, step: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
         output = self.folder / "output"
         output.write_text("")
         done = subprocess.run(
@@ -239,3 +241,27 @@ def test_only_the_workflows_own_comment_is_found():
         check=True,
     )
     assert done.stdout == "3\n"
+
+
+GUIDE = (ROOT / "docs" / "guides" / "ci.md").read_text("utf-8")
+
+
+def test_the_guide_gives_the_action_only_inputs_that_it_has():
+    blocks = re.findall(r"- uses: OWNER/karat@.*?\n((?: {8}.*\n)+)", GUIDE)
+    given = [yaml.safe_load(block)["with"].keys() for block in blocks]
+    assert len(given) == 2
+    assert [names - DEFAULTS.keys() for names in given] == [set(), set()]
+
+
+def test_the_recipe_for_any_shell_fails_the_build_for_a_regression(tmp_path: Path):
+    [script] = re.findall(r"## Any shell\n\n```sh\n(.+?)```", GUIDE, re.DOTALL)
+    runner = regressed(tmp_path, "traces=traces/good.otlp.jsonl")
+    runner.step("Score")
+    work = tmp_path / "work"
+    (work / "golden").mkdir()
+    shutil.move(work / "support.evalset.json", work / "golden")
+    (work / "traces" / "good.otlp.jsonl").unlink()
+    shutil.copy(runner.known["steps.run.outputs.file"], tmp_path / "baseline.json")
+    strict = script.replace("golden/baseline.json", "../baseline.json --strict")
+    assert runner.carry_out({"run": strict}).returncode == 1
+    assert (work / "gate.md").read_text().startswith("### failed")

@@ -216,3 +216,43 @@ def test_paths_start_where_pytest_is_configured_or_else_where_it_was_called(
     shop.makeini("[pytest]")
     monkeypatch.chdir(folder)
     shop.runpytest_inprocess().assert_outcomes(failed=3)
+
+
+def test_a_dataset_is_read_once_for_all_tests_of_a_process(shop: pytest.Pytester):
+    shop.makeconftest("""
+        from karat import api
+
+        load, read = api.load, []
+        api.load = lambda path: read.append(path) or load(path)
+
+        def pytest_collection_finish():
+            assert len(read) == 1
+            print("read once")
+    """)
+    shop.makepyfile("""
+        import pytest
+
+        @pytest.mark.golden("shop.json", metrics="response_match_score")
+        def test_one(): ...
+
+        @pytest.mark.golden("shop.json", tags="stock")
+        def test_two(): ...
+    """)
+    result = shop.runpytest_subprocess("--collect-only", "-s")
+    result.stdout.fnmatch_lines(["*read once*"])
+    assert result.ret == 0
+
+
+def test_ids_that_would_disturb_a_terminal_are_escaped(shop: pytest.Pytester):
+    shop.makepyfile("""
+        import pytest
+        from karat import Case, Dataset
+
+        CASE = Case.of("Hello", "Hi!", id="a::b \\x1b[31m\\nc")
+
+        @pytest.mark.golden(Dataset(name="odd", cases=[CASE]), target=lambda case: "Hi!")
+        def test_odd(): ...
+    """)
+    result = shop.runpytest_inprocess("-v")
+    result.assert_outcomes(passed=1)
+    assert "\x1b" not in lines(result)

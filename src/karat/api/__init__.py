@@ -24,7 +24,7 @@ from karat.api.metrics import metrics
 from karat.api.policy import apply_policy
 from karat.api.release import release
 from karat.api.runs import passed, run
-from karat.api.sessions import Head, Tested, session_run, tested, together
+from karat.api.sessions import Head, Record, record, session_run, together
 from karat.api.settings import settings
 from karat.api.traces import capture, read_traces, understand
 from karat.api.versions import (
@@ -45,9 +45,9 @@ __all__ = [
     "REGISTRY",
     "Answer",
     "Head",
+    "Record",
     "Scores",
     "Suite",
-    "Tested",
     "apply_policy",
     "capture",
     "changelog",
@@ -76,6 +76,7 @@ __all__ = [
     "passed",
     "prune_runs",
     "read_traces",
+    "record",
     "recorded",
     "release",
     "release_folder",
@@ -89,7 +90,6 @@ __all__ = [
     "subset",
     "suite",
     "summarise",
-    "tested",
     "together",
     "understand",
     "validate",

@@ -43,7 +43,7 @@ class Head(Noun, frozen=True):
         return sha256(msgspec.json.encode(self)).hexdigest()
 
 
-class Tested(Noun, frozen=True):
+class Record(Noun, frozen=True):
     """What a test of one case gave; it goes from process to process as JSON."""
 
     node: str
@@ -55,12 +55,12 @@ class Tested(Noun, frozen=True):
     results: tuple[CaseResult, ...]
 
 
-def tested(
+def record(
     suite: Suite, case: Case, results: Iterable[CaseResult], *, node: str, head: str
-) -> Tested:
+) -> Record:
     """The results of a test, with what a summary needs to know of its case."""
     about = msgspec.structs.replace(case, recording=None, origin=None)
-    return Tested(node, head, suite.places[case.id], about, tuple(results))
+    return Record(node, head, suite.places[case.id], about, tuple(results))
 
 
 def together(suites: Sequence[Suite]) -> None:
@@ -77,9 +77,9 @@ def together(suites: Sequence[Suite]) -> None:
                 )
 
 
-def session_run(heads: Mapping[str, Head], tested: Iterable[Tested]) -> Run:
+def session_run(heads: Mapping[str, Head], records: Iterable[Record]) -> Run:
     """One run of all tests, in the order of the golden data, whoever was ready first."""
-    ordered = sorted(tested, key=lambda one: (*_name(heads[one.head]), one.place, one.node))
+    ordered = sorted(records, key=lambda one: (*_name(heads[one.head]), one.place, one.node))
     found = [heads[key] for key in dict.fromkeys(one.head for one in ordered)]
     return make_run(
         _dataset([head.dataset for head in found]),

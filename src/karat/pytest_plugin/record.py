@@ -25,7 +25,7 @@ class Recorder:
             raise pytest.UsageError(f"--karat-run {file}: the folder does not exist")
         self._file, self._store = file, store
         self._heads: dict[str, api.Head] = {}
-        self._tested: dict[str, api.Tested] = {}
+        self._records: dict[str, api.Record] = {}
         self._lines: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -33,16 +33,16 @@ class Recorder:
         if head:
             known = msgspec.json.decode(head, type=api.Head)
             self._heads[known.key] = known
-        tested: str | None = getattr(report, "karat", None)
-        if tested:  # a test that is run again counts as it ended
-            one = msgspec.json.decode(tested, type=api.Tested)
-            self._tested[one.node] = one
+        text: str | None = getattr(report, "karat", None)
+        if text:  # a test that is run again counts as it ended
+            one = msgspec.json.decode(text, type=api.Record)
+            self._records[one.node] = one
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """An empty run is written too: what is left from the last time must not pass for this."""
         try:
-            made = api.session_run(self._heads, self._tested.values())
+            made = api.session_run(self._heads, self._records.values())
             self._lines = [*self._asides(made), f"{made.verdict}: {headline(made)}"]
             self._lines += self._written(made)
         except KaratError as error:

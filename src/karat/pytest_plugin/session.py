@@ -84,7 +84,7 @@ class Session:
         """What is to be recorded travels with the report, to whatever process writes the run."""
         results = golden.results or [golden.unanswered(*_ending(report, call))]
         head = self._head(golden.suite)
-        made = api.tested(golden.suite, golden.case, results, node=report.nodeid, head=head.key)
+        made = api.record(golden.suite, golden.case, results, node=report.nodeid, head=head.key)
         vars(report).update(karat=msgspec.json.encode(made).decode(), karat_head=self._news(head))
 
     def _suite(self, mark: pytest.Mark) -> tuple[Arguments, api.Suite]:
