@@ -11,7 +11,7 @@ from scipy import stats
 
 from karat.analysis.compare import compare
 from karat.analysis.rules import Rules
-from karat.errors import UsageError
+from karat.errors import RefusedError, UsageError
 from karat.schema import CaseScore, Comparison, MetricUse, Run
 
 MakeRun = Callable[..., Run]
@@ -213,3 +213,16 @@ def test_the_same_runs_give_the_same_bytes_whatever_the_order_of_their_cases(run
     turned = msgspec.structs.replace(before, cases=before.cases[::-1])
     encode = msgspec.json.encode
     assert encode(compare(before, after, DEFAULT)) == encode(compare(turned, after, DEFAULT))
+
+
+def test_scores_that_no_computer_can_square_are_refused(run: MakeRun):
+    one, other = (run({"a": value}, scale=(0.0, None)) for value in (1e308, 1.0))
+    with pytest.raises(RefusedError, match="scores of 'recall' are beyond 1e\\+100"):
+        compare(one, other, DEFAULT)
+
+
+def test_differences_that_are_next_to_nothing_need_no_cases(run: MakeRun):
+    tiny = run({"a": 5e-324}), run({"a": 1e-200}, id="run-b")
+    (metric,) = compare(*tiny, Rules(margin=0.0)).metrics
+    assert metric.difference
+    assert metric.difference.needed is None

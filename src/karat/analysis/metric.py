@@ -14,7 +14,11 @@ from karat.analysis.interval import at_ends, mean_interval, spread
 from karat.analysis.power import detectable, needed
 from karat.analysis.rules import Rules
 from karat.analysis.sign_flip import sign_flip
+from karat.errors import RefusedError
 from karat.schema import Conclusion, Difference, Mean, MetricComparison, MetricUse, Passes
+
+_HUGE = 1e100
+"""Squares of larger scores are infinite to a computer."""
 
 
 class Tested(NamedTuple):
@@ -38,6 +42,8 @@ class Family(NamedTuple):
 
 def tested(use: MetricUse, joined: Joined, passes: Joined | None, *, held: bool) -> Tested:
     """Test the differences of a metric."""
+    if any(abs(end(side)) > _HUGE for side in joined[:2] if side for end in (min, max)):
+        raise RefusedError(f"scores of {use.name!r} are beyond {_HUGE:g}, too large to be compared")
     p = sign_flip(joined.differences)
     return Tested(use, held, joined, p, _passes(passes) if passes and passes.before else None)
 

@@ -7,6 +7,8 @@ from math import ceil, log2, sqrt
 from karat.analysis.distributions import normal_quantile, rate_for, t_quantile
 from karat.analysis.interval import Spread
 
+_TINY = 1e-100
+"""Squares of smaller differences are zero to a computer."""
 POWER = 0.8
 """How often a difference that is there is to be found."""
 
@@ -39,11 +41,11 @@ def _flipping(found: Spread, alpha: float) -> float:
 def needed(found: Spread, margin: float, alpha: float, tests: int) -> int | None:
     """How many cases a conclusion would take, if more cases are like these: to show the difference
     that was seen if it is beyond the margin, or else that there is none beyond it."""
-    if abs(found.mean) > margin:
+    if abs(found.mean) > max(margin, _TINY):
         level = alpha / tests
         reach = normal_quantile(1 - level / 2) + normal_quantile(POWER)
         return max(found.cases + 1, _fewest(level), _cases(found, reach, abs(found.mean)))
-    if not margin:
+    if margin <= _TINY:
         return None
     reach = normal_quantile(1 - alpha) + normal_quantile((1 + POWER) / 2)
     return max(found.cases + 1, _cases(found, reach, margin))
