@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum, sqrt
-from operator import mul
 from typing import NamedTuple
 
-from karat.analysis.distributions import normal_quantile, t_quantile
+from karat.analysis.distributions import normal_quantile, optional, t_quantile
 from karat.schema import Interval
 
 
@@ -75,8 +74,9 @@ def at_ends(values: Sequence[float], scale: tuple[float, float | None]) -> bool:
 
 
 def _squares(values: Sequence[float], mean: float) -> float:
-    off = [one - mean for one in values]
-    return fsum(map(mul, off, off))
+    np = optional("numpy")
+    off = np.array(values) - mean
+    return fsum((off * off).tolist())  # exact, and so the same in any order
 
 
 def _wilson(share: float, number: int, level: float) -> Interval:
