@@ -1,43 +1,53 @@
-"""The use-cases. The command line, the server and the pytest plugin call only these."""
+"""The use-cases. The command line, the server and the pytest plugin call only these.
 
-from karat.api.answers import Answer
-from karat.api.cases import Scores, Suite, check, score, suite
-from karat.api.compare import ALPHA, MARGIN, compare, gate, gate_rules
-from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
-from karat.api.history import (
-    earlier_runs,
-    export_runs,
-    find_document,
-    find_run,
-    import_runs,
-    keep_run,
-    label_run,
-    list_runs,
-    own_labels,
-    prune_runs,
-    recorded,
-    store_place,
-    verify_store,
-)
-from karat.api.lint import lint, lint_rules
-from karat.api.metrics import metrics
-from karat.api.policy import apply_policy
-from karat.api.release import release
-from karat.api.runs import passed, run
-from karat.api.sessions import Head, Record, record, session_run, together
-from karat.api.settings import settings
-from karat.api.traces import capture, read_traces, understand
-from karat.api.versions import (
-    REGISTRY,
-    changelog,
-    checkout,
-    diff,
-    mark_reviewed,
-    release_folder,
-    review,
-    verify,
-    versions,
-)
+Each is imported when it is asked for, so that a command pays for nothing but itself. No module here
+has the name of a use-case: once imported, it would stand in the way of the use-case.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from karat.api.answers import Answer
+    from karat.api.cases import Scores, Suite, check, score, suite
+    from karat.api.comparisons import ALPHA, MARGIN, compare, gate, gate_rules
+    from karat.api.configuration import settings
+    from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+    from karat.api.history import (
+        earlier_runs,
+        export_runs,
+        find_document,
+        find_run,
+        import_runs,
+        keep_run,
+        label_run,
+        list_runs,
+        own_labels,
+        prune_runs,
+        recorded,
+        store_place,
+        verify_store,
+    )
+    from karat.api.hygiene import lint, lint_rules
+    from karat.api.measures import metrics
+    from karat.api.policy import apply_policy
+    from karat.api.registry import (
+        REGISTRY,
+        changelog,
+        checkout,
+        diff,
+        mark_reviewed,
+        release_folder,
+        review,
+        verify,
+        versions,
+    )
+    from karat.api.releases import release
+    from karat.api.runs import passed, run
+    from karat.api.sessions import Head, Record, record, session_run, together
+    from karat.api.traces import capture, read_traces, understand
 
 __all__ = [
     "ALPHA",
@@ -97,3 +107,51 @@ __all__ = [
     "verify_store",
     "versions",
 ]
+
+_HOMES = {
+    "answers": {"Answer"},
+    "cases": {"Scores", "Suite", "check", "score", "suite"},
+    "comparisons": {"ALPHA", "MARGIN", "compare", "gate", "gate_rules"},
+    "golden": {"convert", "json_schema", "load", "save", "subset", "summarise", "validate"},
+    "history": {
+        "earlier_runs",
+        "export_runs",
+        "find_document",
+        "find_run",
+        "import_runs",
+        "keep_run",
+        "label_run",
+        "list_runs",
+        "own_labels",
+        "prune_runs",
+        "recorded",
+        "store_place",
+        "verify_store",
+    },
+    "hygiene": {"lint", "lint_rules"},
+    "measures": {"metrics"},
+    "policy": {"apply_policy"},
+    "releases": {"release"},
+    "runs": {"passed", "run"},
+    "sessions": {"Head", "Record", "record", "session_run", "together"},
+    "configuration": {"settings"},
+    "traces": {"capture", "read_traces", "understand"},
+    "registry": {
+        "REGISTRY",
+        "changelog",
+        "checkout",
+        "diff",
+        "mark_reviewed",
+        "release_folder",
+        "review",
+        "verify",
+        "versions",
+    },
+}
+
+
+def __getattr__(name: str) -> object:
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'karat.api' has no attribute {name!r}")
+    return getattr(import_module(f"karat.api.{home}"), name)

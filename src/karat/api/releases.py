@@ -13,7 +13,7 @@ import msgspec
 from karat import plugins
 from karat.api.golden import PathName, load, load_release, save
 from karat.api.references import REGISTRY, own_file
-from karat.api.versions import compare, format_name, moment
+from karat.api.registry import compare, format_name, moment
 from karat.datasets import write as writing
 from karat.datasets.aside import aside_path
 from karat.datasets.read import named
