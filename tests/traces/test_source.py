@@ -141,7 +141,7 @@ def test_the_decoder_can_be_replaced(tmp_path: Path):
     path = tmp_path / "f"
     path.write_bytes(b'{"resourceSpans": []}\n{"a": 1}\n')
     found = list(source.values(path, report=lambda problem: None, decode=otlp.decode))
-    assert found == [otlp.Request(), {"a": 1}]
+    assert found == [otlp.Records(), {"a": 1}]
 
 
 def test_json_in_a_string_that_speaks_of_columns_is_no_table(tmp_path: Path):

@@ -25,7 +25,7 @@ HELD = 8 << 20
 KEPT = 128 << 20
 """Bytes of input whose traces stay in memory."""
 
-_WINDOW = 256 << 10
+_WINDOW = 64 << 10
 _MAX_NAMES = 1000
 
 

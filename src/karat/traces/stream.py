@@ -94,7 +94,7 @@ class Stream:
         """Spans, log records and traces in the order of the file, by value."""
         return read_batches(self._values(), source=self.chunk.path, report=self.report)
 
-    def _values(self) -> Iterator[Json | bytes | otlp.Request]:
+    def _values(self) -> Iterator[Json | bytes | otlp.Records]:
         if self.chunk.end is None:
             yield from values(self.chunk.path, report=self.report, decode=otlp.decode)
             return

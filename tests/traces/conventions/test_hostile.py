@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -176,6 +178,36 @@ def test_ten_thousand_levels_of_agents_are_read():
         for level in range(10_000)
     ]
     assert len(to_traces(deep)[0].turns[0].agents) == 10_000
+
+
+def asking(number: int) -> list[Span]:
+    """An agent with one model call, which asks for a tool that nobody is seen to run."""
+    call = {"type": "tool_call", "name": "look", "id": f"c{number}", "arguments": {}}
+    said = json.dumps([{"role": "assistant", "parts": [call]}])
+    heard = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "go"}]}])
+    chat: dict[str, Json] = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": said}
+    agent: dict[str, Json] = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}
+    name, start = f"s{number}", 10 * number + 1
+    return [
+        Span("t", name, "root", "invoke_agent a", start=start, attributes=agent),
+        Span(
+            "t",
+            f"{name}m",
+            name,
+            "chat",
+            start=start + 1,
+            attributes={**chat, "gen_ai.input.messages": heard},
+        ),
+    ]
+
+
+def test_calls_without_results_are_not_compared_with_every_agent():
+    root = Span("t", "root", None, "invoke_workflow w", start=0, end=10**9)
+    spans = [root, *(span for number in range(20_000) for span in asking(number))]
+    started = time.process_time()
+    (found,) = to_traces(spans)
+    assert sum(len(turn.tool_calls or ()) for turn in found.turns) == 20_000
+    assert time.process_time() - started < 20
 
 
 def test_nothing_is_nothing():

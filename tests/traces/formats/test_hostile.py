@@ -52,7 +52,7 @@ JSON = st.recursive(
 )
 
 
-def survive(found: Sequence[Json | bytes | otlp.Request]) -> None:
+def survive(found: Sequence[Json | bytes | otlp.Records]) -> None:
     try:
         records = list(read_items(found, source="f", report=lambda problem: None))
     except KaratError:

@@ -77,7 +77,7 @@ def test_every_kind_of_value_becomes_plain():
 
 
 def test_the_typed_decoder_reads_the_specified_spelling():
-    assert isinstance(otlp.decode(json.dumps(request()).encode()), otlp.Request)
+    assert isinstance(otlp.decode(json.dumps(request()).encode()), otlp.Records)
 
 
 def test_a_twin_spelling_is_not_taken_for_an_empty_one():

@@ -5,7 +5,8 @@ A convention is a list of sources per field, in order; the engine in `turns` doe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from copy import copy
 from typing import ClassVar, Literal, NamedTuple
 
 from karat.schema import Json, Span, Usage
@@ -27,13 +28,15 @@ class Source(NamedTuple):
     last: Callable[[Span, Role], list[Said] | None] | None = None
     """The same, if only what one side said last is wanted."""
     marks: tuple[str, ...] = ()
-    """Attributes of which one must be there for anything to be read; without any, events must."""
+    """Attributes of which one must be there for anything to be read; events have none."""
 
-    def is_silent(self, span: Span) -> bool:
-        """Whether there is nothing to read, told without reading."""
-        if self.marks:
-            return span.attributes.keys().isdisjoint(self.marks)
-        return not span.events
+    def is_there(self, attributes: Container[str]) -> bool:
+        """Whether there may be anything to read, told without reading."""
+        return (
+            not self.marks
+            or self.key in attributes
+            or any(mark in attributes for mark in self.marks)
+        )
 
 
 def attribute(key: str, role: Role) -> Source:
@@ -101,6 +104,20 @@ class Tokens(NamedTuple):
     total: tuple[str, ...] = ()
 
 
+_KEYS = (
+    "agent_names",
+    "models",
+    "providers",
+    "finishes",
+    "conversations",
+    "tool_names",
+    "tool_ids",
+    "tool_args",
+    "tool_results",
+)
+_SOURCES = ("inputs", "outputs", "transcripts", "model_inputs", "model_outputs")
+
+
 class Convention:
     """The sources of every field; a subclass states its own."""
 
@@ -117,6 +134,9 @@ class Convention:
     outputs: ClassVar[tuple[Source, ...]] = ()
     transcripts: ClassVar[tuple[Source, ...]] = ()
     """Whole runs, asked only if nothing nearer answers."""
+    model_inputs: ClassVar[tuple[Source, ...]] = ()
+    model_outputs: ClassVar[tuple[Source, ...]] = ()
+    """The same of model calls, where they differ."""
     tool_names: ClassVar[tuple[str, ...]] = ()
     tool_ids: ClassVar[tuple[str, ...]] = ()
     tool_args: ClassVar[tuple[str, ...]] = ()
@@ -126,6 +146,18 @@ class Convention:
     def mapper(self) -> str:
         """The name and version that a trace remembers."""
         return f"{self.name}@{self.version}"
+
+    def narrowed(self, attributes: Container[str]) -> Convention:
+        """The same for spans of exactly these attributes: what is not there is not asked for."""
+        found = copy(self)
+        fields = vars(found)
+        for name in _KEYS:
+            fields[name] = tuple(key for key in getattr(self, name) if key in attributes)
+        for name in _SOURCES:
+            fields[name] = tuple(one for one in getattr(self, name) if one.is_there(attributes))
+        kinds = (tuple(key for key in keys if key in attributes) for keys in self.tokens)
+        fields["tokens"] = Tokens(*kinds)
+        return found
 
     def role(self, span: Span) -> SpanRole | None:
         """The part that the span plays; `None` is none."""
@@ -155,18 +187,14 @@ class Convention:
 
     def usage(self, span: Span) -> Usage:
         """The tokens of this span."""
-        held = span.attributes
-        keys = self.tokens
-        lacks = held.keys().isdisjoint
+        held, keys = span.attributes, self.tokens
         return Usage(
-            input_tokens=first_integer(held, keys.input),
-            output_tokens=first_integer(held, keys.output),
-            cached_tokens=None if lacks(keys.cached) else first_integer(held, keys.cached),
-            cache_write_tokens=(
-                None if lacks(keys.cache_write) else first_integer(held, keys.cache_write)
-            ),
-            reasoning_tokens=None if lacks(keys.reasoning) else first_integer(held, keys.reasoning),
-            total_tokens=None if lacks(keys.total) else first_integer(held, keys.total),
+            first_integer(held, keys.input),
+            first_integer(held, keys.output),
+            first_integer(held, keys.cached) if keys.cached else None,
+            first_integer(held, keys.cache_write) if keys.cache_write else None,
+            first_integer(held, keys.reasoning) if keys.reasoning else None,
+            total_tokens=first_integer(held, keys.total) if keys.total else None,
         )
 
     def asked(self, span: Span) -> tuple[str, list[Said]] | None:
@@ -180,8 +208,6 @@ class Convention:
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""
         for source in self.inputs_of(span):
-            if source.is_silent(span):
-                continue
             said = source.last(span, "user") if source.last else source.read(span)
             if said and (found := last_user(said)) is not None:
                 return source.key, found
@@ -191,8 +217,6 @@ class Convention:
         """What was answered last, and the source that answered."""
         empty = None
         for source in self.outputs_of(span):
-            if source.is_silent(span):
-                continue
             said = source.last(span, "assistant") if source.last else source.read(span)
             found = last_answer(said) if said else None
             if found:
@@ -274,8 +298,6 @@ def _first_key(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None
 
 def _first(span: Span, sources: tuple[Source, ...]) -> tuple[str, list[Said]] | None:
     for source in sources:
-        if source.is_silent(span):
-            continue
         said = source.read(span)
         if said:
             return source.key, said

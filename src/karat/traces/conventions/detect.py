@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.schema import Span
+from karat.schema import Json, Span
 from karat.traces.conventions import nested
 from karat.traces.conventions.adk import Adk
 from karat.traces.conventions.agent_framework import AgentFramework
@@ -92,16 +92,42 @@ CONVENTIONS: tuple[Convention, ...] = tuple(
 )
 
 
+_MAX_SHAPES = 1024
+_MAX_KEYS = 256
+_shapes: dict[tuple[Json, ...], Convention | None] = {}
+"""What explains spans of the same scope, system and attributes, narrowed to them."""
+
+
 def explain(span: Span) -> tuple[Span, Convention, SpanRole] | None:
     """The convention and the role of a span, and the span as that convention expects it."""
-    convention = _convention(span)
+    convention = _known(span)
     if convention is None:
         spelled = nested.flattened(span)
-        if spelled is None or (convention := _convention(spelled)) is None:
+        if spelled is None or (convention := _known(spelled)) is None:
             return None
         span = spelled
     role = convention.role(span)
     return None if role is None else (span, convention, role)
+
+
+def _known(span: Span) -> Convention | None:
+    """Recorders write spans of a few shapes over and over: what is known of one is kept."""
+    held = span.attributes
+    shape = (span.scope, held.get("gen_ai.provider.name"), held.get("gen_ai.system"), *held)
+    try:
+        return _shapes[shape]
+    except KeyError:
+        found = _narrowed(span)
+        if len(_shapes) < _MAX_SHAPES and 0 < len(held) <= _MAX_KEYS:
+            _shapes[shape] = found
+        return found
+    except TypeError:  # a system that is no text
+        return _narrowed(span)
+
+
+def _narrowed(span: Span) -> Convention | None:
+    found = _convention(span)
+    return found.narrowed(span.attributes) if found is not None else None
 
 
 def _convention(span: Span) -> Convention | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.said import Result, Said
@@ -87,19 +89,16 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
     missing = [one for one in made if one.tool is None or one.tool.answer is None]
     if not missing:
         return
-    _assign(missing, results)
+    _Waiting(missing).assign(results)
+    waiting = _Waiting([one for one in missing if one.result is None and one.asker is not None])
     for model in _last_models(work):
-        open_ = [
-            one
-            for one in missing
-            if one.result is None and one.asker is not None and one.asker is not model.outer
-        ]
-        if not open_:
+        if _first(waiting.calls, model.outer) is None:
             continue
         for reading in model.parts:
             found = reading.convention.asked(reading.span)
             if found is not None:
-                _assign(open_, [r for said in _since_user(found[1]) for r in said.results])
+                told = [result for said in _since_user(found[1]) for result in said.results]
+                waiting.assign(told, model.outer)
                 work.sources.setdefault("tool_results", found[0])
                 break
 
@@ -109,14 +108,35 @@ def _last_models(work: Work) -> list[Model]:
     return list(last.values())
 
 
-def _assign(missing: list[Made], results: list[Result]) -> None:
-    by_id = {result.id: result for result in results if result.id}
-    by_name: dict[str | None, list[Result]] = {}
-    for result in results:
-        if not result.id:
-            by_name.setdefault(result.name, []).append(result)
-    for one in missing:
-        if one.id is not None and one.id in by_id:
-            one.result = by_id[one.id]
-        elif by_name.get(one.name):
-            one.result = by_name[one.name].pop(0)
+class _Waiting:
+    """Calls without a result, by id and by name: none is looked at once for every model call."""
+
+    def __init__(self, calls: list[Made]) -> None:
+        self.calls = deque(calls)
+        self.by_id: dict[str, list[Made]] = {}
+        self.by_name: dict[str | None, deque[Made]] = {}
+        for one in calls:
+            if one.id is not None:
+                self.by_id.setdefault(one.id, []).append(one)
+            self.by_name.setdefault(one.name, deque()).append(one)
+
+    def assign(self, results: list[Result], asker: Reading | None = None) -> None:
+        """By id, else by name and order; a model is not told the results of its own calls."""
+        for key, result in {result.id: result for result in results if result.id}.items():
+            for one in self.by_id.get(key, ()):
+                if _is_open(one, asker):
+                    one.result = result
+        for result in results:
+            calls = None if result.id else self.by_name.get(result.name)
+            if calls and (one := _first(calls, asker)):
+                one.result = result
+
+
+def _first(calls: deque[Made], asker: Reading | None) -> Made | None:
+    while calls and calls[0].result is not None:
+        calls.popleft()
+    return next((one for one in calls if _is_open(one, asker)), None)
+
+
+def _is_open(one: Made, asker: Reading | None) -> bool:
+    return one.result is None and (asker is None or one.asker is not asker)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from karat.errors import FormatError, KaratError, UnknownFormatError
-from karat.schema import Json, Problem, Span
+from karat.schema import Json, Problem
 from karat.traces.formats import otlp, otlp_proto
 from karat.traces.formats.chat import Chat
-from karat.traces.formats.container import Container, LogRecord, Record
+from karat.traces.formats.container import Container, Record
 from karat.traces.formats.registry import CONTAINERS
 from karat.traces.messages import is_message
 from karat.traces.shape import parsed, table
@@ -46,7 +46,7 @@ def container_of(item: Json) -> Container | None:
 
 
 def read_items(
-    values: Iterable[Json | bytes | otlp.Request], *, source: str, report: Report | None = None
+    values: Iterable[Json | bytes | otlp.Records], *, source: str, report: Report | None = None
 ) -> Iterator[Record]:
     """The spans, log records and traces of a file's values.
 
@@ -57,7 +57,7 @@ def read_items(
 
 
 def read_batches(
-    values: Iterable[Json | bytes | otlp.Request], *, source: str, report: Report | None = None
+    values: Iterable[Json | bytes | otlp.Records], *, source: str, report: Report | None = None
 ) -> Iterator[Iterable[Record]]:
     """The same, by value; the records of one value must be taken before those of the next."""
     return _Reading(source, report).read(values)
@@ -76,15 +76,12 @@ class _Reading:
         self.strangers = 0
         self.messages: list[Json] = []
 
-    def read(
-        self, values: Iterable[Json | bytes | otlp.Request]
-    ) -> Iterator[Iterable[Record]]:
+    def read(self, values: Iterable[Json | bytes | otlp.Records]) -> Iterator[Iterable[Record]]:
         for self.number, value in enumerate(values, 1):
-            if isinstance(value, otlp.Request):
+            if isinstance(value, otlp.Records):
                 self._count("otlp")
-                records = self._requested(value)
-                self.given += len(records)
-                yield records
+                self.given += len(value)
+                yield value
             else:
                 yield self._counted(value)
         if self.messages:
@@ -92,19 +89,13 @@ class _Reading:
             yield Chat().read(self.messages, source=self.source)
         self._finish()
 
-    def _requested(self, value: otlp.Request) -> list[Span | LogRecord]:
-        try:
-            return otlp.read(value)
-        except RecursionError:
-            raise self._too_deep() from None
-
     def _counted(self, value: Json | bytes) -> Iterator[Record]:
         try:
             for record in self._value(value):
                 self.given += 1
                 yield record
         except RecursionError:
-            raise self._too_deep() from None
+            raise FormatError("nested too deeply", where=self._where()) from None
 
     def _value(self, value: Json | bytes) -> Iterator[Record]:
         if isinstance(value, bytes):
@@ -164,9 +155,6 @@ class _Reading:
             hint=unknown.hint,
             severity="warning",
         )
-
-    def _too_deep(self) -> FormatError:
-        return FormatError("nested too deeply", where=self._where())
 
     def _where(self) -> str:
         return f"{self.source} value {self.number}"
