@@ -182,7 +182,12 @@ def test_ten_thousand_levels_of_agents_are_read():
 
 def asking(number: int) -> list[Span]:
     """An agent with one model call, which asks for a tool that nobody is seen to run."""
-    call = {"type": "tool_call", "name": "look", "id": f"c{number}", "arguments": {}}
+    call: dict[str, Json] = {
+        "type": "tool_call",
+        "name": "look",
+        "id": f"c{number}",
+        "arguments": {},
+    }
     said = json.dumps([{"role": "assistant", "parts": [call]}])
     heard = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "go"}]}])
     chat: dict[str, Json] = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": said}

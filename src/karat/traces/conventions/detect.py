@@ -113,12 +113,15 @@ def explain(span: Span) -> tuple[Span, Convention, SpanRole] | None:
 def _known(span: Span) -> Convention | None:
     """Recorders write spans of a few shapes over and over: what is known of one is kept."""
     held = span.attributes
-    shape = (span.scope, held.get("gen_ai.provider.name"), held.get("gen_ai.system"), *held)
+    if held:
+        shape = (span.scope, held.get("gen_ai.provider.name"), held.get("gen_ai.system"), *held)
+    else:
+        shape = (span.scope, span.name.startswith(_NAMES))
     try:
         return _shapes[shape]
     except KeyError:
         found = _narrowed(span)
-        if len(_shapes) < _MAX_SHAPES and 0 < len(held) <= _MAX_KEYS:
+        if len(_shapes) < _MAX_SHAPES and len(held) <= _MAX_KEYS:
             _shapes[shape] = found
         return found
     except TypeError:  # a system that is no text
