@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from difflib import SequenceMatcher
 
@@ -41,13 +42,17 @@ def test_the_pieces_are_the_texts(expected: str, actual: str):
     assert "".join(piece.actual for piece in pieces) == actual
 
 
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
 @given(texts, texts)
 @settings(max_examples=200)
 def test_no_other_way_has_more_in_common(expected: str, actual: str):
     ours = sum(
-        len(piece.expected.split()) for piece in compare_words(expected, actual) if piece.same
+        len(words(piece.expected)) for piece in compare_words(expected, actual) if piece.same
     )
-    blocks = SequenceMatcher(None, expected.split(), actual.split(), autojunk=False)
+    blocks = SequenceMatcher(None, words(expected), words(actual), autojunk=False)
     theirs = sum(block.size for block in blocks.get_matching_blocks())
     assert ours >= theirs
 

@@ -77,6 +77,10 @@ class Lens(Generic[N]):
         msgspec.structs.force_setattr(noun, "origin", origin)
         return noun
 
+    def bare(self, doc: Json) -> N:
+        """The noun in a document without what it carries."""
+        return self.read(self._take_out(doc)[0])
+
     def put(self, noun: N, lenses: Mapping[str, Lens[N]]) -> Written:
         """The document for a noun: its own if nothing has changed, else one with all that fits."""
         origin = noun.origin

@@ -107,7 +107,7 @@ def read_cases(opened: Opened, aside: Aside) -> Iterator[Case]:
             key = _unique(case.id, seen)
             if key in aside.cases:
                 yield lens.get(row.value, aside.cases[key])
-            elif opened.format.derives_ids and key != case.id:
+            elif opened.format.derives_ids and key != case.id == lens.bare(row.value).id:
                 yield msgspec.structs.replace(case, id=key)
             else:
                 yield case
