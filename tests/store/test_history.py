@@ -110,6 +110,18 @@ def test_of_several_executions_the_newest_is_found(database: Database, make_run:
     assert find(database, "latest") == late
 
 
+def test_the_last_release_is_the_newest_run_with_such_a_label(
+    database: Database, make_run: MakeRun
+):
+    with pytest.raises(InputError, match="no run is labelled as a release"):
+        find(database, "release")
+    newest = of_run(make_run(created_at="2026-03-05T12:00:00Z"))
+    second = keep(database, newest, {"release": "1.10.0"})
+    keep(database, of_run(make_run(created_at="2026-03-01T12:00:00Z")), {"release": "1.9.0"})
+    keep(database, of_run(make_run(created_at="2026-03-09T12:00:00Z")), {"releases": "x"})
+    assert find(database, "release") == second
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

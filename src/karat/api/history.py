@@ -39,7 +39,7 @@ _BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
 
 def find_run(name: str, *, store: str | None = None) -> Run:
     """The run in a file that `karat run --format json -o FILE` wrote; or a run in the store, by
-    its id or the beginning of it, `latest`, `latest:DATASET` or `branch:NAME`."""
+    its id or the beginning of it, `latest`, `latest:DATASET`, `branch:NAME` or `release`."""
     return decoded(find_document(name, store=store), name)
 
 

@@ -118,11 +118,13 @@ def labels_query(executions: int) -> str:
 
 
 def find(database: Database, name: str) -> int:
-    """The execution that is meant by `latest`, `latest:DATASET`, `LABEL:VALUE`, or by an id or
-    the beginning of one; of several executions the newest."""
+    """The execution that is meant by `latest`, `latest:DATASET`, `LABEL:VALUE`, `release` (the
+    last one with such a label), or by an id or the beginning of one; of several the newest."""
     word, colon, value = name.partition(":")
     if name == "latest":
         return _newest(database, name, Wanted())
+    if name == "release":
+        return _last_release(database)
     if word == "latest":
         return _newest(database, name, Wanted(facets=[("dataset", value)]))
     if colon:
@@ -135,6 +137,20 @@ def _newest(database: Database, name: str, wanted: Wanted) -> int:
     if found is None:
         message = f"no run is {name!r}"
         raise InputError(message, where=database.where, hint=_known(database, wanted.facets))
+    return found[0]
+
+
+def _last_release(database: Database) -> int:
+    sql = (
+        "SELECT executions.number FROM facets JOIN executions"
+        " ON executions.number = facets.execution"
+        " WHERE facets.kind = ? AND facets.value >= ? AND facets.value < ?"
+        " ORDER BY executions.at DESC, executions.number DESC LIMIT 1"
+    )
+    found = next(database.rows(sql, ("label", "release=", "release>")), None)
+    if found is None:
+        hint = "label the run of a release: karat run … --label release=1.4.0"
+        raise InputError("no run is labelled as a release", where=database.where, hint=hint)
     return found[0]
 
 
@@ -175,7 +191,10 @@ def _by_id(database: Database, name: str) -> int:
     return next(database.rows(newest, (found[0][1],)))[0]
 
 
-_HINT = "`karat runs` lists them; a run is also a file, `latest`, `latest:DATASET` or `branch:NAME`"
+_HINT = (
+    "`karat runs` lists them; a run is also a file, `latest`, `latest:DATASET`, `branch:NAME` or"
+    " `release`"
+)
 
 
 def label(database: Database, execution: int, labels: Mapping[str, str]) -> None:
