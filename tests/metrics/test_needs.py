@@ -6,7 +6,19 @@ from typing import ClassVar
 import pytest
 
 from karat.metrics import Metric, Need, Outcome, missing
-from karat.schema import Case, ModelCall, ToolCall, ToolResult, Trace, Turn, Unscored, Usage
+from karat.metrics.tool_trajectory import ToolTrajectory
+from karat.metrics.tool_usage import ToolUsage
+from karat.schema import (
+    Case,
+    ModelCall,
+    Score,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Turn,
+    Unscored,
+    Usage,
+)
 
 FULL = Trace(
     id="t",
@@ -73,3 +85,21 @@ def test_results_are_missing_only_where_a_tool_was_called():
 
 def test_class_can_be_asked_as_well_as_its_instance():
     assert missing(type(needing("user")), Trace(id="t")) == "no user message was recorded"
+
+
+def test_a_recording_without_content_has_no_arguments_to_compare():
+    called = (ToolCall(name="find_order"),)
+    bare = Trace(id="t", turns=(Turn(tool_calls=called),))
+    case = Case(id="c", turns=(Turn(tool_calls=(ToolCall(name="find_order", args={"id": 7}),)),))
+    why = "the arguments of tool calls were not recorded"
+    assert missing(ToolTrajectory(), bare) == missing(ToolUsage(), bare) == why
+    assert ToolTrajectory().score(case, bare) == ToolUsage().score(case, bare) == Unscored(why)
+    assert ToolTrajectory(ignore_args=True).score(case, bare) == Score(value=1.0, turns=(1.0,))
+
+
+def test_a_call_without_arguments_is_just_that_where_content_was_recorded():
+    told = Trace(id="t", turns=(Turn(user="Hi", tool_calls=(ToolCall(name="find_order"),)),))
+    case = Case(id="c", turns=(Turn(tool_calls=(ToolCall(name="find_order", args={"id": 7}),)),))
+    score = ToolTrajectory().score(case, told)
+    assert isinstance(score, Score)
+    assert score.value == 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from karat.schema import Trace, Usage
+from karat.schema import Trace, Unscored, Usage
 
 if TYPE_CHECKING:
     from karat.metrics.metric import Metric
@@ -14,6 +14,7 @@ Need: TypeAlias = Literal[
     "user",
     "response",
     "tool_calls",
+    "tool_args",
     "tool_results",
     "agents",
     "state",
@@ -48,6 +49,19 @@ def spent(usage: Usage) -> bool:
     return usage != Usage()
 
 
+NO_ARGS = Unscored(reason="the arguments of tool calls were not recorded")
+
+
+def has_args(trace: Trace) -> bool:
+    """Whether what tools were called with was recorded, if any were called. A recording without
+    any text and without any arguments was made with content switched off; elsewhere a call
+    without arguments is just that."""
+    if any(turn.user is not None or turn.response is not None for turn in trace.turns):
+        return True
+    calls = [call for turn in trace.turns for call in turn.tool_calls or ()]
+    return not calls or any(call.args is not None for call in calls)
+
+
 def _has_results(trace: Trace) -> bool:
     called = any(turn.tool_calls for turn in trace.turns)
     return not called or any(
@@ -69,6 +83,7 @@ _CHECKS: Mapping[Need, tuple[Callable[[Trace], bool], str]] = {
         lambda trace: any(turn.tool_calls is not None for turn in trace.turns),
         "tool calls were not recorded",
     ),
+    "tool_args": (has_args, NO_ARGS.reason),
     "tool_results": (_has_results, "tool results were not recorded"),
     "agents": (lambda trace: bool(trace.agents), "no agent was recorded"),
     "state": (lambda trace: trace.state is not None, "the session state was not recorded"),

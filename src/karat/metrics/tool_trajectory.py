@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from karat.metrics.calls import differences, listed, recorded, shown, stated_by_turn
 from karat.metrics.metric import Metric
-from karat.metrics.needs import Need
+from karat.metrics.needs import NO_ARGS, Need, has_args
 from karat.metrics.pairs import mean
 from karat.schema import Case, Score, ToolCall, Trace, Unscored
 
@@ -32,7 +32,7 @@ class ToolTrajectory(Metric):
     name: ClassVar[str] = "tool_trajectory_avg_score"
     version: ClassVar[int] = 1
     threshold: ClassVar[float | None] = 1.0
-    needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "case.tool_calls")
+    needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_args", "case.tool_calls")
 
     match_type: Literal["EXACT", "IN_ORDER", "ANY_ORDER", 0, 1, 2] = "EXACT"
     ignore_args: bool = False
@@ -60,6 +60,8 @@ class ToolTrajectory(Metric):
         return wished.perfect
 
     def _by_turn(self, case: Case, trace: Trace) -> Score | Unscored:
+        if not self.ignore_args and not has_args(trace):
+            return NO_ARGS
         match, same = _MATCH[self.match_type], self._same()
         values: list[float | None] = []
         wrong: list[tuple[int, str]] = []
@@ -86,6 +88,8 @@ class ToolTrajectory(Metric):
         actual = recorded(trace)
         if actual is None or not trace.turns:
             return _NOT_RECORDED
+        if not self.ignore_args and not has_args(trace):
+            return NO_ARGS
         same = self._same()
         if _MATCH[self.match_type](expected, actual, same):
             return Score(value=1.0)

@@ -9,7 +9,7 @@ from karat.metrics.arguments import ArgsMode, Arguments, Comparator
 from karat.metrics.assignment import align, assign
 from karat.metrics.calls import recorded, shown, stated_by_turn
 from karat.metrics.metric import Metric
-from karat.metrics.needs import Need
+from karat.metrics.needs import NO_ARGS, Need, has_args
 from karat.metrics.pairs import Pair, per_turn
 from karat.schema import Case, Score, ToolCall, Trace, Unscored
 
@@ -49,13 +49,15 @@ class ToolUsage(Metric):
     name: ClassVar[str] = "tool_usage_accuracy"
     version: ClassVar[int] = 1
     threshold: ClassVar[float | None] = 0.8
-    needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "case.tool_calls")
+    needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_args", "case.tool_calls")
 
     order: Literal["any_order", "strict", "in_order", "subset", "superset"] = "any_order"
     args: ArgsMode = "exact"
     comparators: Mapping[str, Comparator] = field(default_factory=dict[str, Comparator])
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        if self.args != "ignore" and not has_args(trace):
+            return NO_ARGS
         if stated_by_turn(case):
             return per_turn(case, trace, self._turn)
         if case.tool_calls is None:
