@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,17 +62,24 @@ def _best(
     return best
 
 
-def peak_memory(command: Command) -> float:
-    """The largest resident set of the command, in MB."""
-    with subprocess.Popen(
-        [str(part) for part in command], env=environment(), stdout=subprocess.DEVNULL
-    ) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, process.args)
+# A process counts the memory of the one that started it as its own: this one is small.
+_ALONE = """
+import os, sys
+quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, usage = os.wait4(child, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def peak_memory(command: Command, *, fine: Collection[int] = (0,)) -> float:
+    """The largest resident set of the command, in MB; `fine` are the exit codes it may have."""
+    done = _run([sys.executable, "-S", "-c", _ALONE, *command], check=False)
+    if done.returncode not in fine:
+        done.check_returncode()
     unit = 2**20 if sys.platform == "darwin" else 2**10
-    return usage.ru_maxrss / unit
+    return int(done.stdout) / unit
 
 
 def _run(command: Command, *, check: bool = True) -> subprocess.CompletedProcess[bytes]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from resource import struct_rusage
 
 from bench.data import FOLDER
-from bench.measure import KARAT, OURS, PEERS, Command, environment, reported
+from bench.measure import KARAT, OURS, PEERS, Command, environment, peak_memory, reported
 from bench.row import Number, Row, at_most, faster
 from bench.sessions import golden, recordings
 
@@ -46,8 +44,8 @@ def measure() -> Iterator[Row]:
 
 
 def _many(what: str, file: Path, cases: Path, *, repeats: int, target: float) -> Iterator[Row]:
-    ours = min(_cost(_karat(file, cases, _BOTH)).seconds for _ in range(repeats + 2))
-    theirs = min(_cost(_agentevals(file, cases, _BOTH)).seconds for _ in range(repeats))
+    ours = min(_cost(_karat(file, cases, _BOTH)) for _ in range(repeats + 2))
+    theirs = min(_cost(_agentevals(file, cases, _BOTH)) for _ in range(repeats))
     size = f"{file.stat().st_size / 1e6:.0f} MB"
     yield faster(
         f"Processor time for {what} ({size}), trajectory and ROUGE",
@@ -60,8 +58,8 @@ def _many(what: str, file: Path, cases: Path, *, repeats: int, target: float) ->
 def _one(
     what: str, file: Path, cases: Path, metrics: tuple[str, ...], *, target: float
 ) -> Iterator[Row]:
-    ours = min(_cost(_karat(file, cases, metrics)).seconds for _ in range(10))
-    theirs = min(_cost(_agentevals(file, cases, metrics)).seconds for _ in range(3))
+    ours = min(_cost(_karat(file, cases, metrics)) for _ in range(10))
+    theirs = min(_cost(_agentevals(file, cases, metrics)) for _ in range(3))
     yield faster(
         f"Processor time for one trace, {what}",
         Number(name="`karat run`", value=ours * 1000, unit="ms"),
@@ -74,14 +72,18 @@ def _memory(file: Path, cases: Path) -> Row:
     """Of the largest process, when all cores are at work."""
     return at_most(
         "Peak memory for 10,000 traces of 4 spans",
-        Number(name="`karat run`", value=_cost(_karat(file, cases, _BOTH)).megabytes, unit="MB"),
+        Number(
+            name="`karat run`",
+            value=peak_memory(_karat(file, cases, _BOTH), fine=(0, 1)),
+            unit="MB",
+        ),
         Number(name="limit", value=150, unit="MB"),
         target=1,
     )
 
 
 def _beside_decoding(file: Path, cases: Path) -> Row:
-    ours = min(_cost(_karat(file, cases, _BOTH, "--jobs", "1")).seconds for _ in range(3))
+    ours = min(_cost(_karat(file, cases, _BOTH, "--jobs", "1")) for _ in range(3))
     theirs = reported({"orjson": [OURS, "-c", _ORJSON, file]}, repeats=5)["orjson"]
     return at_most(
         f"The whole run on one core ({file.stat().st_size / 1e6:.0f} MB), trajectory and ROUGE",
@@ -99,16 +101,8 @@ def _agentevals(file: Path, cases: Path, metrics: tuple[str, ...]) -> Command:
     return [_AGENTEVALS, "run", file, "--eval-set", cases, *metrics]
 
 
-class _Cost:
-    """What a command and all its processes took."""
-
-    def __init__(self, usage: struct_rusage) -> None:
-        self.seconds = usage.ru_utime + usage.ru_stime
-        self.megabytes = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-
-
-def _cost(command: Command) -> _Cost:
-    """Exit code 1 is fine: some of the traces fail."""
+def _cost(command: Command) -> float:
+    """Seconds that a command and all its processes took. Exit code 1 is fine: some traces fail."""
     with subprocess.Popen(
         [str(part) for part in command],
         env=environment(),
@@ -120,4 +114,4 @@ def _cost(command: Command) -> _Cost:
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         raise subprocess.CalledProcessError(process.returncode, process.args)
-    return _Cost(usage)
+    return usage.ru_utime + usage.ru_stime
