@@ -23,6 +23,7 @@ from karat.schema.conversion import Conversion, Loss
 from karat.schema.dataset import Dataset
 from karat.schema.diff import Bump, Change, Diff
 from karat.schema.gate import Check, Gate, GateRules, Quarantined
+from karat.schema.judging import Asked, JudgeChoice, JudgeUse, Spending
 from karat.schema.lineage import Lineage
 from karat.schema.lint import DatasetUse, Finding, LintedFile, LintRule
 from karat.schema.metric_info import MetricInfo
@@ -62,6 +63,7 @@ from karat.schema.verdicts import Verdicts
 
 __all__ = [
     "Alignment",
+    "Asked",
     "Attempts",
     "Bump",
     "Captured",
@@ -92,6 +94,8 @@ __all__ = [
     "Group",
     "Interval",
     "Json",
+    "JudgeChoice",
+    "JudgeUse",
     "Judgement",
     "Lineage",
     "LintRule",
@@ -128,6 +132,7 @@ __all__ = [
     "Severity",
     "Span",
     "SpanEvent",
+    "Spending",
     "Status",
     "Summary",
     "ToolCall",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
+from karat.schema.judging import Asked, JudgeUse, Spending
 from karat.schema.modes import ModeComparison
 from karat.schema.noun import Json, Noun
 
@@ -21,6 +24,8 @@ class MetricUse(Noun, frozen=True, omit_defaults=False):
     threshold: float | None
     scale: tuple[float, float | None]
     better: Literal["higher", "lower"]
+    judge: JudgeUse | UnsetType = UNSET
+    """Who was asked, if it is a judge."""
 
 
 class CaseScore(Noun, frozen=True, omit_defaults=False):
@@ -33,6 +38,8 @@ class CaseScore(Noun, frozen=True, omit_defaults=False):
     reason: str = ""
     turns: tuple[float | None, ...] = ()
     details: dict[str, Json] = {}
+    asked: Asked | UnsetType = UNSET
+    """What it took, if a judge was asked."""
 
 
 class Judgement(Noun, frozen=True, omit_defaults=False):
@@ -142,3 +149,8 @@ class Run(Noun, frozen=True, kw_only=True, omit_defaults=False):
     cases: tuple[CaseResult, ...]
     summary: RunSummary
     unmatched: tuple[Unmatched, ...] = ()
+    spending: dict[str, Spending] | UnsetType = UNSET
+    """What judges were asked in this very run, by metric. Like the time, it is not part of the id:
+    made again from the cache, a run is the same run for nothing."""
+    stopped: str | UnsetType = UNSET
+    """Why judges were not asked to the end."""
