@@ -2,20 +2,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import msgspec
 import pytest
 
-from karat.metrics import Judge, Metric, Outcome
+from karat.metrics import Answer, Ask, Entry, Judge, Ledger, Metric, Outcome, Question
 from karat.runner.execute import Batch, Work, execute
 from karat.runner.journal import Journal
-from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
-from karat.schema import Case, Score, Trace, Turn
+from karat.schema import Asked, Case, Failed, Json, JudgeUse, Score, Trace, Turn, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +32,10 @@ class Length(Metric):
         return Score(value=float(len(response)))
 
 
+class Verdict(msgspec.Struct, frozen=True):
+    score: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Slow(Judge):
     """A judge that takes a while, and that fails on the word `boom`."""
@@ -40,11 +43,54 @@ class Slow(Judge):
     name: ClassVar[str] = "slow"
     version: ClassVar[int] = 1
 
-    async def judge(self, case: Case, trace: Trace) -> Outcome:
-        await asyncio.sleep(0.2)
-        if trace.turns[0].response == "boom":
+    @property
+    def prompt(self) -> str:
+        return "sha256:prompt"
+
+    @property
+    def rubric(self) -> str:
+        return "sha256:rubric"
+
+    @property
+    def judge_model(self) -> str | None:
+        return None
+
+    async def judge(self, case: Case, trace: Trace, ask: Ask) -> Outcome:
+        response = trace.turns[0].response or ""
+        found = await ask(Question(instructions="Judge.", prompt=response, answer=Verdict))
+        return Score(value=float(found.value.score)) if isinstance(found, Answer) else found
+
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+@dataclass
+class Patient:
+    """Somebody who needs a moment for every answer, and has an eye on how many wait."""
+
+    model: str = "scripted:patient"
+    params: dict[str, Json] = field(default_factory=dict[str, Json])
+    waiting: int = 0
+    most: int = 0
+    closed: int = 0
+
+    async def ask(self, question: Question[T], ledger: Ledger) -> Answer[T] | Unscored | Failed:
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        await asyncio.sleep(0.01)
+        self.waiting -= 1
+        if question.prompt == "boom":
             raise ValueError("no answer")
-        return Score(value=1.0)
+        ledger.entries.append(_ENTRY)
+        return Answer(value=msgspec.convert({"score": 1}, question.answer))
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+_ENTRY = Entry(
+    address="a", answered=True, cached=False, calls=1, input_tokens=7, output_tokens=2, cost=0.5
+)
 
 
 CASES = tuple(Case(id=f"c{n}", turns=(Turn(user=f"question {n}"),)) for n in range(40))
@@ -64,8 +110,16 @@ def batches(size: int = 5) -> list[Batch]:
     return [partial(recorded, range(start, start + size)) for start in starts]
 
 
-def work(*metrics: Metric, cases: Sequence[Case] = CASES, crossed: bool = False) -> Work:
-    uses = tuple(Use(metric=metric, threshold=1.0) for metric in metrics or (Length(),))
+def work(
+    *metrics: Metric,
+    cases: Sequence[Case] = CASES,
+    crossed: bool = False,
+    asker: Patient | None = None,
+) -> Work:
+    uses = tuple(
+        Use(metric=metric, threshold=1.0, asker=asker if metric.judged else None)
+        for metric in metrics or (Length(),)
+    )
     return Work(plan=Plan(uses=uses), cases=cases, crossed=crossed)
 
 
@@ -151,26 +205,54 @@ def test_repeats_and_every_case_with_every_trace(tmp_path: Path):
     assert len(work(cases=CASES[:3], crossed=True).score(lots[0]).results) == 6
 
 
-def test_judges_are_asked_at_the_same_time():
-    async def timed() -> float:
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        todo = work(Slow(), Length())
-        await asyncio.gather(*[todo.plan.judge(Pair(CASES[n], trace(n), "")) for n in range(30)])
-        return loop.time() - start
-
-    assert asyncio.run(timed()) < 3.0  # one after the other it would take six seconds
+def test_judges_are_asked_at_the_same_time(tmp_path: Path):
+    asker = Patient()
+    done(tmp_path, work(Slow(), Length(), asker=asker), batches(20))
+    assert asker.most == 20
+    assert asker.closed == 1
 
 
 def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
-    made = work(Length(), Slow()).score(lambda: [trace(3, "fine"), trace(4, "boom")])
+    todo = work(Length(), Slow(), asker=Patient())
+    made = asyncio.run(todo.judge(lambda: [trace(3, "fine"), trace(4, "boom")]))
     assert [[score.status for score in one.scores] for one in made.results] == [
         ["passed", "passed"],
         ["error", "error"],
     ]
 
 
-def test_a_judge_is_not_asked_about_a_case_that_does_not_want_it():
+def test_a_score_by_a_judge_says_what_it_took():
+    made = asyncio.run(work(Slow(), asker=Patient()).judge(lambda: [trace(0), trace(1)]))
+    asked = made.results[0].scores[0].asked
+    assert isinstance(asked, Asked)
+    assert (asked.model, asked.calls, asked.input_tokens) == ("scripted:patient", 1, 7)
+    assert (made.spending["slow"].calls, made.spending["slow"].cost) == (2, 1.0)
+
+
+def test_the_fingerprint_of_a_judge_names_model_prompt_and_rubric():
+    use = Use(metric=Slow(), threshold=1.0, asker=Patient()).noun()
+    assert use.judge == JudgeUse(
+        model="scripted:patient", params={}, prompt="sha256:prompt", rubric="sha256:rubric"
+    )
+
+
+def test_the_only_case_takes_the_only_trace_before_a_judge_too(tmp_path: Path):
+    only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
+    journal = Journal(tmp_path / "j", resume=True)
+    todo = work(Slow(), cases=CASES[:1], asker=Patient())
+    made = execute(todo, [lambda: [only]], jobs=1, journal=journal, progress=quiet)
+    assert [one.status for one in made.results] == ["passed"]
+    assert made.spending["slow"].answers == 1
+
+
+def test_without_anybody_to_ask_a_judge_says_what_to_do():
+    made = work(Slow()).score(lambda: [trace(0)])
+    assert made.results[0].status == "unscored"
+    assert "--judge PROVIDER:MODEL" in made.results[0].scores[0].reason
+
+
+@pytest.mark.parametrize("asker", [None, Patient()])
+def test_a_judge_is_not_asked_about_a_case_that_does_not_want_it(asker: Patient | None):
     wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
-    made = work(Slow(), cases=(wants,)).score(lambda: [trace(0)])
+    made = asyncio.run(work(Slow(), cases=(wants,), asker=asker).judge(lambda: [trace(0)]))
     assert made.results[0].scores[0].reason == "the case does not ask for it"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from karat.schema import CaseResult, Noun, Trace, Unmatched
+from karat.schema import CaseResult, Noun, Spending, Trace, Unmatched
 
 
 class Done(Noun, frozen=True):
@@ -10,3 +10,5 @@ class Done(Noun, frozen=True):
     unmatched: tuple[Unmatched, ...] = ()
     lone: Trace | None = None
     """The only unmatched trace of the batch, which may turn out to be the only trace at all."""
+    spending: dict[str, Spending] = {}
+    """What was asked, by metric."""

@@ -7,12 +7,16 @@ gives what it gives, and everything is put in order at the end.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
+
 from karat.runner.done import Done
 from karat.runner.journal import Journal
+from karat.runner.judging import judge_all, total
 from karat.runner.pairing import Pair, Pairing, cross, pair_rest
 from karat.runner.plan import Plan
 from karat.schema import Case, CaseResult, Trace, Unmatched
@@ -42,25 +46,17 @@ class Work:
         object.__setattr__(self, "pairing", Pairing(self.cases))
 
     def score(self, batch: Batch) -> Done:
-        """Score the traces of a batch as they come, or all at once if judges are to be asked."""
+        """Score the traces of a batch as they come."""
         unmatched: list[Pair] = []
-        pairs = self._matched(batch, unmatched)
-        if self.plan.judged:
-            import asyncio
+        results = [self.plan.score(pair) for pair in self._matched(batch, unmatched)]
+        return _done(results, unmatched)
 
-            results = asyncio.run(self._judge(list(pairs)))
-        else:
-            results = [self.plan.score(pair) for pair in pairs]
-        return Done(
-            results=tuple(results),
-            unmatched=tuple(Unmatched(trace=pair.trace.id, why=pair.how) for pair in unmatched),
-            lone=unmatched[0].trace if len(unmatched) == 1 else None,
-        )
-
-    async def _judge(self, pairs: Sequence[Pair]) -> list[CaseResult]:
-        import asyncio
-
-        return await asyncio.gather(*[self.plan.judge(pair) for pair in pairs])
+    async def judge(self, batch: Batch) -> Done:
+        """The same with judges, who are asked about many pairs at the same time."""
+        unmatched: list[Pair] = []
+        judged = await judge_all(self.plan, self._matched(batch, unmatched))
+        done = _done([one.result for one in judged], unmatched)
+        return structs.replace(done, spending=total(one.spending for one in judged))
 
     def _matched(self, batch: Batch, unmatched: list[Pair]) -> Iterator[Pair]:
         for item in batch():
@@ -76,6 +72,14 @@ class Work:
         return cross(self.cases, trace) if self.crossed else [self.pairing.pair(trace)]
 
 
+def _done(results: Sequence[CaseResult], unmatched: Sequence[Pair]) -> Done:
+    return Done(
+        results=tuple(results),
+        unmatched=tuple(Unmatched(trace=pair.trace.id, why=pair.how) for pair in unmatched),
+        lone=unmatched[0].trace if len(unmatched) == 1 else None,
+    )
+
+
 def execute(
     work: Work, batches: Sequence[Batch], *, jobs: int, journal: Journal, progress: Progress
 ) -> Done:
@@ -84,18 +88,34 @@ def execute(
     todo = [(number, batch) for number, batch in enumerate(batches) if number not in done]
     progress(len(done), len(batches))
     processes = 1 if work.plan.judged else min(jobs, len(todo))
-    for number, one in _carried_out(work, todo, processes):
-        journal.append(number, one)
-        done[number] = one
-        progress(len(done), len(batches))
-    return _together(work, [done[number] for number in sorted(done)])
+    with _scoring(work) as score:
+        for number, one in _carried_out(work, score, todo, processes):
+            journal.append(number, one)
+            done[number] = one
+            progress(len(done), len(batches))
+        return _together(work, score, [done[number] for number in sorted(done)])
+
+
+@contextmanager
+def _scoring(work: Work) -> Generator[Callable[[Batch], Done]]:
+    """What scores a batch in this process. Judges stay connected from batch to batch."""
+    if not work.plan.judged:
+        yield work.score
+        return
+    import asyncio
+
+    with asyncio.Runner() as runner:
+        try:
+            yield lambda batch: runner.run(work.judge(batch))
+        finally:
+            runner.run(work.plan.close())
 
 
 def _carried_out(
-    work: Work, todo: Sequence[tuple[int, Batch]], jobs: int
+    work: Work, score: Callable[[Batch], Done], todo: Sequence[tuple[int, Batch]], jobs: int
 ) -> Iterator[tuple[int, Done]]:
     if jobs <= 1:
-        yield from ((number, work.score(batch)) for number, batch in todo)
+        yield from ((number, score(batch)) for number, batch in todo)
         return
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -140,18 +160,23 @@ def _score(batch: Batch) -> Done:
     return _WORK[0].score(batch)
 
 
-def _together(work: Work, parts: Sequence[Done]) -> Done:
+def _together(work: Work, score: Callable[[Batch], Done], parts: Sequence[Done]) -> Done:
     results = [result for part in parts for result in part.results]
     unmatched = [item for part in parts for item in part.unmatched]
     lone = next((part.lone for part in parts if part.lone), None)
     last = pair_rest(work.cases, lone) if lone and len(unmatched) == 1 and not results else None
     if last:
-        results, unmatched = [work.plan.score(last)], []
+        made = score(lambda: [last])
+        results, unmatched, parts = [*made.results], [], [made]
     results += _left_over(work.cases, results)
     places = {case.id: place for place, case in enumerate(work.cases)}
     results.sort(key=lambda one: (places.get(one.case or "", 0), one.trace or ""))
     unmatched.sort(key=lambda item: item.trace)
-    return Done(results=tuple(results), unmatched=tuple(unmatched))
+    return Done(
+        results=tuple(results),
+        unmatched=tuple(unmatched),
+        spending=total(part.spending for part in parts),
+    )
 
 
 def _left_over(cases: Sequence[Case], results: Sequence[CaseResult]) -> Iterator[CaseResult]:

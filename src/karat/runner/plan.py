@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import NamedTuple, cast
 
-from karat.metrics import Metric, Outcome, evaluate, judge_pair, parameters
+import msgspec
+from msgspec import UNSET
+
+from karat.metrics import (
+    Asker,
+    Judge,
+    Ledger,
+    Metric,
+    Outcome,
+    evaluate,
+    judge_pair,
+    parameters,
+)
 from karat.policy.profile import Profile, canonical
 from karat.policy.verdict import Scored, case_status, judge, status
 from karat.runner.pairing import Pair
@@ -17,8 +30,10 @@ from karat.schema import (
     Exchange,
     Failed,
     Judgement,
+    JudgeUse,
     MetricUse,
     Score,
+    Spending,
     Status,
     Trace,
     Turn,
@@ -32,6 +47,8 @@ class Use:
 
     metric: Metric
     threshold: float | None
+    asker: Asker | None = None
+    """Who answers, if the metric is a judge and one is configured."""
 
     def noun(self) -> MetricUse:
         return MetricUse(
@@ -41,7 +58,21 @@ class Use:
             threshold=self.threshold,
             scale=self.metric.scale,
             better=self.metric.better,
+            judge=self._judge(self.asker) if self.asker else UNSET,
         )
+
+    def _judge(self, asker: Asker) -> JudgeUse:
+        made = cast("Judge", self.metric)
+        return JudgeUse(
+            model=asker.model, params=asker.params, prompt=made.prompt, rubric=made.rubric
+        )
+
+
+class Judged(NamedTuple):
+    """The result of one pair, and what was asked for each metric that a judge scored."""
+
+    result: CaseResult
+    spending: Mapping[str, Spending]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,27 +87,39 @@ class Plan:
 
     @property
     def judged(self) -> bool:
-        """Does any metric ask a model?"""
-        return any(use.metric.judged for use in self.uses)
+        """Is there anybody to be asked?"""
+        return any(use.asker for use in self.uses)
 
     def score(self, pair: Pair) -> CaseResult:
-        """The outcomes of one pair, by metrics that do not wait for anything."""
+        """The outcomes of one pair, without anything to wait for."""
         case = pair.case or Case(id=pair.trace.id)
-        return self._result(pair, [evaluate(use.metric, case, pair.trace) for use in self.uses])
+        return self._result(pair, [_scored(use, _offline(use, case, pair)) for use in self.uses])
 
-    async def judge(self, pair: Pair) -> CaseResult:
-        """The outcomes of one pair, some by judges, which are asked at the same time."""
-        case = pair.case or Case(id=pair.trace.id)
+    async def judge(self, pair: Pair) -> Judged:
+        """The outcomes of one pair, some by judges, who are asked at the same time."""
         import asyncio  # takes longer than a small run without judges
 
-        outcomes = await asyncio.gather(
-            *[_outcome(use.metric, case, pair.trace) for use in self.uses]
-        )
-        return self._result(pair, outcomes)
-
-    def _result(self, pair: Pair, outcomes: Sequence[Outcome]) -> CaseResult:
         case = pair.case or Case(id=pair.trace.id)
-        scores = tuple([_scored(*both) for both in zip(self.uses, outcomes, strict=True)])
+        ledgers = [Ledger() for _ in self.uses]
+        outcomes = await asyncio.gather(
+            *[_outcome(*one, case, pair) for one in zip(self.uses, ledgers, strict=True)]
+        )
+        scores = [
+            _recorded(use, _scored(use, outcome), ledger)
+            for use, outcome, ledger in zip(self.uses, outcomes, ledgers, strict=True)
+        ]
+        spent = zip(self.uses, ledgers, strict=True)
+        spending = {use.metric.name: ledger.spending() for use, ledger in spent if use.asker}
+        return Judged(self._result(pair, scores), spending)
+
+    async def close(self) -> None:
+        """Nobody is asked any more."""
+        for asker in {id(use.asker): use.asker for use in self.uses if use.asker}.values():
+            await asker.close()
+
+    def _result(self, pair: Pair, outcomes: Sequence[CaseScore]) -> CaseResult:
+        case = pair.case or Case(id=pair.trace.id)
+        scores = tuple(outcomes)
         profile = self.profile or (self.profiles[case.profile] if case.profile else None)
         judgement = self._judgement(profile, scores) if profile else None
         verdict = _status(scores, profile, judgement)
@@ -102,12 +145,27 @@ class Plan:
         return judge(profile, values, contract_broken=broken) if values or broken else None
 
 
-async def _outcome(metric: Metric, case: Case, trace: Trace) -> Outcome:
-    if not metric.judged:
-        return evaluate(metric, case, trace)
-    if case.metrics is not None and canonical(metric.name) not in map(canonical, case.metrics):
+async def _outcome(use: Use, ledger: Ledger, case: Case, pair: Pair) -> Outcome:
+    if use.asker and _asked_for(use.metric, case):
+        return await judge_pair(use.metric, case, pair.trace, use.asker, ledger)
+    return _offline(use, case, pair)
+
+
+def _offline(use: Use, case: Case, pair: Pair) -> Outcome:
+    if use.metric.judged and not _asked_for(use.metric, case):
         return Unscored(reason="the case does not ask for it")
-    return await judge_pair(metric, case, trace)
+    return evaluate(use.metric, case, pair.trace)
+
+
+def _asked_for(metric: Metric, case: Case) -> bool:
+    return case.metrics is None or canonical(metric.name) in map(canonical, case.metrics)
+
+
+def _recorded(use: Use, score: CaseScore, ledger: Ledger) -> CaseScore:
+    """The score with what it took, if anybody was asked."""
+    if use.asker is None or not ledger.entries:
+        return score
+    return msgspec.structs.replace(score, asked=ledger.asked(use.asker.model))
 
 
 def _scored(use: Use, outcome: Outcome) -> CaseScore:
