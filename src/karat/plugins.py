@@ -1,56 +1,158 @@
-"""Entry points: the built-in formats and metrics come through the same door as anybody else's."""
+"""Entry points: the built-in formats and metrics come through the same door as anybody else's.
+
+Ours are in tables here, too, because to look through all installed packages takes longer than a
+small run: theirs are looked for when ours will not do, and whenever all are listed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, overload
 
 from karat.datasets.formats import Format
 from karat.errors import UsageError
 from karat.metrics import Metric
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
-@cache
-def formats() -> tuple[Format, ...]:
-    """Every golden format that is installed, by name."""
-    return tuple(point.load()() for point in _found("karat.formats", "format"))
+FORMATS = {
+    "adk": "karat.datasets.formats.adk:Adk",
+    "adk-history": "karat.datasets.formats.adk_history:AdkHistory",
+    "csv": "karat.datasets.formats.csv:Csv",
+    "examples": "karat.datasets.formats.examples:Examples",
+    "explain": "karat.datasets.formats.explain:Explain",
+    "questions": "karat.datasets.formats.questions:Questions",
+    "simulation": "karat.datasets.formats.simulation:Simulation",
+    "test": "karat.datasets.formats.test:QueryLists",
+}
+METRICS = {
+    "agent_handoffs": "karat.metrics.handoffs:AgentHandoffs",
+    "agent_routing": "karat.metrics.routing:AgentRouting",
+    "bleu": "karat.metrics.overlap:Bleu",
+    "cache_efficiency": "karat.metrics.token_usage:CacheEfficiency",
+    "chrf": "karat.metrics.overlap:Chrf",
+    "coherence": "karat.metrics.coherence:Coherence",
+    "completeness": "karat.metrics.completeness:Completeness",
+    "conciseness": "karat.metrics.conciseness:Conciseness",
+    "consistency": "karat.metrics.consistency:Consistency",
+    "contains": "karat.metrics.matching:Contains",
+    "context_saturation": "karat.metrics.token_usage:ContextSaturation",
+    "contract": "karat.metrics.contract:Contract",
+    "cost": "karat.metrics.cost:Cost",
+    "exact_match": "karat.metrics.matching:ExactMatch",
+    "factuality": "karat.metrics.factuality:Factuality",
+    "grounding_utilization": "karat.metrics.grounding:GroundingUtilization",
+    "hallucination": "karat.metrics.hallucination:Hallucination",
+    "inference_call_count_v1": "karat.metrics.efficiency:InferenceCallCount",
+    "invocation_duration_v1": "karat.metrics.efficiency:TurnDuration",
+    "latency": "karat.metrics.latency:Latency",
+    "output_density": "karat.metrics.token_usage:OutputDensity",
+    "regex": "karat.metrics.matching:Regex",
+    "relevance": "karat.metrics.relevance:Relevance",
+    "response_match_score": "karat.metrics.response_match:ResponseMatch",
+    "rouge_l": "karat.metrics.overlap:RougeL",
+    "safety": "karat.metrics.safety:Safety",
+    "sandbox_usage": "karat.metrics.tools:SandboxUsage",
+    "semantic_similarity": "karat.metrics.semantic:SemanticSimilarity",
+    "state_management_fidelity": "karat.metrics.state:StateFidelity",
+    "thinking_metrics": "karat.metrics.token_usage:Thinking",
+    "token_usage": "karat.metrics.token_usage:TokenUsage",
+    "token_usage_v1": "karat.metrics.efficiency:TurnTokens",
+    "tool_call_count_v1": "karat.metrics.efficiency:ToolCallCount",
+    "tool_success_rate": "karat.metrics.tools:ToolSuccess",
+    "tool_trajectory_avg_score": "karat.metrics.tool_trajectory:ToolTrajectory",
+    "tool_usage_accuracy": "karat.metrics.tool_usage:ToolUsage",
+    "tool_utilization": "karat.metrics.tools:ToolUtilization",
+    "trajectory_accuracy": "karat.metrics.trajectory:Trajectory",
+}
+
+
+class _Group:
+    """The plugins of one kind, by name."""
+
+    def __init__(self, name: str, noun: str, own: Mapping[str, str]) -> None:
+        self._name, self._noun = name, noun
+        self.own = own
+
+    @cached_property
+    def others(self) -> Mapping[str, EntryPoint]:
+        """What other packages bring, by name."""
+        found: dict[str, EntryPoint] = {}
+        for point in _installed(self._name):
+            known = found[point.name].value if point.name in found else self.own.get(point.name)
+            if known not in (None, point.value):
+                message = f"two installed packages bring a {self._noun} {point.name!r}"
+                raise UsageError(message, hint=f"{known} and {point.value}: uninstall one of them")
+            if known is None:
+                found[point.name] = point
+        return dict(sorted(found.items()))
+
+    def load(self, name: str) -> Any:
+        """What a plugin is, imported now."""
+        if name not in self.own:
+            return self.others[name].load()
+        module, _, attribute = self.own[name].partition(":")
+        return getattr(import_module(module), attribute)
+
+
+def _installed(group: str) -> Sequence[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=group))
+
+
+class Formats(Sequence[Format]):
+    """Every golden format that is installed: ours by name, then others by name. A format is
+    imported when it is its turn."""
+
+    def __init__(self) -> None:
+        self._group = _Group("karat.formats", "format", FORMATS)
+        self._made: dict[str, Format] = {}
+
+    def __iter__(self) -> Iterator[Format]:
+        yield from map(self._format, self._group.own)
+        yield from map(self._format, self._group.others)
+
+    def _format(self, name: str) -> Format:
+        if name not in self._made:
+            self._made[name] = self._group.load(name)()
+        return self._made[name]
+
+    @overload
+    def __getitem__(self, index: int) -> Format: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Format]: ...
+    def __getitem__(self, index: int | slice) -> Format | Sequence[Format]:
+        return tuple(self)[index]
+
+    def __len__(self) -> int:
+        return len(self._group.own) + len(self._group.others)
 
 
 class Metrics(Mapping[str, type[Metric]]):
     """Every metric that is installed, by name; a metric is imported when it is asked for."""
 
     def __init__(self) -> None:
-        self._points = {point.name: point for point in _found("karat.metrics", "metric")}
+        self._group = _Group("karat.metrics", "metric", METRICS)
 
     def __getitem__(self, name: str) -> type[Metric]:
-        return self._points[name].load()
+        return self._group.load(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._points)
+        return iter(sorted([*self._group.own, *self._group.others]))
 
     def __len__(self) -> int:
-        return len(self._points)
+        return len(self._group.own) + len(self._group.others)
+
+
+@cache
+def formats() -> Formats:
+    return Formats()
 
 
 @cache
 def metrics() -> Metrics:
     return Metrics()
-
-
-@cache
-def _installed() -> tuple[EntryPoint, ...]:
-    """What all packages bring for us; finding out takes long where many are installed."""
-    found = entry_points()
-    groups = ("karat.formats", "karat.metrics")
-    return tuple(point for group in groups for point in found.select(group=group))
-
-
-def _found(group: str, noun: str) -> list[EntryPoint]:
-    points = [point for point in _installed() if point.group == group]
-    points.sort(key=lambda point: point.name)
-    names = [point.name for point in points]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise UsageError(f"two installed packages bring a {noun} {twice!r}")
-    return points
