@@ -10,6 +10,7 @@ import click
 
 from karat import api
 from karat.api.places import places
+from karat.cli.judging import judge_options
 from karat.cli.output import emit, output_options, pairs, progress_bar, show_problem
 from karat.errors import KaratError
 from karat.report import render
@@ -29,6 +30,8 @@ FILE = click.Path(path_type=Path)
 @click.option("-c", "--config", type=FILE, help="karat.toml, or a configuration of another tool.")
 @click.option("--profile", help="Scoring profile for all cases: a name or a file.")
 @click.option("--contracts", type=FILE, help="Folder of JSON Schemas for the metric `contract`.")
+@judge_options
+@click.option("--dry-run", is_flag=True, help="Estimate what judges would cost, and ask nobody.")
 @click.option("--cross", is_flag=True, help="Score every case with every trace.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; as many as there are cores.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
@@ -48,6 +51,12 @@ def run(
     config: Path | None,
     profile: str | None,
     contracts: Path | None,
+    judge: str | None,
+    judge_url: str | None,
+    concurrency: int | None,
+    max_calls: int | None,
+    max_cost: float | None,
+    dry_run: bool,
     cross: bool,
     jobs: int | None,
     resume: bool,
@@ -77,6 +86,13 @@ def run(
         golden=golden,
         profile=profile,
         contracts=contracts,
+        judge={
+            "model": judge,
+            "url": judge_url,
+            "concurrency": concurrency,
+            "max_calls": max_calls,
+            "max_cost": max_cost,
+        },
     )
     marks = api.own_labels(pairs(labels))
     place = None if no_store else api.store_place(store, config=config)

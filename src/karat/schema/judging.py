@@ -9,8 +9,11 @@ class JudgeChoice(Noun, frozen=True):
     """The model that a user wants to be asked, and how. Keys are never part of it: they come from
     the environment."""
 
-    model: str
-    """Provider and model, such as `openai:gpt-5-mini` or `local:judge.gguf`."""
+    model: str = ""
+    """Provider and model, such as `openai:gpt-5-mini` or `local:judge.gguf`; empty, if only metrics
+    name one."""
+    always: bool = False
+    """Whether it is asked even for metrics that name another."""
     url: str | None = None
     """Where an OpenAI-compatible provider answers, if not at its usual address."""
     key_env: str | None = None
