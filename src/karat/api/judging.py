@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import cast
 
 import msgspec
 
 from karat import judges, plugins
 from karat.config import MetricChoice
-from karat.errors import UsageError
 from karat.metrics import Asker, Judge, Metric, build
 from karat.schema import JudgeChoice
+from karat.store import is_there, open_store
+from karat.store.shelf import Shelf
 
 _RUBRICS = (".toml", ".yaml", ".yml")
 _DEFINING = {"template", "is_managed", "managed_metric_name"}
@@ -30,16 +34,17 @@ def made_metric(choice: MetricChoice) -> Metric:
 
 
 class Panel:
-    """The models that are asked in one run, one asker for each, all within the same limits."""
+    """The models that are asked in one run, one asker for each, all within the same limits. What
+    they answer is kept in the store `answers`; without one, as long as the panel lasts."""
 
     def __init__(
-        self, choice: JudgeChoice | None, cache: judges.Cache, *, dry: bool = False
+        self, judge: str | JudgeChoice | None, answers: str | None, *, dry: bool = False
     ) -> None:
-        self._choice = choice or JudgeChoice()
-        self._cache = cache
+        named = JudgeChoice(model=judge, always=True) if isinstance(judge, str) else judge
+        self._choice = named or JudgeChoice()
+        self._answers = answers
         self._dry = dry
         self._askers: dict[str, Asker] = {}
-        self._budget: judges.Budget | None = None
 
     def asker(self, metric: Metric) -> Asker | None:
         """Who answers the questions of a metric; nobody, if no model is named."""
@@ -56,6 +61,33 @@ class Panel:
     @property
     def stopped(self) -> str | None:
         """Why not all questions were asked."""
-        return self._budget.stopped if self._budget else None
+        return self._budget.stopped if self._askers else None
 
-    def _made(self, choice: JudgeChoice) -> Asker: ...
+    @cached_property
+    def _cache(self) -> judges.Cache:
+        place = self._answers
+        if place is None or (self._dry and not is_there(place)):
+            return judges.Memory()
+        return judges.Lasting(lambda: _shelf(place))
+
+    @cached_property
+    def _budget(self) -> judges.Budget:
+        return judges.Budget(max_calls=self._choice.max_calls, max_cost=self._choice.max_cost)
+
+    def _made(self, choice: JudgeChoice) -> Asker:
+        if self._dry:
+            return judges.Estimator(choice, self._cache)
+        self._budget.check_price(choice.model, judges.cost(choice.model, 1, 1))
+        caller = judges.Caller(
+            judges.open_model(choice),
+            self._budget,
+            concurrency=choice.concurrency,
+            deadline=choice.deadline,
+        )
+        return judges.LiveAsker(caller, choice, self._cache)
+
+
+@contextmanager
+def _shelf(place: str) -> Generator[Shelf[judges.Kept]]:
+    with open_store(place, create=True) as database:
+        yield Shelf(database, "judge_cache", judges.Kept)

@@ -14,27 +14,28 @@ import msgspec
 
 from karat.analysis.summary import summarise
 from karat.api.golden import PathName, load
-from karat.api.judging import Panel, made_metric, open_panel
+from karat.api.judging import Panel, made_metric
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
 from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
 from karat.policy.verdict import check_scales
 from karat.runner.done import Done
-from karat.runner.execute import Batch, Progress, Work, count, execute
+from karat.runner.execute import Progress, count, execute
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
+from karat.runner.work import Batch, Work
 from karat.schema import (
     Case,
     CaseResult,
     Dataset,
+    Estimate,
     JudgeChoice,
     MetricUse,
     Problem,
     Run,
     RunDataset,
     RunSummary,
-    Spending,
     Unmatched,
     Verdict,
 )
@@ -74,19 +75,19 @@ def run(
     """
     paths = [Path(path) for path in traces]
     dataset = load(golden) if golden is not None else None
-    with open_panel(judge, answers) as panel:
-        policy = Profiles(profile, own_profiles(profiles))
-        plan = make_plan(metrics or DEFAULT_METRICS, dataset, policy, panel)
-        cores = jobs or _cores(paths)
-        work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
-        journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
-        try:
-            batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
-            done = execute(work, batches, jobs=cores, journal=journal, progress=progress)
-        except KeyboardInterrupt as error:
-            journal.flush()
-            hint = "go on with --resume"
-            raise StoppedError("stopped; what is done is kept", hint=hint) from error
+    panel = Panel(judge, answers)
+    plan = make_plan(
+        metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)), panel
+    )
+    cores = jobs or _cores(paths)
+    work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
+    journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
+    try:
+        batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
+        done = execute(work, batches, jobs=cores, journal=journal, progress=progress)
+    except KeyboardInterrupt as error:
+        journal.flush()
+        raise StoppedError("stopped; what is done is kept", hint="go on with --resume") from error
     journal.close()
     return _run(plan, dataset, done, stopped=panel.stopped)
 
@@ -100,15 +101,15 @@ def estimate(
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
     report: Callable[[Problem], None] = lambda _problem: None,
-) -> dict[str, Spending]:
-    """What the judges of such a run would be asked, and nobody is; by metric."""
+) -> Estimate:
+    """What the judges of such a run would be asked, and nobody is."""
     paths = [Path(path) for path in traces]
     dataset = load(golden) if golden is not None else None
-    with open_panel(judge, answers, dry=True) as panel:
-        plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
-        work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
-        batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
-        return count(work, batches).spending
+    panel = Panel(judge, answers, dry=True)
+    plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
+    work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
+    batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
+    return Estimate(count(work, batches).spending)
 
 
 class _File(NamedTuple):
@@ -262,7 +263,13 @@ def passed(made: Run, *, allow_unscored: bool = False) -> bool:
     counts = made.summary.cases
     if made.verdict == "passed":
         return True
-    return allow_unscored and counts.passed > 0 and not counts.failed and not counts.errors
+    return (
+        allow_unscored
+        and not made.stopped
+        and counts.passed > 0
+        and not counts.failed
+        and not counts.errors
+    )
 
 
 def _verdict(summary: RunSummary) -> Verdict:

@@ -15,6 +15,7 @@ from karat.cli.output import emit, output_options, pairs, progress_bar, show_pro
 from karat.errors import KaratError
 from karat.report import render
 from karat.report.forms import RUN_FORMS, run_forms
+from karat.report.judging import estimate_text
 from karat.schema import Problem, Run, Trace
 from karat.schema.history import KeptRun
 
@@ -96,6 +97,20 @@ def run(
     )
     marks = api.own_labels(pairs(labels))
     place = None if no_store else api.store_place(store, config=config)
+    if dry_run:
+        found = api.estimate(
+            traces or setup.traces,
+            golden=setup.golden,
+            metrics=setup.metrics,
+            cross=cross,
+            judge=setup.judge,
+            answers=place,
+            report=show_problem,
+        )
+        if form not in ("text", "json"):
+            raise click.UsageError(f"A dry run has no form {form!r}: text and json are there.")
+        emit(render(found, form, {"text": lambda: estimate_text(found)}), output)
+        return
     with progress_bar("scoring") as progress:
         made = api.run(
             traces or setup.traces,
@@ -106,6 +121,8 @@ def run(
             cross=cross,
             jobs=jobs,
             resume=resume,
+            judge=setup.judge,
+            answers=place,
             progress=progress,
             report=show_problem,
         )

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from karat.judges.asking.asker import LiveAsker
     from karat.judges.asking.budget import Budget
-    from karat.judges.asking.cache import Cache, Kept, MemoryCache
+    from karat.judges.asking.cache import Cache, Kept, Lasting, Memory
+    from karat.judges.asking.caller import Caller
     from karat.judges.asking.estimate import Estimator
+    from karat.judges.asking.price import cost
     from karat.judges.models import open_model
     from karat.judges.rubrics.definitions import definition_class
     from karat.judges.rubrics.load import rubric_class
@@ -20,10 +22,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "Cache",
+    "Caller",
     "Estimator",
     "Kept",
+    "Lasting",
     "LiveAsker",
-    "MemoryCache",
+    "Memory",
+    "cost",
     "definition_class",
     "open_model",
     "rubric_class",
@@ -32,8 +37,10 @@ __all__ = [
 _HOMES = {
     "asking.asker": {"LiveAsker"},
     "asking.budget": {"Budget"},
-    "asking.cache": {"Cache", "Kept", "MemoryCache"},
+    "asking.cache": {"Cache", "Kept", "Lasting", "Memory"},
+    "asking.caller": {"Caller"},
     "asking.estimate": {"Estimator"},
+    "asking.price": {"cost"},
     "models": {"open_model"},
     "rubrics.definitions": {"definition_class"},
     "rubrics.load": {"rubric_class"},

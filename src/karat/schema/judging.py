@@ -69,3 +69,10 @@ class Spending(Noun, frozen=True, omit_defaults=False):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = 0.0
+
+
+class Estimate(Noun, frozen=True, omit_defaults=False):
+    """What the judges of a run would be asked, by metric: tokens of answers and costs are the most
+    that they can be, if every answer is good at once."""
+
+    metrics: dict[str, Spending]

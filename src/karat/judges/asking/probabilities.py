@@ -1,15 +1,14 @@
 """How probable each value of a field was, from the tokens of a reply.
 
 A value is not a token: `10` may be one token or two, and `yes` may come with its quotes. So each
-alternative of each token that the value is made of is followed as far as the reply tells: to the one
-value that it must become, or along the way that the model took.
+alternative of each token that the value is made of is followed as far as the reply tells: to the
+one value that it must become, or along the way that the model took.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from json import JSONDecoder
-from json.decoder import scanstring
 from math import fsum, isfinite
 from typing import NamedTuple
 
@@ -80,7 +79,7 @@ def _members(text: str, place: int) -> Iterator[tuple[str, int, int]]:
     """Names and where their values begin and end; the text is known to be sound."""
     decoder = JSONDecoder()
     while (place := _skip(text, place, " \t\r\n,")) < len(text) and text[place] == '"':
-        name, place = scanstring(text, place + 1)
+        name, place = decoder.raw_decode(text, place)
         start = _skip(text, place, " \t\r\n:")
         place = decoder.raw_decode(text, start)[1]
         yield name, start, place

@@ -1,0 +1,56 @@
+"""What judges were asked, or would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.report.text import columns, count, printable
+from karat.schema import Estimate, Run
+
+_HEAD = ["judge", "answers", "cached", "calls", "tokens in", "tokens out", "cost"]
+
+
+def spending(run: Run) -> Iterator[str]:
+    """A table of what each judge of a run took; nothing, if there was none."""
+    if run.spending:
+        rows = [
+            [
+                name,
+                *_numbers(one.answers, one.cached, one.calls, one.input_tokens, one.output_tokens),
+                dollars(one.cost),
+            ]
+            for name, one in run.spending.items()
+        ]
+        yield from columns([_HEAD, *rows])
+
+
+def estimate_text(found: Estimate) -> str:
+    """What a run would ask, for a person."""
+    if not found.metrics:
+        return "no judge would be asked\n"
+    head = ["judge", "calls", "cached", "tokens in", "tokens out, at most", "cost, at most"]
+    rows = [
+        [
+            name,
+            *_numbers(one.calls, one.cached, one.input_tokens, one.output_tokens),
+            dollars(one.cost),
+        ]
+        for name, one in found.metrics.items()
+    ]
+    calls = count(sum(one.calls for one in found.metrics.values()), "call")
+    costs = [one.cost for one in found.metrics.values()]
+    known = [cost for cost in costs if cost is not None]
+    whole = dollars(sum(known) if len(known) == len(costs) else None)
+    lines = [f"{calls}, cost at most {whole}, without retries; nobody was asked", ""]
+    return "\n".join(printable(line) for line in [*lines, *columns([head, *rows])]) + "\n"
+
+
+def dollars(cost: float | None) -> str:
+    """An amount, with cents as small as they are."""
+    if cost is None:
+        return "not known"
+    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.2g}"
+
+
+def _numbers(*values: int) -> list[str]:
+    return [f"{value:,}" for value in values]
