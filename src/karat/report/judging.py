@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from karat.report.text import columns, count, printable
-from karat.schema import Estimate, Run
+from karat.schema import Estimate, Run, Spending
 
-_HEAD = ["judge", "answers", "cached", "calls", "tokens in", "tokens out", "cost"]
+SPENT = ("answers", "cached", "calls", "tokens in", "tokens out", "cost")
 
 
-def spending(run: Run) -> Iterator[str]:
-    """A table of what each judge of a run took; nothing, if there was none."""
-    if run.spending:
-        rows = [
-            [
-                name,
-                *_numbers(one.answers, one.cached, one.calls, one.input_tokens, one.output_tokens),
-                dollars(one.cost),
-            ]
-            for name, one in run.spending.items()
-        ]
-        yield from columns([_HEAD, *rows])
+def spending(run: Run) -> list[list[str]]:
+    """A table of what each judge of a run took, with its head; nothing, if there was none."""
+    if not run.spending:
+        return []
+    return [["judge", *SPENT], *([name, *spent(one)] for name, one in run.spending.items())]
+
+
+def spent(one: Spending) -> list[str]:
+    """What a table of judges has in each row."""
+    counts = (one.answers, one.cached, one.calls, one.input_tokens, one.output_tokens)
+    return [*_numbers(*counts), dollars(one.cost)]
 
 
 def estimate_text(found: Estimate) -> str:

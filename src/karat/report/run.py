@@ -18,8 +18,8 @@ _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold
 def text(run: Run, by: Sequence[str] = ()) -> str:
     """The verdict, what did not pass with its reasons, and the numbers, broken down if asked."""
     lines = [f"{run.verdict}: {headline(run)}", *_stopped(run), *_troubles(run), "", *_table(run)]
-    if run.spending:
-        lines += ["", *spending(run)]
+    if judges := spending(run):
+        lines += ["", *columns(judges)]
     for label in by:
         lines += ["", *_groups(run, label)]
     for one in run.summary.modes:
