@@ -82,9 +82,6 @@ class Chat:
         return read_completion(self.name, received.body, allowance(received.headers))
 
     def _refusal(self, received: _Received) -> RefusedError:
-        if 300 <= received.status < 400:
-            message = f"{self.name} redirects (HTTP {received.status}), which is not followed"
-            return RefusedError("rejected", f"{message}: give the address that it really has")
         return refusal(
             self.name,
             received.status,

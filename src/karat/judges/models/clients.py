@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from karat.errors import UsageError
@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model
 
-heard: ContextVar[dict[str, str] | None] = ContextVar("heard", default=None)
-"""Takes the headers of the reply that comes next, of which the clients say nothing."""
+
+@dataclass(kw_only=True)
+class Heard:
+    """What came with a reply, of which the clients say nothing."""
+
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+heard: ContextVar[Heard | None] = ContextVar("heard", default=None)
+"""Takes what comes with the reply to the next request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +127,7 @@ def _http(access: Access) -> httpx2.AsyncClient:
     import httpx2
 
     return httpx2.AsyncClient(
-        timeout=access.deadline,
+        timeout=httpx2.Timeout(access.deadline, pool=None),
         limits=httpx2.Limits(max_connections=access.concurrency),
         follow_redirects=False,
         trust_env=not access.loopback,
@@ -127,9 +136,9 @@ def _http(access: Access) -> httpx2.AsyncClient:
 
 
 async def _hear(response: httpx2.Response) -> None:
-    headers = heard.get()
-    if headers is not None:
-        headers |= dict(response.headers)
+    place = heard.get()
+    if place is not None:
+        place.status, place.headers = response.status_code, response.headers
 
 
 def _only(secrets: Mapping[str, str]) -> str:

@@ -3,12 +3,13 @@ tries again: one reply is one request here."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from karat.judges.model import Message, RefusedError, Reply, Request
 from karat.judges.models.access import Access
 from karat.judges.models.allowance import allowance
-from karat.judges.models.clients import heard, open_client
+from karat.judges.models.clients import Heard, heard, open_client
 from karat.judges.models.refusal import Complaint, refusal, short, understood
 from karat.schema import Json
 
@@ -36,17 +37,17 @@ class Established:
         """The reply; the headers of limits come with it where the client lets them be seen."""
         from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior
 
-        headers: dict[str, str] = {}
-        token = heard.set(headers)
+        came = Heard()
+        token = heard.set(came)
         try:
             made = await self._client.model.request(
                 _messages(request), self._settings(request), self._parameters(request)
             )
-            return self._read(made, headers)
+            return self._read(made, came)
         except RefusedError:
             raise
         except ModelAPIError as error:
-            refused = self._refusal(error)
+            refused = self._refusal(error, came)
         except UnexpectedModelBehavior as error:
             message = short(self._access.keys.hide(error.message))
             refused = RefusedError(
@@ -91,26 +92,33 @@ class Established:
             output_mode="tool", output_tools=[tool], allow_text_output=False
         )
 
-    def _read(self, made: ModelResponse, headers: dict[str, str]) -> Reply:
+    def _read(self, made: ModelResponse, came: Heard) -> Reply:
+        text = _text(made)
         if made.finish_reason == "content_filter":
             raise RefusedError("rejected", f"{self.name} declined to answer")
+        if not text and made.finish_reason is None:
+            raise RefusedError("malformed", f"{self.name} answered without an answer")
         return Reply(
-            text=_text(made),
+            text=text,
             cut=made.finish_reason == "length",
             input_tokens=made.usage.input_tokens,
             output_tokens=made.usage.output_tokens,
-            allowance=allowance(headers),
+            allowance=allowance(came.headers),
         )
 
-    def _refusal(self, error: ModelAPIError) -> RefusedError:
-        from pydantic_ai.exceptions import ModelHTTPError, ModelTimeoutError
+    def _refusal(self, error: ModelAPIError, came: Heard) -> RefusedError:
+        from pydantic_ai import exceptions as kinds
 
-        if isinstance(error, ModelHTTPError):
+        if isinstance(error, kinds.ModelHTTPError):
             return self._status(error)
-        if isinstance(error, ModelTimeoutError):
+        if 300 <= came.status < 400:
+            return self._told(came.status, Complaint(), {})
+        if isinstance(error, kinds.ModelTimeoutError):
             return RefusedError("timeout", f"{self.name} did not answer in time")
         message = short(self._access.keys.hide(str(error)))
-        return RefusedError("disconnected", f"{self.name} cannot be reached: {message}")
+        if isinstance(error, kinds.ModelConnectionError):
+            return RefusedError("disconnected", f"{self.name} cannot be reached: {message}")
+        return RefusedError("malformed", f"{self.name} did not answer as it should: {message}")
 
     def _status(self, error: ModelHTTPError) -> RefusedError:
         from pydantic_ai import exceptions as kinds
@@ -122,14 +130,11 @@ class Established:
             status = 402  # and Anthropic an empty purse
         elif isinstance(error, kinds.ModelContextWindowExceededError):
             said = Complaint(message=said.message, codes=frozenset(("context_length_exceeded",)))
-        return refusal(
-            self.name,
-            status,
-            said,
-            headers=error.headers or {},
-            keys=self._access.keys,
-            key=self._access.key,
-        )
+        return self._told(status, said, error.headers or {})
+
+    def _told(self, status: int, said: Complaint, headers: Mapping[str, str]) -> RefusedError:
+        keys, key = self._access.keys, self._access.key
+        return refusal(self.name, status, said, headers=headers, keys=keys, key=key)
 
 
 def _messages(request: Request) -> list[ModelMessage]:

@@ -78,6 +78,9 @@ def refusal(
     have the key in it."""
     message = keys.hide(said.message)
     told = f": {short(message)}" if message else ""
+    if 300 <= status < 400:
+        message = f"{name} redirects (HTTP {status}), which is not followed"
+        return RefusedError("rejected", f"{message}: give the address that it really has")
     if status == 401:
         return RefusedError("denied", f"{name} refused {key} (HTTP 401)")
     if said.codes.intersection(_TOO_LONG):
