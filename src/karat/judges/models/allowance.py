@@ -25,7 +25,15 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    return _seconds(headers.get("retry-after"))
+    return seconds(headers.get("retry-after"))
+
+
+def seconds(text: str | None) -> float | None:
+    """`20`, `6m0s`, `120ms`, or a date of HTTP or RFC 3339."""
+    if text is None or len(text) > 64:
+        return None
+    ways = (way(text.strip()) for way in (_number, _duration, _until))
+    return next((found for found in ways if found is not None), None)
 
 
 def allowance(headers: Mapping[str, str]) -> Allowance | None:
@@ -48,7 +56,7 @@ def _limit(headers: Mapping[str, str], what: str) -> _Limit:
         left = _number(headers.get(style.format(part="remaining", what=what)))
         if left is not None:
             whole = _number(headers.get(style.format(part="limit", what=what)))
-            reset = _seconds(headers.get(style.format(part="reset", what=what)))
+            reset = seconds(headers.get(style.format(part="reset", what=what)))
             return _Limit(left=int(left), share=left / whole if whole else None, reset=reset)
     return _Limit(left=None, share=None, reset=None)
 
@@ -67,15 +75,6 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return max(number, 0.0) if math.isfinite(number) else None
-
-
-def _seconds(text: str | None) -> float | None:
-    """`20`, `6m0s`, `120ms`, or a date of HTTP or RFC 3339."""
-    if text is None or len(text) > 64:
-        return None
-    text = text.strip()
-    number = _number(text)
-    return number if number is not None else _duration(text) or _until(text)
 
 
 def _duration(text: str) -> float | None:

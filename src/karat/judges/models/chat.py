@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 
@@ -15,7 +13,7 @@ from karat.judges.models.allowance import allowance
 from karat.judges.models.completion import read_completion
 from karat.judges.models.dialect import Dialect
 from karat.judges.models.endpoint import Endpoint
-from karat.judges.models.keys import Keys
+from karat.judges.models.proxy import find_proxy
 from karat.judges.models.refusal import complaint, refusal
 from karat.schema import Json
 
@@ -50,9 +48,7 @@ class Chat:
         self._concurrency = concurrency
         self._extras = dict(extras or {})
         self._dialect = Dialect()
-        self._proxy = None if endpoint.loopback else _proxy(endpoint.url)
-        password = urlsplit(self._proxy).password if self._proxy else None
-        self._proxy_keys = Keys(unquote(password) if password else None)
+        self._proxy = None if endpoint.loopback else find_proxy(endpoint.url)
         self._session: aiohttp.ClientSession | None = None
 
     async def reply(self, request: Request) -> Reply:
@@ -86,9 +82,6 @@ class Chat:
         return read_completion(self.name, received.body, allowance(received.headers))
 
     def _refusal(self, received: _Received) -> RefusedError:
-        if 300 <= received.status < 400:
-            message = f"{self.name} redirects (HTTP {received.status}), which is not followed"
-            return RefusedError("rejected", f"{message}: give the address that it really has")
         return refusal(
             self.name,
             received.status,
@@ -103,23 +96,34 @@ class Chat:
 
         try:
             async with self._opened().post(
-                self._endpoint.url, data=body, proxy=self._proxy, allow_redirects=False
+                self._endpoint.url,
+                data=body,
+                proxy=self._proxy.url if self._proxy else None,
+                allow_redirects=False,
             ) as response:
                 content = await self._content(response)
                 return _Received(status=response.status, headers=response.headers, body=content)
-        # The causes are cut off on purpose: aiohttp's errors carry the headers of the request.
-        except aiohttp.ClientSSLError as error:
-            message = f"{self.name} cannot be trusted: {self._hide(error)}"
-            raise RefusedError("rejected", message) from None
-        except aiohttp.ClientResponseError as error:
-            message = f"{self.name} does not speak HTTP as it should: {type(error).__name__}"
-            raise RefusedError("malformed", message) from None
-        except aiohttp.ClientConnectorError as error:
-            message = f"{self.name} cannot be reached: {self._hide(error)}"
-            raise RefusedError("disconnected", message) from None
         except (aiohttp.ClientError, OSError) as error:
-            message = f"{self.name} broke the connection off: {type(error).__name__}"
-            raise RefusedError("disconnected", message) from None
+            refused = self._broken(error)
+        # Not from within the handler: aiohttp's errors carry the headers of the request.
+        raise refused
+
+    def _broken(self, error: Exception) -> RefusedError:
+        import aiohttp
+
+        kind = type(error).__name__
+        if isinstance(error, aiohttp.ClientSSLError):
+            return RefusedError("rejected", f"{self.name} cannot be trusted: {self._hide(error)}")
+        if isinstance(error, aiohttp.ClientHttpProxyError):
+            message = f"the proxy refused to reach {self.name} (HTTP {error.status})"
+            return RefusedError("denied" if error.status == 407 else "disconnected", message)
+        if isinstance(error, aiohttp.ClientResponseError):
+            message = f"{self.name} does not speak HTTP as it should: {kind}"
+            return RefusedError("malformed", message)
+        if isinstance(error, aiohttp.ClientConnectorError):
+            message = f"{self.name} cannot be reached: {self._hide(error)}"
+            return RefusedError("disconnected", message)
+        return RefusedError("disconnected", f"{self.name} broke the connection off: {kind}")
 
     async def _content(self, response: aiohttp.ClientResponse) -> bytes:
         content = bytearray()
@@ -132,7 +136,8 @@ class Chat:
         return bytes(content)
 
     def _hide(self, error: Exception) -> str:
-        return self._proxy_keys.hide(self._endpoint.keys.hide(str(error)))
+        text = self._endpoint.keys.hide(str(error))
+        return self._proxy.keys.hide(text) if self._proxy else text
 
     def _opened(self) -> aiohttp.ClientSession:
         """The session, made when there is a loop that it can belong to."""
@@ -147,12 +152,3 @@ class Chat:
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             )
         return self._session
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy of the environment. aiohttp would look it up in a thread for each call, and take
-    passwords out of ~/.netrc besides."""
-    parts = urlsplit(url)
-    if proxy_bypass(parts.hostname or ""):
-        return None
-    return getproxies().get(parts.scheme)

@@ -12,7 +12,8 @@ from karat.judges.models.refusal import short
 
 class _Alternative(msgspec.Struct):
     token: str
-    logprob: float
+    logprob: float | None = None
+    """`None` stands for minus infinity, which JSON does not have."""
 
 
 class _Chosen(_Alternative):
@@ -88,6 +89,10 @@ def _probabilities(chosen: _Chosen) -> dict[str, float]:
     """By text; two tokens may read the same, and one that was chosen is not always listed."""
     found: dict[str, float] = {}
     for one in chosen.top_logprobs or []:
-        found[one.token] = min(1.0, found.get(one.token, 0.0) + exp(min(0.0, one.logprob)))
-    found.setdefault(chosen.token, exp(min(0.0, chosen.logprob)))
+        found[one.token] = min(1.0, found.get(one.token, 0.0) + _probability(one))
+    found.setdefault(chosen.token, _probability(chosen))
     return found
+
+
+def _probability(one: _Alternative) -> float:
+    return 0.0 if one.logprob is None else exp(min(0.0, one.logprob))

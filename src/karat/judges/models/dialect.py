@@ -15,7 +15,8 @@ from karat.judges.models.refusal import Complaint
 from karat.schema import Json
 
 _REFUSAL = re.compile(
-    r"support|unknown|unrecogni[sz]ed|unexpected|allowed|permitted|invalid|must be|only", re.I
+    r"support|unknown|unrecogni[sz]ed|unexpected|allowed|permitted|available|invalid|must be|only",
+    re.IGNORECASE,
 )
 _WORDS = {
     "response_format": "response_format",
@@ -96,6 +97,5 @@ def _culprit(said: Complaint, body: Mapping[str, Json]) -> str | None:
         return named if named in body else None
     if not _REFUSAL.search(said.message):
         return None
-    return next(
-        (name for word, name in _WORDS.items() if word in said.message and name in body), None
-    )
+    message = said.message.lower()
+    return next((name for word, name in _WORDS.items() if word in message and name in body), None)

@@ -29,7 +29,7 @@ class Endpoint:
 
     @property
     def loopback(self) -> bool:
-        return _loopback(urlsplit(self.url).hostname or "")
+        return on_loopback(self.url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +77,12 @@ def find_endpoint(choice: JudgeChoice, provider: str, model: str) -> Endpoint:
     base = _base(choice, place)
     variable, key = _key(choice, place)
     azure = provider == "azure"
-    header = ("api-key", key) if azure else ("Authorization", f"Bearer {key}")
+    header = "api-key" if azure else "Authorization"
     return Endpoint(
         name=choice.model,
         model=model,
         url=_deployment(base, model) if azure else f"{base}/chat/completions",
-        headers=dict([header]) if key else {},
+        headers={header: key if azure else f"Bearer {key}"} if key else {},
         keys=Keys(key),
         key=f"the key in {variable}" if key else "a request without a key",
     )
@@ -95,7 +95,7 @@ def checked_url(url: str, *, where: str) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError:
         host, parts = None, urlsplit("")
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+    if parts.username is not None or parts.password is not None or "?" in url or "#" in url:
         raise UsageError(
             "an address with a user, a query or a fragment",
             where=where,
@@ -119,8 +119,8 @@ def _base(choice: JudgeChoice, place: Place) -> str:
 
 
 def _key(choice: JudgeChoice, place: Place) -> tuple[str, str | None]:
-    """The key and its variable. With an address of the user's, a key is only as needed as he says
-    it is, and that of another company stays at home."""
+    """The variable and the key in it. With an address of the user's, a key is only as needed as he
+    says it is, and that of another company stays at home."""
     if choice.key_env is not None:
         return choice.key_env, checked_key(choice.key_env, choice.model)
     if choice.url is not None and not place.own:
@@ -149,13 +149,15 @@ def _deployment(base: str, model: str) -> str:
         return f"{base}/chat/completions"
     version = os.environ.get("OPENAI_API_VERSION")
     if not version:
-        hint = "set OPENAI_API_VERSION, such as '2024-10-21'"
+        hint = "set OPENAI_API_VERSION, or give the address that ends in '/openai/v1'"
         raise UsageError("the version of the API is not known", where=f"azure:{model}", hint=hint)
     path = f"openai/deployments/{quote(model, safe='')}/chat/completions"
-    return f"{base}/{path}?api-version={quote(version, safe='')}"
+    return f"{base.removesuffix('/openai')}/{path}?api-version={quote(version, safe='')}"
 
 
-def _loopback(host: str) -> bool:
+def on_loopback(url: str) -> bool:
+    """Does it stay on this machine? Then no proxy has to do with it."""
+    host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback
     except ValueError:

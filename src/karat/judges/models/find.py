@@ -9,10 +9,12 @@ from importlib import import_module
 
 from karat.errors import UsageError
 from karat.judges.model import Model
+from karat.judges.models.access import PROVIDERS, checked_access
 from karat.judges.models.chat import Chat
 from karat.judges.models.endpoint import PLACES, find_endpoint
-from karat.judges.models.established import PROVIDERS, Established, checked_access
-from karat.judges.models.local import Local, checked_file
+from karat.judges.models.established import Established
+from karat.judges.models.local import Local
+from karat.judges.models.weights import find_weights
 from karat.schema import JudgeChoice
 
 _KNOWN = (*PLACES, *PROVIDERS, "local")
@@ -39,16 +41,16 @@ def _chat(choice: JudgeChoice, provider: str, name: str) -> Model:
 
 
 def _established(choice: JudgeChoice, provider: str, name: str) -> Model:
-    access = checked_access(choice, provider)
+    access = checked_access(choice, provider, name)
     _need(f"pydantic_ai.models.{provider}", extra=provider)
-    return Established(access, name=choice.model, model=name)
+    return Established(access)
 
 
-def _local(choice: JudgeChoice, provider: str, name: str) -> Model:
-    file = checked_file(choice, name)
+def _local(choice: JudgeChoice, _: str, name: str) -> Model:
+    weights = find_weights(choice, name)
     _need("aiohttp", extra="local")
     _need("xllamacpp", extra="local")
-    return Local(file, name=choice.model, concurrency=choice.concurrency)
+    return Local(weights, name=choice.model)
 
 
 _OPENERS: dict[str, Callable[[JudgeChoice, str, str], Model]] = {
@@ -74,7 +76,8 @@ def _need(module: str, *, extra: str) -> None:
     try:
         import_module(module)
     except ImportError as error:
+        missing = isinstance(error.__cause__ or error, ModuleNotFoundError)
+        why = "is not installed" if missing else f"does not load: {error}"
         raise UsageError(
-            f"this judge needs {module.partition('.')[0]}, which is not installed",
-            hint=f"pip install 'karat[{extra}]'",
+            f"a package that this judge needs {why}", hint=f"pip install 'karat[{extra}]'"
         ) from error

@@ -26,9 +26,10 @@ class Keys:
 
 
 def _pieces(key: str) -> set[str]:
-    """Words are told apart at signs that a key may have too: each part of it is a key."""
+    """Words are told apart at signs that a key may have too: each part of it is a key, unless it is
+    too short to tell anything and would hide half of every message."""
+    parts: list[str] = _WORD.findall(key)
+    telling = [part for part in parts if len(part) >= _PIECE] or parts
     return {
-        part[at : at + _PIECE]
-        for part in _WORD.findall(key)
-        for at in range(max(1, len(part) - _PIECE + 1))
+        part[at : at + _PIECE] for part in telling for at in range(max(1, len(part) - _PIECE + 1))
     }

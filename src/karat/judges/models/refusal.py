@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from karat.judges.model import RefusedError, Trouble
-from karat.judges.models.allowance import retry_after
+from karat.judges.models.allowance import retry_after, seconds
 from karat.judges.models.keys import Keys
 from karat.schema import Json
 
@@ -25,6 +25,7 @@ _TROUBLES: dict[int, Trouble] = {
 _SPENT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
 _LONGEST = 300  # characters of what the provider said
+_MOST = 4000  # characters of it that anybody looks at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,23 +35,32 @@ class Complaint:
     message: str = ""
     param: str = ""
     codes: frozenset[str] = frozenset()
+    wait: float | None = None
+    """Seconds, where the body says so and not the headers."""
 
 
 def complaint(body: bytes) -> Complaint:
     """What can be understood of it; nothing, if it is not JSON."""
     try:
-        found = msgspec.json.decode(body)
+        return understood(msgspec.json.decode(body))
     except (msgspec.DecodeError, RecursionError):
         return Complaint()
+
+
+def understood(found: Json) -> Complaint:
+    """The same for JSON that was decoded already."""
+    if isinstance(found, list):  # Google wraps errors so
+        found = found[0] if found else None
     if not isinstance(found, dict):
         return Complaint()
     inner = found.get("error", found)
     if not isinstance(inner, dict):
-        return Complaint(message=str(inner))
+        return Complaint(message=_text(inner))
     return Complaint(
         message=_text(inner.get("message") or inner.get("detail") or inner.get("msg")),
         param=_text(inner.get("param")),
         codes=frozenset(_text(inner.get(key)) for key in ("code", "type", "status")),
+        wait=_wait(inner.get("details")),
     )
 
 
@@ -66,15 +76,20 @@ def refusal(
 ) -> RefusedError:
     """The error for an HTTP status. What a provider says to a wrong key is not repeated: it may
     have the key in it."""
-    kind = trouble(status, said.codes)
     message = keys.hide(said.message)
+    told = f": {short(message)}" if message else ""
+    if 300 <= status < 400:
+        message = f"{name} redirects (HTTP {status}), which is not followed"
+        return RefusedError("rejected", f"{message}: give the address that it really has")
     if status == 401:
         return RefusedError("denied", f"{name} refused {key} (HTTP 401)")
     if said.codes.intersection(_TOO_LONG):
-        return RefusedError("rejected", f"the prompt is too long for {name}: {short(message)}")
-    told = f": {short(message)}" if message else ""
+        return RefusedError("rejected", f"the prompt is too long for {name}{told}")
+    wait = retry_after(headers)
     return RefusedError(
-        kind, f"{name} answered HTTP {status}{told}", retry_after=retry_after(headers)
+        trouble(status, said.codes),
+        f"{name} answered HTTP {status}{told}",
+        retry_after=said.wait if wait is None else wait,
     )
 
 
@@ -87,4 +102,12 @@ def short(text: str) -> str:
 def _text(value: Json) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return (value if isinstance(value, str) else msgspec.json.encode(value).decode())[:_MOST]
+
+
+def _wait(details: Json) -> float | None:
+    """As Google says it: `{"@type": "….RetryInfo", "retryDelay": "34s"}`."""
+    for one in details if isinstance(details, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("retryDelay"), str):
+            return seconds(_text(one["retryDelay"]))
+    return None
