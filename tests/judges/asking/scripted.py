@@ -22,6 +22,7 @@ class Scripted:
     lines: list[Line] | Callable[[Request], Line]
     name: str = "local:scripted"
     words: bool = False
+    at_once: int | None = None
     seconds: float = 0.0
     asked: list[Request] = field(default_factory=list[Request])
     running: int = 0

@@ -224,6 +224,14 @@ def test_no_more_are_asked_at_the_same_time_than_allowed():
     assert model.most == 7
 
 
+def test_a_model_that_takes_one_question_at_a_time_gets_no_more():
+    model = Scripted.saying(GOOD)
+    model.seconds, model.at_once = 0.01, 1
+    answers = ask(model, *[question(f"{number}") for number in range(5)], deadline=0.04)
+    assert model.most == 1
+    assert all(isinstance(one, Answer) for one in answers)  # waiting for a turn is not being late
+
+
 def test_beyond_the_limit_of_calls_questions_are_unscored_and_the_run_is_stopped():
     model, budget = Scripted.saying(GOOD), Budget(max_calls=3)
     answers = ask(model, *[question(f"{number}") for number in range(10)], budget=budget)

@@ -25,7 +25,7 @@ class Caller:
     def __init__(self, model: Model, budget: Budget, *, concurrency: int, deadline: float) -> None:
         self._model = model
         self._budget = budget
-        self._throttle = Throttle(concurrency)
+        self._throttle = Throttle(min(concurrency, model.at_once or concurrency))
         self._deadline = deadline
         self._denied: RefusedError | None = None
         self.words = model.words

@@ -34,6 +34,8 @@ class _Received:
 class Chat:
     """A model behind an OpenAI-compatible endpoint."""
 
+    at_once = None
+
     def __init__(
         self,
         endpoint: Endpoint,

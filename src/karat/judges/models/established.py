@@ -26,6 +26,7 @@ class Established:
     """A model of a provider that has a client of its own."""
 
     words = False
+    at_once = None
 
     def __init__(self, access: Access) -> None:
         self.name = access.name
