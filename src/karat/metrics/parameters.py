@@ -66,6 +66,9 @@ def _check_imports(kind: type[Metric]) -> None:
 
 def _nearest(word: str, words: Iterable[str]) -> str:
     options = sorted(words)
+    same = [repr(option) for option in options if option.lower() == word.lower()]
+    if same:  # `Relevance` is judged and `relevance` is not: nobody guesses which is meant
+        return f"did you mean {' or '.join(same)}?"
     close = get_close_matches(word, options, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
