@@ -163,7 +163,8 @@ class Metrics(Mapping[str, type[Metric]]):
         return self._group.load(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted([*self._group.own, *self._group.others]))
+        names = [*self._group.own, *self._group.others]
+        return iter(sorted(names, key=lambda name: (name.lower(), name)))
 
     def __len__(self) -> int:
         return len(self._group.own) + len(self._group.others)
