@@ -12,7 +12,7 @@ from karat.api.golden import PathName, load
 from karat.api.judging import Panel
 from karat.api.runs import Profiles, about, make_plan, make_run
 from karat.config import MetricChoice
-from karat.errors import UsageError
+from karat.errors import RefusedError, UsageError
 from karat.runner.done import Done
 from karat.runner.execute import Progress
 from karat.runner.judging import Judging
@@ -56,6 +56,8 @@ def labelled_run(
         message, where = f"not all were asked: {panel.stopped}", str(recorded.golden)
         recorded.report(Problem(where=where, message=message, severity="warning"))
     results = tuple(one for part in parts for one in part.results)
+    if not results:
+        raise _nothing(labels, cases, str(recorded.golden))
     uses = tuple(use.noun() for use in work.plan.uses)
     return make_run(about(dataset), uses, results, {case.id: case for case in cases})
 
@@ -75,3 +77,13 @@ def _labelled(labels: Iterable[Label], pairs: Iterable[Pair]) -> Iterator[Pair]:
         case = pair.case.id if pair.case else ""
         if (case, pair.trace.id) in wanted or (case, None) in wanted:
             yield pair
+
+
+def _nothing(labels: Sequence[Label], cases: Sequence[Case], where: str) -> RefusedError:
+    known = [case.id for case in cases]
+    strange = next((one for one in labels if one.case not in known), None)
+    if strange is None:
+        hint = "`karat run` says which case each trace belongs to, and why"
+        return RefusedError("no recording belongs to a labelled case", where=where, hint=hint)
+    message = f"no recording belongs to a labelled case, and there is no case {strange.case!r}"
+    return RefusedError(message, where=where, hint=f"its cases are {', '.join(known[:3])}, …")
