@@ -114,6 +114,9 @@ def test_too_many_labels_and_too_long_texts_are_refused(
 ):
     with pytest.raises(KaratError, match="note has 30,000 characters, at most 20,000 are read"):
         read_labels(written(tmp_path, f"case,label,note\na,4,{'x' * 30_000}\n"))
+    wide = ",".join(f"c{n}" for n in range(300))
+    with pytest.raises(KaratError, match="302 columns or keys, at most 200 are read"):
+        read_labels(written(tmp_path, f"case,label,{wide}\na,4{',' * 300}\n"))
     monkeypatch.setattr(module, "_MOST", 2)
     for name, text in (
         ("l.csv", "case,label\na,4\nb,4\nc,4\n"),

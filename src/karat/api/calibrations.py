@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from karat.api.history import store_place
@@ -14,13 +14,13 @@ from karat.store.calibrations import find, keep, of_json
 _LIMIT = 64 * 2**20
 
 
-def find_calibrations(uses: Iterable[MetricUse], rules: GateRules) -> tuple[Calibration, ...]:
+def find_calibrations(uses: Sequence[MetricUse], rules: GateRules) -> tuple[Calibration, ...]:
     """What is known of the judges of a run: first by the files that the rules name, then by the
     store, each the newest first."""
     files = [_read(Path(path)) for path in rules.calibrations]
     files.sort(key=lambda one: one.created_at, reverse=True)
     place = store_place()
-    if not is_there(place):
+    if not uses or not is_there(place):
         return tuple(files)
     with open_store(place) as database:
         return (*files, *(one for use in uses for one in find(database, use)))

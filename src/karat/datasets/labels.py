@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,8 @@ _MOST = 100_000
 """Labels of one file: people do not make more."""
 _LONGEST = 20_000
 """Characters of one text."""
+_WIDEST = 200
+"""Columns or keys."""
 _VERDICTS: Mapping[str, Opinion] = {
     **dict.fromkeys(("pass", "passed", "yes", "true", "valid"), "passed"),
     **dict.fromkeys(("fail", "failed", "no", "false", "invalid"), "failed"),
@@ -77,11 +80,13 @@ def _named(item: Mapping[str, Json], where: str) -> dict[str, Json]:
 
 def _check_keys(keys: tuple[str, ...], where: str, *, whole: bool = True) -> None:
     """A table may have columns of its own, but none that is misspelt: it would not count."""
+    if len(keys) > _WIDEST:
+        raise FormatError(f"{len(keys):,} columns or keys, at most {_WIDEST} are read", where=where)
     names = [key.strip().lower() for key in keys]
     for key, name in zip(keys, names, strict=True):
-        close = [] if name in _KEYS else get_close_matches(name, _KEYS, n=1, cutoff=0.75)
-        if close and close[0] not in names:
-            hint = f"did you mean {close[0]!r}?"
+        meant = _meant(name)
+        if meant is not None and meant not in names:
+            hint = f"did you mean {meant!r}?"
             raise FormatError(f"unknown column or key {key!r:.60}", where=where, hint=hint)
         if name in _KEYS and names.count(name) > 1:
             raise FormatError(f"{name!r} is there twice", where=where)
@@ -91,6 +96,12 @@ def _check_keys(keys: tuple[str, ...], where: str, *, whole: bool = True) -> Non
         message = f"no column {missing[0]!r}, found {found!r:.80}"
         hint = "separate the columns by commas" if ";" in found or "\t" in found else _SHAPE
         raise FormatError(message, where=where, hint=hint)
+
+
+@lru_cache(1024)
+def _meant(name: str) -> str | None:
+    """The key that is probably meant."""
+    return next(iter(get_close_matches(name[:20], _KEYS, n=1, cutoff=0.75)), None)
 
 
 def _text(values: Mapping[str, Json], key: str, where: str) -> str | None:
