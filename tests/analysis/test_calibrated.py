@@ -10,6 +10,7 @@ from karat.schema import Calibration, Check, GateRules, Judgement, MetricUse, Op
 from tests.analysis.judged import judge, judged, labels, metric
 
 RULES = GateRules(require_calibration=True)
+HELD = GateRules(require_calibration=True, metrics=("tone",))
 
 
 def calibrated(
@@ -105,6 +106,9 @@ def test_verdicts_hold_for_their_threshold_and_levels_for_any():
     (verdicts,) = held(run, calibrated(verdicts=True))
     assert verdicts.message == "calibrated at the threshold 4, the run has 3: calibrate again"
     assert held(run, calibrated())[0].status == "passed"
+    informs = judged({"a": 4.0}, metric(threshold=None))
+    (lost,) = held(informs, calibrated(verdicts=True), rules=HELD)
+    assert lost.message == "calibrated at the threshold 4, the run has none: calibrate again"
 
 
 def test_the_first_that_fits_decides():

@@ -80,8 +80,12 @@ def _moved(made: Calibration, use: MetricUse) -> Iterator[str]:
     yield from _changed("", old.params, use.params)
     yield from _changed("the judge's ", was.params if was else {}, now.params if now else {})
     if made.agreement.kind == "verdicts" and old.threshold != use.threshold:
-        passes = "has none" if use.threshold is None else f"has {use.threshold:g}"
-        yield f"calibrated at the threshold {old.threshold:g}, the run {passes}"
+        then, today = (_bound(one.threshold) for one in (old, use))
+        yield f"calibrated at the threshold {then}, the run has {today}"
+
+
+def _bound(threshold: float | None) -> str:
+    return "none" if threshold is None else f"{threshold:g}"
 
 
 def _changed(whose: str, old: dict[str, Json], new: dict[str, Json]) -> Iterator[str]:

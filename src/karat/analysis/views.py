@@ -86,14 +86,18 @@ def _levels(use: MetricUse) -> tuple[float, ...]:
 
 def _check(use: MetricUse, labels: Sequence[Label]) -> None:
     """All labels must be of one kind, and numbers on the scale."""
-    low, high = use.scale
     for before, one in zip([labels[0], *labels], labels, strict=False):
         if isinstance(one.label, str) != isinstance(before.label, str):
             message = f"label is {one.label!r}, the one before is {before.label!r}"
             hint = "label either with verdicts or with numbers"
             raise FormatError(message, where=one.where, hint=hint)
-        if isinstance(one.label, str) or low <= one.label <= (one.label if high is None else high):
-            continue
-        scale = f"from {low:g} on" if high is None else f"from {low:g} to {high:g}"
-        message = f"label is {one.label:g}, the scale of {use.name} is {scale}"
-        raise FormatError(message, where=one.where)
+        if not isinstance(one.label, str) and not _on_scale(one.label, use):
+            low, high = use.scale
+            scale = f"from {low:g} on" if high is None else f"from {low:g} to {high:g}"
+            message = f"label is {one.label:g}, the scale of {use.name} is {scale}"
+            raise FormatError(message, where=one.where)
+
+
+def _on_scale(value: float, use: MetricUse) -> bool:
+    low, high = use.scale
+    return low <= value and (high is None or value <= high)
