@@ -213,9 +213,7 @@ from tests.judges.models.test_local import request
 
 async def main():
     model = open_model(JudgeChoice(model="local:smollm2"))
-    asyncio.create_task(model.reply(request()))
-    while model.pid is None:
-        await asyncio.sleep(0.01)
+    await model.reply(request(words=("yes", "no")))
     print(model.pid, flush=True)
     await asyncio.sleep(60)
 
