@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from karat.errors import UsageError
 from karat.judges.model import Allowance, Message, RefusedError, Reply, Request
 from karat.judges.models import open_model
 from karat.schema import JudgeChoice
@@ -464,3 +465,22 @@ def test_limits_of_calls_at_the_same_time_are_not_mixed_up(monkeypatch: pytest.M
     with Scripted(script) as server:
         replies = asyncio.run(both(server))
     assert [one.allowance and one.allowance.requests for one in replies] == [3, 9]
+
+
+def test_a_model_that_bedrock_does_not_serve_is_found_before_anything_runs():
+    with pytest.raises(UsageError) as caught:
+        open_model(JudgeChoice(model="bedrock:openai.gpt-5.1"))
+    assert caught.value.where == "bedrock:openai.gpt-5.1"
+    assert caught.value.message == (
+        "Model 'openai.gpt-5.1' is not served by the Bedrock Converse API"
+    )
+
+
+def test_what_a_model_cannot_be_asked_is_a_rejection(ask: Asker):
+    many = {f"field_{number}": {"type": "string"} for number in range(40)}
+    schema = {"type": "object", "properties": many, "additionalProperties": False}
+    with Scripted(says(ANTHROPIC.good)) as server, pytest.raises(RefusedError) as caught:
+        ask(ANTHROPIC, server, request(schema=schema))
+    assert server.asked == []
+    assert (caught.value.trouble, caught.value.passing) == ("rejected", False)
+    assert str(caught.value).startswith(f"{ANTHROPIC.model} cannot be asked this: ")

@@ -199,7 +199,7 @@ def test_a_file_that_is_broken_is_not_asked_again_and_again(tmp_path: Path):
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF" + bytes(1000))
     first, second = asyncio.run(broken())
-    assert str(first) == f"llama.cpp does not load local:{path} (its process ended with 1)"
+    assert str(first).startswith(f"llama.cpp does not load local:{path}: 'RuntimeError: ")
     assert (first.trouble, first.passing) == ("rejected", False)
     assert str(second) == str(first)
 
@@ -213,9 +213,7 @@ from tests.judges.models.test_local import request
 
 async def main():
     model = open_model(JudgeChoice(model="local:smollm2"))
-    asyncio.create_task(model.reply(request()))
-    while model.pid is None:
-        await asyncio.sleep(0.01)
+    await model.reply(request(words=("yes", "no")))
     print(model.pid, flush=True)
     await asyncio.sleep(60)
 

@@ -15,7 +15,6 @@ from karat.judges.models.dialect import Dialect
 from karat.judges.models.endpoint import Endpoint
 from karat.judges.models.proxy import find_proxy
 from karat.judges.models.refusal import complaint, refusal
-from karat.schema import Json
 
 if TYPE_CHECKING:
     import aiohttp
@@ -36,19 +35,11 @@ class Chat:
 
     at_once: int | None = None
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        *,
-        concurrency: int,
-        words: bool = False,
-        extras: Mapping[str, Json] | None = None,
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, *, concurrency: int, words: bool = False) -> None:
         self.name = endpoint.name
         self.words = words
         self._endpoint = endpoint
         self._concurrency = concurrency
-        self._extras = dict(extras or {})
         self._dialect = Dialect()
         self._proxy = None if endpoint.loopback else find_proxy(endpoint.url)
         self._session: aiohttp.ClientSession | None = None
@@ -57,7 +48,7 @@ class Chat:
         """The reply. A parameter that the endpoint does not take is left out from then on."""
         while True:
             dialect = self._dialect
-            body = dialect.body(self._endpoint.model, request) | self._extras
+            body = dialect.body(self._endpoint.model, request)
             received = await self._post(msgspec.json.encode(body))
             if received.status == 200:
                 return self._read(received)

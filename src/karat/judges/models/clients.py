@@ -37,8 +37,14 @@ class Client:
 
 
 def open_client(access: Access) -> Client:
-    """The client for an access. Nothing is sent yet."""
-    return _OPENERS[access.provider](access)
+    """The client for an access, or `UsageError`. Nothing is sent yet."""
+    from pydantic_ai.exceptions import UserError
+
+    try:
+        return _OPENERS[access.provider](access)
+    except UserError as error:
+        message = access.keys.hide(str(error).partition(". ")[0])  # then it speaks of its own API
+        raise UsageError(message, where=access.name) from None
 
 
 def _anthropic(access: Access) -> Client:

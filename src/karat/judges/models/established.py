@@ -14,7 +14,7 @@ from karat.judges.models.refusal import Complaint, refusal, short, understood
 from karat.schema import Json
 
 if TYPE_CHECKING:
-    from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
+    from pydantic_ai.exceptions import ModelHTTPError
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
@@ -36,7 +36,7 @@ class Established:
 
     async def reply(self, request: Request) -> Reply:
         """The reply; the headers of limits come with it where the client lets them be seen."""
-        from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior
+        from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
 
         came = Heard()
         token = heard.set(came)
@@ -47,13 +47,8 @@ class Established:
             return self._read(made, came)
         except RefusedError:
             raise
-        except ModelAPIError as error:
+        except (ModelAPIError, UnexpectedModelBehavior, UserError) as error:
             refused = self._refusal(error, came)
-        except UnexpectedModelBehavior as error:
-            message = short(self._access.keys.hide(error.message))
-            refused = RefusedError(
-                "malformed", f"{self.name} did not answer as it should: {message}"
-            )
         except Exception as error:  # noqa: BLE001 - clients stumble over bad replies in many ways
             kind = type(error).__name__
             refused = RefusedError("malformed", f"{self.name} did not answer as it should: {kind}")
@@ -107,7 +102,7 @@ class Established:
             allowance=allowance(came.headers),
         )
 
-    def _refusal(self, error: ModelAPIError, came: Heard) -> RefusedError:
+    def _refusal(self, error: Exception, came: Heard) -> RefusedError:
         from pydantic_ai import exceptions as kinds
 
         if isinstance(error, kinds.ModelHTTPError):
@@ -117,6 +112,8 @@ class Established:
         if isinstance(error, kinds.ModelTimeoutError):
             return RefusedError("timeout", f"{self.name} did not answer in time")
         message = short(self._access.keys.hide(str(error)))
+        if isinstance(error, kinds.ModelRequestRejectedError | kinds.UserError):
+            return RefusedError("rejected", f"{self.name} cannot be asked this: {message}")
         if isinstance(error, kinds.ModelConnectionError):
             return RefusedError("disconnected", f"{self.name} cannot be reached: {message}")
         return RefusedError("malformed", f"{self.name} did not answer as it should: {message}")

@@ -18,9 +18,14 @@ def main() -> None:
     wanted = json.loads(sys.stdin.readline())
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else is printed is not an answer
-    server = _server(**wanted)
-    print(json.dumps({"url": server.listening_address}), file=out, flush=True)
-    sys.stdin.read()
+    try:
+        server = _server(**wanted)
+        answer = {"url": server.listening_address}
+    except Exception as error:  # noqa: BLE001 - whatever it is, who started this tells the user
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer), file=out, flush=True)
+    if "url" in answer:
+        sys.stdin.read()
     os._exit(0)  # its threads may be at work
 
 

@@ -8,7 +8,7 @@ from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import TypedDict, cast
+from typing import cast
 
 import msgspec
 
@@ -16,6 +16,7 @@ from karat.judges.model import RefusedError, Reply, Request
 from karat.judges.models.chat import Chat
 from karat.judges.models.endpoint import Endpoint
 from karat.judges.models.keys import Keys
+from karat.judges.models.refusal import short
 
 _PROGRAM = Path(__file__).with_name("llama.py")
 _CONTEXT = 8192
@@ -26,8 +27,9 @@ _GRACE = 5.0
 """Seconds to end in."""
 
 
-class _Place(TypedDict):
-    url: str
+class _Answer(msgspec.Struct):
+    url: str = ""
+    error: str = ""
 
 
 class Local:
@@ -101,11 +103,11 @@ class Local:
         wanted = {"path": str(self._weights), "key": self._key, "context": _CONTEXT}
         stdin.write(msgspec.json.encode(wanted) + b"\n")
         line = await stdout.readline()
-        if line:
-            return msgspec.json.decode(line, type=_Place)["url"]
-        status = await process.wait()
-        message = f"llama.cpp does not load {self.name} (its process ended with {status})"
-        raise RefusedError("rejected", message)
+        answer = msgspec.json.decode(line or b"{}", type=_Answer)
+        if not answer.url:
+            why = answer.error or f"its process ended with {await process.wait()}"
+            raise RefusedError("rejected", f"llama.cpp does not load {self.name}: {short(why)}")
+        return answer.url
 
     async def _stop(self, started: asyncio.Task[Chat]) -> None:
         started.cancel()
