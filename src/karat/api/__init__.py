@@ -14,23 +14,22 @@ if TYPE_CHECKING:
     from karat.api.cases import Scores, Suite, check, score, suite
     from karat.api.comparisons import ALPHA, MARGIN, compare, gate, gate_rules
     from karat.api.configuration import settings
-    from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+    from karat.api.golden import convert, json_schema, save, subset, summarise, validate
     from karat.api.history import (
         earlier_runs,
         export_runs,
         find_document,
         find_run,
         import_runs,
-        keep_run,
         label_run,
         list_runs,
-        own_labels,
         prune_runs,
-        recorded,
-        store_place,
         verify_store,
     )
     from karat.api.hygiene import lint, lint_rules
+    from karat.api.keeping import keep_run, own_labels, recorded, store_place
+    from karat.api.loading import load
+    from karat.api.locating import places
     from karat.api.measures import metrics
     from karat.api.policy import apply_policy
     from karat.api.registry import (
@@ -84,6 +83,7 @@ __all__ = [
     "metrics",
     "own_labels",
     "passed",
+    "places",
     "prune_runs",
     "read_traces",
     "record",
@@ -112,23 +112,22 @@ _HOMES = {
     "answers": {"Answer"},
     "cases": {"Scores", "Suite", "check", "score", "suite"},
     "comparisons": {"ALPHA", "MARGIN", "compare", "gate", "gate_rules"},
-    "golden": {"convert", "json_schema", "load", "save", "subset", "summarise", "validate"},
+    "golden": {"convert", "json_schema", "save", "subset", "summarise", "validate"},
     "history": {
         "earlier_runs",
         "export_runs",
         "find_document",
         "find_run",
         "import_runs",
-        "keep_run",
         "label_run",
         "list_runs",
-        "own_labels",
         "prune_runs",
-        "recorded",
-        "store_place",
         "verify_store",
     },
     "hygiene": {"lint", "lint_rules"},
+    "keeping": {"keep_run", "own_labels", "recorded", "store_place"},
+    "loading": {"load"},
+    "locating": {"places"},
     "measures": {"metrics"},
     "policy": {"apply_policy"},
     "releases": {"release"},

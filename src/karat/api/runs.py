@@ -14,7 +14,7 @@ import msgspec
 
 from karat import plugins
 from karat.analysis.summary import summarise
-from karat.api.golden import PathName, load
+from karat.api.loading import PathName, load
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
 from karat.metrics import build

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karat import plugins
-from karat.api.golden import PathName, load, save
+from karat.api.golden import save
+from karat.api.loading import PathName, load
 from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
