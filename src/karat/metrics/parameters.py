@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from importlib.util import find_spec
 
 import msgspec
@@ -65,6 +64,8 @@ def _check_imports(kind: type[Metric]) -> None:
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:
+    from difflib import get_close_matches  # late: only errors need it
+
     options = sorted(words)
     close = get_close_matches(word, options, n=1)
     if close:
