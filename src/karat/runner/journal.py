@@ -43,7 +43,7 @@ class Journal:
         self.path = path
         self.kept = 0
         self._open_at = time.monotonic() + patience
-        self._waiting: list[bytes] = []
+        self._waiting: list[_Line] = []
         if not resume:
             path.unlink(missing_ok=True)
 
@@ -67,7 +67,7 @@ class Journal:
     def append(self, batch: int, done: Done) -> None:
         """Keep a batch; on disk, if the run has lasted long enough."""
         self.kept += 1
-        self._waiting.append(msgspec.json.encode(_Line(batch, done)) + b"\n")
+        self._waiting.append(_Line(batch, done))
         if time.monotonic() >= self._open_at:
             self.flush()
 
@@ -78,7 +78,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
-                file.writelines(self._waiting)
+                file.writelines(msgspec.json.encode(line) + b"\n" for line in self._waiting)
         except OSError as error:
             message = f"the journal cannot be written: {error.strerror}"
             raise OutputError(message, where=str(self.path)) from error
