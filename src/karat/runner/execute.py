@@ -7,6 +7,7 @@ gives what it gives, and everything is put in order at the end.
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -81,15 +82,22 @@ def _done(results: Sequence[CaseResult], unmatched: Sequence[Pair]) -> Done:
 
 
 def execute(
-    work: Work, batches: Sequence[Batch], *, jobs: int, journal: Journal, progress: Progress
+    work: Work,
+    batches: Sequence[Batch],
+    *,
+    jobs: int,
+    journal: Journal,
+    progress: Progress,
+    patience: float = 0.0,
 ) -> Done:
-    """Score all batches that the journal does not have yet, and put everything together."""
+    """Score all batches that the journal does not have yet, and put everything together. Only what
+    is not scored after so many seconds of work is handed to other processes."""
     done = dict(journal.finished())
     todo = [(number, batch) for number, batch in enumerate(batches) if number not in done]
     progress(len(done), len(batches))
     processes = 1 if work.plan.judged else min(jobs, len(todo))
     with _scoring(work) as score:
-        for number, one in _carried_out(work, score, todo, processes):
+        for number, one in _carried_out(work, score, todo, processes, patience):
             journal.append(number, one)
             done[number] = one
             progress(len(done), len(batches))
@@ -112,11 +120,23 @@ def _scoring(work: Work) -> Generator[Callable[[Batch], Done]]:
 
 
 def _carried_out(
-    work: Work, score: Callable[[Batch], Done], todo: Sequence[tuple[int, Batch]], jobs: int
+    work: Work,
+    score: Callable[[Batch], Done],
+    todo: Sequence[tuple[int, Batch]],
+    jobs: int,
+    patience: float,
 ) -> Iterator[tuple[int, Done]]:
-    if jobs <= 1:
-        yield from ((number, score(batch)) for number, batch in todo)
-        return
+    left, end = list(reversed(todo)), time.process_time() + patience
+    while left and (jobs <= 1 or time.process_time() < end):
+        number, batch = left.pop()
+        yield number, score(batch)
+    if left:
+        yield from _in_processes(work, left[::-1], jobs)
+
+
+def _in_processes(
+    work: Work, todo: Sequence[tuple[int, Batch]], jobs: int
+) -> Iterator[tuple[int, Done]]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 

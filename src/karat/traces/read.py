@@ -15,7 +15,7 @@ from karat.traces.source import Report
 from karat.traces.spill import Spill
 from karat.traces.stream import Chunk, divided, whole
 
-WORTH_DIVIDING = 48 << 20
+WORTH_DIVIDING = 64 << 20
 """Bytes from which on several processes are quicker than one."""
 _SHOWN = 5
 
