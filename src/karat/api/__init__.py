@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         verify_store,
     )
     from karat.api.hygiene import lint, lint_rules
-    from karat.api.keeping import keep_run, own_labels, recorded, store_place
+    from karat.api.keeping import keep_run, own_labels, store_place
     from karat.api.loading import load
     from karat.api.locating import places
     from karat.api.measures import metrics
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from karat.api.releases import release
     from karat.api.runs import passed, run
     from karat.api.sessions import Head, Record, record, session_run, together
-    from karat.api.traces import capture, read_traces, understand
+    from karat.api.traces import capture, read_traces, recorded, understand
 
 __all__ = [
     "ALPHA",
@@ -125,7 +125,7 @@ _HOMES = {
         "verify_store",
     },
     "hygiene": {"lint", "lint_rules"},
-    "keeping": {"keep_run", "own_labels", "recorded", "store_place"},
+    "keeping": {"keep_run", "own_labels", "store_place"},
     "loading": {"load"},
     "locating": {"places"},
     "measures": {"metrics"},
@@ -134,7 +134,7 @@ _HOMES = {
     "runs": {"passed", "run"},
     "sessions": {"Head", "Record", "record", "session_run", "together"},
     "configuration": {"settings"},
-    "traces": {"capture", "read_traces", "understand"},
+    "traces": {"capture", "read_traces", "recorded", "understand"},
     "registry": {
         "REGISTRY",
         "changelog",

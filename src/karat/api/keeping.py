@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from karat.api.loading import PathName, load
 from karat.config import find_config, load_config
 from karat.errors import UsageError
 from karat.schema import Run, Trace
@@ -16,7 +15,6 @@ from karat.store.document import of_run
 from karat.store.place import check
 from karat.store.runs import keep
 from karat.store.traces import keep_traces
-from karat.traces.read import read_traces
 from karat.versions import git
 
 _KEY = re.compile(r"[A-Za-z][\w.-]{0,63}")
@@ -35,14 +33,6 @@ def keep_run(
     with open_store(store_place(store), create=True) as database:
         execution = keep(database, of_run(run), labels or {})
         keep_traces(database, execution, traces)
-
-
-def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Trace]:
-    """What a run was made from: traces, or else the recordings that the golden data carries."""
-    if traces:
-        return read_traces([Path(path) for path in traces], report=lambda _: None)
-    cases = load(golden).cases if golden is not None else ()
-    return (case.recording for case in cases if case.recording)
 
 
 def store_place(given: str | None = None, *, config: Path | None = None) -> str:

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -26,12 +27,14 @@ class _Line(msgspec.Struct):
     done: Done
 
 
-_decoder = msgspec.json.Decoder(_Line)
+@cache  # to make one takes longer than to score a few traces, and few runs go on
+def _decoder() -> msgspec.json.Decoder[_Line]:
+    return msgspec.json.Decoder(_Line)
 
 
 def _decoded(line: bytes) -> _Line | None:
     try:
-        return _decoder.decode(line) if line.endswith(b"\n") else None
+        return _decoder().decode(line) if line.endswith(b"\n") else None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
