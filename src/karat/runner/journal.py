@@ -1,7 +1,8 @@
 """What a run has done so far, on disk, so that a run that was stopped or killed can go on.
 
-A journal is written only once a run has taken a while: a short run leaves nothing behind. Each
-batch is one line, written at once; a line that was cut off is a batch that was not done.
+A journal is written only once scoring has taken a while: a short run leaves nothing behind, and
+what was only read is read again. Each batch is one line, written at once; a line that was cut off
+is a batch that was not done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from karat.errors import OutputError
 from karat.runner.done import Done
 
 PATIENCE = 2.0
-"""Seconds after which a run is worth keeping."""
+"""Seconds of scoring that are worth keeping."""
 
 
 class _Line(msgspec.Struct):
@@ -45,6 +46,7 @@ class Journal:
     def __init__(self, path: Path, *, resume: bool, patience: float = PATIENCE) -> None:
         self.path = path
         self.kept = 0
+        self._patience = patience
         self._open_at = time.monotonic() + patience
         self._waiting: list[_Line] = []
         if not resume:
@@ -53,6 +55,7 @@ class Journal:
     def finished(self) -> Iterator[tuple[int, Done]]:
         """The batches that are done, from an earlier attempt; a line that was cut off is removed,
         so that the next one does not continue it."""
+        self._open_at = time.monotonic() + self._patience  # scoring begins; reading does not count
         try:
             data = self.path.read_bytes()
         except OSError:
