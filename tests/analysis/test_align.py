@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
+import pytest
 
 from karat.analysis.align import align
-from karat.schema import CaseScore, Judgement, MetricUse, Run
+from karat.schema import CaseScore, Judgement, JudgeUse, MetricUse, Run
 
 MakeRun = Callable[..., Run]
 
@@ -51,6 +52,20 @@ def test_a_parameter_that_changed_is_named(run: MakeRun):
     found = align(before, msgspec.structs.replace(after, metrics=(use,)))
     (moved,) = found.moved
     assert (moved.field, moved.before, moved.after) == ("params.order", None, "any")
+
+
+@pytest.mark.parametrize("field", ["model", "prompt", "rubric"])
+def test_scores_of_another_judge_are_not_compared(run: MakeRun, field: str):
+    def by(judge: JudgeUse) -> Run:
+        made = run({"a": 1.0})
+        use = msgspec.structs.replace(made.metrics[0], judge=judge)
+        return msgspec.structs.replace(made, metrics=(use,))
+
+    judge = JudgeUse(model="openai:small", params={"temperature": 0}, prompt="p", rubric="r")
+    found = align(by(judge), by(msgspec.structs.replace(judge, **{field: "another"})))
+    assert found.uses == {}
+    assert [one.field for one in found.moved] == [f"judge.{field}"]
+    assert align(by(judge), by(judge)).moved == ()
 
 
 def test_a_metric_of_one_run_only_is_named(run: MakeRun):

@@ -12,9 +12,12 @@ import msgspec
 import pytest
 
 from karat.metrics import Answer, Ask, Entry, Judge, Ledger, Metric, Outcome, Question
-from karat.runner.execute import Batch, Work, execute
+from karat.runner.done import Done
+from karat.runner.execute import execute
 from karat.runner.journal import Journal
+from karat.runner.judging import Judging
 from karat.runner.plan import Plan, Use
+from karat.runner.work import Batch, Work
 from karat.schema import Asked, Case, Failed, Json, JudgeUse, Score, Trace, Turn, Unscored
 
 
@@ -122,6 +125,11 @@ def work(
         for metric in metrics or (Length(),)
     )
     return Work(plan=Plan(uses=uses), cases=cases, crossed=crossed)
+
+
+def judged(todo: Work, batch: Batch) -> Done:
+    with Judging(todo) as judging:
+        return judging.score(batch)
 
 
 def quiet(_done: int, _total: int) -> None:
@@ -232,13 +240,13 @@ def test_repeats_and_every_case_with_every_trace(tmp_path: Path):
 def test_judges_are_asked_at_the_same_time(tmp_path: Path):
     asker = Patient()
     done(tmp_path, work(Slow(), Length(), asker=asker), batches(20))
-    assert asker.most == 20
+    assert asker.most == 40  # the second batch does not wait for the first
     assert asker.closed == 1
 
 
 def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
     todo = work(Length(), Slow(), asker=Patient())
-    made = asyncio.run(todo.judge(lambda: [trace(3, "fine"), trace(4, "boom")]))
+    made = judged(todo, lambda: [trace(3, "fine"), trace(4, "boom")])
     assert [[score.status for score in one.scores] for one in made.results] == [
         ["passed", "passed"],
         ["error", "error"],
@@ -246,7 +254,7 @@ def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
 
 
 def test_a_score_by_a_judge_says_what_it_took():
-    made = asyncio.run(work(Slow(), asker=Patient()).judge(lambda: [trace(0), trace(1)]))
+    made = judged(work(Slow(), asker=Patient()), lambda: [trace(0), trace(1)])
     asked = made.results[0].scores[0].asked
     assert isinstance(asked, Asked)
     assert (asked.model, asked.calls, asked.input_tokens) == ("scripted:patient", 1, 7)
@@ -278,5 +286,5 @@ def test_without_anybody_to_ask_a_judge_says_what_to_do():
 @pytest.mark.parametrize("asker", [None, Patient()])
 def test_a_judge_is_not_asked_about_a_case_that_does_not_want_it(asker: Patient | None):
     wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
-    made = asyncio.run(work(Slow(), cases=(wants,), asker=asker).judge(lambda: [trace(0)]))
+    made = judged(work(Slow(), cases=(wants,), asker=asker), lambda: [trace(0)])
     assert made.results[0].scores[0].reason == "the case does not ask for it"

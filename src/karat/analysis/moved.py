@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from karat.analysis.pair import Attempted, Pair
-from karat.schema import Json, MetricUse, Moved, Run
+from karat.schema import Json, JudgeUse, MetricUse, Moved, Run
 
 _LEFT_OUT = "not compared"
 _SCORES_ONLY = "scores are compared, passing is not"
@@ -25,7 +25,7 @@ class Metrics(NamedTuple):
 
 
 def shared_metrics(before: Run, after: Run) -> Metrics:
-    """The metrics with the same name, version, parameters and scale."""
+    """The metrics with the same name, version, parameters, scale and judge."""
     old, new = _by_name(before), _by_name(after)
     names = [*new, *sorted(old.keys() - new.keys())]
     moved = [one for name in names for one in _metric(name, old, new)]
@@ -72,7 +72,16 @@ def _fields(one: MetricUse, other: MetricUse) -> Iterator[tuple[str, Json, Json]
     yield "better", one.better, other.better
     for name in sorted(one.params.keys() | other.params.keys()):
         yield f"params.{name}", one.params.get(name), other.params.get(name)
+    yield from _judge_fields(one.judge or None, other.judge or None)
     yield "threshold", one.threshold, other.threshold
+
+
+def _judge_fields(one: JudgeUse | None, other: JudgeUse | None) -> Iterator[tuple[str, Json, Json]]:
+    for name in ("model", "prompt", "rubric"):
+        yield f"judge.{name}", getattr(one, name, None), getattr(other, name, None)
+    old, new = one.params if one else {}, other.params if other else {}
+    for name in sorted(old.keys() | new.keys()):
+        yield f"judge.params.{name}", old.get(name), new.get(name)
 
 
 def _dataset(before: Run, after: Run) -> Iterator[Moved]:

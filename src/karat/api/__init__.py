@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         versions,
     )
     from karat.api.releases import release
-    from karat.api.runs import passed, run
+    from karat.api.runs import estimate, passed, run
     from karat.api.sessions import Head, Record, record, session_run, together
     from karat.api.traces import capture, read_traces, recorded, understand
 
@@ -66,6 +66,7 @@ __all__ = [
     "convert",
     "diff",
     "earlier_runs",
+    "estimate",
     "export_runs",
     "find_document",
     "find_run",
@@ -131,7 +132,7 @@ _HOMES = {
     "measures": {"metrics"},
     "policy": {"apply_policy"},
     "releases": {"release"},
-    "runs": {"passed", "run"},
+    "runs": {"estimate", "passed", "run"},
     "sessions": {"Head", "Record", "record", "session_run", "together"},
     "configuration": {"settings"},
     "traces": {"capture", "read_traces", "recorded", "understand"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,8 @@ import msgspec
 
 from karat.api.answers import Answer, as_trace
 from karat.api.configuration import under_flags
+from karat.api.desk import wait
+from karat.api.judging import Panel
 from karat.api.loading import PathName, load
 from karat.api.runs import DEFAULT_METRICS, Profiles, about, make_plan
 from karat.config import Config, load_config
@@ -139,8 +140,14 @@ class Suite:
             case=case.id, trace=None, status=status, paired_by=why, digest=expectation_digest(case)
         )
 
+    def close(self) -> None:
+        """Nobody is asked any more."""
+        if self.plan.judged:
+            wait(self.plan.close())
+
     def _scores(self, pair: Pair) -> Scores:
-        made = asyncio.run(self.plan.judge(pair)) if self.plan.judged else self.plan.score(pair)
+        judged = self.plan.judged
+        made = wait(self.plan.judge(pair)).result if judged else self.plan.score(pair)
         digest = expectation_digest(pair.case) if pair.case else None
         return Scores(msgspec.structs.replace(made, digest=digest))
 
@@ -159,8 +166,13 @@ def suite(
     where: str | None = None,
     tags: Iterable[str] = (),
     config: Path | None = None,
+    judge: str | None = None,
+    answers: str | None = None,
 ) -> Suite:
-    """Cases that are ready to be scored one by one; whatever is wrong with names is wrong here."""
+    """Cases that are ready to be scored one by one; whatever is wrong with names is wrong here.
+
+    Judges ask the model `judge`; their answers are kept in the store `answers`.
+    """
     dataset = golden if isinstance(golden, Dataset) else load(golden)
     found = load_config(config) if config else Config(source="", dialect="karat")
     asked = metrics or [one.name for one in found.metrics or DEFAULT_METRICS]
@@ -170,12 +182,14 @@ def suite(
         thresholds={name: str(value) for name, value in (thresholds or {}).items()},
         params={key: msgspec.json.encode(value).decode() for key, value in (params or {}).items()},
         profile=profile,
+        judge={"model": judge},
     )
     profiles = Profiles(setup.profile, own_profiles(setup.profiles))
+    panel = Panel(setup.judge, answers)
     return Suite(
         dataset=dataset,
         cases=_selected(dataset, where, frozenset(tags)),
-        plan=make_plan(setup.metrics, dataset, profiles),
+        plan=make_plan(setup.metrics, dataset, profiles, panel),
         traces=tuple(_existing(Path(path)) for path in traces),
     )
 
@@ -187,11 +201,15 @@ def score(
     metrics: Sequence[str] = (),
     thresholds: Mapping[str, float] | None = None,
     profile: str | None = None,
+    judge: str | None = None,
 ) -> Scores:
     """What the metrics say of an answer to a golden case."""
     dataset = Dataset(name=case.id, cases=[case])
-    made = suite(dataset, metrics=metrics, thresholds=thresholds, profile=profile)
-    return made.score(case, answer, id=case.id, how="given together")
+    made = suite(dataset, metrics=metrics, thresholds=thresholds, profile=profile, judge=judge)
+    try:
+        return made.score(case, answer, id=case.id, how="given together")
+    finally:
+        made.close()
 
 
 def check(
@@ -201,10 +219,13 @@ def check(
     metrics: Sequence[str] = (),
     thresholds: Mapping[str, float] | None = None,
     profile: str | None = None,
+    judge: str | None = None,
 ) -> Scores:
     """As `score`, but an answer that does not pass is an `AssertionError` that says why."""
     __tracebackhide__ = True
-    scores = score(case, answer, metrics=metrics, thresholds=thresholds, profile=profile)
+    scores = score(
+        case, answer, metrics=metrics, thresholds=thresholds, profile=profile, judge=judge
+    )
     if not scores.passed:
         raise AssertionError(scores.text)
     return scores

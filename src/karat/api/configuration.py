@@ -7,11 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from karat import plugins
+from karat.api.judging import made_metric
 from karat.config import Config, MetricChoice, find_config, load_config
 from karat.errors import InputError, UsageError
-from karat.metrics import build
-from karat.schema import Json
+from karat.schema import Json, JudgeChoice
 
 
 def settings(
@@ -23,6 +22,7 @@ def settings(
     golden: Path | None = None,
     profile: str | None = None,
     contracts: Path | None = None,
+    judge: Mapping[str, str | float | None] | None = None,
 ) -> Config:
     """The config that is named, or the `karat.toml` that is here, under the flags."""
     path = config or find_config(Path.cwd())
@@ -34,6 +34,7 @@ def settings(
         golden=golden,
         profile=profile,
         contracts=contracts,
+        judge=judge,
     )
 
 
@@ -46,10 +47,11 @@ def under_flags(
     golden: Path | None = None,
     profile: str | None = None,
     contracts: Path | None = None,
+    judge: Mapping[str, str | float | None] | None = None,
 ) -> Config:
     """The config with all that was asked for beside it."""
     for one in found.others:  # settings of a metric that does not exist are settings of nothing
-        build(one.name, one.params, plugins.metrics())
+        made_metric(one)
     chosen = {one.name: one for one in [found.choice(name) for name in metrics] or found.metrics}
     for name, text in (thresholds or {}).items():
         chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))
@@ -67,9 +69,21 @@ def under_flags(
     return msgspec.structs.replace(
         found,
         metrics=tuple(chosen.values()),
+        judge=_judge(found.judge, judge or {}),
         golden=str(golden) if golden else found.golden,
         profile=profile or found.profile,
     )
+
+
+def _judge(
+    found: JudgeChoice | None, flags: Mapping[str, str | float | None]
+) -> JudgeChoice | None:
+    """A model that a flag names is asked for every metric, whatever files say."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    if not given:
+        return found
+    always = "model" in given
+    return msgspec.structs.replace(found or JudgeChoice(), **given, always=always)
 
 
 def _asked(chosen: Mapping[str, MetricChoice], name: str) -> MetricChoice:

@@ -12,23 +12,25 @@ from typing import NamedTuple
 
 import msgspec
 
-from karat import plugins
 from karat.analysis.summary import summarise
+from karat.api.judging import Panel, made_metric
 from karat.api.loading import PathName, load
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
-from karat.metrics import build
 from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
 from karat.policy.verdict import check_scales
 from karat.runner.done import Done
-from karat.runner.execute import Batch, Progress, Work, execute
+from karat.runner.execute import Progress, count, execute
 from karat.runner.journal import Journal
 from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
+from karat.runner.work import Batch, Work
 from karat.schema import (
     Case,
     CaseResult,
     Dataset,
+    Estimate,
+    JudgeChoice,
     MetricUse,
     Problem,
     Run,
@@ -64,13 +66,21 @@ def run(
     cross: bool = False,
     jobs: int | None = None,
     resume: bool = False,
+    judge: str | JudgeChoice | None = None,
+    answers: str | None = None,
     progress: Progress = lambda _done, _total: None,
     report: Callable[[Problem], None] = lambda _problem: None,
 ) -> Run:
-    """Score traces against golden data; without traces, the recordings that the data carries."""
+    """Score traces against golden data; without traces, the recordings that the data carries.
+
+    Judges ask `judge`; their answers are kept in the store `answers`, and not asked for again.
+    """
     paths = [Path(path) for path in traces]
     dataset = load(golden) if golden is not None else None
-    plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)))
+    panel = Panel(judge, answers)
+    plan = make_plan(
+        metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)), panel
+    )
     cores = jobs or _cores(paths)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
@@ -84,7 +94,27 @@ def run(
         journal.flush()
         raise StoppedError("stopped; what is done is kept", hint="go on with --resume") from error
     journal.close()
-    return _run(plan, dataset, done)
+    return _run(plan, dataset, done, stopped=panel.stopped)
+
+
+def estimate(
+    traces: Iterable[PathName] = (),
+    *,
+    golden: PathName | None = None,
+    metrics: Sequence[str | MetricChoice] = (),
+    cross: bool = False,
+    judge: str | JudgeChoice | None = None,
+    answers: str | None = None,
+    report: Callable[[Problem], None] = lambda _problem: None,
+) -> Estimate:
+    """What the judges of such a run would be asked, and nobody is."""
+    paths = [Path(path) for path in traces]
+    dataset = load(golden) if golden is not None else None
+    panel = Panel(judge, answers, dry=True)
+    plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
+    work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
+    batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
+    return Estimate(count(work, batches).spending)
 
 
 class _File(NamedTuple):
@@ -121,15 +151,18 @@ class Profiles(NamedTuple):
 
 
 def make_plan(
-    choices: Sequence[str | MetricChoice], dataset: Dataset | None, profiles: Profiles
+    choices: Sequence[str | MetricChoice],
+    dataset: Dataset | None,
+    profiles: Profiles,
+    panel: Panel,
 ) -> Plan:
     """Everything that can be wrong with names and parameters is wrong here."""
     uses: list[Use] = []
     for named in choices:
         choice = MetricChoice(name=named) if isinstance(named, str) else named
-        metric = build(choice.name, choice.params, plugins.metrics())
+        metric = made_metric(choice)
         threshold = metric.threshold if choice.threshold is None else choice.threshold
-        uses.append(Use(metric=metric, threshold=threshold))
+        uses.append(Use(metric=metric, threshold=threshold, asker=panel.asker(metric)))
     given = load_profile(profiles.given) if profiles.given else None
     by_case = {} if given or not dataset else profiles.of(dataset.cases)
     for profile in [given] if given else by_case.values():
@@ -170,11 +203,17 @@ def _fingerprint(value: object) -> str:
     return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=8).hexdigest()
 
 
-def _run(plan: Plan, dataset: Dataset | None, done: Done) -> Run:
+def _run(plan: Plan, dataset: Dataset | None, done: Done, *, stopped: str | None) -> Run:
     cases = {case.id: case for case in dataset.cases} if dataset else {}
     results = _fingerprinted(done.results, cases)
     uses = tuple(use.noun() for use in plan.uses)
-    return make_run(dataset and about(dataset), uses, results, cases, unmatched=done.unmatched)
+    made = make_run(dataset and about(dataset), uses, results, cases, unmatched=done.unmatched)
+    if not plan.judged:
+        return made
+    made = msgspec.structs.replace(made, spending=done.spending)
+    if stopped is None:
+        return made
+    return msgspec.structs.replace(made, verdict="inconclusive", stopped=stopped)
 
 
 def about(dataset: Dataset) -> RunDataset:
@@ -229,7 +268,13 @@ def passed(made: Run, *, allow_unscored: bool = False) -> bool:
     counts = made.summary.cases
     if made.verdict == "passed":
         return True
-    return allow_unscored and counts.passed > 0 and not counts.failed and not counts.errors
+    return (
+        allow_unscored
+        and not made.stopped
+        and counts.passed > 0
+        and not counts.failed
+        and not counts.errors
+    )
 
 
 def _verdict(summary: RunSummary) -> Verdict:

@@ -9,10 +9,12 @@ from pathlib import Path
 import click
 
 from karat import api
+from karat.cli.judging import judge_options
 from karat.cli.output import emit, output_options, pairs, progress_bar, show_problem
 from karat.errors import KaratError
 from karat.report import render
 from karat.report.forms import RUN_FORMS, run_forms
+from karat.report.judging import estimate_text
 from karat.schema import Problem, Run, Trace
 from karat.schema.history import KeptRun
 
@@ -28,6 +30,8 @@ FILE = click.Path(path_type=Path)
 @click.option("-c", "--config", type=FILE, help="karat.toml, or a configuration of another tool.")
 @click.option("--profile", help="Scoring profile for all cases: a name or a file.")
 @click.option("--contracts", type=FILE, help="Folder of JSON Schemas for the metric `contract`.")
+@judge_options
+@click.option("--dry-run", is_flag=True, help="Estimate what judges would cost, and ask nobody.")
 @click.option("--cross", is_flag=True, help="Score every case with every trace.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; as many as there are cores.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
@@ -47,6 +51,12 @@ def run(
     config: Path | None,
     profile: str | None,
     contracts: Path | None,
+    judge: str | None,
+    judge_url: str | None,
+    concurrency: int | None,
+    max_calls: int | None,
+    max_cost: float | None,
+    dry_run: bool,
     cross: bool,
     jobs: int | None,
     resume: bool,
@@ -76,8 +86,29 @@ def run(
         golden=golden,
         profile=profile,
         contracts=contracts,
+        judge={
+            "model": judge,
+            "url": judge_url,
+            "concurrency": concurrency,
+            "max_calls": max_calls,
+            "max_cost": max_cost,
+        },
     )
     place = None if no_store else api.store_place(store, config=config)
+    if dry_run:
+        found = api.estimate(
+            traces or setup.traces,
+            golden=setup.golden,
+            metrics=setup.metrics,
+            cross=cross,
+            judge=setup.judge,
+            answers=place,
+            report=show_problem,
+        )
+        if form not in ("text", "json"):
+            raise click.UsageError(f"A dry run has no form {form!r}: text and json are there.")
+        emit(render(found, form, {"text": lambda: estimate_text(found)}), output)
+        return
     marks = api.own_labels(pairs(labels)) if place or labels else {}
     with progress_bar("scoring") as progress:
         made = api.run(
@@ -89,6 +120,8 @@ def run(
             cross=cross,
             jobs=jobs,
             resume=resume,
+            judge=setup.judge,
+            answers=place,
             progress=progress,
             report=show_problem,
         )

@@ -13,3 +13,5 @@ class MetricChoice(Noun, frozen=True):
     definition: dict[str, Json] = {}
     """What the file says the metric is, if it is not one that is installed: a template for a
     judge, or where somebody's code is."""
+    rubric: str | None = None
+    """File with the rubric of a judge of the user's own."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from karat.config.choice import MetricChoice
 from karat.config.lint import LintChoice
-from karat.schema import GateRules, Noun
+from karat.schema import GateRules, JudgeChoice, Noun
 
 
 class Config(Noun, frozen=True):
@@ -15,6 +15,8 @@ class Config(Noun, frozen=True):
     metrics: tuple[MetricChoice, ...] = ()
     others: tuple[MetricChoice, ...] = ()
     """Metrics that have settings but are not asked for; they count when a flag asks for them."""
+    judge: JudgeChoice | None = None
+    """The model that judges ask, and how."""
     profile: str | None = None
     """Name or file of the scoring profile for all cases."""
     profiles: tuple[str, ...] = ()

@@ -34,6 +34,13 @@ class Table:
         value = self._take(name)
         return None if value is None else self._number(name, value)
 
+    def count(self, name: str) -> int | None:
+        """A whole number from 1 on."""
+        value = self._take(name)
+        if value is None or (type(value) is int and value > 0):
+            return value
+        raise self._mistyped(name, "a whole number from 1 on", value)
+
     def numbers(self, name: str) -> tuple[float, ...]:
         items = enumerate(self.items(name))
         return tuple(self._number(f"{name}[{index}]", item) for index, item in items)

@@ -85,6 +85,8 @@ class Model(Protocol):
     """As the user names it, such as `openai:gpt-5-mini`."""
     words: bool
     """Does it answer yes or no better by the probability of its first token?"""
+    at_once: int | None
+    """How many requests it takes at the same time; `None` is as many as there are."""
 
     async def reply(self, request: Request) -> Reply:
         """The reply, or `RefusedError`. Waits as long as it takes: who asks holds the watch."""

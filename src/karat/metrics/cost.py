@@ -6,11 +6,9 @@ from typing import ClassVar, Literal
 
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need, spent
+from karat.metrics.prices import NEWEST, price
 from karat.schema import Case, ModelCall, Score, Trace, Turn, Unscored
 
-# For calls without a time: a day after every date in the table, so that its newest prices hold.
-# The time of writing a report would make two reports of one recording differ.
-_NEWEST = datetime(9999, 1, 1, 12, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -36,12 +34,12 @@ class Cost(Metric):
         for turn in trace.turns:
             prices: list[float] = []
             for call in turn.model_calls:
-                price = _price(call, turn) if spent(call.usage) else 0.0
-                if isinstance(price, Unscored):
-                    return price
-                prices.append(price)
+                paid = _price(call, turn) if spent(call.usage) else 0.0
+                if isinstance(paid, Unscored):
+                    return paid
+                prices.append(paid)
                 if call.model and spent(call.usage):
-                    by_model[call.model] = by_model.get(call.model, 0.0) + price
+                    by_model[call.model] = by_model.get(call.model, 0.0) + paid
             turns.append(sum(prices) if prices else None)
         if not by_model:
             return Unscored(reason="token usage was not recorded")
@@ -62,31 +60,20 @@ def _price(call: ModelCall, turn: Turn) -> float | Unscored:
 
 
 def _calculated(call: ModelCall, model: str, time: datetime) -> float:
-    import genai_prices  # optional, and its table takes a while to load
-
     usage = call.usage
-    counts = genai_prices.Usage(
+    return price(
+        model,
+        call.provider,
+        at=time,
         input_tokens=(usage.input_tokens or 0) + (usage.tool_tokens or 0),
         output_tokens=usage.output_tokens or 0,
         cache_read_tokens=usage.cached_tokens or 0,
         cache_write_tokens=usage.cache_write_tokens or 0,
     )
-    provider = call.provider if _is_provider(call.provider) else None
-    price = genai_prices.calc_price(
-        counts, model, provider_id=provider, genai_request_timestamp=time
-    )
-    return float(price.total_price)
-
-
-def _is_provider(name: str | None) -> bool:
-    """Whether the table knows it; frameworks also put their own names there."""
-    from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
-
-    return name is not None and find_provider_by_id(get_snapshot().providers, name) is not None
 
 
 def _time(call: ModelCall, turn: Turn) -> datetime:
     nanoseconds = call.start if call.start is not None else turn.start
     if nanoseconds is None:
-        return _NEWEST
+        return NEWEST
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000)

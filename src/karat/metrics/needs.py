@@ -30,6 +30,8 @@ Need: TypeAlias = Literal[
     "case.contract",
     "case.context",
     "case.contains",
+    "case.goal",
+    "case.scenario",
 ]
 
 

@@ -27,6 +27,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     thresholds: dict[str, float] = {}
     params: dict[str, Any] = {}
     profile: str | None = None
+    judge: str | None = None
+    """The model that judges ask."""
     where: str | None = None
     tags: tuple[str, ...] = ()
     allow_unscored: bool = False

@@ -45,6 +45,10 @@ class Session:
         ids = [case.id for case in suite.cases]
         metafunc.parametrize("golden", given, ids=ids, indirect=True, scope="function")
 
+    def pytest_sessionfinish(self) -> None:
+        for _, _, suite in self._suites:
+            suite.close()
+
     def golden(self, item: pytest.Item) -> Golden:
         """The case of a test."""
         return item.stash[_GOLDEN]
@@ -93,6 +97,7 @@ class Session:
                 return asked, suite
         asked = arguments(mark)
         config = self._root / "karat.toml"
+        config = config if config.is_file() else None
         suite = api.suite(
             self._dataset(asked.golden),
             traces=[self._root / path for path in asked.traces],
@@ -102,7 +107,9 @@ class Session:
             profile=asked.profile,
             where=asked.where,
             tags=asked.tags,
-            config=config if config.is_file() else None,
+            config=config,
+            judge=asked.judge,
+            answers=api.store_place(config=config),
         )
         self._suites.append((mark, asked, suite))
         if self._recording:

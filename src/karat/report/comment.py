@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from karat.report.judging import spending
 from karat.report.markdown import cell, table
 from karat.report.markup import join
 from karat.report.run import headline, in_order, numbers
@@ -19,7 +20,8 @@ def comment(run: Run) -> str:
     """The verdict, the metrics, and each case that did not pass, folded but for the first."""
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *numbers(one)] for name, one in run.summary.metrics.items()]
-    made = "\n".join([f"### {run.verdict}: {cell(headline(run))}", "", *table(head, rows), ""])
+    title = f"### {run.verdict}: {cell(headline(run))}"
+    made = "\n".join([title, "", *_stopped(run), *table(head, rows), *_judges(run), ""])
     troubled = [one for one in in_order(run) if one.status != "passed"]
     for index, one in enumerate(troubled):
         block = "\n".join(["", *_case(one, index < _OPEN), ""])
@@ -27,6 +29,18 @@ def comment(run: Run) -> str:
             return f"{made}\nAnd {count(len(troubled) - index, 'case')} more that did not pass.\n"
         made += block
     return made
+
+
+def _stopped(run: Run) -> Iterator[str]:
+    if run.stopped:
+        yield f"Not everything was judged: {cell(run.stopped)}."
+        yield ""
+
+
+def _judges(run: Run) -> Iterator[str]:
+    if judges := spending(run):
+        yield ""
+        yield from table(judges[0], judges[1:])
 
 
 def _case(one: CaseResult, unfolded: bool) -> Iterator[str]:

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
+from karat.report.judging import spending
 from karat.report.text import columns, count, printable, shortened
 from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
@@ -16,7 +17,9 @@ _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold
 
 def text(run: Run, by: Sequence[str] = ()) -> str:
     """The verdict, what did not pass with its reasons, and the numbers, broken down if asked."""
-    lines = [f"{run.verdict}: {headline(run)}", *_troubles(run), "", *_table(run)]
+    lines = [f"{run.verdict}: {headline(run)}", *_stopped(run), *_troubles(run), "", *_table(run)]
+    if judges := spending(run):
+        lines += ["", *columns(judges)]
     for label in by:
         lines += ["", *_groups(run, label)]
     for one in run.summary.modes:
@@ -64,6 +67,11 @@ def headline(run: Run) -> str:
     ]
     name = f"{run.dataset.name}{_version(run)}: " if run.dataset else ""
     return f"{name}{', '.join(parts) or 'nothing was scored'} of {counts.total} ({run.id})"
+
+
+def _stopped(run: Run) -> Iterator[str]:
+    if run.stopped:
+        yield f"not everything was judged: {run.stopped}"
 
 
 def _version(run: Run) -> str:

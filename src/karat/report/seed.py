@@ -19,6 +19,7 @@ _FENCES = re.compile("`{3,}")
 def summary(run: Run, judged: Collection[str] = ()) -> str:
     """`eval_summary.json`: averages over all, and what each question scored. Metrics that a model
     judged stand apart, with their explanations."""
+    judged = {*judged, *(use.name for use in run.metrics if use.judge)}
     means = {name: one.mean for name, one in run.summary.metrics.items()}
     return _json(
         {

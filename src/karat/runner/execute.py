@@ -8,77 +8,24 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
-
-from msgspec import structs
 
 from karat.runner.done import Done
 from karat.runner.journal import Journal
-from karat.runner.judging import judge_all, total
-from karat.runner.pairing import Pair, Pairing, cross, pair_rest
-from karat.runner.plan import Plan
-from karat.schema import Case, CaseResult, Trace, Unmatched
+from karat.runner.judging import Judging, total
+from karat.runner.pairing import pair_rest
+from karat.runner.work import Batch, Work
+from karat.schema import Case, CaseResult
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-# Event loops and process pools take longer to import than a small run takes to score: they are
-# imported where they are used.
+# Process pools take longer to import than a small run takes to score: they are imported where they
+# are used.
 
-Batch: TypeAlias = Callable[[], Iterable[Trace | Pair]]
-"""Some of the traces, or pairs that need no pairing; picklable, for another process."""
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told how many batches of how many are done."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """All that a process needs to score a batch."""
-
-    plan: Plan
-    cases: Sequence[Case]
-    crossed: bool = False
-    pairing: Pairing = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "pairing", Pairing(self.cases))
-
-    def score(self, batch: Batch) -> Done:
-        """Score the traces of a batch as they come."""
-        unmatched: list[Pair] = []
-        results = [self.plan.score(pair) for pair in self._matched(batch, unmatched)]
-        return _done(results, unmatched)
-
-    async def judge(self, batch: Batch) -> Done:
-        """The same with judges, who are asked about many pairs at the same time."""
-        unmatched: list[Pair] = []
-        judged = await judge_all(self.plan, self._matched(batch, unmatched))
-        done = _done([one.result for one in judged], unmatched)
-        return structs.replace(done, spending=total(one.spending for one in judged))
-
-    def _matched(self, batch: Batch, unmatched: list[Pair]) -> Iterator[Pair]:
-        for item in batch():
-            for pair in [item] if isinstance(item, Pair) else self._pairs(item):
-                if pair.case is None and self.cases:
-                    unmatched.append(pair)
-                else:
-                    yield pair
-
-    def _pairs(self, trace: Trace) -> list[Pair]:
-        if not self.cases:
-            return [Pair(None, trace, "no golden data")]
-        return cross(self.cases, trace) if self.crossed else [self.pairing.pair(trace)]
-
-
-def _done(results: Sequence[CaseResult], unmatched: Sequence[Pair]) -> Done:
-    return Done(
-        results=tuple(results),
-        unmatched=tuple(Unmatched(trace=pair.trace.id, why=pair.how) for pair in unmatched),
-        lone=unmatched[0].trace if len(unmatched) == 1 else None,
-    )
+"""Told how much of how much is done."""
 
 
 def execute(
@@ -94,34 +41,30 @@ def execute(
     is not scored after so many seconds of work is handed to other processes."""
     done = dict(journal.finished())
     todo = [(number, batch) for number, batch in enumerate(batches) if number not in done]
+
+    def finished(number: int, one: Done) -> None:
+        journal.append(number, one)
+        done[number] = one
+
+    if work.plan.judged:
+        with Judging(work) as judging:
+            judging.carry_out(todo, finished, progress)
+            return _together(work, judging.score, [done[number] for number in sorted(done)])
     progress(len(done), len(batches))
-    processes = 1 if work.plan.judged else min(jobs, len(todo))
-    with _scoring(work) as score:
-        for number, one in _carried_out(work, score, todo, processes, patience):
-            journal.append(number, one)
-            done[number] = one
-            progress(len(done), len(batches))
-        return _together(work, score, [done[number] for number in sorted(done)])
+    for number, one in _carried_out(work, todo, min(jobs, len(todo)), patience):
+        finished(number, one)
+        progress(len(done), len(batches))
+    return _together(work, work.score, [done[number] for number in sorted(done)])
 
 
-@contextmanager
-def _scoring(work: Work) -> Generator[Callable[[Batch], Done]]:
-    """What scores a batch in this process. Judges stay connected from batch to batch."""
-    if not work.plan.judged:
-        yield work.score
-        return
-    import asyncio
-
-    with asyncio.Runner() as runner:
-        try:
-            yield lambda batch: runner.run(work.judge(batch))
-        finally:
-            runner.run(work.plan.close())
+def count(work: Work, batches: Sequence[Batch]) -> Done:
+    """What the plan comes to, with nothing written down."""
+    with Judging(work) as judging:
+        return _together(work, judging.score, [judging.score(batch) for batch in batches])
 
 
 def _carried_out(
     work: Work,
-    score: Callable[[Batch], Done],
     todo: Sequence[tuple[int, Batch]],
     jobs: int,
     patience: float,
@@ -129,7 +72,7 @@ def _carried_out(
     left, end = list(reversed(todo)), time.process_time() + patience
     while left and (jobs <= 1 or time.process_time() < end):
         number, batch = left.pop()
-        yield number, score(batch)
+        yield number, work.score(batch)
     if left:
         yield from _in_processes(work, left[::-1], jobs)
 

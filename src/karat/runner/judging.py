@@ -2,35 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from karat.metrics import together
+from karat.runner.done import Done
 from karat.runner.pairing import Pair
-from karat.runner.plan import Judged, Plan
+from karat.runner.plan import Judged
+from karat.runner.work import Batch, Work, batch_done
 from karat.schema import Spending
+
+if TYPE_CHECKING:
+    import asyncio
+    from types import TracebackType
 
 _AHEAD = 1024
 """Pairs in the making: enough for any number of calls at the same time."""
 
 
-async def judge_all(plan: Plan, pairs: Iterable[Pair]) -> list[Judged]:
-    """What came of each pair, in their order."""
-    import asyncio  # takes longer than a small run without judges
+class Judging:
+    """Scores with judges, who stay connected until it is left. A batch begins before the one before
+    it is over, so that nobody waits for the slowest answer of a batch."""
 
-    room = asyncio.Semaphore(_AHEAD)
+    def __init__(self, work: Work) -> None:
+        import asyncio  # takes longer than a small run without judges
 
-    async def one(pair: Pair) -> Judged:
-        try:
-            return await plan.judge(pair)
-        finally:
-            room.release()
+        self._work = work
+        self._runner = asyncio.Runner()
 
-    tasks: list[asyncio.Task[Judged]] = []
-    async with asyncio.TaskGroup() as group:
-        for pair in pairs:
-            await room.acquire()
-            tasks.append(group.create_task(one(pair)))
-    return [task.result() for task in tasks]
+    def __enter__(self) -> Judging:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._runner:
+            self._runner.run(self._work.plan.close())
+
+    def score(self, batch: Batch) -> Done:
+        """What one batch gives."""
+        found: list[Done] = []
+        self.carry_out([(0, batch)], lambda _number, done: found.append(done))
+        return found[0]
+
+    def carry_out(
+        self,
+        todo: Sequence[tuple[int, Batch]],
+        finished: Callable[[int, Done], None],
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> None:
+        """Score batches and hand over each when it is finished. Progress is told in pairs, of which
+        more may come to light."""
+        self._runner.run(self._carry_out(todo, finished, progress))
+
+    async def _carry_out(
+        self,
+        todo: Sequence[tuple[int, Batch]],
+        finished: Callable[[int, Done], None],
+        progress: Callable[[int, int], None],
+    ) -> None:
+        import asyncio
+
+        room = asyncio.Semaphore(_AHEAD)
+        begun = ended = 0
+
+        async def judged(pair: Pair) -> Judged:
+            nonlocal ended
+            try:
+                return await self._work.plan.judge(pair)
+            finally:
+                room.release()
+                ended += 1
+                progress(ended, begun)
+
+        async with asyncio.TaskGroup() as group:
+            for number, batch in todo:
+                tasks: list[asyncio.Task[Judged]] = []
+                unmatched: list[Pair] = []
+                for pair in self._work.matched(batch, unmatched):
+                    await room.acquire()
+                    begun += 1
+                    tasks.append(group.create_task(judged(pair)))
+                group.create_task(_handed_over(number, tasks, unmatched, finished))
+
+
+async def _handed_over(
+    number: int,
+    tasks: Sequence[asyncio.Task[Judged]],
+    unmatched: Sequence[Pair],
+    finished: Callable[[int, Done], None],
+) -> None:
+    made = [await task for task in tasks]
+    done = batch_done([one.result for one in made], unmatched)
+    finished(number, structs.replace(done, spending=total(one.spending for one in made)))
 
 
 def total(parts: Iterable[Mapping[str, Spending]]) -> dict[str, Spending]:

@@ -23,7 +23,7 @@ from karat.schema.conversion import Conversion, Loss
 from karat.schema.dataset import Dataset
 from karat.schema.diff import Bump, Change, Diff
 from karat.schema.gate import Check, Gate, GateRules, Quarantined
-from karat.schema.judging import Asked, JudgeChoice, JudgeUse, Spending
+from karat.schema.judging import Asked, Estimate, JudgeChoice, JudgeUse, Spending
 from karat.schema.lineage import Lineage
 from karat.schema.lint import DatasetUse, Finding, LintedFile, LintRule
 from karat.schema.metric_info import MetricInfo
@@ -82,6 +82,7 @@ __all__ = [
     "DatasetUse",
     "Diff",
     "Difference",
+    "Estimate",
     "Exchange",
     "Failed",
     "Finding",

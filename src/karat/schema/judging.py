@@ -9,8 +9,11 @@ class JudgeChoice(Noun, frozen=True):
     """The model that a user wants to be asked, and how. Keys are never part of it: they come from
     the environment."""
 
-    model: str
-    """Provider and model, such as `openai:gpt-5-mini` or `local:judge.gguf`."""
+    model: str = ""
+    """Provider and model, such as `openai:gpt-5-mini` or `local:judge.gguf`; empty, if only metrics
+    name one."""
+    always: bool = False
+    """Whether it is asked even for metrics that name another."""
     url: str | None = None
     """Where an OpenAI-compatible provider answers, if not at its usual address."""
     key_env: str | None = None
@@ -66,3 +69,10 @@ class Spending(Noun, frozen=True, omit_defaults=False):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = 0.0
+
+
+class Estimate(Noun, frozen=True, omit_defaults=False):
+    """What the judges of a run would be asked, by metric: tokens of answers and costs are the most
+    that they can be, if every answer is good at once."""
+
+    metrics: dict[str, Spending]

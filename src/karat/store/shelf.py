@@ -4,7 +4,7 @@ tables of their own, so that the history does not wade through them."""
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Generic, Literal, TypeVar
 
@@ -39,8 +39,13 @@ class Shelf(Generic[T]):
 
     def put(self, address: str, value: T) -> None:
         """Keep something under its address. When this returns, it is on disk."""
+        self.put_all({address: value})
+
+    def put_all(self, contents: Mapping[str, T]) -> None:
+        """The same for several things, in one transaction."""
         with self._database.writing():
-            put_bytes(self._database, self._name, address, msgspec.json.encode(value))
+            for address, value in contents.items():
+                put_bytes(self._database, self._name, address, msgspec.json.encode(value))
 
 
 def get_bytes(database: Database, name: Name, address: str) -> bytes | None:

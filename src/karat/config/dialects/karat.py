@@ -8,6 +8,7 @@ from karat.config.choice import MetricChoice
 from karat.config.config import Config
 from karat.config.document import Syntax
 from karat.config.gate import read_gate
+from karat.config.judge import read_judge
 from karat.config.lint import LintChoice, read_lint
 from karat.config.paths import inside, matching
 from karat.config.table import Table
@@ -16,39 +17,48 @@ from karat.schema import GateRules
 
 class Karat:
     name = "karat"
-    sought = "karat.toml has [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
+    sought = "karat.toml has judge, [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
     syntaxes: tuple[Syntax, ...] = ("toml",)
-    keys: tuple[str, ...] = ("run", "metrics", "policy", "store", "lint", "gate")
+    keys: tuple[str, ...] = ("judge", "run", "metrics", "policy", "store", "lint", "gate")
 
     def read(self, table: Table, path: Path) -> Config:
-        run, metrics, policy, store, lint, gate = map(table.table, self.keys)
+        judge = read_judge(table)
+        run, metrics, policy, store, lint, gate = map(table.table, self.keys[1:])
         table.close()
         asked = run.texts("metrics") if run else ()
         twice = next((name for name in asked if asked.count(name) > 1), None)
         if run and twice:
             raise run.error("metrics", f"metric {twice!r} is asked for twice")
-        settings = {name: _choice(name, one) for name, one in metrics.tables()} if metrics else {}
+        folder = path.parent
+        written = metrics.tables() if metrics else ()
+        settings = {name: _choice(name, one, folder) for name, one in written}
         asked = asked or tuple(settings)
-        golden, traces = _inputs(run, path.parent) if run else (None, ())
-        profile, profiles = _policy(policy, path.parent) if policy else (None, ())
+        golden, traces = _inputs(run, folder) if run else (None, ())
+        profile, profiles = _policy(policy, folder) if policy else (None, ())
         return Config(
             source=str(path),
             dialect=self.name,
+            judge=judge,
             golden=golden,
             traces=traces,
             metrics=tuple(settings.get(name) or MetricChoice(name=name) for name in asked),
             others=tuple(settings[name] for name in settings if name not in asked),
             profile=profile,
             profiles=profiles,
-            store=_store(store, path.parent) if store else None,
+            store=_store(store, folder) if store else None,
             lint=read_lint(lint) if lint else LintChoice(),
-            gate=read_gate(gate, path.parent) if gate else GateRules(),
+            gate=read_gate(gate, folder) if gate else GateRules(),
         )
 
 
-def _choice(name: str, table: Table) -> MetricChoice:
-    threshold = table.number("threshold")
-    return MetricChoice(name=name, params=table.rest(), threshold=threshold)
+def _choice(name: str, table: Table, folder: Path) -> MetricChoice:
+    threshold, rubric = table.number("threshold"), table.text("rubric")
+    return MetricChoice(
+        name=name,
+        params=table.rest(),
+        threshold=threshold,
+        rubric=None if rubric is None else inside(table, "rubric", rubric, folder),
+    )
 
 
 def _inputs(run: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:

@@ -1,8 +1,8 @@
 """What looks like an attempt to steer a judge from within the material.
 
-It only flags: the fence keeps the judge's instructions apart from the material, and a score is never
-changed because of a flag. Phrases are found as they are read, whatever letters they are written
-with; how well is measured by the labelled texts in the tests.
+It only flags: the fence keeps the judge's instructions apart from the material, and a score is
+never changed because of a flag. Phrases are found as they are read, whatever letters they are
+written with; how well is measured by the labelled texts in the tests.
 """
 
 from __future__ import annotations

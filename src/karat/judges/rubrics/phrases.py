@@ -1,11 +1,22 @@
 """The phrasings of attempts to steer a judge. Quantifiers are bounded: the texts are anybody's."""
 
+# ruff: noqa: E501, ISC004 - a phrase is broken where its parts end
+
 from __future__ import annotations
 
 import re
 
 ANSWER_KEYS = frozenset(
-    "score verdict thoughtchain thought_chain explanation reasoning rationale reason".split()
+    [
+        "score",
+        "verdict",
+        "thoughtchain",
+        "thought_chain",
+        "explanation",
+        "reasoning",
+        "rationale",
+        "reason",
+    ]
 )
 DECIDING = frozenset({"score", "verdict"})
 

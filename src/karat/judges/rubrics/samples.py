@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -33,6 +32,8 @@ class Sampled(Generic[T]):
 
 async def sampled(question: Question[T], count: int, ask: Ask) -> Sampled[T]:
     """Ask `count` times at once."""
+    import asyncio  # late: who only lists metrics asks nobody
+
     got = await asyncio.gather(
         *(ask(replace(question, sample=sample)) for sample in range(max(count, 1)))
     )

@@ -8,6 +8,7 @@ import msgspec
 
 from karat.report.charts import proportions
 from karat.report.html.parts import STATUSES, named, number, scale, table
+from karat.report.judging import SPENT, spent
 from karat.report.markup import Child, Markup, join, tag
 from karat.schema import MetricSummary, MetricUse, ModeComparison, Run
 
@@ -19,6 +20,7 @@ def summary_section(run: Run) -> Markup:
             _counts(run),
             _facts(run),
             _metrics(run),
+            _judges(run),
             [_modes(one) for one in run.summary.modes],
         ]
     )
@@ -41,6 +43,8 @@ def _facts(run: Run) -> Markup:
 
 
 def _named_facts(run: Run) -> Iterator[tuple[str, Child]]:
+    if run.stopped:
+        yield "not everything was judged", run.stopped
     if run.dataset is None:
         yield "golden data", "none"
     else:
@@ -50,6 +54,9 @@ def _named_facts(run: Run) -> Iterator[tuple[str, Child]]:
         yield "fingerprint", tag("code", run.dataset.digest)
     if run.summary.composite is not None:
         yield "composite", f"{run.summary.composite:.2f} on average"
+    models = dict.fromkeys(use.judge.model for use in run.metrics if use.judge)
+    if models:
+        yield "judged by", ", ".join(models)
     mappers = sorted({one.mapper for one in run.cases if one.mapper})
     if mappers:
         yield "recordings read by", ", ".join(mappers)
@@ -83,6 +90,15 @@ def _about(use: MetricUse) -> Markup:
         f"{name} = {msgspec.json.encode(value).decode()}" for name, value in use.params.items()
     ]
     return tag("small", "; ".join([f"version {use.version}, {scale(use)}", *params]))
+
+
+def _judges(run: Run) -> Markup | None:
+    """What judges were asked for this run."""
+    if not run.spending:
+        return None
+    head: list[Child] = ["metric", *SPENT]
+    rows: list[list[Child]] = [[named(name), *spent(one)] for name, one in run.spending.items()]
+    return table("What judges took", head, rows, "numbers")
 
 
 def _modes(one: ModeComparison) -> Markup:

@@ -1,0 +1,85 @@
+"""Somebody who answers the questions of judges as a test tells them to, without any model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from karat.judges.rubrics.answers import Graded, Labelled, Verdict
+from karat.judges.rubrics.judge import RubricJudge
+from karat.metrics import Answer, Ask, Metric, Outcome, Question
+from karat.metrics.question import T
+from karat.schema import Case, Failed, Trace, Unscored
+
+
+class Scripted(Ask):
+    """Answers by a function of the question, which gives the fields of the answer, an answer with
+    its probabilities, or an outcome. It remembers what it was asked."""
+
+    def __init__(self, say: Callable[[Question[Any]], object]) -> None:
+        self._say = say
+        self.questions: list[Question[Any]] = []
+
+    async def __call__(self, question: Question[T]) -> Answer[T] | Unscored | Failed:
+        self.questions.append(question)
+        said = self._say(question)
+        if isinstance(said, Unscored | Failed):
+            return said
+        if isinstance(said, Answer):
+            fields: Any = said
+            value = msgspec.convert(fields.value, question.answer)
+            return Answer(value=value, probabilities=fields.probabilities)
+        return Answer(value=msgspec.convert(said, question.answer))
+
+
+def in_turn(answers: Iterable[object]) -> Scripted:
+    """One answer after the other."""
+    left = iter(answers)
+    return Scripted(lambda _: next(left))
+
+
+def agreeable(question: Question[Any], *, yes: bool = True) -> dict[str, object]:
+    """An answer that fits the question, whatever it asks for: the best there is, or the worst."""
+    if issubclass(question.answer, Graded):
+        field = next(
+            one for one in msgspec.inspect.type_info(question.answer).fields if one.name == "score"
+        )  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType] - a struct has fields
+        number: Any = field.type  # pyright: ignore[reportUnknownMemberType] - see above
+        return {"thoughtChain": "", "explanation": "so", "score": number.le if yes else number.ge}
+    if question.answer is Verdict:
+        return verdict(yes=yes)
+    one: dict[str, object] = verdict(yes=yes)
+    if Labelled in msgspec.structs.fields(question.answer)[0].type.__mro__:
+        one = {"explanation": "so", "label": "supported" if yes else "unsupported"}
+    return dict.fromkeys(question.answer.__struct_fields__, one)
+
+
+def score(value: float, explanation: str = "so") -> dict[str, object]:
+    return {"thoughtChain": "first this", "explanation": explanation, "score": value}
+
+
+def verdict(*, yes: bool, explanation: str = "so") -> dict[str, object]:
+    return {"explanation": explanation, "verdict": "yes" if yes else "no"}
+
+
+def verdicts(*yes: bool) -> dict[str, object]:
+    """A verdict on each property."""
+    return {
+        f"property_{n}": verdict(yes=one, explanation=f"why {n}") for n, one in enumerate(yes, 1)
+    }
+
+
+def labels(*named: str) -> dict[str, object]:
+    """A label for each sentence."""
+    return {
+        f"sentence_{n}": {"explanation": f"why {n}", "label": one} for n, one in enumerate(named, 1)
+    }
+
+
+def judged(metric: Metric, case: Case, trace: Trace, ask: Ask) -> Outcome:
+    """What a judge makes of a pair."""
+    assert isinstance(metric, RubricJudge)
+    return asyncio.run(metric.judge(case, trace, ask))
