@@ -87,7 +87,7 @@ def test_no_file_names_a_local_path_or_a_package_index():
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["base", "dev", "peers"])
+@pytest.mark.parametrize("name", ["base", "dev", "weights", "peers"])
 def test_every_requirement_is_pinned_with_hashes(name: str):
     text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
     entries = text.replace("\\\n", " ").splitlines()

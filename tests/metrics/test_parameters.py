@@ -43,6 +43,13 @@ def test_metric_like_no_other_is_refused_with_all_names():
     assert hint == "known: response_match_score, tool_trajectory_avg_score"
 
 
+def test_all_metrics_that_differ_only_in_case_are_named():
+    known = {"Relevance": ResponseMatch, "relevance": ToolTrajectory}
+    with pytest.raises(UsageError) as caught:
+        build("RELEVANCE", {}, known)
+    assert caught.value.hint == "did you mean 'Relevance' or 'relevance'?"
+
+
 def test_misspelt_parameter_is_refused_with_the_nearest_name():
     error = refused("tool_trajectory_avg_score", match_typ="EXACT")
     assert error.message == "metric 'tool_trajectory_avg_score' has no parameter 'match_typ'"

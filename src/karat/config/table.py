@@ -61,9 +61,11 @@ class Table:
         value = self._take(name)
         return None if value is None else self._table(name, value)
 
-    def tables(self) -> Iterator[tuple[str, Table]]:
-        """Each entry of a table whose keys are names of the user's own."""
-        return ((name, self._table(name, self._value[name])) for name in self._value)
+    def tables(self, *, without: str | None = None) -> Iterator[tuple[str, Table]]:
+        """Each entry of a table whose keys are names of the user's own, but those that start as
+        `without`."""
+        names = (name for name in self._value if not without or not name.startswith(without))
+        return ((name, self._table(name, self._value[name])) for name in names)
 
     def rows(self, name: str) -> Iterator[Table]:
         """Each table of a list of tables."""

@@ -67,6 +67,9 @@ def _nearest(word: str, words: Iterable[str]) -> str:
     from difflib import get_close_matches  # late: only errors need it
 
     options = sorted(words)
+    same = [repr(option) for option in options if option.lower() == word.lower()]
+    if same:  # `Relevance` is judged and `relevance` is not: nobody guesses which is meant
+        return f"did you mean {' or '.join(same)}?"
     close = get_close_matches(word, options, n=1)
     if close:
         return f"did you mean {close[0]!r}?"

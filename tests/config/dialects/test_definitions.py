@@ -45,6 +45,19 @@ def test_a_managed_metric_needs_no_template(tmp_path: Path):
     assert choice.definition == managed
 
 
+def test_comments_are_no_metrics(tmp_path: Path):
+    assert len(loaded(tmp_path, {"_comment": "of the shop", "tact": TACT})) == 1
+
+
+def test_a_placeholder_may_be_filled_from_several_columns(tmp_path: Path):
+    several: dict[str, Any] = {
+        "template": "In {extracted_data_city}",
+        "source_columns": ["extracted_data:city"],
+    }
+    own: dict[str, Any] = TACT | {"dataset_mapping": {"response": several}}
+    assert loaded(tmp_path, {"tact": own}) == (MetricChoice(name="tact", definition=own),)
+
+
 @pytest.mark.parametrize(
     ("changes", "message", "hint"),
     [
@@ -56,6 +69,11 @@ def test_a_managed_metric_needs_no_template(tmp_path: Path):
             {"dataset_mapping": {"prompt": {"source_colum": "x"}}},
             "metrics.tact.dataset_mapping.prompt: 'source_column' is missing",
             "'source_colum'",
+        ),
+        (
+            {"dataset_mapping": {"prompt": {"source_columns": ["user_inputs"]}}},
+            "metrics.tact.dataset_mapping.prompt: 'template' is missing",
+            "",
         ),
         ({"is_managed": True}, "metrics.tact: 'managed_metric_name' is missing", ""),
         ({"is_managed": "yes"}, "is_managed: expected true or false, got 'yes'", ""),

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from karat.judges.asking.shape import schema_of
 from karat.judges.rubrics.answers import Graded, Labelled, Verdict
 from karat.judges.rubrics.judge import RubricJudge
 from karat.metrics import Answer, Ask, Metric, Outcome, Question
 from karat.metrics.question import T
-from karat.schema import Case, Failed, Trace, Unscored
+from karat.schema import Case, Failed, Score, Trace, Unscored
+
+
+class Told(NamedTuple):
+    """The fields of an answer, and how probable each value of the field that decides was."""
+
+    fields: dict[str, object]
+    probabilities: dict[str, float]
 
 
 class Scripted(Ask):
-    """Answers by a function of the question, which gives the fields of the answer, an answer with
-    its probabilities, or an outcome. It remembers what it was asked."""
+    """Answers by a function of the question, which gives the fields of the answer, with or without
+    probabilities, or an outcome. It remembers what it was asked."""
 
     def __init__(self, say: Callable[[Question[Any]], object]) -> None:
         self._say = say
@@ -28,11 +36,9 @@ class Scripted(Ask):
         said = self._say(question)
         if isinstance(said, Unscored | Failed):
             return said
-        if isinstance(said, Answer):
-            fields: Any = said
-            value = msgspec.convert(fields.value, question.answer)
-            return Answer(value=value, probabilities=fields.probabilities)
-        return Answer(value=msgspec.convert(said, question.answer))
+        fields, probabilities = said if isinstance(said, Told) else (said, {})
+        value = msgspec.convert(fields, question.answer)
+        return Answer(value=value, probabilities=probabilities)
 
 
 def in_turn(answers: Iterable[object]) -> Scripted:
@@ -44,17 +50,19 @@ def in_turn(answers: Iterable[object]) -> Scripted:
 def agreeable(question: Question[Any], *, yes: bool = True) -> dict[str, object]:
     """An answer that fits the question, whatever it asks for: the best there is, or the worst."""
     if issubclass(question.answer, Graded):
-        field = next(
-            one for one in msgspec.inspect.type_info(question.answer).fields if one.name == "score"
-        )  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType] - a struct has fields
-        number: Any = field.type  # pyright: ignore[reportUnknownMemberType] - see above
-        return {"thoughtChain": "", "explanation": "so", "score": number.le if yes else number.ge}
+        low, high = _ends(question.answer)
+        return {"thoughtChain": "", "explanation": "so", "score": high if yes else low}
     if question.answer is Verdict:
         return verdict(yes=yes)
     one: dict[str, object] = verdict(yes=yes)
     if Labelled in msgspec.structs.fields(question.answer)[0].type.__mro__:
         one = {"explanation": "so", "label": "supported" if yes else "unsupported"}
     return dict.fromkeys(question.answer.__struct_fields__, one)
+
+
+def _ends(answer: type[Graded]) -> tuple[float, float]:
+    fields: Any = schema_of(answer)["properties"]
+    return fields["score"]["minimum"], fields["score"]["maximum"]
 
 
 def score(value: float, explanation: str = "so") -> dict[str, object]:
@@ -77,6 +85,12 @@ def labels(*named: str) -> dict[str, object]:
     return {
         f"sentence_{n}": {"explanation": f"why {n}", "label": one} for n, one in enumerate(named, 1)
     }
+
+
+def details(outcome: Outcome, key: str) -> Any:
+    """A part of the details of a score."""
+    assert isinstance(outcome, Score)
+    return outcome.details[key]
 
 
 def judged(metric: Metric, case: Case, trace: Trace, ask: Ask) -> Outcome:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import cast
 
 import msgspec
 import pytest
@@ -19,6 +20,7 @@ from karat.metrics import Metric, build, parameters
 from karat.schema import (
     Case,
     Failed,
+    Json,
     Message,
     Rubric,
     Scenario,
@@ -183,21 +185,22 @@ def test_attempts_are_flagged_and_change_nothing(name: str):
     assert outcome.value == KNOWN[name].scale[1]
 
 
+def objects(node: Json) -> Iterator[dict[str, Json]]:
+    """Every schema of an object in a schema."""
+    if isinstance(node, dict):
+        if node.get("type") == "object":
+            yield node
+        yield from (found for one in node.values() for found in objects(one))
+    elif isinstance(node, list):
+        yield from (found for one in node for found in objects(one))
+
+
 @every
 def test_shape_of_the_answer_is_closed(name: str):
-    def closed(node: Any) -> bool:
-        if isinstance(node, list):
-            return all(closed(one) for one in node)
-        if not isinstance(node, dict):
-            return True
-        inner = all(closed(one) for one in node.values())
-        if node.get("type") != "object":
-            return inner
-        fields = list(node["properties"])
-        return inner and node["additionalProperties"] is False and node["required"] == fields
-
     for question in asked(name).questions:
-        assert closed(schema_of(question.answer))
+        for one in objects(schema_of(question.answer)):
+            assert one["additionalProperties"] is False
+            assert one["required"] == [*cast("dict[str, Json]", one["properties"])]
         assert question.decides is None or allowed(question.answer, question.decides)
 
 

@@ -23,7 +23,7 @@ class Definitions:
         if metrics is None:
             raise table.missing("metrics")
         table.close_loosely()
-        choices = (_choice(name, one, prefix) for name, one in metrics.tables())
+        choices = (_choice(name, one, prefix) for name, one in metrics.tables(without="_comment"))
         return Config(source=str(path), dialect=self.name, metrics=tuple(choices))
 
 
@@ -56,7 +56,10 @@ def _check_range(table: Table) -> None:
 def _check_mapping(table: Table) -> None:
     mapping = table.table("dataset_mapping")
     for _, source in mapping.tables() if mapping else ():
-        if source.text("source_column") is None:
+        column, several = source.text("source_column"), source.texts("source_columns")
+        if column is None and not several:
             raise source.missing("source_column")
+        if several and source.text("template") is None:
+            raise source.missing("template")
         source.text("transform")
         source.close_loosely()

@@ -36,9 +36,18 @@ def _server(*, path: str, key: str, context: int) -> Any:
     params.n_ctx = context
     params.n_parallel = 1
     params.cache_prompt = False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads()
     params.ui = False
     params.verbosity = 0
     return xllamacpp.Server(params)
+
+
+def threads() -> int:
+    """Half of the processors that we may use. The others are mostly the same ones under another
+    name; and since all threads wait for each other after every step, a single processor that is
+    busy with something else would make the answer take many times as long."""
+    mine = getattr(os, "sched_getaffinity", None)
+    return max(1, (len(mine(0)) if mine else os.cpu_count() or 1) // 2)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,11 @@ class Local:
         self._process: Process | None = None
         self._chat: asyncio.Task[Chat] | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """The process that the model runs in, once there is one."""
+        return self._process.pid if self._process else None
+
     async def reply(self, request: Request) -> Reply:
         """The reply; the first one waits until the model is loaded."""
         if self._chat is None or self._ended():

@@ -50,7 +50,8 @@ class AdkSettings(RubricJudge):
         try:
             made = msgspec.convert(written, Options)
         except msgspec.ValidationError as error:
-            raise ValueError(f"judge_model_options: {error}") from error
+            message, _, path = str(error).partition(" - at `$")
+            raise ValueError(f"judge_model_options{path.strip('`')}: {message}") from error
         if made.judge_model_config:
             hint = "the temperature and the like are settings of the judge in karat.toml"
             raise ValueError(f"judge_model_options.judge_model_config is not followed: {hint}")

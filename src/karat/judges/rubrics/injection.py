@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from karat.judges.rubrics.phrases import ANSWER_KEYS, DECIDING, ELSEWHERE, ENGLISH
+from karat.judges.rubrics.phrases import ANSWER_KEYS, DECIDING, elsewhere, english
 
 _MOST = 5
 """Attempts of one text that are told."""
@@ -32,8 +32,8 @@ def attempts(text: str) -> tuple[str, ...]:
     seen = plain(text)
     read = _closed_up(seen.translate(_LOOKALIKES))
     found = [
-        *((match.start(), match.group()) for one in ENGLISH for match in one.finditer(read)),
-        *((match.start(), match.group()) for one in ELSEWHERE for match in one.finditer(seen)),
+        *((match.start(), match.group()) for one in english() for match in one.finditer(read)),
+        *((match.start(), match.group()) for one in elsewhere() for match in one.finditer(seen)),
         *_answers(read),
     ]
     quoted = dict.fromkeys(_cut(quotation) for _, quotation in sorted(found))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 ANSWER_KEYS = frozenset(
     [
@@ -155,5 +156,14 @@ _ELSEWHERE = (
     r"(?:निर्देशों|नियमों)\s(?:\S+\s){0,2}?(?:अनदेखा|नज़रअंदाज़|नजरअंदाज)",
 )  # fmt: skip
 
-ENGLISH = tuple(re.compile(one, re.IGNORECASE) for one in _PHRASES)
-ELSEWHERE = tuple(re.compile(one, re.IGNORECASE) for one in _ELSEWHERE)
+
+@cache
+def english() -> tuple[re.Pattern[str], ...]:
+    """Compiled when the first text is looked at: it takes as long as to list all metrics."""
+    return tuple(re.compile(one, re.IGNORECASE) for one in _PHRASES)
+
+
+@cache
+def elsewhere() -> tuple[re.Pattern[str], ...]:
+    """The same in other languages."""
+    return tuple(re.compile(one, re.IGNORECASE) for one in _ELSEWHERE)

@@ -49,8 +49,7 @@ class Rubric(Noun, frozen=True):
     def whole(self) -> bool:
         """Whether only whole numbers are answers. A scale that is less than 2 wide is one of
         shares."""
-        ends = (self.low, self.high)
-        return self.high - self.low >= 2 and all(end.is_integer() for end in ends)
+        return self.high - self.low >= 2 and not self.low % 1 and not self.high % 1
 
     @property
     def text(self) -> str:

@@ -13,6 +13,7 @@ rubric below and by nothing else. Judge what is there, not what you would have s
 length nor a confident tone is a merit, and what the material does not show has not happened. \
 Where the rubric leaves room, take the lower of two answers that fit equally well."""
 
+_MISSING = "A part that is not there was not recorded: do not hold that against the agent."
 _ANSWER: dict[Kind, str] = {
     "numbers": """\
 Answer with a JSON object. `thoughtChain`: what you compared, step by step, in a few short \
@@ -42,7 +43,7 @@ def instructions(kind: Kind, rubric: str, parts: Iterable[tuple[str, str]], scor
     blocks = [
         ROLE,
         f"# Rubric\n\n{rubric}",
-        f"# Material\n\nA part that is not there is not known.\n\n{listed}\n\n{FENCE_RULES}",
+        f"# Material\n\n{_MISSING}\n\n{listed}\n\n{FENCE_RULES}",
         f"# Answer\n\n{_ANSWER[kind].format(score=score)}",
     ]
     return "\n\n".join(block for block in blocks if block)

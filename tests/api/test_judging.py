@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Generator
+
+import pytest
+
+import karat
+from karat.api.judging import Panel, made_metric
+from karat.config import MetricChoice
+from karat.errors import UsageError
+from karat.schema import JudgeChoice
+from tests.judges.scripted import Scripted, says
+
+CASE = karat.Case.of("When are you open?", "From 10:00 to 16:00.")
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> Generator[Scripted]:
+    """A judge that finds everything good, where OpenAI would be."""
+    said = json.dumps({"thoughtChain": "", "explanation": "Good.", "score": 5})
+    choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+    with Scripted(says({"choices": [choice]})) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+        yield server
+
+
+def test_one_answer_is_judged_from_plain_python(judge: Scripted):
+    scores = karat.score(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
+    assert scores["Helpfulness"] == 5.0
+    assert judge.closed()
+
+
+def test_one_answer_is_judged_from_within_a_loop(judge: Scripted):
+    async def test() -> float:
+        given = karat.check(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
+        return given["Helpfulness"]
+
+    assert asyncio.run(test()) == 5.0
+    assert len(judge.asked) == 1
+
+
+def test_without_a_judge_a_judged_metric_does_not_pass():
+    with pytest.raises(AssertionError, match="no judge is configured"):
+        karat.check(CASE, "At ten.", metrics=["Helpfulness"])
+
+
+def test_metrics_of_one_model_share_one_asker(judge: Scripted):
+    panel = Panel("openai:gpt-5-mini", None)
+    one, other = (made_metric(MetricChoice(name=name)) for name in ("Helpfulness", "Empathy"))
+    assert panel.asker(one) is panel.asker(other)
+
+
+def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge: Scripted):
+    metric = made_metric(MetricChoice(name="Empathy", params={"model": "openai:gpt-5"}))
+    by_file = Panel(JudgeChoice(model="openai:gpt-5-mini"), None).asker(metric)
+    by_flag = Panel("openai:gpt-5-mini", None).asker(metric)
+    assert by_file is not None
+    assert by_flag is not None
+    assert (by_file.model, by_flag.model) == ("openai:gpt-5", "openai:gpt-5-mini")
+
+
+def test_offline_metrics_ask_nobody():
+    panel = Panel("nonsense", None)
+    assert panel.asker(made_metric(MetricChoice(name="exact_match"))) is None
+    with pytest.raises(UsageError, match="has no provider"):
+        panel.asker(made_metric(MetricChoice(name="Empathy")))

@@ -1,0 +1,103 @@
+"""Settings of ADK and of agentevals, as their config files have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from karat import plugins
+from karat.config import load_config
+from karat.errors import UsageError
+from karat.judges.rubrics.adk import qualified
+from karat.judges.rubrics.judge import RubricJudge
+from karat.metrics import build, parameters
+
+MATCH = "final_response_match_v2"
+
+
+def made(name: str, **params: object) -> RubricJudge:
+    built = build(name, params, plugins.metrics())  # pyright: ignore[reportArgumentType] - JSON
+    assert isinstance(built, RubricJudge)
+    return built
+
+
+def from_file(folder: Path, document: object) -> RubricJudge:
+    path = folder / "test_config.json"
+    path.write_text(json.dumps(document))
+    (choice,) = load_config(path).metrics
+    return made(choice.name, **choice.params)
+
+
+def test_criterion_of_adk_names_model_and_samples(tmp_path: Path):
+    options = {"judgeModel": "gemini-2.5-flash", "numSamples": 3, "parallelism_limit": 4}
+    criterion = {"threshold": 0.5, "judgeModelOptions": options}
+    judge = from_file(tmp_path, {"criteria": {MATCH: criterion}})
+    assert judge.judge_model == "google:gemini-2.5-flash"
+    assert judge.count == 3
+    assert build(MATCH, parameters(judge), plugins.metrics()) == judge
+
+
+def test_rubrics_of_an_adk_criterion_are_read(tmp_path: Path):
+    rubric = {"rubric_id": "r", "rubric_content": {"text_property": "It is short."}}
+    name = "rubric_based_final_response_quality_v1"
+    judge = from_file(tmp_path, {"criteria": {name: {"threshold": 0.5, "rubrics": [rubric]}}})
+    assert judge.rubric != made(name).rubric
+    assert judge.count == 5
+
+
+def test_evaluator_of_agentevals_names_model_and_rubrics(tmp_path: Path):
+    pytest.importorskip("yaml")
+    path = tmp_path / "eval_config.yaml"
+    path.write_text(
+        "evaluators:\n  - name: rubric_based_tool_use_quality_v1\n    type: builtin\n"
+        "    judge_model: gemini-2.5-flash\n    rubrics: [Looks the order up first]\n"
+    )
+    (choice,) = load_config(path).metrics
+    judge = made(choice.name, **choice.params)
+    assert judge.judge_model == "google:gemini-2.5-flash"
+
+
+def test_defaults_are_those_of_adk():
+    assert made(MATCH).count == 5
+    assert made(MATCH).judge_model is None
+    assert made("hallucinations_v1").count == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("gemini-2.5-pro", "google:gemini-2.5-pro"),
+        ("gemini/gemini-2.5-pro", "google:gemini-2.5-pro"),
+        ("openai/gpt-5", "openai:gpt-5"),
+        ("gpt-5-mini", "openai:gpt-5-mini"),
+        ("claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("local:judge.gguf", "local:judge.gguf"),
+    ],
+)
+def test_model_gets_its_provider(name: str, model: str):
+    assert qualified(name) == model
+    assert qualified(model) == model
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"judge_mode": "x"}, "judge_model_options: Object contains unknown field `judge_mode`"),
+        ({"num_samples": 0}, "judge_model_options.num_samples: Expected `int` >= 1"),
+        ({"judge_model": "llama"}, "judge_model: 'llama' names no provider"),
+        ({"judge_model_config": {"temperature": 1}}, "judge_model_config is not followed"),
+    ],
+)
+def test_mistake_in_the_options_is_said_before_anything_runs(
+    options: dict[str, object], message: str
+):
+    with pytest.raises(UsageError) as caught:
+        made(MATCH, judge_model_options=options)
+    assert message in caught.value.message
+
+
+def test_more_samples_than_anybody_needs_are_refused():
+    with pytest.raises(UsageError, match="samples"):
+        made("Relevance", samples=26)

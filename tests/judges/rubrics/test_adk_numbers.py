@@ -1,0 +1,87 @@
+"""The same numbers as google-adk, asked of google-adk itself: in `.peers`, by one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat import plugins
+from karat.metrics import Question, build
+from karat.schema import Case, Score, Trace, Turn
+from tests.judges.rubrics.scripted import Scripted, judged, verdict, verdicts
+
+ROOT = Path(__file__).parents[3]
+Votes = list[list[list[bool]]]
+"""By turn, by sample and by rubric."""
+Ask = Callable[[str, Votes], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def adk() -> Iterator[Ask]:
+    python = Path(os.environ.get("KARAT_PEERS", ROOT / ".peers/bin/python"))
+    if not python.exists():
+        pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")
+    command = [str(python), str(ROOT / "tests/oracle/adk_judges.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        stdin, stdout = process.stdin, process.stdout
+
+        def ask(metric: str, votes: Votes) -> dict[str, Any]:
+            stdin.write(json.dumps({"metric": metric, "votes": votes}).encode() + b"\n")
+            stdin.flush()
+            return json.loads(stdout.readline())
+
+        yield ask
+        stdin.close()
+
+
+def random_votes(seed: int, rubrics: int) -> Votes:
+    chance = random.Random(seed)  # noqa: S311 - the same votes every time
+    turns, samples = chance.randint(1, 4), chance.randint(1, 6)
+    return [
+        [[chance.random() < 0.5 for _ in range(rubrics)] for _ in range(samples)]
+        for _ in range(turns)
+    ]
+
+
+def ours(metric: str, votes: Votes, params: dict[str, Any]) -> Score:
+    turns = tuple(
+        Turn(user=f"user {n}", response=f"response number {n}.") for n in range(len(votes))
+    )
+
+    def say(question: Question[Any]) -> object:
+        part = question.prompt.split("<<<response ", 1)[1].split("<<<end ", 1)[0]
+        turn = next(n for n in range(len(votes)) if f"response number {n}." in part)
+        said = votes[turn][question.sample]
+        return verdicts(*said) if "properties" in question.prompt else verdict(yes=said[0])
+
+    made = build(metric, {"samples": len(votes[0]), **params}, plugins.metrics())
+    outcome = judged(made, Case(id="c", turns=turns), Trace(id="t", turns=turns), Scripted(say))
+    assert isinstance(outcome, Score)
+    return outcome
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_final_response_match_is_adks(adk: Ask, seed: int):
+    votes = random_votes(seed, 1)
+    theirs = adk("final_response_match_v2", votes)
+    made = ours("final_response_match_v2", votes, {})
+    assert (made.value, [*made.turns]) == (theirs["score"], theirs["turns"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rubric_based_quality_is_adks(adk: Ask, seed: int):
+    votes = random_votes(seed, 1 + seed % 5)
+    name = "rubric_based_final_response_quality_v1"
+    theirs = adk(name, votes)
+    rubrics = [f"property {n}" for n in range(len(votes[0][0]))]
+    made = ours(name, votes, {"rubrics": rubrics})
+    assert (made.value, [*made.turns]) == (theirs["score"], theirs["turns"])

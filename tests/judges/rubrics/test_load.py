@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from karat.errors import FormatError, InputError
+from karat.judges.rubrics.builtin import managed, metric
+from karat.judges.rubrics.judge import RubricJudge
+from karat.judges.rubrics.load import read_rubric, rubric_class
+from karat.judges.rubrics.properties import PropertyJudge
+from karat.schema import Case, Score, ToolCall, Trace, Turn
+from tests.judges.rubrics.scripted import Scripted, agreeable, in_turn, judged, score, verdicts
+
+TACT = """\
+title = "How tactful the response is."
+question = "Is the response tactful?"
+scale = [1, 5]
+inputs = ["user", "response"]
+optional = ["tool_calls"]
+threshold = 3.5
+samples = 3
+combine = "mean"
+model = "openai:gpt-5-mini"
+
+[levels]
+1 = "Rude."
+5 = "Kind."
+"""
+TRACE = Trace(
+    id="t",
+    turns=(
+        Turn(user="Hi", response="Hello!", tool_calls=(ToolCall(name="wave"),)),
+        Turn(user="Bye", response="Ciao!"),
+    ),
+)
+
+
+def written(folder: Path, text: str, name: str = "tact.toml") -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_rubric_of_a_user_is_a_metric(tmp_path: Path):
+    kind = rubric_class(written(tmp_path, TACT))
+    assert (kind.name, kind.scale, kind.threshold) == ("tact", (1.0, 5.0), 3.5)
+    assert kind.needs == ("user", "response")
+    assert kind.__doc__ == "How tactful the response is."
+    assert kind().judge_model == "openai:gpt-5-mini"
+    ask = Scripted(lambda question: score(question.sample + 2))
+    outcome = judged(kind(), Case(id="c"), TRACE, ask)
+    assert isinstance(outcome, Score)
+    assert outcome.value == 3.0
+    assert outcome.turns == (3.0, 3.0)
+    first = ask.questions[0]
+    assert "- 1: Rude." in first.instructions
+    assert '{"name":"wave"}' in first.prompt
+    assert "tool_calls" not in ask.questions[-1].prompt  # not recorded in the second turn
+
+
+def test_parameters_win_over_the_file(tmp_path: Path):
+    kind = rubric_class(written(tmp_path, TACT))
+    made = kind(samples=1, model="anthropic:claude-sonnet-4-5")
+    assert (made.count, made.judge_model) == (1, "anthropic:claude-sonnet-4-5")
+
+
+def test_name_may_be_given_by_the_file_or_by_the_user(tmp_path: Path):
+    path = written(tmp_path, f'name = "manners"\n{TACT}')
+    assert rubric_class(path).name == "manners"
+    assert rubric_class(str(path), "kindness").name == "kindness"
+
+
+def test_yaml_says_the_same(tmp_path: Path):
+    pytest.importorskip("yaml")
+    text = "question: Is it tactful?\nscale: yes/no\ninputs: [response]\nlevels: {'yes': Kind.}\n"
+    kind = rubric_class(written(tmp_path, text, "tact.yaml"))
+    assert kind.scale == (0.0, 1.0)
+    assert kind.threshold is None
+    assert kind.__doc__ == "Is it tactful?"
+
+
+def test_conversation_is_judged_once(tmp_path: Path):
+    text = 'question = "Tactful?"\nscale = [1, 5]\nper = "conversation"\ninputs = ["conversation"]'
+    ask = in_turn([score(5)])
+    outcome = judged(rubric_class(written(tmp_path, text))(), Case(id="c"), TRACE, ask)
+    assert isinstance(outcome, Score)
+    assert outcome.turns == ()
+    assert "turn 1, user\n    Hi\n" in ask.questions[0].prompt
+    assert "turn 2, response\n    Ciao!\n" in ask.questions[0].prompt
+
+
+def test_properties_may_be_texts(tmp_path: Path):
+    text = (
+        'question = "Check."\nscale = "properties"\nper = "conversation"\ninputs = ["response"]\n'
+        'properties = ["It greets.", "It thanks."]'
+    )
+    kind = rubric_class(written(tmp_path, text))
+    assert issubclass(kind, PropertyJudge)
+    ask = in_turn([verdicts(True, False)])
+    outcome = judged(kind(), Case(id="c"), TRACE, ask)
+    assert isinstance(outcome, Score)
+    assert outcome.value == 0.5
+    assert outcome.reason == "not met: 2: why 2"
+    assert "- property_1: It greets." in ask.questions[0].instructions
+
+
+def test_file_that_is_not_there_is_said(tmp_path: Path):
+    with pytest.raises(InputError, match="no such file"):
+        rubric_class(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "hint"),
+    [
+        ('question = "Is the response tactful?"', "", "tact.toml: 'question' is missing", None),
+        ("scale = [1, 5]", "", "'scale' is missing", None),
+        ("scale = [1, 5]", "scale = [5, 1]", "line 3, scale: expected the lowest", "write [1, 5]"),
+        ("scale = [1, 5]", "scale = 5", "scale: expected a scale, got 5", "yes/no"),
+        ("scale = [1, 5]", 'scale = "yesno"', "scale: 'yesno' is none of", "did you mean 'yes/no'"),
+        ("scale = [1, 5]", "scale = [0, 1000]", "is too fine for a judge", None),
+        ('"response"]', '"respons"]', "inputs[1]: unknown input 'respons'", "mean 'response'?"),
+        ('inputs = ["user", "response"]', "", "'inputs' is missing", "such as inputs"),
+        ('["tool_calls"]', '["user"]', "optional: 'user' is an input already", None),
+        ("threshold = 3.5", "threshold = 6", "threshold: 6 is not on the scale", None),
+        ("samples = 3", "samples = 99", "samples: expected at most 25, got 99", None),
+        ("samples = 3", "samples = 1.5", "samples: expected a whole number from 1 on", None),
+        ('"mean"', '"majority"', "combine: 'majority' is none of 'median', 'mean'", None),
+        ('"openai:gpt-5-mini"', '"gpt-5"', "model: 'gpt-5' has no provider", "openai:"),
+        ('5 = "Kind."', '7 = "Kind."', "levels.7: '7' is no level of the scale", None),
+        ("threshold", "treshold", "unknown key 'treshold'", "did you mean 'threshold'?"),
+        ("[levels]", 'properties = ["x"]\n[levels]', "properties: only a rubric with", None),
+        ("[levels]", "[levels", "not valid TOML", None),
+    ],
+)  # fmt: skip
+def test_mistake_is_named_with_file_and_place(
+    tmp_path: Path, old: str, new: str, message: str, hint: str | None
+):
+    assert old in TACT
+    with pytest.raises(FormatError) as caught:
+        rubric_class(written(tmp_path, TACT.replace(old, new, 1)))
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path))
+    assert hint is None or hint in (caught.value.hint or "")
+
+
+def test_properties_must_be_there_and_have_ids_of_their_own(tmp_path: Path):
+    text = 'question = "Check."\nscale = "properties"\ninputs = ["response"]\n'
+    with pytest.raises(FormatError, match="'properties' is missing"):
+        rubric_class(written(tmp_path, text))
+    twice = '[[properties]]\nid = "a"\ntext = "b"\n' * 2
+    with pytest.raises(FormatError, match="two properties have the id 'a'"):
+        rubric_class(written(tmp_path, text + twice))
+
+
+def test_rubrics_that_come_with_karat_say_what_all_levels_mean():
+    for path in [*managed().values()]:
+        rubric = read_rubric(path)
+        assert rubric.properties or rubric.levels or rubric.kind == "sentences"
+    assert {*metric("Relevance").asks.levels} == {"1", "2", "3", "4", "5"}
+
+
+def test_any_change_of_a_rubric_changes_its_digest_and_not_that_of_the_words_around_it(
+    tmp_path: Path,
+):
+    first = rubric_class(written(tmp_path, TACT))()
+    for old, new in (("tactful?", "kind?"), ("Rude", "Harsh"), ('"mean"', '"median"')):
+        second = rubric_class(written(tmp_path, TACT.replace(old, new)))()
+        assert second.rubric != first.rubric
+        assert second.prompt == first.prompt
+    other = rubric_class(written(tmp_path, TACT.replace("threshold = 3.5", "threshold = 4")))()
+    assert (other.rubric, other.prompt) == (first.rubric, first.prompt)
+
+
+def test_any_change_of_the_words_around_a_rubric_changes_their_digest(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    before = metric("Relevance")()
+    digests = (before.prompt, before.rubric)
+    monkeypatch.setattr("karat.judges.rubrics.wording.ROLE", "You are a judge.")
+    assert before.prompt != digests[0]
+    assert before.rubric == digests[1]
+
+
+def test_scale_is_part_of_both(tmp_path: Path):
+    first = rubric_class(written(tmp_path, TACT))()
+    other = rubric_class(written(tmp_path, TACT.replace("[1, 5]", "[0, 5]")))()
+    assert other.rubric != first.rubric
+    assert other.prompt != first.prompt  # the shape of the answer is another one
+
+
+def test_all_judges_are_made_of_rubrics():
+    ask = Scripted(agreeable)
+    assert issubclass(metric("Relevance"), RubricJudge)
+    judged(metric("Relevance")(), Case(id="c"), TRACE, ask)
+    assert ask.questions[0].decides == "score"

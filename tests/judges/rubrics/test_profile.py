@@ -1,0 +1,113 @@
+"""Judges under scoring profiles: their names, and their scales."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from karat import plugins
+from karat.metrics import Answer, Ledger, Question, build
+from karat.metrics.question import T
+from karat.policy.apply import EXPLAIN_SCALES
+from karat.policy.profile import load_profile
+from karat.runner.pairing import Pair
+from karat.runner.plan import Plan, Use
+from karat.schema import Case, CaseResult, Failed, Json, ToolCall, Trace, Turn, Unscored
+from tests.judges.rubrics.scripted import Scripted, score
+
+STRICT = load_profile("assessment_strict")
+CASE = Case(
+    id="c",
+    turns=(Turn(user="Plan my week"),),
+    goal="A plan of five days",
+    metrics=tuple(f"{name}Explain" for name in EXPLAIN_SCALES),
+    profile="assessment_strict",
+)
+TRACE = Trace(
+    id="t",
+    turns=(
+        Turn(user="Plan my week", response="Day 1: rest.", tool_calls=(ToolCall(name="plan"),)),
+    ),
+)
+
+
+@dataclass
+class Marks:
+    """Gives every question of a scale the same mark."""
+
+    marks: dict[int, int]
+    model: str = "scripted:marks"
+    params: dict[str, Json] = field(default_factory=dict[str, Json])
+
+    async def ask(self, question: Question[T], ledger: Ledger) -> Answer[T] | Unscored | Failed:
+        high = 10 if "from 1 to 10" in question.instructions else 5
+        return await Scripted(lambda _: score(self.marks[high]))(question)
+
+    async def close(self) -> None:
+        pass
+
+
+def result(case: Case, marks: dict[int, int]) -> CaseResult:
+    metrics = [build(name, {}, plugins.metrics()) for name in EXPLAIN_SCALES]
+    uses = tuple(Use(metric=one, threshold=one.threshold, asker=Marks(marks)) for one in metrics)
+    plan = Plan(uses=uses, profiles={"assessment_strict": STRICT})
+    return asyncio.run(plan.judge(Pair(case, TRACE, "the same row"))).result
+
+
+def test_scales_are_those_that_the_policy_knows():
+    known = plugins.metrics()
+    assert {name: known[name].scale for name in EXPLAIN_SCALES} == EXPLAIN_SCALES
+    assert {*STRICT.metrics} == {*EXPLAIN_SCALES}
+
+
+def test_scale_of_ten_is_rescaled_before_it_is_mixed():
+    made = result(CASE, {5: 4, 10: 10})
+    assert made.judgement
+    # PerceivedIntelligence weighs .12 of 1.00, and its best is 5
+    assert made.judgement.composite == pytest.approx(4 * 0.88 + 5 * 0.12)
+    assert made.status == "passed"
+    raw = {one.metric: one.value for one in made.scores}
+    assert raw["PerceivedIntelligence"] == 10.0
+
+
+def test_default_threshold_of_the_scale_of_ten_is_that_of_the_profiles():
+    low, high = plugins.metrics()["PerceivedIntelligence"].scale
+    threshold = plugins.metrics()["PerceivedIntelligence"].threshold
+    assert threshold is not None
+    assert high is not None
+    assert (
+        1 + (threshold - low) / (high - low) * 4
+        == STRICT.metrics["PerceivedIntelligence"].threshold
+    )
+
+
+def test_middle_of_the_scale_of_ten_falls_short():
+    made = result(CASE, {5: 5, 10: 6})
+    assert made.judgement
+    assert made.judgement.reason == "Below threshold: PerceivedIntelligence=3.22 (<3.50)"
+
+
+def test_hard_fail_is_by_the_names_of_the_judges():
+    made = result(CASE, {5: 2, 10: 10})
+    assert made.judgement
+    assert made.judgement.reason.startswith("Hard-fail metrics (<3.00): TaskAdherence=2.00")
+
+
+def test_only_the_evals_that_a_row_asks_for_are_asked():
+    case = Case(id="c", turns=CASE.turns, metrics=("RelevanceExplain", "Fluency"))
+    made = result(case, {5: 4, 10: 9})
+    asked = [one.metric for one in made.scores if one.status != "unscored"]
+    assert asked == ["Relevance", "Fluency"]
+    left = next(one for one in made.scores if one.metric == "Empathy")
+    assert left.reason == "the case does not ask for it"
+
+
+def test_judged_and_offline_metrics_of_the_same_word_are_told_apart():
+    known = plugins.metrics()
+    for judged, offline in (("Relevance", "relevance"), ("Coherence", "coherence")):
+        assert known[judged].judged
+        assert not known[offline].judged
+        assert offline in (known[judged].__doc__ or "")
+        assert not STRICT.weighs(offline)
