@@ -45,17 +45,17 @@ class ToolTrajectory(Metric):
             wished = _WISHED[id(case)]
         except KeyError:
             wished = _wished(case)
-        if wished is None:
-            return self._whole(case, trace)
+            if wished is None:
+                return self._whole(case, trace)
         made: list[Json] = []
         for turn in trace.turns:
             calls = turn.tool_calls
             if calls is None:
                 return self._by_turn(case, trace)
-            made.append(len(calls))
             for call in calls:
                 made.append(call.name)
                 made.append(call.args)
+            made.append(None)
         return wished.perfect if made == wished.calls else self._by_turn(case, trace)
 
     def _by_turn(self, case: Case, trace: Trace) -> Score | Unscored:
@@ -63,22 +63,25 @@ class ToolTrajectory(Metric):
             return NO_ARGS
         match, same = _MATCH[self.match_type], self._same()
         values: list[float | None] = []
-        wrong: list[tuple[int, str]] = []
+        wrong: list[str] = []
+        several = len(case.turns) > 1 or len(trace.turns) > 1
         for golden, made in zip_longest(case.turns, trace.turns):
             if golden is None or made is None:
-                values.append(0.0)
                 why = "the turn is missing" if made is None else "the turn is not expected"
-                wrong.append((len(values), why))
-                continue
-            expected, actual = golden.tool_calls or (), made.tool_calls
-            if actual is None:
+            elif made.tool_calls is None:
                 values.append(None)
-            elif match(expected, actual, same):
+                continue
+            elif match(golden.tool_calls or (), made.tool_calls, same):
                 values.append(1.0)
+                continue
             else:
-                values.append(0.0)
-                wrong.append((len(values), _culprit(expected, actual, same)))
-        return _mean(values, wrong)
+                why = _culprit(golden.tool_calls or (), made.tool_calls, same)
+            values.append(0.0)
+            wrong.append(f"turn {len(values)}: {why}" if several else why)
+        known = [value for value in values if value is not None]
+        if not known:
+            return _NOT_RECORDED
+        return Score(value=mean(known), turns=tuple(values), reason="; ".join(wrong))
 
     def _whole(self, case: Case, trace: Trace) -> Score | Unscored:
         expected = case.tool_calls
@@ -106,7 +109,7 @@ class _Wished(Noun, frozen=True):
     case: Case
     """Kept, so that no other case gets its identity."""
     calls: list[Json]
-    """For each turn the number of its calls, then their names and arguments."""
+    """Names and arguments, and `None` in the place of a name where a turn ends."""
     perfect: Score
 
 
@@ -123,21 +126,12 @@ def _wished(case: Case) -> _Wished | None:
         _WISHED.clear()
     calls: list[Json] = []
     for turn in case.turns:
-        calls.append(len(turn.tool_calls or ()))
         for call in turn.tool_calls or ():
             calls += call.name, call.args
+        calls.append(None)
     perfect = Score(value=1.0, turns=(1.0,) * len(case.turns))
     _WISHED[id(case)] = wished = _Wished(case, calls, perfect)
     return wished
-
-
-def _mean(values: list[float | None], wrong: list[tuple[int, str]]) -> Score | Unscored:
-    known = [value for value in values if value is not None]
-    if not known:
-        return _NOT_RECORDED
-    several = len(values) > 1
-    reason = "; ".join([f"turn {turn}: {why}" if several else why for turn, why in wrong])
-    return Score(value=mean(known), turns=tuple(values), reason=reason)
 
 
 def _culprit(expected: Calls, actual: Calls, same: Same) -> str:
