@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from bench.measure import ROOT
@@ -42,12 +43,17 @@ def explain(megabytes: int) -> Path:
     return kept(f"explain-{megabytes}.jsonl", lambda: _until(megabytes, _explain_rows()))
 
 
+def answered(cases: int) -> Path:
+    """The same rows, which ask for no metrics or profile of their own."""
+    return kept(f"answered-{cases}.jsonl", lambda: islice(_answered_rows(), cases))
+
+
 def table(megabytes: int) -> Path:
     """A CSV of inputs and expected outputs."""
     return kept(f"table-{megabytes}.csv", lambda: _until(megabytes, _table_rows()))
 
 
-def kept(name: str, chunks: Callable[[], Iterator[bytes] | list[bytes]]) -> Path:
+def kept(name: str, chunks: Callable[[], Iterable[bytes]]) -> Path:
     path = FOLDER / name
     if not path.exists():
         FOLDER.mkdir(exist_ok=True)
@@ -134,6 +140,12 @@ def _explain_rows() -> Iterator[bytes]:
             "expected_contract": "SupportAnswer",
         }
         yield json.dumps(row).encode() + b"\n"
+
+
+def _answered_rows() -> Iterator[bytes]:
+    for line in _explain_rows():
+        row = json.loads(line) | {"required_evals": [], "threshold_profile": None}
+        yield json.dumps({key: value for key, value in row.items() if value}).encode() + b"\n"
 
 
 def _table_rows() -> Iterator[bytes]:

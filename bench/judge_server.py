@@ -1,16 +1,22 @@
 """A provider that takes a while and always says the same: what is left to measure is the caller.
 
-python -m bench.judge_server --latency 0.2 prints its address, and serves until it is stopped.
+It speaks the wire of OpenAI and that of Gemini. `python -m bench.judge_server --latency 0.2` prints
+its address, and serves until it is stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
-_ANSWER = {
+# Everything that somebody who asks for a verdict looks for: our own shape, and that of google-adk.
+_OURS = json.dumps({"explanation": "It says the same.", "verdict": "yes"})
+_ADK = json.dumps({"reasoning": "It says the same.", "is_the_agent_response_valid": "valid"})
+_OPENAI = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
     "created": 1700000000,
@@ -18,28 +24,40 @@ _ANSWER = {
     "choices": [
         {
             "index": 0,
-            "message": {"role": "assistant", "content": '{"verdict": "yes", "reason": "It is."}'},
+            "message": {"role": "assistant", "content": _OURS},
             "finish_reason": "stop",
         }
     ],
     "usage": {"prompt_tokens": 400, "completion_tokens": 12, "total_tokens": 412},
+}
+_GEMINI = {
+    "candidates": [
+        {"content": {"role": "model", "parts": [{"text": _ADK}]}, "finishReason": "STOP"}
+    ],
+    "usageMetadata": {"promptTokenCount": 400, "candidatesTokenCount": 12, "totalTokenCount": 412},
 }
 
 
 async def serve(latency: float, port: int) -> None:
     """Until cancelled."""
 
-    async def answer(request: web.Request) -> web.Response:
-        await request.read()
-        await asyncio.sleep(latency)
-        return web.json_response(_ANSWER)
+    def saying(answer: object) -> Handler:
+        body = json.dumps(answer).encode()
+
+        async def answered(request: web.Request) -> web.Response:
+            await request.read()
+            await asyncio.sleep(latency)
+            return web.Response(body=body, content_type="application/json")
+
+        return answered
 
     app = web.Application()
-    app.router.add_post("/v1/chat/completions", answer)
+    app.router.add_post("/v1/chat/completions", saying(_OPENAI))
+    app.router.add_post("/v1beta/models/{model}", saying(_GEMINI))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
-    print(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", flush=True)
+    print(f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
     await asyncio.Event().wait()
 
 

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from karat.api import (
+        calibrate,
         capture,
         check,
         checkout,
@@ -51,6 +52,7 @@ __all__ = [
     "Trace",
     "Turn",
     "Unscored",
+    "calibrate",
     "capture",
     "check",
     "checkout",

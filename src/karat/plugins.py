@@ -28,16 +28,31 @@ FORMATS = {
     "simulation": "karat.datasets.formats.simulation:Simulation",
     "test": "karat.datasets.formats.test:QueryLists",
 }
+_JUDGED = (
+    "Coherence",
+    "Empathy",
+    "final_response_match_v2",
+    "Fluency",
+    "hallucinations_v1",
+    "Helpfulness",
+    "IntentResolution",
+    "multi_turn_task_success_v1",
+    "multi_turn_tool_use_quality_v1",
+    "multi_turn_trajectory_quality_v1",
+    "per_turn_user_simulator_quality_v1",
+    "PerceivedIntelligence",
+    "Relevance",
+    "response_correctness",
+    "response_evaluation_score",
+    "rubric_based_final_response_quality_v1",
+    "rubric_based_multi_turn_trajectory_quality_v1",
+    "rubric_based_tool_use_quality_v1",
+    "safety_v1",
+    "TaskAdherence",
+    "ToolCallAccuracy",
+)
+"""Metrics whose rubrics come with Karat."""
 METRICS = {
-    "Coherence": "karat.judges.rubrics.builtin:Coherence",
-    "Empathy": "karat.judges.rubrics.builtin:Empathy",
-    "Fluency": "karat.judges.rubrics.builtin:Fluency",
-    "Helpfulness": "karat.judges.rubrics.builtin:Helpfulness",
-    "IntentResolution": "karat.judges.rubrics.builtin:IntentResolution",
-    "PerceivedIntelligence": "karat.judges.rubrics.builtin:PerceivedIntelligence",
-    "Relevance": "karat.judges.rubrics.builtin:Relevance",
-    "TaskAdherence": "karat.judges.rubrics.builtin:TaskAdherence",
-    "ToolCallAccuracy": "karat.judges.rubrics.builtin:ToolCallAccuracy",
     "agent_handoffs": "karat.metrics.handoffs:AgentHandoffs",
     "agent_routing": "karat.metrics.routing:AgentRouting",
     "bleu": "karat.metrics.overlap:Bleu",
@@ -53,29 +68,17 @@ METRICS = {
     "cost": "karat.metrics.cost:Cost",
     "exact_match": "karat.metrics.matching:ExactMatch",
     "factuality": "karat.metrics.factuality:Factuality",
-    "final_response_match_v2": "karat.judges.rubrics.builtin:final_response_match_v2",
     "grounding_utilization": "karat.metrics.grounding:GroundingUtilization",
     "hallucination": "karat.metrics.hallucination:Hallucination",
-    "hallucinations_v1": "karat.judges.rubrics.builtin:hallucinations_v1",
     "inference_call_count_v1": "karat.metrics.efficiency:InferenceCallCount",
     "invocation_duration_v1": "karat.metrics.efficiency:TurnDuration",
     "latency": "karat.metrics.latency:Latency",
-    "multi_turn_task_success_v1": "karat.judges.rubrics.builtin:multi_turn_task_success_v1",
-    "multi_turn_tool_use_quality_v1": "karat.judges.rubrics.builtin:multi_turn_tool_use_quality_v1",
-    "multi_turn_trajectory_quality_v1": "karat.judges.rubrics.builtin:multi_turn_trajectory_quality_v1",
     "output_density": "karat.metrics.token_usage:OutputDensity",
-    "per_turn_user_simulator_quality_v1": "karat.judges.rubrics.builtin:per_turn_user_simulator_quality_v1",
     "regex": "karat.metrics.matching:Regex",
     "relevance": "karat.metrics.relevance:Relevance",
-    "response_correctness": "karat.judges.rubrics.builtin:response_correctness",
-    "response_evaluation_score": "karat.judges.rubrics.builtin:response_evaluation_score",
     "response_match_score": "karat.metrics.response_match:ResponseMatch",
     "rouge_l": "karat.metrics.overlap:RougeL",
-    "rubric_based_final_response_quality_v1": "karat.judges.rubrics.builtin:rubric_based_final_response_quality_v1",
-    "rubric_based_multi_turn_trajectory_quality_v1": "karat.judges.rubrics.builtin:rubric_based_multi_turn_trajectory_quality_v1",
-    "rubric_based_tool_use_quality_v1": "karat.judges.rubrics.builtin:rubric_based_tool_use_quality_v1",
     "safety": "karat.metrics.safety:Safety",
-    "safety_v1": "karat.judges.rubrics.builtin:safety_v1",
     "sandbox_usage": "karat.metrics.tools:SandboxUsage",
     "semantic_similarity": "karat.metrics.semantic:SemanticSimilarity",
     "state_management_fidelity": "karat.metrics.state:StateFidelity",
@@ -88,6 +91,7 @@ METRICS = {
     "tool_usage_accuracy": "karat.metrics.tool_usage:ToolUsage",
     "tool_utilization": "karat.metrics.tools:ToolUtilization",
     "trajectory_accuracy": "karat.metrics.trajectory:Trajectory",
+    **{name: f"karat.judges.rubrics.builtin:{name}" for name in _JUDGED},
 }
 
 
@@ -163,7 +167,8 @@ class Metrics(Mapping[str, type[Metric]]):
         return self._group.load(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted([*self._group.own, *self._group.others]))
+        names = [*self._group.own, *self._group.others]
+        return iter(sorted(names, key=lambda name: (name.lower(), name)))
 
     def __len__(self) -> int:
         return len(self._group.own) + len(self._group.others)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -67,3 +68,28 @@ def test_offline_metrics_ask_nobody():
     assert panel.asker(made_metric(MetricChoice(name="exact_match"))) is None
     with pytest.raises(UsageError, match="has no provider"):
         panel.asker(made_metric(MetricChoice(name="Empathy")))
+
+
+RUBRIC = """
+question = "Is the response tactful?"
+scale = "yes/no"
+inputs = ["response"]
+"""
+
+
+def test_a_rubric_of_the_users_own_is_a_metric(tmp_path: Path):
+    path = tmp_path / "tact.toml"
+    path.write_text(RUBRIC, "utf-8")
+    assert made_metric(MetricChoice(name=str(path))).name == "tact"
+    assert made_metric(MetricChoice(name="kindness", rubric=str(path))).name == "kindness"
+
+
+def test_a_rubric_cannot_take_the_name_of_another_metric(tmp_path: Path):
+    path = tmp_path / "relevance.toml"
+    path.write_text(RUBRIC, "utf-8")
+    with pytest.raises(UsageError, match="there is a metric 'relevance' already"):
+        made_metric(MetricChoice(name=str(path)))
+
+
+def test_an_eval_may_be_asked_for_as_rows_do():
+    assert made_metric(MetricChoice(name="RelevanceExplain")).name == "Relevance"

@@ -17,7 +17,7 @@ def optional(module: str) -> Any:
     except ImportError as error:
         package = module.partition(".")[0]
         raise UsageError(
-            f"comparing runs needs the package {package!r}, which is not installed",
+            f"statistics need the package {package!r}, which is not installed",
             hint="pip install 'karat[stats]'",
         ) from error
 

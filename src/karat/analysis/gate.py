@@ -8,9 +8,10 @@ from math import fsum
 import msgspec
 
 from karat.analysis.align import by_case
+from karat.analysis.calibrated import calibration_checks
 from karat.analysis.columns import pass_rates, scores
 from karat.errors import RefusedError, UsageError
-from karat.schema import Check, Comparison, GateRules, MetricComparison, MetricUse, Run
+from karat.schema import Calibration, Check, Comparison, GateRules, MetricComparison, MetricUse, Run
 
 _SHOWN = 5
 
@@ -22,16 +23,20 @@ def without(run: Run, cases: Collection[str]) -> Run:
 
 
 def checks(
-    run: Run, rules: GateRules, baseline: Run | None, comparison: Comparison | None
+    run: Run,
+    rules: GateRules,
+    baseline: Run | None,
+    comparison: Comparison | None,
+    calibrations: Sequence[Calibration] = (),
 ) -> Iterator[Check]:
     """Hold a run to the rules. A gate that checks nothing is an error, not a pass."""
     asked = comparison or rules.thresholds or rules.min_pass_rate is not None
-    if not asked and not rules.require_calibration:
+    if not asked and not rules.calibrated:
         hint = "give --baseline, --threshold or --min-pass-rate, or write them into [gate]"
         raise UsageError("nothing to hold the run to", hint=hint)
     yield _scored(run, rules, baseline)
-    if rules.require_calibration:
-        yield _calibrated()
+    if rules.calibrated:
+        yield from calibration_checks(run, rules, calibrations)
     for name, threshold in rules.thresholds.items():
         yield _threshold(run, name, threshold)
     if rules.min_pass_rate is not None:
@@ -64,10 +69,6 @@ def _without_verdict(run: Run) -> list[str]:
     cases = by_case(run)
     rates = pass_rates(cases.values())
     return [case for case, rate in zip(cases, rates, strict=True) if rate is None]
-
-
-def _calibrated() -> Check:
-    return Check("calibration", "failed", "the run records no calibration of its judges")
 
 
 def _threshold(run: Run, name: str, threshold: float) -> Check:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from karat.api.answers import Answer
+    from karat.api.calibrating import MIN_KAPPA, agrees, calibrate
+    from karat.api.calibrations import keep_calibration
     from karat.api.cases import Scores, Suite, check, score, suite
     from karat.api.comparisons import ALPHA, MARGIN, compare, gate, gate_rules
     from karat.api.configuration import settings
@@ -51,13 +53,16 @@ if TYPE_CHECKING:
 __all__ = [
     "ALPHA",
     "MARGIN",
+    "MIN_KAPPA",
     "REGISTRY",
     "Answer",
     "Head",
     "Record",
     "Scores",
     "Suite",
+    "agrees",
     "apply_policy",
+    "calibrate",
     "capture",
     "changelog",
     "check",
@@ -74,6 +79,7 @@ __all__ = [
     "gate_rules",
     "import_runs",
     "json_schema",
+    "keep_calibration",
     "keep_run",
     "label_run",
     "lint",
@@ -111,6 +117,8 @@ __all__ = [
 
 _HOMES = {
     "answers": {"Answer"},
+    "calibrating": {"MIN_KAPPA", "agrees", "calibrate"},
+    "calibrations": {"keep_calibration"},
     "cases": {"Scores", "Suite", "check", "score", "suite"},
     "comparisons": {"ALPHA", "MARGIN", "compare", "gate", "gate_rules"},
     "golden": {"convert", "json_schema", "save", "subset", "summarise", "validate"},

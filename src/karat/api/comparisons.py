@@ -10,8 +10,10 @@ from pathlib import Path
 import msgspec
 
 from karat.analysis import gate as analysis
+from karat.analysis.calibrated import deciding
 from karat.analysis.compare import compare as _compare
 from karat.analysis.rules import ALPHA, MARGIN, Rules
+from karat.api.calibrations import find_calibrations
 from karat.api.history import find_run
 from karat.api.loading import PathName
 from karat.config import find_config, load_config, load_quarantine
@@ -38,7 +40,11 @@ def gate_rules(config: Path | None = None, **flags: object) -> GateRules:
     """The rules of a config, or of the `karat.toml` that is here, under the flags."""
     path = config or find_config(Path.cwd())
     found = load_config(path).gate if path else GateRules()
-    given = {name: value for name, value in flags.items() if value not in (None, False, (), {})}
+    given = {
+        name: value
+        for name, value in flags.items()
+        if value is not None and value is not False and value not in ((), {})  # 0 is a number
+    }
     return msgspec.structs.replace(found, **given)
 
 
@@ -60,7 +66,8 @@ def gate(run: Run | PathName, rules: GateRules) -> Gate:
             rules.metrics,
         ),
     )
-    checks = tuple(analysis.checks(made, rules, before, comparison))
+    known = find_calibrations(deciding(made, rules), rules) if rules.calibrated else ()
+    checks = tuple(analysis.checks(made, rules, before, comparison, known))
     return Gate(
         run=made.id,
         baseline=before.id if before else None,

@@ -11,7 +11,9 @@ import msgspec
 
 from karat import judges, plugins
 from karat.config import MetricChoice
+from karat.errors import UsageError
 from karat.metrics import Asker, Judge, Metric, build
+from karat.policy.profile import canonical
 from karat.schema import JudgeChoice
 from karat.store import is_there, open_store
 from karat.store.shelf import Shelf
@@ -24,12 +26,17 @@ _DEFINING = {"template", "is_managed", "managed_metric_name"}
 def made_metric(choice: MetricChoice) -> Metric:
     """The metric that a user asked for: one that is installed, one that a file defines, or a rubric
     of the user's own."""
-    if choice.rubric or choice.name.endswith(_RUBRICS):
-        kind = judges.rubric_class(choice.rubric or choice.name)
+    if choice.rubric:
+        kind = judges.rubric_class(choice.rubric, choice.name)
+    elif choice.name.endswith(_RUBRICS):
+        kind = judges.rubric_class(choice.name)
     elif _DEFINING & choice.definition.keys():
         kind = judges.definition_class(choice.name, choice.definition)
     else:
-        return build(choice.name, choice.params, plugins.metrics())
+        return build(canonical(choice.name), choice.params, plugins.metrics())
+    if kind.name in plugins.metrics():
+        hint = "give it a name that no installed metric has"
+        raise UsageError(f"there is a metric {kind.name!r} already", where=choice.name, hint=hint)
     return build(choice.name, choice.params, {choice.name: kind})
 
 

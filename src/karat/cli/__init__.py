@@ -35,6 +35,7 @@ _COMMANDS = {
     "report": ("history", "Show a run again, in any form."),
     "compare": ("compare", "Is the difference between two runs real?"),
     "gate": ("compare", "May a run pass? One exit code for CI."),
+    "calibrate": ("calibrate", "How well does a judge agree with people?"),
     "store": ("history", "Check, copy and clear out the store of runs."),
 }
 

@@ -89,6 +89,18 @@ def compare(
 @click.option("--strict", is_flag=True, help="What is inconclusive fails.")
 @click.option("--allow-unscored", is_flag=True, help="Cases that cannot be scored may pass.")
 @click.option("--require-calibration", is_flag=True, help="Judges must have been calibrated.")
+@click.option(
+    "--min-kappa",
+    type=click.FloatRange(-1, 1),
+    help="What the lower end of their kappa must reach; 0.4.",
+)
+@click.option(
+    "--calibration",
+    "calibrations",
+    multiple=True,
+    type=FILE,
+    help="A file with a calibration; the store has others.",
+)
 @click.option("--quarantine", type=FILE, help="Cases that may not decide, each with owner and day.")
 @click.option("-c", "--config", type=FILE, help="karat.toml, with the rules in [gate].")
 @output_options("md")
@@ -103,6 +115,8 @@ def gate(
     strict: bool,
     allow_unscored: bool,
     require_calibration: bool,
+    min_kappa: float | None,
+    calibrations: tuple[Path, ...],
     quarantine: Path | None,
     config: Path | None,
     form: str,
@@ -130,6 +144,8 @@ def gate(
         strict=strict,
         allow_unscored=allow_unscored,
         require_calibration=require_calibration,
+        min_kappa=min_kappa,
+        calibrations=tuple(map(str, calibrations)),
         quarantine=quarantine and str(quarantine),
     )
     made = api.gate(run, rules)

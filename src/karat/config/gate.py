@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karat.config.paths import inside
+from karat.config.paths import inside, matching
 from karat.config.table import Table
 from karat.schema import GateRules
 
@@ -25,6 +25,12 @@ def read_gate(table: Table, folder: Path) -> GateRules:
         strict=table.flag("strict") or False,
         allow_unscored=table.flag("allow_unscored") or False,
         require_calibration=table.flag("require_calibration") or False,
+        min_kappa=table.number("min_kappa"),
+        calibrations=tuple(
+            path
+            for value in table.texts("calibrations")
+            for path in matching(table, "calibrations", value, folder)
+        ),
         quarantine=quarantine and inside(table, "quarantine", quarantine, folder),
     )
     table.close()

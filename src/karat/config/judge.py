@@ -17,10 +17,8 @@ def read_judge(top: Table) -> JudgeChoice | None:
 
 
 def _choice(table: Table) -> JudgeChoice:
-    model = table.text("model")
-    if model is None:
-        raise table.missing("model")
     given = {
+        "model": table.text("model"),
         "url": table.text("url"),
         "key_env": table.text("key_env"),
         "temperature": table.number("temperature"),
@@ -32,7 +30,7 @@ def _choice(table: Table) -> JudgeChoice:
     }
     table.close()
     stated = {name: value for name, value in given.items() if value is not None}
-    return msgspec.structs.replace(JudgeChoice(model=model), **stated)
+    return msgspec.structs.replace(JudgeChoice(), **stated)
 
 
 def _positive(table: Table, name: str) -> float | None:

@@ -88,6 +88,7 @@ class Judging:
                     await room.acquire()
                     begun += 1
                     tasks.append(group.create_task(judged(pair)))
+                    await asyncio.sleep(0)  # the first are asked while the last are made
                 group.create_task(_handed_over(number, tasks, unmatched, finished))
 
 

@@ -1,5 +1,15 @@
 """The nouns: what golden data, recordings and results are made of. No I/O."""
 
+from karat.schema.calibration import (
+    Agreement,
+    Calibration,
+    Confusion,
+    Disagreement,
+    Label,
+    Measured,
+    Opinion,
+    Unjudged,
+)
 from karat.schema.case import Case, Scenario, Session, content_id
 from karat.schema.comparison import (
     Alignment,
@@ -62,10 +72,12 @@ from karat.schema.usage import ModelCall, Usage
 from karat.schema.verdicts import Verdicts
 
 __all__ = [
+    "Agreement",
     "Alignment",
     "Asked",
     "Attempts",
     "Bump",
+    "Calibration",
     "Captured",
     "Case",
     "CaseCounts",
@@ -76,12 +88,14 @@ __all__ = [
     "ComparedRun",
     "Comparison",
     "Conclusion",
+    "Confusion",
     "Conversion",
     "CountedCases",
     "Dataset",
     "DatasetUse",
     "Diff",
     "Difference",
+    "Disagreement",
     "Estimate",
     "Exchange",
     "Failed",
@@ -98,11 +112,13 @@ __all__ = [
     "JudgeChoice",
     "JudgeUse",
     "Judgement",
+    "Label",
     "Lineage",
     "LintRule",
     "LintedFile",
     "Loss",
     "Mean",
+    "Measured",
     "Message",
     "MetricComparison",
     "MetricInfo",
@@ -112,6 +128,7 @@ __all__ = [
     "ModelCall",
     "Moved",
     "Noun",
+    "Opinion",
     "Origin",
     "PairedMetric",
     "Passes",
@@ -142,6 +159,7 @@ __all__ = [
     "Turn",
     "Understanding",
     "Understood",
+    "Unjudged",
     "Unmatched",
     "Unscored",
     "Usage",

@@ -1,5 +1,6 @@
-"""The fingerprint of golden data: of what it says, not of how a file writes it down. And of runs,
-of the very bytes of their JSON, so that it can be derived again from what was written."""
+"""The fingerprint of golden data: of what it says, not of how a file writes it down. And of runs
+and calibrations, of the very bytes of their JSON, so that it can be derived again from what was
+written."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ from itertools import islice
 
 import msgspec
 
+from karat.schema.calibration import Label
 from karat.schema.case import Case
 from karat.schema.dataset import Dataset
+from karat.schema.run import MetricUse
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _TOGETHER = 1000
@@ -49,3 +52,23 @@ def run_id(dataset: bytes, metrics: bytes, cases: Iterable[bytes]) -> str:
         digest.update(b"," + more)
     digest.update(b"]]")
     return f"run-{digest.hexdigest()}"
+
+
+def labels_digest(labels: Iterable[Label]) -> str:
+    """The fingerprint of what people said, whatever the order and the format of the file."""
+    told = sorted(_encode(msgspec.structs.replace(one, where="")) for one in labels)
+    return "sha256:" + sha256(b"\n".join(told)).hexdigest()
+
+
+def binding_digest(use: MetricUse) -> str:
+    """The fingerprint of what a calibration holds for: if any of it moves, it is another judge."""
+    bound = [use.name, use.version, use.params, use.judge or None]
+    return "sha256:" + sha256(_encode(bound)).hexdigest()
+
+
+def calibration_digest(document: bytes) -> str:
+    """The fingerprint of the JSON of a calibration, without the fingerprint that is in it."""
+    fields = msgspec.json.decode(document, type=dict[str, msgspec.Raw])
+    fields.pop("digest", None)
+    told = msgspec.json.format(msgspec.json.encode(fields), indent=-1)
+    return "sha256:" + sha256(told).hexdigest()

@@ -24,8 +24,17 @@ class GateRules(Noun, frozen=True, kw_only=True):
     """Does what is inconclusive fail?"""
     allow_unscored: bool = False
     require_calibration: bool = False
+    min_kappa: float | None = None
+    """What the lower end of a judge's kappa must reach."""
+    calibrations: tuple[str, ...] = ()
+    """Files with calibrations; the store has others."""
     quarantine: str | None = None
     """The file with the cases that may not decide."""
+
+    @property
+    def calibrated(self) -> bool:
+        """Must judges be calibrated? Who says how well, or by which file, says that they must."""
+        return self.require_calibration or self.min_kappa is not None or bool(self.calibrations)
 
 
 class Check(Noun, frozen=True, omit_defaults=False):

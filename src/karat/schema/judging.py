@@ -25,7 +25,7 @@ class JudgeChoice(Noun, frozen=True):
     concurrency: int = 16
     """Calls at the same time, at most."""
     deadline: float = 60.0
-    """Seconds for one question, all its retries included."""
+    """Seconds for one call."""
     max_calls: int | None = None
     """Calls of the whole run."""
     max_cost: float | None = None

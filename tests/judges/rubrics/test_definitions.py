@@ -193,6 +193,20 @@ def test_managed_metric_has_a_rubric_of_ours_and_the_columns_of_the_definition()
     assert "Porto" not in ask.questions[0].prompt.split("<<<response")[1].split("<<<end")[0]
 
 
+def test_managed_metric_is_shown_what_else_the_definition_maps():
+    made = definition_class(
+        "quality",
+        {
+            "is_managed": True,
+            "managed_metric_name": "GENERAL_QUALITY",
+            "dataset_mapping": {"truth": {"source_column": "reference_data:expected_behavior"}},
+        },
+    )
+    question = asked(made)
+    assert "- truth: the column reference_data:expected_behavior" in question.instructions
+    assert "asks first" in question.prompt
+
+
 @pytest.mark.parametrize(
     ("template", "message", "hint"),
     [
@@ -254,6 +268,21 @@ def test_braces_of_other_things_are_left_alone():
             {"is_managed": True, "managed_metric_name": "GENERAL_QUALTY"},
             "managed_metric_name: unknown managed metric 'GENERAL_QUALTY'",
             "did you mean 'GENERAL_QUALITY'?",
+        ),
+        (
+            {
+                "is_managed": True,
+                "managed_metric_name": "GENERAL_QUALITY",
+                "score_range": None,
+                "dataset_mapping": {
+                    "response": {
+                        "template": "{user_inputs} {eval_id}",
+                        "source_columns": ["user_inputs", "eval_id"],
+                    }
+                },
+            },
+            "dataset_mapping.response: a managed metric takes one column",
+            "write a template of your own",
         ),
         (
             {"is_managed": True, "managed_metric_name": "SAFETY"},

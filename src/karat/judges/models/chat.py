@@ -34,7 +34,7 @@ class _Received:
 class Chat:
     """A model behind an OpenAI-compatible endpoint."""
 
-    at_once = None
+    at_once: int | None = None
 
     def __init__(
         self,

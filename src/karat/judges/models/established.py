@@ -26,7 +26,7 @@ class Established:
     """A model of a provider that has a client of its own."""
 
     words = False
-    at_once = None
+    at_once: int | None = None
 
     def __init__(self, access: Access) -> None:
         self.name = access.name

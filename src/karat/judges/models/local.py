@@ -35,7 +35,7 @@ class Local:
     same question always has the same answer."""
 
     words = True
-    at_once = 1
+    at_once: int | None = 1
 
     def __init__(self, weights: Path, *, name: str) -> None:
         self.name = name

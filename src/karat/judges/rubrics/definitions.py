@@ -92,22 +92,33 @@ def _managed(definition: Mapping[str, Json], place: Place) -> tuple[Rubric, tupl
     if scale and scale != (rubric.low, rubric.high):
         told = f"{wanted} is on a scale from {rubric.low:g} to {rubric.high:g}"
         place.at("score_range").fail(told, "leave it out, or write a template of your own")
-    mapped = {_ROLES.get(one, one): filling for one, filling in _mapping(definition, place).items()}
-    parts = tuple(_replaced(part, mapped) for part in parts_of(rubric))
+    parts = _filled(rubric, definition, place)
     guidelines = definition.get("natural_language_guidelines")
     question = f"{rubric.question.strip()}\n\n{guidelines}" if guidelines else rubric.question
     about = str(definition.get("description") or rubric.about)
-    return msgspec.structs.replace(
-        rubric, question=question, about=about, per="conversation"
-    ), parts
+    whole = msgspec.structs.replace(rubric, question=question, about=about, per="conversation")
+    return whole, parts
 
 
-def _replaced(part: Part, mapped: Mapping[str, _Filling]) -> Part:
-    """The part as the definition fills it, if it does."""
-    filling = mapped.get(part.input.name)
-    if filling is None or len(filling.parts) != 1:
+def _filled(rubric: Rubric, definition: Mapping[str, Json], place: Place) -> tuple[Part, ...]:
+    """The parts of a managed metric: as the definition fills them, and what else it maps."""
+    written = definition.get("dataset_mapping") or {}
+    mapped: dict[str, Part] = {}
+    for one, filling in _mapping(definition, place).items():
+        if len(filling.parts) != 1:
+            why = "a managed metric takes one column for each placeholder"
+            place.at("dataset_mapping").at(one).fail(why, "write a template of your own")
+        mapped[_ROLES.get(one, one)] = filling.parts[0]
+    own = parts_of(rubric)
+    known = {part.input.name for part in own}
+    asked = {_ROLES.get(one, one) for one in written} if isinstance(written, dict) else set[str]()
+    more = [part._replace(required=False) for name, part in mapped.items() if name in asked - known]
+    return (*(_replaced(part, mapped.get(part.input.name)) for part in own), *more)
+
+
+def _replaced(part: Part, own: Part | None) -> Part:
+    if own is None:
         return part
-    (own,) = filling.parts
     known = part.input._replace(read=own.input.read, lacking=own.input.lacking, need=own.input.need)
     return Part(known, required=part.required, default=own.default)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from karat.judges.rubrics.phrases import ANSWER_KEYS, DECIDING, elsewhere, english
 
@@ -27,21 +28,28 @@ _KEY = re.compile(r"""["'](\w{1,40})["']\s*:""")
 _SPACED = re.compile(r"\b(?:[a-z][ .\-_*]){4,}[a-z]\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=256)  # several judges look at the same conversation
 def attempts(text: str) -> tuple[str, ...]:
     """Quotations of what looks like an attempt, in the order of the text."""
     seen = plain(text)
     read = _closed_up(seen.translate(_LOOKALIKES))
-    found = [
-        *((match.start(), match.group()) for one in english() for match in one.finditer(read)),
-        *((match.start(), match.group()) for one in elsewhere() for match in one.finditer(seen)),
-        *_answers(read),
-    ]
+    found = [*_phrases(english(), read), *_phrases(elsewhere(), seen), *_answers(read)]
     quoted = dict.fromkeys(_cut(quotation) for _, quotation in sorted(found))
     return tuple(quoted)[:_MOST]
 
 
+def _phrases(phrases: Iterable[re.Pattern[str]], text: str) -> Iterator[tuple[int, str]]:
+    small = text.lower()
+    shown = text if len(small) == len(text) else small  # a few letters become two
+    for one in phrases:
+        for match in one.finditer(small):
+            yield match.start(), shown[match.start() : match.end()]
+
+
 def plain(text: str) -> str:
     """The text as it reads: compatible forms made the same, and nothing that is not shown."""
+    if text.isascii():
+        return text
     told = unicodedata.normalize("NFKC", text.translate(_TAGS))
     return "".join(one for one in told if one.isascii() or unicodedata.category(one) != "Cf")
 

@@ -115,7 +115,7 @@ _PHRASES = (
     # pretend to be somebody else
     r"<\|(?:im_start|im_end|system|assistant|user|developer|end|eot_id|start_header_id|endoftext|begin_"
     r"of_text|message|channel)\|?>?",
-    r"\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
+    r"\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>",
     r"</?(?:system|developer|assistant|system_prompt|system-reminder|instructions?)>",
     r"(?:^|\n)\s{0,8}(?:[#*\[(<]{1,4}\s?)?(?:system|developer)(?:\s(?:message|prompt|note|override|"
     r"update))?(?:\s?[\])>*#]{1,4})?\s?:\s{0,3}[^\n]{0,80}\b(?:you are|you must|ignore|disregard|rubric|judge|"
@@ -159,11 +159,12 @@ _ELSEWHERE = (
 
 @cache
 def english() -> tuple[re.Pattern[str], ...]:
-    """Compiled when the first text is looked at: it takes as long as to list all metrics."""
-    return tuple(re.compile(one, re.IGNORECASE) for one in _PHRASES)
+    """In small letters: to ignore case costs half as much again. Compiled when the first text is
+    looked at, which takes as long as to list all metrics."""
+    return tuple(re.compile(one) for one in _PHRASES)
 
 
 @cache
 def elsewhere() -> tuple[re.Pattern[str], ...]:
     """The same in other languages."""
-    return tuple(re.compile(one, re.IGNORECASE) for one in _ELSEWHERE)
+    return tuple(re.compile(one) for one in _ELSEWHERE)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from karat.analysis.views import Levels, Verdicts, suited
+from karat.errors import FormatError, UsageError
+from karat.schema import MetricUse, Opinion
+from tests.analysis.judged import label, labels, metric
+
+
+@pytest.mark.parametrize(
+    ("use", "opinion", "kind"),
+    [
+        (metric(), "passed", "verdicts"),
+        (metric(), 3.0, "levels"),
+        (metric(), 3.5, "verdicts"),
+        (metric(threshold=None), 3.0, "levels"),
+        (metric(scale=(0.0, 1.0), threshold=0.5), 1.0, "levels"),
+        (metric(scale=(0.0, 1.0), threshold=0.5), 0.7, "verdicts"),
+        (metric(scale=(0.0, 100.0), threshold=50.0), 70.0, "verdicts"),
+        (metric(scale=(0.0, None), threshold=2.0), 1.0, "verdicts"),
+        (metric(scale=(0.5, 5.5), threshold=2.0), 1.5, "verdicts"),
+    ],
+)
+def test_levels_are_for_labels_on_few_whole_levels(use: MetricUse, opinion: Opinion, kind: str):
+    assert suited(use, labels({"a": opinion})).kind == kind
+
+
+def test_a_score_is_rounded_to_a_level_with_halves_up():
+    view = Levels((1.0, 2.0, 3.0))
+    assert [view.of(value) for value in (0.2, 1.49, 1.5, 2.5, 3.9)] == [1, 1, 2, 3, 3]
+
+
+def test_a_score_passes_by_the_threshold_in_the_direction_of_the_metric():
+    assert [Verdicts(4.0, "higher").of(value) for value in (3.9, 4.0)] == ["failed", "passed"]
+    assert [Verdicts(4.0, "lower").of(value) for value in (4.0, 4.1)] == ["passed", "failed"]
+
+
+@pytest.mark.parametrize("opinion", ["passed", 3.5])
+def test_verdicts_need_a_threshold(opinion: Opinion):
+    with pytest.raises(UsageError, match="and tone has no threshold") as caught:
+        suited(metric(threshold=None), labels({"a": opinion}))
+    assert "--threshold" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(("value", "scale"), [(0.0, (1.0, 5.0)), (6.0, (1.0, 5.0))])
+def test_a_label_off_the_scale_is_an_error_at_its_line(value: float, scale: tuple[float, float]):
+    wrong = label("b", value, where="labels.csv line 7")
+    with pytest.raises(FormatError) as caught:
+        suited(metric(scale=scale), [label("a", 3.0), wrong])
+    assert str(caught.value) == (
+        f"labels.csv line 7: label is {value:g}, the scale of tone is from 1 to 5"
+    )
+
+
+def test_verdicts_and_numbers_are_not_mixed():
+    wrong = label("b", 4.0, where="labels.csv line 3")
+    with pytest.raises(FormatError, match=r"line 3: label is 4\.0, the one before is 'passed'"):
+        suited(metric(), [label("a", "passed"), wrong])

@@ -1,0 +1,69 @@
+"""A judge of our own and a model that answers by rule, in place of one that must be called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import msgspec
+import pytest
+
+from karat import judges, plugins
+from karat.judges.model import Request
+from karat.metrics import Answer, Ask, Judge, Outcome, Question
+from karat.schema import Case, JudgeChoice, Score, Trace, Unscored
+from tests.judges.asking.scripted import Scripted
+
+
+class _Verdict(msgspec.Struct, frozen=True):
+    reason: str
+    score: Annotated[int, msgspec.Meta(ge=1, le=5)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tone(Judge):
+    """Is the answer friendly?"""
+
+    name: ClassVar[str] = "test_tone"
+    version: ClassVar[int] = 1
+    scale: ClassVar[tuple[float, float | None]] = (1.0, 5.0)
+    threshold: ClassVar[float | None] = 4.0
+
+    @property
+    def prompt(self) -> str:
+        return "sha256:prompt"
+
+    @property
+    def rubric(self) -> str:
+        return "sha256:rubric"
+
+    @property
+    def judge_model(self) -> str | None:
+        return None
+
+    async def judge(self, case: Case, trace: Trace, ask: Ask) -> Outcome:
+        said = trace.turns[0].response
+        if not said:
+            return Unscored(reason="there is no answer")
+        found = await ask(Question(instructions="Judge.", prompt=said, answer=_Verdict))
+        if not isinstance(found, Answer):
+            return found
+        return Score(value=float(found.value.score), reason=found.value.reason)
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> Scripted:
+    """`test_tone` and a model that finds thanks friendly, for one test."""
+    model = Scripted(lines=_answer)
+
+    def opened(choice: JudgeChoice) -> Scripted:
+        model.name = choice.model
+        return model
+
+    monkeypatch.setitem(plugins.METRICS, "test_tone", "tests.api.judging:Tone")
+    monkeypatch.setitem(vars(judges), "open_model", opened)  # it is imported when it is asked for
+    return model
+
+
+def _answer(request: Request) -> str:
+    friendly = "thank" in request.messages[-1].text.lower()
+    return f'{{"reason": "{"thanks" if friendly else "curt"}", "score": {5 if friendly else 2}}}'

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from karat import api
+from karat.errors import RefusedError
+
+METRIC = "response_match_score"
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+        shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+def labels(text: str) -> str:
+    Path("labels.csv").write_text(text)
+    return "labels.csv"
+
+
+def test_traces_are_paired_and_scored_as_in_a_run():
+    traces = ["traces/good.otlp.jsonl", "traces/regressed.otlp.jsonl"]
+    told = labels(
+        "case,label,trace\n"
+        "warranty_frame,pass,good-warranty_frame\n"
+        "warranty_frame,fail,regressed-warranty_frame\n"
+        "order_status,pass,good-order_status\n"
+    )
+    golden = "support.evalset.json"
+    made = api.calibrate(told, traces=traces, golden=golden, metrics=[METRIC])
+    assert made.agreement.confusion.counts == ((0.5, 0.0), (0.0, 1.5))
+    assert made.dataset == api.run(traces, golden=golden).dataset
+
+
+def test_a_label_without_a_trace_needs_a_case_with_one_trace():
+    made = api.calibrate(
+        labels("case,label\nwarranty_frame,fail\norder_status,pass\nwarranty_fork,pass\n"),
+        traces=["traces/regressed.otlp.jsonl"],
+        golden="support.evalset.json",
+        metrics=[METRIC],
+    )
+    assert made.agreement.share.value == 1.0
+    assert made.unjudged.absent == ("warranty_fork",)
+
+
+def _turn(user: str, reply: str) -> dict[str, object]:
+    return {
+        "user_content": {"role": "user", "parts": [{"text": user}]},
+        "final_response": {"role": "model", "parts": [{"text": reply}]},
+    }
+
+
+def test_a_trace_that_could_belong_to_several_cases_is_not_given_to_the_labelled_one():
+    said = (("one", "Hi", "Hello"), ("two", "Hi", "Hello"), ("three", "Bye", "Bye"))
+    cases = [{"eval_id": case, "conversation": [_turn(user, reply)]} for case, user, reply in said]
+    document = {"eval_set_id": "greetings", "eval_cases": cases}
+    Path("greetings.json").write_bytes(msgspec.json.encode(document))
+    chats = [
+        {"messages": [{"role": "user", "content": user}, {"role": "assistant", "content": said}]}
+        for user, said in (("Hi", "Hello"), ("Bye", "No."))
+    ]
+    Path("chat.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, chats)))
+    made = api.calibrate(
+        labels("case,label\none,pass\nthree,fail\n"),
+        traces=["chat.jsonl"],
+        golden="greetings.json",
+        metrics=[METRIC],
+    )
+    assert made.unjudged.absent == ("one",)
+    assert made.agreement.cases == 1
+
+
+def test_labels_of_other_golden_data_are_refused():
+    with pytest.raises(RefusedError) as caught:
+        api.calibrate(
+            labels("case,label\nwarranty,pass\n"),
+            traces=["traces/good.otlp.jsonl"],
+            golden="support.evalset.json",
+            metrics=[METRIC],
+        )
+    assert str(caught.value) == (
+        "support.evalset.json: no recording belongs to a labelled case, and there is no case"
+        " 'warranty'"
+    )

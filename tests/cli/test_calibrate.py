@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import FormatError, InputError, RefusedError, UsageError
+from tests.api.judging import install
+
+RUN, LABELS = "judged/tone.run.json", "judged/tone.labels.csv"
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+        shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1780000000")
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(karat, [*args])
+
+
+def calibrated(*args: str) -> Result:
+    return call("calibrate", LABELS, "--run", RUN, *args)
+
+
+def test_a_judge_that_agrees_with_people_is_good():
+    result = calibrated()
+    assert result.exit_code == 0
+    assert result.stdout.startswith(
+        "tone by local:shop-judge.gguf agrees with people in 29 of 34 cases; kappa 0.88, "
+    )
+
+
+def test_the_exit_code_is_by_the_lower_end_of_kappa():
+    assert calibrated("--min-kappa", "0.6").exit_code == 0
+    assert calibrated("--min-kappa", "0.8").exit_code == 1
+    Path("karat.toml").write_text("[gate]\nmin_kappa = 0.8\n")
+    assert calibrated().exit_code == 1
+    assert calibrated("--min-kappa", "0").exit_code == 0
+
+
+def test_a_calibration_is_one_json_document_and_the_same_every_time():
+    one, other = calibrated("--format", "json"), calibrated("--format", "json", "--no-store")
+    assert one.stdout == other.stdout
+    made = json.loads(one.stdout)
+    assert made["schema"] == "karat.calibration/1"
+    assert made["metric"]["judge"]["model"] == "local:shop-judge.gguf"
+    assert made["agreement"]["kind"] == "levels"
+    assert made["created_at"] == "2026-05-28T20:26:40Z"
+    assert made["disagreements"][0]["case"] == "return_too_late"
+
+
+def test_it_is_kept_unless_it_must_not_be():
+    calibrated("--no-store")
+    assert not Path(".karat").exists()
+    calibrated()
+    assert "1 content)" in call("store", "verify").stdout
+
+
+def test_a_run_in_the_store_will_do():
+    call("store", "import", RUN)
+    assert call("calibrate", LABELS, "--run", "latest").exit_code == 0
+
+
+def test_a_judge_is_asked_now(monkeypatch: pytest.MonkeyPatch):
+    model = install(monkeypatch)
+    Path("labels.csv").write_text("case,label\nwarranty_frame,fail\nrepair_brake,fail\n")
+    result = call(
+        "calibrate",
+        "labels.csv",
+        "traces/good.otlp.jsonl",
+        *("--golden", "support.evalset.json", "-m", "test_tone", "--judge", "local:scripted"),
+    )
+    assert len(model.asked) == 2
+    assert "test_tone by local:scripted agrees with people in 2 of 2 cases" in result.stdout
+    assert result.exit_code == 1
+    assert "kappa is not defined" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("traces/good.otlp.jsonl",),
+        ("--golden", "support.evalset.json"),
+        ("--judge", "local:other"),
+        ("--max-calls", "4"),
+    ],
+)
+def test_a_run_has_its_answers_and_its_judge(more: tuple[str, ...]):
+    result = calibrated(*more)
+    assert result.exit_code == 2
+    assert "A run has its answers and its judge" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        ("case,label\norder_status,9\n", FormatError, "line 2: label is 9, the scale of tone is"),
+        ("case,label\norder_status,fine\n", FormatError, "line 2: label is 'fine', expected"),
+        ("case,label,metric\norder_status,4,tome\n", UsageError, "line 2: metric is 'tome'"),
+        ("case,label\nunknown,4\n", RefusedError, "none of the answers that are labelled"),
+        ("case,label\nspam,4\n", RefusedError, "tone scored none of the 1 answers"),
+        ("case;label\na;4\n", FormatError, "no column 'case'"),
+        ("", InputError, "the file is empty"),
+    ],
+)
+def test_labels_that_do_not_fit_are_errors(labels: str, error: type[Exception], message: str):
+    Path("labels.csv").write_text(labels)
+    result = call("calibrate", "labels.csv", "--run", RUN)
+    assert isinstance(result.exception, error)
+    assert message in str(result.exception)
+
+
+def test_a_run_that_is_not_there_is_an_error():
+    assert isinstance(call("calibrate", LABELS, "--run", "none.json").exception, InputError)
+
+
+def test_without_numpy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    result = calibrated()
+    assert isinstance(result.exception, UsageError)
+    assert result.exception.hint == "pip install 'karat[stats]'"
+
+
+def test_a_store_that_cannot_be_written_does_not_take_the_answer_away():
+    Path("store.db").write_text("no database")
+    result = calibrated("--store", "store.db")
+    assert result.exit_code == 0
+    assert "the calibration was not kept" in result.stderr
+
+
+def gate(*args: str) -> Result:
+    return call("gate", RUN, "--allow-unscored", *args)
+
+
+def test_a_gate_wants_a_calibration_and_finds_it_in_the_store():
+    assert gate("--require-calibration").exit_code == 1
+    calibrated()
+    result = gate("--require-calibration")
+    assert result.exit_code == 0
+    assert "passed  calibration of tone: kappa 0.88 over 34 cases" in result.stdout
+
+
+def test_a_gate_finds_it_in_a_file():
+    calibrated("--no-store", "--format", "json", "-o", "tone.json")
+    assert gate("--calibration", "tone.json").exit_code == 0
+    assert gate("--calibration", "tone.json", "--min-kappa", "0.8").exit_code == 1
+    Path("karat.toml").write_text('[gate]\ncalibrations = ["tone.json"]\nmin_kappa = 0.5\n')
+    assert gate().exit_code == 0
+
+
+def test_a_file_comes_before_the_store():
+    calibrated()
+    Path("few.csv").write_text("case,label\norder_status,5\ninsult,1\n")
+    call("calibrate", "few.csv", "--run", RUN, "--no-store", "--format", "json", "-o", "few.json")
+    assert gate("--require-calibration").exit_code == 0
+    assert gate("--calibration", "few.json").exit_code == 1
+
+
+def test_a_calibration_that_was_edited_is_an_error():
+    calibrated("--no-store", "--format", "json", "-o", "tone.json")
+    text = Path("tone.json").read_text()
+    Path("tone.json").write_text(text.replace('"cases": 34', '"cases": 340'))
+    result = gate("--calibration", "tone.json")
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception).startswith("tone.json: the digest is 'sha256:")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (
+            "local:shop-judge.gguf",
+            "local:new.gguf",
+            "the run asked local:new.gguf: calibrate again",
+        ),
+        ("a7a7", "b8b8", "calibrated with another rubric: calibrate again"),
+        ("5d5d", "6e6e", "calibrated with another prompt: calibrate again"),
+    ],
+)
+def test_another_judge_must_be_calibrated_again(before: str, after: str, message: str):
+    calibrated()
+    Path("moved.json").write_text(Path(RUN).read_text().replace(before, after))
+    result = call("gate", "moved.json", "--require-calibration", "--allow-unscored")
+    assert result.exit_code == 1
+    assert message in result.stdout
+
+
+@pytest.mark.parametrize("text", ['calibrations = ["../x.json"]', "min_kappa = 'much'"])
+def test_a_mistake_in_the_rules_is_an_error(text: str):
+    Path("karat.toml").write_text(f"[gate]\n{text}\n")
+    assert isinstance(gate().exception, FormatError)
+
+
+def test_a_calibration_that_is_not_there_is_an_error():
+    result = gate("--calibration", "none.json")
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == "none.json: cannot be read: No such file or directory"

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from karat.datasets import labels as module
+from karat.datasets.labels import of_metric, read_labels
+from karat.errors import InputError, KaratError
+from karat.schema import Opinion
+
+
+def written(folder: Path, text: str, name: str = "labels.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_a_table_of_all_columns(tmp_path: Path):
+    text = 'case,label,trace,metric,by,note\na,4,t-1,tone,ida,"dry, but fine"\n\nb,2.5,,,,\n'
+    one, other = read_labels(written(tmp_path, text))
+    assert (one.case, one.label, one.trace, one.metric) == ("a", 4.0, "t-1", "tone")
+    assert (one.by, one.note) == ("ida", "dry, but fine")
+    assert one.where.endswith("labels.csv line 2")
+    assert (other.case, other.label, other.trace, other.by) == ("b", 2.5, None, None)
+    assert other.where.endswith("labels.csv line 4")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("l.csv", "\ufeffCase, Label ,question\na,pass,Where is it?\nb,fail,Why?\n"),
+        ("l.jsonl", '{"case": "a", "label": true}\n\n{"case": "b", "label": "No"}\n'),
+        ("l.json", '[\n {"case": "a", "label": "VALID"},\n {"case": "b", "label": false}\n]'),
+    ],
+)
+def test_the_same_labels_in_every_format(tmp_path: Path, name: str, text: str):
+    found = read_labels(written(tmp_path, text, name))
+    assert [(one.case, one.label) for one in found] == [("a", "passed"), ("b", "failed")]
+    assert [one.where.rpartition(" ")[2] for one in found] in (["2", "3"], ["1", "3"])
+
+
+@pytest.mark.parametrize(
+    ("text", "opinion"),
+    [
+        *[(word, "passed") for word in ("pass", "PASSED", "Yes", "true", " valid ")],
+        *[(word, "failed") for word in ("fail", "Failed", "NO", "False", "invalid")],
+        *[("3", 3.0), ("-1.5", -1.5), ("1e1", 10.0)],
+    ],
+)
+def test_verdicts_and_numbers(tmp_path: Path, text: str, opinion: Opinion):
+    assert read_labels(written(tmp_path, f"case,label\na,{text}\n"))[0].label == opinion
+
+
+def test_an_id_may_look_like_a_number(tmp_path: Path):
+    assert read_labels(written(tmp_path, '{"case": 7, "label": 4}', "l.json"))[0].case == "7"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("case,label\na,good\n", "line 2: label is 'good', expected a number, or one of", None),
+        ("case,label\na,nan\n", "line 2: label is 'nan', expected a number", None),
+        ("case,label\na,inf\n", "line 2: label is 'inf', expected a number", None),
+        ("case,label\na,4\nb,\n", "line 3: no label", "remove what nobody has labelled yet"),
+        ("case,label\n,4\n", "line 2: no case", "the id of the golden case"),
+        ("case,label\na,4,5\n", "line 2: 3 cells, the header has 2", "quote cells"),
+        ("case,verdict\na,4\n", ": no column 'label', found 'case, verdict'", "case and label"),
+        ("case;label\na;4\n", ": no column 'case', found 'case;label'", "by commas"),
+        ("case,lable\na,4\n", ": unknown column or key 'lable'", "did you mean 'label'?"),
+        ("case,label,Label\na,4,4\n", ": 'label' is there twice", None),
+        ("case,label\n", ": no labels", "case and label"),
+        ("", ": the file is empty", None),
+        ("case,label,by\na,4,ida\na,5,ida\n", "line 3: 'ida' labels case 'a' again", "keep one"),
+    ],
+)
+def test_a_mistake_in_a_table_is_named_with_its_place(
+    tmp_path: Path, text: str, message: str, hint: str | None
+):
+    with pytest.raises(InputError) as caught:
+        read_labels(written(tmp_path, text))
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path))
+    assert (hint or "") in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"case": "a", "label": 4},\n"b"]', "line 2: found 'b', expected an object"),
+        ('[{"case": "a", "label": [4]}]', "line 1: label is [4], expected a number"),
+        ('[{"case": "a", "label": null}]', "line 1: no label"),
+        ('[{"case": "a", "label": 4, "note": {}}]', "line 1: note is {}, expected a text"),
+        ('[{"case": true, "label": 4}]', "line 1: case is True, expected a text"),
+        ('[{"case": "a", "label": 4, "metrik": "x"}]', "line 1: unknown column or key 'metrik'"),
+        ('{"case": "a", "label": 4}\n{"case": "a", "label": }\n', "line 2"),
+        ("[]", ": no labels"),
+        ('[{"case": "a", "label": NaN}]', "not JSON"),
+    ],
+)
+def test_a_mistake_in_json_is_named_with_its_place(tmp_path: Path, text: str, message: str):
+    with pytest.raises(InputError) as caught:
+        read_labels(written(tmp_path, text, "labels.json"))
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(InputError, match="no such file"):
+        read_labels(tmp_path / "labels.csv")
+
+
+def test_too_many_labels_and_too_long_texts_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with pytest.raises(KaratError, match="note has 30,000 characters, at most 20,000 are read"):
+        read_labels(written(tmp_path, f"case,label,note\na,4,{'x' * 30_000}\n"))
+    wide = ",".join(f"c{n}" for n in range(300))
+    with pytest.raises(KaratError, match="302 columns or keys, at most 200 are read"):
+        read_labels(written(tmp_path, f"case,label,{wide}\na,4{',' * 300}\n"))
+    monkeypatch.setattr(module, "_MOST", 2)
+    for name, text in (
+        ("l.csv", "case,label\na,4\nb,4\nc,4\n"),
+        ("l.json", '[{"case":"a","label":4},{"case":"b","label":4},{"case":"c","label":4}]'),
+    ):
+        with pytest.raises(KaratError, match="more than 2 labels"):
+            read_labels(written(tmp_path, text, name))
+
+
+def test_several_people_may_label_the_same_and_need_no_name(tmp_path: Path):
+    text = "case,label,by\na,4,ida\na,5,jon\na,5,\na,5,\n"
+    assert len(read_labels(written(tmp_path, text))) == 4
+
+
+def test_labels_that_name_no_metric_are_for_the_one_that_is_asked_for(tmp_path: Path):
+    found = read_labels(written(tmp_path, "case,label,metric\na,4,tone\nb,4,\nc,4,clarity\n"))
+    chosen = of_metric(found, "tone")
+    assert [(one.case, one.metric) for one in chosen] == [("a", "tone"), ("b", "tone")]
