@@ -95,6 +95,7 @@ def run(
         },
     )
     place = None if no_store else api.store_place(store, config=config)
+    marks = api.own_labels(pairs(labels)) if place or labels else {}
     if dry_run:
         found = api.estimate(
             traces or setup.traces,
@@ -109,7 +110,6 @@ def run(
             raise click.UsageError(f"A dry run has no form {form!r}: text and json are there.")
         emit(render(found, form, {"text": lambda: estimate_text(found)}), output)
         return
-    marks = api.own_labels(pairs(labels)) if place or labels else {}
     with progress_bar("scoring") as progress:
         made = api.run(
             traces or setup.traces,
