@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import psycopg
 from msgspec.json import encode
 from msgspec.structs import replace
 
+from bench.simulate import Agents
+from karat.api import compare, find_run, keep_run
 from karat.schema import (
     CaseCounts,
     CaseResult,
@@ -102,6 +106,43 @@ def _timed_page(database: Database) -> float:
     return taken
 
 
+def keep_pairs(place: str, sizes: Sequence[int]) -> None:
+    """Two runs on the same cases for each size: `side:before-100` and `side:after-100`."""
+    for cases in sizes:
+        agents = Agents(
+            cases=cases, metrics=("score", "pass", "score", "seconds", "pass"), drop=0.01
+        )
+        for run in agents.runs(1):
+            whole = replace(run, id=_id(run))
+            keep_run(whole, store=place, labels={"side": f"{run.id}-{cases}"})
+
+
+def compare_stored(place: str) -> float:
+    """Two large runs compared, found in the store and read from it."""
+    os.environ["KARAT_STORE"] = place
+    compare(*_sides(100))  # imports what it needs
+    start = time.perf_counter()
+    made = compare(*_sides(100_000))
+    taken = time.perf_counter() - start
+    assert made.cases.same == 100_000 and len(made.metrics) == 5  # noqa: S101, PT018 - all of it
+    return taken
+
+
+def read_stored(place: str) -> float:
+    """The same two runs, only read."""
+    os.environ["KARAT_STORE"] = place
+    compare(*_sides(100))
+    start = time.perf_counter()
+    found = [find_run(name) for name in _sides(100_000)]
+    taken = time.perf_counter() - start
+    assert [len(run.cases) for run in found] == [100_000, 100_000]  # noqa: S101 - all of it
+    return taken
+
+
+def _sides(cases: int) -> tuple[str, str]:
+    return f"side:before-{cases}", f"side:after-{cases}"
+
+
 def make_run(cases: int, *, created_at: str = "2026-03-01T12:00:00Z", seed: int = 0) -> Run:
     """A run with five scores for each case."""
     dataset = RunDataset(name="shop", version="1.0.0", digest="sha256:0", format="adk")
@@ -118,7 +159,11 @@ def make_run(cases: int, *, created_at: str = "2026-03-01T12:00:00Z", seed: int 
             metrics={name: MetricSummary(mean=0.5, failed=cases) for name in METRICS},
         ),
     )
-    return replace(run, id=run_id(encode(dataset), encode(uses), of_run(run).bodies))
+    return replace(run, id=_id(run))
+
+
+def _id(run: Run) -> str:
+    return run_id(encode(run.dataset), encode(run.metrics), of_run(run).bodies)
 
 
 def _use(name: str) -> MetricUse:
@@ -163,8 +208,12 @@ def _clear(place: str) -> None:
 
 if __name__ == "__main__":
     program, place = sys.argv[1:]
-    print(
-        {"store": store, "executemany": executemany, "copy": copy, "page": first_page}[program](
-            place
-        )
-    )
+    programs = {
+        "store": store,
+        "executemany": executemany,
+        "copy": copy,
+        "page": first_page,
+        "compare_stored": compare_stored,
+        "read_stored": read_stored,
+    }
+    print(programs[program](place))

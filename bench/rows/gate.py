@@ -1,4 +1,4 @@
-"""Does the gate cry wolf, does it see what is there, and is it quick?
+"""Does the gate cry wolf, and does it see what is there?
 
 The runs are simulated and their seeds fixed, so that the rates are the same wherever this is
 measured; their Monte Carlo error is stated beside them.
@@ -11,14 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from math import fsum, sqrt
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import msgspec
-
-from bench.data import kept
-from bench.measure import OURS, reported
 from bench.row import Number, Row, at_most
 from bench.simulate import Agents
 from karat.analysis.power import POWER
@@ -59,7 +54,7 @@ _AT_THE_MARGIN = Agents(cases=300, metrics=("score",), drop=0.05)
 
 
 def measure() -> Iterator[Row]:
-    """False alarms, false peace, power, and speed."""
+    """False alarms, false peace and power."""
     for title, agents in _UNCHANGED.items():
         yield _at_most_alpha(f"False alarms of `karat gate`: {title}", _share(agents, _alarm))
     quiet = _share(_AT_THE_MARGIN, _equivalent)
@@ -68,7 +63,6 @@ def measure() -> Iterator[Row]:
         yield _power(title, agents)
     for title, agents in _PROMISED.items():
         yield _promised(title, agents)
-    yield _speed()
 
 
 def _alarm(before: Run, after: Run) -> bool:
@@ -175,46 +169,3 @@ def _detectable(agents: Agents) -> float:
         made = [compare(*dropped.runs(seed)).metrics[0].difference for seed in range(_PILOTS)]
         drop = median(one.detectable for one in made if one and one.detectable is not None)
     return drop
-
-
-_PROGRAM = """
-import sys, time
-from karat.api import compare, find_run
-compare(find_run(sys.argv[3]), find_run(sys.argv[4]))
-start = time.perf_counter()
-before, after = find_run(sys.argv[1]), find_run(sys.argv[2])
-read = time.perf_counter()
-made = compare(before, after)
-done = time.perf_counter()
-print({timed})
-assert made.cases.same == 100_000 and len(made.metrics) == 5
-"""
-
-
-def _speed() -> Row:
-    files = [path for number in (100_000, 100) for path in _files(number)]
-    compared, read = _PROGRAM.format(timed="done - read"), _PROGRAM.format(timed="read - start")
-    commands = {"compare": [OURS, "-c", compared, *files], "read": [OURS, "-c", read, *files]}
-    best = reported(commands, repeats=3)
-    size = sum(path.stat().st_size for path in files[:2]) / 1e6
-    return at_most(
-        f"Comparing two runs of 100,000 cases and 5 metrics ({size:.0f} MB)",
-        Number(name="`karat.compare`", value=best["compare"], unit="s"),
-        Number(name="reading both", value=best["read"], unit="s"),
-        target=4,
-    )
-
-
-def _files(cases: int) -> list[Path]:
-    agents = Agents(cases=cases, metrics=("score", "pass", "score", "seconds", "pass"), drop=0.01)
-    encoded: list[bytes] = []
-
-    def made(place: int) -> list[bytes]:
-        if not encoded:
-            encoded.extend(map(msgspec.json.encode, agents.runs(1)))
-        return [encoded[place]]
-
-    names = ("before", "after")
-    return [
-        kept(f"run-{name}-{cases}.json", partial(made, place)) for place, name in enumerate(names)
-    ]

@@ -1,4 +1,4 @@
-"""How fast runs are stored, and what the first page of the history costs."""
+"""How fast runs are stored, what the first page of the history costs, and what comparing does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.measure import OURS, Command, reported
-from bench.outcomes import fill
+from bench.outcomes import fill, keep_pairs
 from bench.row import Number, Row, at_most, faster
 from tests.postgres import server
 
@@ -17,6 +17,7 @@ def measure() -> Iterator[Row]:
     with TemporaryDirectory() as folder:
         yield _storing("SQLite", f"{folder}/store.db", "executemany")
         yield _paging(Path(folder))
+        yield _comparing(f"{folder}/compared.db")
     with server(durable=True) as url:
         yield _storing("PostgreSQL", url, "copy")
 
@@ -44,6 +45,20 @@ def _paging(folder: Path) -> Row:
         Number(name="with 10,000 runs", value=best["10000"] * 1000, unit="ms"),
         Number(name="with 10 runs", value=best["10"] * 1000, unit="ms"),
         target=1.3,
+    )
+
+
+def _comparing(place: str) -> Row:
+    """As `karat compare A B` does it: both runs are found in the store by their names."""
+    keep_pairs(place, (100, 100_000))
+    best = reported(
+        {name: _program(name, place) for name in ("compare_stored", "read_stored")}, repeats=3
+    )
+    return at_most(
+        "Comparing two runs of 100,000 cases and 5 metrics in SQLite, statistics included",
+        Number(name="`karat.compare`", value=best["compare_stored"], unit="s"),
+        Number(name="reading both from the store", value=best["read_stored"], unit="s"),
+        target=4,
     )
 
 

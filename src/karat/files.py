@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,8 @@ def replace(path: Path, data: bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
     """The same for a file that is written piece by piece: it is there when all of it is."""
+    import tempfile  # takes longer than a small run
+
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         try:

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import shutil
+import subprocess
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -56,6 +58,25 @@ def test_a_run_prints_the_contract():
     assert brake["status"] == "failed"
     assert brake["scores"][0]["value"] == pytest.approx(2 / 3)
     assert brake["scores"][0]["turns"] == [1.0, 1.0, 0.0]
+
+
+def test_a_small_run_imports_nothing_that_it_does_not_need():
+    code = """
+import sys
+from karat.cli import karat
+try:
+    karat(["run", "traces/good.otlp.jsonl", "--golden", "support.evalset.json", "--no-store"])
+except SystemExit:
+    pass
+heavy = {"asyncio", "concurrent.futures", "importlib.metadata", "importlib.resources", "logging"}
+heavy |= {"multiprocessing", "numpy", "semver", "sqlite3", "subprocess", "karat.datasets.validate"}
+heavy |= {"karat.report.html", "karat.sensitive", "karat.traces.capture", "karat.versions"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_unscored_cases_are_not_passed_unless_they_may_be():

@@ -26,7 +26,9 @@ def trace(*responses: str | None) -> Trace:
         ("ＡＢＣ", "abc", 1.0),
         ("สวัสดีครับ", "สวัสดีค่ะ", 0.6153846153846153),
         ("naïve café", "NAÏVE cafe\u0301", 1.0),
+        ("One, two three", "One, two three", 1.0),
         ("", "", 0.0),
+        ("!!!", "!!!", 0.0),
         ("!!!", "word", 0.0),
     ],
 )

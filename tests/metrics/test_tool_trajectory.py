@@ -108,6 +108,14 @@ def test_missing_and_extra_turns_are_failed_turns():
     assert extra.turns == (1.0, 0.0)
 
 
+def test_the_same_calls_in_other_turns_are_wrong():
+    assert EXACT.score(case((A, B), ()), trace((A,), (B,))) == Score(
+        value=0.0,
+        turns=(0.0, 0.0),
+        reason="turn 1: expected a(x=1), b(), got a(x=1); turn 2: expected no calls, got b()",
+    )
+
+
 def test_reason_names_the_argument_that_differs():
     expected, actual = (call("weather", {"city": "Paris"}),), (call("weather", {"city": "paris"}),)
     score = EXACT.score(case(expected), trace(actual))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -146,6 +147,29 @@ def test_the_result_does_not_depend_on_cores_order_or_batches(tmp_path: Path):
     assert done(tmp_path, work(), batches(), jobs=2) == one
     assert done(tmp_path, work(), list(reversed(batches()))) == one
     assert done(tmp_path, work(), batches(1)) == one
+
+
+def test_what_is_scored_soon_is_scored_without_other_processes(tmp_path: Path):
+    lots: list[Batch] = [lambda: recorded(range(20)), lambda: recorded(range(20, 40))]
+    journal = Journal(tmp_path / "j", resume=True)
+    made = execute(work(), lots, jobs=2, journal=journal, progress=quiet, patience=60)
+    assert len(made.results) == 40  # a lambda cannot be sent to another process
+
+
+def test_what_takes_longer_is_handed_to_other_processes_half_way(tmp_path: Path):
+    one = done(tmp_path, work(), batches(1))
+    first, *others = batches(1)
+    lots: list[Batch] = [lambda: [*_burning(0.2), *first()], *others]
+    journal = Journal(tmp_path / "j", resume=True)
+    made = execute(work(), lots, jobs=2, journal=journal, progress=quiet, patience=0.1)
+    assert msgspec.json.encode(made) == one
+
+
+def _burning(seconds: float) -> list[Trace]:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return []
 
 
 def test_a_metric_that_breaks_breaks_for_that_pair_only(tmp_path: Path):

@@ -30,6 +30,7 @@ def summarise(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> RunSu
     whole, modes = _Share(), Modes()
     metrics: defaultdict[str, _Metric] = defaultdict(_Metric)
     groups: defaultdict[tuple[str, str], _Share] = defaultdict(_Share)
+    shares: dict[str, list[_Share]] = {}
     for result in results:
         composite = result.judgement.composite if result.judgement else None
         values = [(one.metric, one.value) for one in result.scores if one.value is not None]
@@ -39,8 +40,10 @@ def summarise(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> RunSu
         case = cases.get(result.case) if result.case is not None else None
         if case:
             modes.add(result, case)
-            for key in _keys(case):
-                groups[key].add(result.status, composite, values)
+            if case.id not in shares:  # a case is met again in every repeat
+                shares[case.id] = [groups[key] for key in _keys(case)]
+            for share in shares[case.id]:
+                share.add(result.status, composite, values)
     return RunSummary(
         cases=whole.counts(),
         metrics={name: metric.summary(whole.mean(name)) for name, metric in metrics.items()},
@@ -124,19 +127,19 @@ class _Share:
 
 
 class _Metric:
-    """All values of a metric, eight bytes each."""
+    """All statuses and values of a metric, eight bytes each."""
 
     def __init__(self) -> None:
-        self._statuses: Counter[str] = Counter()
+        self._statuses: list[str] = []
         self._values = array("d")
 
     def add(self, score: CaseScore) -> None:
-        self._statuses[score.status] += 1
+        self._statuses.append(score.status)
         if score.value is not None:
             self._values.append(score.value)
 
     def summary(self, mean: float | None) -> MetricSummary:
-        found, ordered = self._statuses, sorted(self._values)
+        found, ordered = Counter(self._statuses), sorted(self._values)
         return MetricSummary(
             mean=mean,
             min=ordered[0] if ordered else None,

@@ -16,23 +16,22 @@ if TYPE_CHECKING:
     from karat.api.cases import Scores, Suite, check, score, suite
     from karat.api.comparisons import ALPHA, MARGIN, compare, gate, gate_rules
     from karat.api.configuration import settings
-    from karat.api.golden import convert, json_schema, load, save, subset, summarise, validate
+    from karat.api.golden import convert, json_schema, save, subset, summarise, validate
     from karat.api.history import (
         earlier_runs,
         export_runs,
         find_document,
         find_run,
         import_runs,
-        keep_run,
         label_run,
         list_runs,
-        own_labels,
         prune_runs,
-        recorded,
-        store_place,
         verify_store,
     )
     from karat.api.hygiene import lint, lint_rules
+    from karat.api.keeping import keep_run, own_labels, store_place
+    from karat.api.loading import load
+    from karat.api.locating import places
     from karat.api.measures import metrics
     from karat.api.policy import apply_policy
     from karat.api.registry import (
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from karat.api.releases import release
     from karat.api.runs import estimate, passed, run
     from karat.api.sessions import Head, Record, record, session_run, together
-    from karat.api.traces import capture, read_traces, understand
+    from karat.api.traces import capture, read_traces, recorded, understand
 
 __all__ = [
     "ALPHA",
@@ -91,6 +90,7 @@ __all__ = [
     "metrics",
     "own_labels",
     "passed",
+    "places",
     "prune_runs",
     "read_traces",
     "record",
@@ -121,30 +121,29 @@ _HOMES = {
     "calibrations": {"keep_calibration"},
     "cases": {"Scores", "Suite", "check", "score", "suite"},
     "comparisons": {"ALPHA", "MARGIN", "compare", "gate", "gate_rules"},
-    "golden": {"convert", "json_schema", "load", "save", "subset", "summarise", "validate"},
+    "golden": {"convert", "json_schema", "save", "subset", "summarise", "validate"},
     "history": {
         "earlier_runs",
         "export_runs",
         "find_document",
         "find_run",
         "import_runs",
-        "keep_run",
         "label_run",
         "list_runs",
-        "own_labels",
         "prune_runs",
-        "recorded",
-        "store_place",
         "verify_store",
     },
     "hygiene": {"lint", "lint_rules"},
+    "keeping": {"keep_run", "own_labels", "store_place"},
+    "loading": {"load"},
+    "locating": {"places"},
     "measures": {"metrics"},
     "policy": {"apply_policy"},
     "releases": {"release"},
     "runs": {"estimate", "passed", "run"},
     "sessions": {"Head", "Record", "record", "session_run", "together"},
     "configuration": {"settings"},
-    "traces": {"capture", "read_traces", "understand"},
+    "traces": {"capture", "read_traces", "recorded", "understand"},
     "registry": {
         "REGISTRY",
         "changelog",

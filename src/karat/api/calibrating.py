@@ -11,10 +11,10 @@ import msgspec
 from karat.analysis import calibrated
 from karat.analysis.calibrated import MIN_KAPPA
 from karat.analysis.calibration import calibrate as _calibrate
-from karat.api.golden import PathName
 from karat.api.history import find_run
 from karat.api.judging import Panel, made_metric
 from karat.api.labelled import Recorded, labelled_run
+from karat.api.loading import PathName
 from karat.api.registry import moment
 from karat.config import MetricChoice
 from karat.datasets.labels import of_metric, read_labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from karat.api.history import store_place
+from karat.api.keeping import store_place
 from karat.errors import InputError
 from karat.schema import Calibration, GateRules, MetricUse
 from karat.store import is_there, open_store

@@ -13,8 +13,8 @@ import msgspec
 from karat.api.answers import Answer, as_trace
 from karat.api.configuration import under_flags
 from karat.api.desk import wait
-from karat.api.golden import PathName, load
 from karat.api.judging import Panel
+from karat.api.loading import PathName, load
 from karat.api.runs import DEFAULT_METRICS, Profiles, about, make_plan
 from karat.config import Config, load_config
 from karat.datasets.where import where as compile_where

@@ -14,8 +14,8 @@ from karat.analysis.calibrated import deciding
 from karat.analysis.compare import compare as _compare
 from karat.analysis.rules import ALPHA, MARGIN, Rules
 from karat.api.calibrations import find_calibrations
-from karat.api.golden import PathName
 from karat.api.history import find_run
+from karat.api.loading import PathName
 from karat.config import find_config, load_config, load_quarantine
 from karat.errors import RefusedError
 from karat.schema import Comparison, Gate, GateRules, Problem, Quarantined, Run

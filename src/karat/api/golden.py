@@ -3,37 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from importlib import resources
-from os import PathLike
 from pathlib import Path
 
-import msgspec
-
 from karat import plugins
-from karat.api.references import referenced
+from karat.api.loading import PathName, load
 from karat.datasets import validate as validation
 from karat.datasets import write as writing
 from karat.datasets.aside import Aside
-from karat.datasets.read import named, open_golden, read, read_cases
+from karat.datasets.read import named, open_golden, read_cases
 from karat.datasets.where import where as compile_where
 from karat.errors import LossError, UsageError
 from karat.schema import Case, Conversion, Dataset, Summary, Validation
-from karat.versions.registry import Released
-
-PathName = str | PathLike[str]
-
-
-def load(path: PathName, *, format: str | None = None) -> Dataset:
-    """Read golden data of any format; the format is recognised by content unless it is named.
-    A release such as `support@1.2.0` is found in the registry."""
-    one = referenced(path)
-    return load_release(one) if one else read(Path(path), plugins.formats(), format)
-
-
-def load_release(one: Released) -> Dataset:
-    """The dataset of a release, which has its version even where its format has no place for it."""
-    dataset = read(one.file, plugins.formats(), one.record.format)
-    return msgspec.structs.replace(dataset, version=one.record.version)
 
 
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
@@ -119,6 +99,8 @@ def summarise(path: PathName, *, format: str | None = None) -> Summary:
 
 def json_schema(format: str) -> str:
     """The JSON Schema of a golden format, for editors."""
+    from importlib import resources
+
     form = named(format, plugins.formats())
     file = resources.files("karat.datasets") / "schemas" / f"{form.name}.json"
     return file.read_text(encoding="utf-8")

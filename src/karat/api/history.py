@@ -5,36 +5,28 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from karat.api.golden import PathName, load
-from karat.api.traces import read_traces
-from karat.config import find_config, load_config
+from karat.api.keeping import check_labels, store_place
 from karat.errors import InputError, UsageError
 from karat.files import replacing
-from karat.schema import Run, Trace
+from karat.schema import Run
 from karat.schema.history import History, KeptRun, Pruned, Transfer, Verification
-from karat.store import DEFAULT, Database, is_there, open_store
-from karat.store.document import decoded, microseconds, of_run
+from karat.store import Database, is_there, open_store
+from karat.store.document import decoded, microseconds
 from karat.store.history import Wanted, find, label, page
-from karat.store.place import check
 from karat.store.prune import Retention, prune
-from karat.store.runs import keep, read
-from karat.store.traces import keep_traces
+from karat.store.runs import read
 from karat.store.transfer import lines, take
 from karat.store.verify import verify
-from karat.versions import git
 
 _LIMIT = 20
 _TREND = 30
 _AGE = re.compile(r"(\d{1,5})([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
-_KEY = re.compile(r"[A-Za-z][\w.-]{0,63}")
-_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
-"""Where CI systems, which check out a commit, say what the branch is."""
 
 
 def find_run(name: str, *, store: str | None = None) -> Run:
@@ -64,27 +56,6 @@ def _file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
-
-
-def keep_run(
-    run: Run,
-    *,
-    store: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    traces: Iterable[Trace] = (),
-) -> None:
-    """Keep a run, and those of the traces that it was made from."""
-    with open_store(store_place(store), create=True) as database:
-        execution = keep(database, of_run(run), labels or {})
-        keep_traces(database, execution, traces)
-
-
-def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Trace]:
-    """What a run was made from: traces, or else the recordings that the golden data carries."""
-    if traces:
-        return read_traces(*traces)
-    cases = load(golden).cases if golden is not None else ()
-    return (case.recording for case in cases if case.recording)
 
 
 def list_runs(
@@ -171,45 +142,10 @@ def prune_runs(
         return prune(database, Retention(keep=keep, since=since, dry=dry))
 
 
-def store_place(given: str | None = None, *, config: Path | None = None) -> str:
-    """Where runs are kept: as given, as KARAT_STORE says, as `karat.toml` says, or `.karat`."""
-    place = given or os.environ.get("KARAT_STORE") or _configured(config) or DEFAULT
-    check(place)
-    return place
-
-
-def _configured(config: Path | None) -> str | None:
-    path = config or find_config(Path.cwd())
-    return load_config(path).store if path else None
-
-
 @contextmanager
 def _opened(store: str | None) -> Generator[Database]:
     with open_store(store_place(store)) as database:
         yield database
-
-
-def own_labels(given: Mapping[str, str]) -> dict[str, str]:
-    """The labels that are given, and what git says of the moment."""
-    check_labels(given)
-    here = Path.cwd()
-    commit = git.commit(here)
-    if commit is None:
-        return dict(given)
-    found = {"branch": git.branch(here) or _ci_branch(), "commit": commit}
-    return {key: value for key, value in found.items() if value} | dict(given)
-
-
-def _ci_branch() -> str | None:
-    return next((os.environ[name] for name in _BRANCHES if os.environ.get(name)), None)
-
-
-def check_labels(labels: Mapping[str, str]) -> None:
-    """Fail for a label that could not be looked up."""
-    for key in labels:
-        if not _KEY.fullmatch(key) or key == "latest":
-            hint = "such as branch=main: letters, digits, `.`, `_` and `-`"
-            raise UsageError(f"{key!r} cannot be the name of a label", hint=hint)
 
 
 def _age(text: str) -> timedelta:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from karat import plugins
-from karat.api.golden import PathName
+from karat.api.loading import PathName
 from karat.config import Config, find_config, load_config
 from karat.datasets.lint import run
 from karat.datasets.lint.rules import RULES, rule_ids, rule_named

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from karat.api.golden import PathName, load
 from karat.api.judging import Panel
+from karat.api.loading import PathName, load
 from karat.api.runs import Profiles, about, make_plan, make_run
 from karat.config import MetricChoice
 from karat.errors import RefusedError, UsageError

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from os import PathLike
 from pathlib import Path
 
+import msgspec
+
+from karat import plugins
+from karat.api.loading import PathName, is_reference
+from karat.datasets.read import read
 from karat.errors import RefusedError, UsageError
+from karat.schema import Dataset
 from karat.versions.registry import Registry, Released
 from karat.versions.verify import check_files
 
 REGISTRY = Path("golden") / "registry"
-_REFERENCE = re.compile(r"[^/\\]+@(latest|[\^~]?v?\d+(\.\d+){0,2})")
 
 
-def referenced(source: str | PathLike[str], registry: Path = REGISTRY) -> Released | None:
+def referenced(source: PathName, registry: Path = REGISTRY) -> Released | None:
     """The release that is meant; `None` for whatever reads like a path, or is one."""
-    if not _REFERENCE.fullmatch(str(source)) or Path(source).exists():
-        return None
-    return intact(Registry(registry).find(str(source)))
+    return intact(Registry(registry).find(str(source))) if is_reference(source) else None
+
+
+def load_release(one: Released) -> Dataset:
+    """The dataset of a release, which has its version even where its format has no place for it."""
+    dataset = read(one.file, plugins.formats(), one.record.format)
+    return msgspec.structs.replace(dataset, version=one.record.version)
 
 
 def intact(one: Released) -> Released:
@@ -29,7 +36,7 @@ def intact(one: Released) -> Released:
     return one
 
 
-def own_file(source: str | PathLike[str]) -> Path:
+def own_file(source: PathName) -> Path:
     """The path of a file that may be written."""
     if referenced(source):
         hint = f"`karat checkout {source}` makes a copy that may be edited"

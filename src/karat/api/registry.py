@@ -11,8 +11,9 @@ from typing import NamedTuple
 import msgspec
 
 from karat import plugins
-from karat.api.golden import PathName, load, load_release, save
-from karat.api.references import REGISTRY, intact, own_file, referenced
+from karat.api.golden import save
+from karat.api.loading import PathName, load
+from karat.api.references import REGISTRY, intact, load_release, own_file, referenced
 from karat.datasets.recast import recast
 from karat.errors import UsageError
 from karat.files import replace

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import msgspec
 
 from karat import plugins
-from karat.api.golden import PathName, load, load_release, save
-from karat.api.references import REGISTRY, own_file
+from karat.api.golden import save
+from karat.api.loading import PathName, load
+from karat.api.references import REGISTRY, load_release, own_file
 from karat.api.registry import compare, format_name, moment
 from karat.datasets import write as writing
 from karat.datasets.aside import aside_path

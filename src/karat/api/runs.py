@@ -13,8 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from karat.analysis.summary import summarise
-from karat.api.golden import PathName, load
 from karat.api.judging import Panel, made_metric
+from karat.api.loading import PathName, load
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
 from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
@@ -52,6 +52,8 @@ _ROWS = 500
 """Cases with their recordings that are scored in one go."""
 _SMALL = 16 * 2**20
 """Bytes of recordings for which more processes are not worth starting."""
+_PATIENCE = 1.0
+"""Seconds of scoring for which they are not, either."""
 
 
 def run(
@@ -84,7 +86,10 @@ def run(
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
     try:
         batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
-        done = execute(work, batches, jobs=cores, journal=journal, progress=progress)
+        patience = 0.0 if jobs else _PATIENCE
+        done = execute(
+            work, batches, jobs=cores, journal=journal, progress=progress, patience=patience
+        )
     except KeyboardInterrupt as error:
         journal.flush()
         raise StoppedError("stopped; what is done is kept", hint="go on with --resume") from error

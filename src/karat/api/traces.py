@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karat import plugins
-from karat.api.golden import PathName, load, save
+from karat.api.golden import save
+from karat.api.loading import PathName, load
 from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
@@ -24,6 +25,14 @@ def read_traces(
     """What an agent did, by recordings of any container and convention; several files are one
     input. With `spans` each trace keeps the spans that it was read from."""
     return read.read_traces([Path(path) for path in paths], report=report, keep_spans=spans)
+
+
+def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Trace]:
+    """What a run was made from: traces, or else the recordings that the golden data carries."""
+    if traces:
+        return read_traces(*traces)
+    cases = load(golden).cases if golden is not None else ()
+    return (case.recording for case in cases if case.recording)
 
 
 def understand(paths: Iterable[PathName]) -> Understanding:

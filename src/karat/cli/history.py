@@ -9,7 +9,6 @@ import click
 import msgspec
 
 from karat import api
-from karat.api.places import places
 from karat.cli.output import emit, output_options, pairs
 from karat.report import history, render
 from karat.report.forms import RUN_FORMS, run_forms
@@ -85,7 +84,7 @@ def report(
     forms = run_forms(
         found,
         by=by,
-        places=lambda: places(golden) if golden else {},
+        places=lambda: api.places(golden) if golden else {},
         metrics=api.metrics,
         earlier=lambda: api.earlier_runs(found, store=store),
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from karat import api
-from karat.api.places import places
 from karat.cli.judging import judge_options
 from karat.cli.output import emit, output_options, pairs, progress_bar, show_problem
 from karat.errors import KaratError
@@ -95,8 +94,8 @@ def run(
             "max_cost": max_cost,
         },
     )
-    marks = api.own_labels(pairs(labels))
     place = None if no_store else api.store_place(store, config=config)
+    marks = api.own_labels(pairs(labels)) if place or labels else {}
     if dry_run:
         found = api.estimate(
             traces or setup.traces,
@@ -129,7 +128,7 @@ def run(
     forms = run_forms(
         made,
         by=by,
-        places=lambda: places(setup.golden) if setup.golden else {},
+        places=lambda: api.places(setup.golden) if setup.golden else {},
         metrics=api.metrics,
         earlier=lambda: _earlier(made, place) if place else (),
     )

@@ -7,7 +7,6 @@ way: it names everything in which the document is not as declared.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -154,8 +153,10 @@ def kind(value: Json) -> str:
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
     """The known name that somebody who wrote `name` probably meant."""
+    from difflib import get_close_matches  # late: only errors need it
+
     folded = {_folded(other): other for other in known}
-    close = difflib.get_close_matches(_folded(name), list(folded), n=1, cutoff=cutoff)
+    close = get_close_matches(_folded(name), list(folded), n=1, cutoff=cutoff)
     return folded[close[0]] if close else None
 
 

@@ -49,16 +49,16 @@ def differences(expected: Json, actual: Json) -> list[str]:
     """How the arguments differ, one line each."""
     if not isinstance(expected, dict) or not isinstance(actual, dict):
         return [] if expected == actual else [f"expected {_args(expected)}, got {_args(actual)}"]
-    lines = [
-        f"{key}: expected {value(arg)}, got {value(actual[key]) if key in actual else 'nothing'}"
-        for key, arg in expected.items()
-        if key not in actual or actual[key] != arg
-    ]
-    if expected.keys() >= actual.keys():
-        return lines
-    return lines + [
-        f"{key}: unexpected {value(actual[key])}" for key in actual if key not in expected
-    ]
+    lines: list[str] = []
+    for key, arg in expected.items():
+        if key not in actual:
+            lines.append(f"{key}: expected {value(arg)}, got nothing")
+        elif actual[key] != arg:
+            lines.append(f"{key}: expected {value(arg)}, got {value(actual[key])}")
+    for key, arg in actual.items():
+        if key not in expected:
+            lines.append(f"{key}: unexpected {value(arg)}")
+    return lines
 
 
 def _args(args: Json) -> str:

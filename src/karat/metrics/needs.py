@@ -58,8 +58,9 @@ def has_args(trace: Trace) -> bool:
     """Whether what tools were called with was recorded, if any were called. A recording without
     any text and without any arguments was made with content switched off; elsewhere a call
     without arguments is just that."""
-    if any(turn.user is not None or turn.response is not None for turn in trace.turns):
-        return True
+    for turn in trace.turns:
+        if turn.user is not None or turn.response is not None:
+            return True
     calls = [call for turn in trace.turns for call in turn.tool_calls or ()]
     return not calls or any(call.args is not None for call in calls)
 

@@ -37,6 +37,9 @@ def per_turn(
     if not scores:
         reasons = dict.fromkeys(score.reason for score in rated if isinstance(score, Unscored))
         return Unscored(reason="; ".join(reasons) or "there are no turns")
+    if len(rated) == 1:  # most often, and there is nothing to put together
+        only = scores[0]
+        return Score(value=mean([only.value]), reason=only.reason, turns=(only.value,))
     turns = tuple(score.value if isinstance(score, Score) else None for score in rated)
     reason = joined((score.reason for score in rated if isinstance(score, Score)), turns)
     return Score(value=mean([score.value for score in scores]), reason=reason, turns=turns)

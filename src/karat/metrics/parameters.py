@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from importlib.util import find_spec
 
 import msgspec
@@ -65,6 +64,8 @@ def _check_imports(kind: type[Metric]) -> None:
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:
+    from difflib import get_close_matches  # late: only errors need it
+
     options = sorted(words)
     same = [repr(option) for option in options if option.lower() == word.lower()]
     if same:  # `Relevance` is judged and `relevance` is not: nobody guesses which is meant

@@ -29,9 +29,10 @@ class ResponseMatch(Metric):
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        if all(turn.response is None for turn in case.turns):
-            return Unscored(reason="the case expects no response")
-        return per_turn(case, trace, _rate)
+        for turn in case.turns:
+            if turn.response is not None:
+                return per_turn(case, trace, _rate)
+        return Unscored(reason="the case expects no response")
 
 
 def _rate(pair: Pair) -> Score | Unscored:
@@ -60,6 +61,8 @@ def _overlap(reference: str, response: str) -> Score:
 def rouge_1(reference: str, candidate: str) -> float:
     """The F-measure of ROUGE-1."""
     expected, size = _reference(reference)
+    if candidate == reference:  # the same numbers as below, without counting again
+        return 1.0 if size else 0.0
     found = tokens(candidate)
     counts = Counter(found)
     hits = 0

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from karat.metrics.calls import differences, listed, recorded, shown, stated_by_turn
 from karat.metrics.metric import Metric
 from karat.metrics.needs import NO_ARGS, Need, has_args
 from karat.metrics.pairs import mean
-from karat.schema import Case, Score, ToolCall, Trace, Unscored
+from karat.schema import Case, Json, Noun, Score, ToolCall, Trace, Unscored
 
 Calls: TypeAlias = Sequence[ToolCall]
 Same: TypeAlias = Callable[[ToolCall, ToolCall], bool]
@@ -41,45 +41,47 @@ class ToolTrajectory(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         # Recordings come by the ten thousand and most of them are right. Equal calls match by
         # every rule, and this finds out with as little as it takes.
-        wished = _WISHED.get(id(case)) or _wished(case)
-        if wished is None:
-            return self._whole(case, trace)
-        sizes: list[int] = []
-        calls: list[ToolCall] = []
+        try:
+            wished = _WISHED[id(case)]
+        except KeyError:
+            wished = _wished(case)
+            if wished is None:
+                return self._whole(case, trace)
+        made: list[Json] = []
         for turn in trace.turns:
-            made = turn.tool_calls
-            if made is None:
+            calls = turn.tool_calls
+            if calls is None:
                 return self._by_turn(case, trace)
-            sizes.append(len(made))
-            calls += made
-        if sizes != wished.sizes:
-            return self._by_turn(case, trace)
-        for made, call in zip(calls, wished.calls):  # noqa: B905 - there are as many
-            if made.args != call.args or made.name != call.name:
-                return self._by_turn(case, trace)
-        return wished.perfect
+            for call in calls:
+                made.append(call.name)
+                made.append(call.args)
+            made.append(None)
+        return wished.perfect if made == wished.calls else self._by_turn(case, trace)
 
     def _by_turn(self, case: Case, trace: Trace) -> Score | Unscored:
         if not self.ignore_args and not has_args(trace):
             return NO_ARGS
         match, same = _MATCH[self.match_type], self._same()
         values: list[float | None] = []
-        wrong: list[tuple[int, str]] = []
+        wrong: list[str] = []
+        several = len(case.turns) > 1 or len(trace.turns) > 1
         for golden, made in zip_longest(case.turns, trace.turns):
             if golden is None or made is None:
-                values.append(0.0)
                 why = "the turn is missing" if made is None else "the turn is not expected"
-                wrong.append((len(values), why))
             elif made.tool_calls is None:
                 values.append(None)
+                continue
             elif match(golden.tool_calls or (), made.tool_calls, same):
                 values.append(1.0)
+                continue
             else:
-                values.append(0.0)
-                wrong.append(
-                    (len(values), _culprit(golden.tool_calls or (), made.tool_calls, same))
-                )
-        return _mean(values, wrong)
+                why = _culprit(golden.tool_calls or (), made.tool_calls, same)
+            values.append(0.0)
+            wrong.append(f"turn {len(values)}: {why}" if several else why)
+        known = [value for value in values if value is not None]
+        if not known:
+            return _NOT_RECORDED
+        return Score(value=mean(known), turns=tuple(values), reason="; ".join(wrong))
 
     def _whole(self, case: Case, trace: Trace) -> Score | Unscored:
         expected = case.tool_calls
@@ -101,14 +103,13 @@ class ToolTrajectory(Metric):
         return _same_call if self.args == "exact" else _same_or_unstated
 
 
-class _Wished(NamedTuple):
+class _Wished(Noun, frozen=True):
     """What is expected of each turn, as it is compared."""
 
     case: Case
     """Kept, so that no other case gets its identity."""
-    sizes: list[int]
-    """The number of calls in each turn."""
-    calls: tuple[ToolCall, ...]
+    calls: list[Json]
+    """Names and arguments, and `None` in the place of a name where a turn ends."""
     perfect: Score
 
 
@@ -123,31 +124,23 @@ def _wished(case: Case) -> _Wished | None:
         return None
     if len(_WISHED) >= _MOST:
         _WISHED.clear()
-    turns = [turn.tool_calls or () for turn in case.turns]
-    _WISHED[id(case)] = wished = _Wished(
-        case,
-        sizes=[len(calls) for calls in turns],
-        calls=tuple(call for calls in turns for call in calls),
-        perfect=Score(value=1.0, turns=(1.0,) * len(turns)),
-    )
+    calls: list[Json] = []
+    for turn in case.turns:
+        for call in turn.tool_calls or ():
+            calls += call.name, call.args
+        calls.append(None)
+    perfect = Score(value=1.0, turns=(1.0,) * len(case.turns))
+    _WISHED[id(case)] = wished = _Wished(case, calls, perfect)
     return wished
-
-
-def _mean(values: list[float | None], wrong: list[tuple[int, str]]) -> Score | Unscored:
-    known = [value for value in values if value is not None]
-    if not known:
-        return _NOT_RECORDED
-    several = len(values) > 1
-    reason = "; ".join([f"turn {turn}: {why}" if several else why for turn, why in wrong])
-    return Score(value=mean(known), turns=tuple(values), reason=reason)
 
 
 def _culprit(expected: Calls, actual: Calls, same: Same) -> str:
     if len(expected) != len(actual):
         return f"expected {listed(expected)}, got {listed(actual)}"
-    wrong = [place for place, right in enumerate(map(same, expected, actual)) if not right]
-    golden, made = expected[wrong[0]], actual[wrong[0]]
-    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    right = [*map(same, expected, actual)]
+    place, others = right.index(False), right.count(False) - 1
+    golden, made = expected[place], actual[place]
+    more = f" (and {others} more)" if others else ""
     if golden.name == made.name:
         return f"{golden.name}: {'; '.join(differences(golden.args, made.args))}{more}"
     return f"expected {shown(golden)}, got {shown(made)}{more}"
@@ -166,7 +159,7 @@ def _same_or_unstated(expected: ToolCall, actual: ToolCall) -> bool:
 
 
 def _exact(expected: Calls, actual: Calls, same: Same) -> bool:
-    return len(expected) == len(actual) and False not in map(same, expected, actual)
+    return len(expected) == len(actual) and all(map(same, expected, actual))
 
 
 def _in_order(expected: Calls, actual: Calls, same: Same) -> bool:

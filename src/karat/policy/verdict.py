@@ -7,9 +7,8 @@ hand reach it here, where sums of binary fractions fall short of it by a trillio
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from karat.errors import UsageError
 from karat.policy.profile import Profile, canonical
@@ -23,6 +22,9 @@ from karat.schema import (
     Status,
     Unscored,
 )
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Scored(NamedTuple):
@@ -105,6 +107,8 @@ def check_scales(profile: Profile, uses: Iterable[MetricUse]) -> None:
 @lru_cache(maxsize=4096)
 def exact(value: float) -> Fraction:
     """The decimal that a person would write for the number."""
+    from fractions import Fraction  # late: only profiles need it
+
     return Fraction(repr(float(value)))
 
 
@@ -133,7 +137,7 @@ def _unmixable(profile: Profile, name: str, why: str) -> UsageError:
 def _composite(profile: Profile, values: Mapping[str, Fraction]) -> Fraction | None:
     weights = {name: exact(profile.metrics[name].weight) for name in values}
     total = sum(weights.values())
-    return sum(values[name] * weights[name] for name in values) / Fraction(total) if total else None
+    return sum(values[name] * weights[name] for name in values) / total if total else None
 
 
 def _reasons(

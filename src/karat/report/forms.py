@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 
 from karat.report import run as plain
-from karat.report import seed
-from karat.report.comment import comment
-from karat.report.html.page import page
-from karat.report.junit import junit
-from karat.report.sarif_run import Places, run_sarif
 from karat.schema import MetricInfo, Run
 from karat.schema.comparison import Comparison
 from karat.schema.history import KeptRun
@@ -23,7 +19,7 @@ def run_forms(
     run: Run,
     *,
     by: Sequence[str] = (),
-    places: Callable[[], Places] = dict,
+    places: Callable[[], Mapping[str, tuple[str, int]]] = dict,
     metrics: Callable[[], Iterable[MetricInfo]] = tuple,
     earlier: Callable[[], Sequence[KeptRun]] = tuple,
     comparison: Comparison | None = None,
@@ -32,11 +28,18 @@ def run_forms(
     return {
         "text": partial(plain.text, run, by),
         "csv": partial(plain.table, run),
-        "md": partial(comment, run),
-        "html": lambda: page(run, earlier=earlier(), comparison=comparison),
-        "junit": partial(junit, run),
-        "sarif": lambda: run_sarif(run, places()),
-        "summary": lambda: seed.summary(run, {one.name for one in metrics() if one.judged}),
-        "qa": partial(seed.questions_and_answers, run),
-        "agents": partial(seed.agents, run),
+        "md": lambda: _made("comment", "comment")(run),
+        "html": lambda: _made("html.page", "page")(run, earlier=earlier(), comparison=comparison),
+        "junit": lambda: _made("junit", "junit")(run),
+        "sarif": lambda: _made("sarif_run", "run_sarif")(run, places()),
+        "summary": lambda: _made("seed", "summary")(
+            run, {one.name for one in metrics() if one.judged}
+        ),
+        "qa": lambda: _made("seed", "questions_and_answers")(run),
+        "agents": lambda: _made("seed", "agents")(run),
     }
+
+
+def _made(module: str, name: str) -> Callable[..., str]:
+    """What makes a form, imported when the form is asked for: most runs are read as text."""
+    return getattr(import_module(f"karat.report.{module}"), name)

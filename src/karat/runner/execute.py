@@ -7,6 +7,7 @@ gives what it gives, and everything is put in order at the end.
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -28,9 +29,16 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def execute(
-    work: Work, batches: Sequence[Batch], *, jobs: int, journal: Journal, progress: Progress
+    work: Work,
+    batches: Sequence[Batch],
+    *,
+    jobs: int,
+    journal: Journal,
+    progress: Progress,
+    patience: float = 0.0,
 ) -> Done:
-    """Score all batches that the journal does not have yet, and put everything together."""
+    """Score all batches that the journal does not have yet, and put everything together. Only what
+    is not scored after so many seconds of work is handed to other processes."""
     done = dict(journal.finished())
     todo = [(number, batch) for number, batch in enumerate(batches) if number not in done]
 
@@ -43,7 +51,7 @@ def execute(
             judging.carry_out(todo, finished, progress)
             return _together(work, judging.score, [done[number] for number in sorted(done)])
     progress(len(done), len(batches))
-    for number, one in _carried_out(work, todo, min(jobs, len(todo))):
+    for number, one in _carried_out(work, todo, min(jobs, len(todo)), patience):
         finished(number, one)
         progress(len(done), len(batches))
     return _together(work, work.score, [done[number] for number in sorted(done)])
@@ -56,11 +64,22 @@ def count(work: Work, batches: Sequence[Batch]) -> Done:
 
 
 def _carried_out(
+    work: Work,
+    todo: Sequence[tuple[int, Batch]],
+    jobs: int,
+    patience: float,
+) -> Iterator[tuple[int, Done]]:
+    left, end = list(reversed(todo)), time.process_time() + patience
+    while left and (jobs <= 1 or time.process_time() < end):
+        number, batch = left.pop()
+        yield number, work.score(batch)
+    if left:
+        yield from _in_processes(work, left[::-1], jobs)
+
+
+def _in_processes(
     work: Work, todo: Sequence[tuple[int, Batch]], jobs: int
 ) -> Iterator[tuple[int, Done]]:
-    if jobs <= 1:
-        yield from ((number, work.score(batch)) for number, batch in todo)
-        return
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 

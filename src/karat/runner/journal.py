@@ -1,7 +1,8 @@
 """What a run has done so far, on disk, so that a run that was stopped or killed can go on.
 
-A journal is written only once a run has taken a while: a short run leaves nothing behind. Each
-batch is one line, written at once; a line that was cut off is a batch that was not done.
+A journal is written only once scoring has taken a while: a short run leaves nothing behind, and
+what was only read is read again. Each batch is one line, written at once; a line that was cut off
+is a batch that was not done.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,7 @@ from karat.errors import OutputError
 from karat.runner.done import Done
 
 PATIENCE = 2.0
-"""Seconds after which a run is worth keeping."""
+"""Seconds of scoring that are worth keeping."""
 
 
 class _Line(msgspec.Struct):
@@ -26,12 +28,14 @@ class _Line(msgspec.Struct):
     done: Done
 
 
-_decoder = msgspec.json.Decoder(_Line)
+@cache  # to make one takes longer than to score a few traces, and few runs go on
+def _decoder() -> msgspec.json.Decoder[_Line]:
+    return msgspec.json.Decoder(_Line)
 
 
 def _decoded(line: bytes) -> _Line | None:
     try:
-        return _decoder.decode(line) if line.endswith(b"\n") else None
+        return _decoder().decode(line) if line.endswith(b"\n") else None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
@@ -42,14 +46,16 @@ class Journal:
     def __init__(self, path: Path, *, resume: bool, patience: float = PATIENCE) -> None:
         self.path = path
         self.kept = 0
+        self._patience = patience
         self._open_at = time.monotonic() + patience
-        self._waiting: list[bytes] = []
+        self._waiting: list[_Line] = []
         if not resume:
             path.unlink(missing_ok=True)
 
     def finished(self) -> Iterator[tuple[int, Done]]:
         """The batches that are done, from an earlier attempt; a line that was cut off is removed,
         so that the next one does not continue it."""
+        self._open_at = time.monotonic() + self._patience  # scoring begins; reading does not count
         try:
             data = self.path.read_bytes()
         except OSError:
@@ -67,7 +73,7 @@ class Journal:
     def append(self, batch: int, done: Done) -> None:
         """Keep a batch; on disk, if the run has lasted long enough."""
         self.kept += 1
-        self._waiting.append(msgspec.json.encode(_Line(batch, done)) + b"\n")
+        self._waiting.append(_Line(batch, done))
         if time.monotonic() >= self._open_at:
             self.flush()
 
@@ -78,7 +84,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
-                file.writelines(self._waiting)
+                file.writelines(msgspec.json.encode(line) + b"\n" for line in self._waiting)
         except OSError as error:
             message = f"the journal cannot be written: {error.strerror}"
             raise OutputError(message, where=str(self.path)) from error

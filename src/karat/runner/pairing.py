@@ -26,9 +26,11 @@ class Pairing:
     def __init__(self, cases: Sequence[Case]) -> None:
         self._by_id = {case.id: case for case in cases}
         self._by_text: dict[str, list[Case]] = {}
+        self._folded: dict[str, str] = {}
         for case in cases:
-            text = _opening(case)
-            if text is not None:
+            opening = _opening(case)
+            if opening is not None:
+                text = self._folded[opening] = _folded(opening)
                 self._by_text.setdefault(text, []).append(case)
 
     def pair(self, trace: Trace) -> Pair:
@@ -37,10 +39,10 @@ class Pairing:
             case = self._by_id.get(trace.case)
             how = "by case id" if case else f"the recording names case {trace.case!r}, unknown here"
             return Pair(case, trace, how)
-        text = _folded(trace.turns[0].user) if trace.turns else None
-        if text is None:
+        said = trace.turns[0].user if trace.turns else None
+        if said is None:
             return Pair(None, trace, "no user message was recorded")
-        return self._by_message(text, trace)
+        return self._by_message(self._folded.get(said) or _folded(said), trace)
 
     def _by_message(self, text: str, trace: Trace) -> Pair:
         found = self._by_text.get(text, [])
@@ -68,9 +70,9 @@ def cross(cases: Iterable[Case], trace: Trace) -> list[Pair]:
 
 def _opening(case: Case) -> str | None:
     if case.turns:
-        return _folded(case.turns[0].user)
-    return _folded(case.scenario.prompt) if case.scenario else None
+        return case.turns[0].user
+    return case.scenario.prompt if case.scenario else None
 
 
-def _folded(text: str | None) -> str | None:
-    return None if text is None else " ".join(text.casefold().split())
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -16,7 +16,6 @@ from karat.schema.digest import run_id
 _encode = msgspec.json.Encoder().encode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
-_runs = msgspec.json.Decoder(Run)
 _HINT = "write one with `karat run … --format json -o FILE`"
 
 
@@ -53,7 +52,7 @@ def of_json(data: bytes, where: str) -> Document:
 def decoded(data: bytes, where: str) -> Run:
     """The run in a JSON document."""
     try:
-        return _runs.decode(data)
+        return msgspec.json.decode(data, type=Run)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"no run: {error}", where=where, hint=_HINT) from error
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from importlib import resources
 from typing import NamedTuple
 
 from karat.errors import InputError
@@ -21,6 +20,8 @@ class Migration(NamedTuple):
 
 def migrations() -> Iterator[Migration]:
     """All that this version knows, in order."""
+    from importlib import resources  # late: most runs do not open a store before they are made
+
     folder = resources.files("karat.store") / "migrations"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".sql"):

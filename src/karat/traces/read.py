@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import multiprocessing
-import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from karat.errors import FormatError, KaratError, UsageError
@@ -18,7 +15,7 @@ from karat.traces.source import Report
 from karat.traces.spill import Spill
 from karat.traces.stream import Chunk, divided, whole
 
-WORTH_DIVIDING = 48 << 20
+WORTH_DIVIDING = 64 << 20
 """Bytes from which on several processes are quicker than one."""
 _SHOWN = 5
 
@@ -41,6 +38,8 @@ def open_traces(
     """Read all files as one input, with several processes if that is quicker."""
     if not paths:
         raise UsageError("no file to read")
+    import tempfile
+
     chunks = whole(list(paths))
     folder = Path(tempfile.mkdtemp(prefix="karat-"))
     try:
@@ -90,6 +89,9 @@ def _parallel(
     parts = _parts(chunks, jobs)
     if len(parts) < 2:
         return None
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     paths = [chunk.path for chunk in chunks]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(parts)), context) as pool:

@@ -4,7 +4,8 @@ import pytest
 
 from karat.errors import FormatError, UnknownFormatError
 from karat.schema import Json, Problem
-from karat.traces.formats import CONTAINERS, read_items
+from karat.traces.formats import read_items
+from karat.traces.formats.registry import CONTAINERS
 
 SPAN: dict[str, Json] = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "name": "chat"}
 

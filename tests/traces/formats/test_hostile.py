@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from karat.errors import KaratError
 from karat.schema import Json, Span, Trace
 from karat.traces.assemble import assemble
-from karat.traces.formats import CONTAINERS, LogRecord, otlp, read_items
+from karat.traces.formats import LogRecord, otlp, read_items
+from karat.traces.formats.registry import CONTAINERS
 from karat.traces.source import values
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"

@@ -12,7 +12,8 @@ import pytest
 
 from karat.schema import Json, Span
 from karat.traces.assemble import assemble
-from karat.traces.formats import CONTAINERS, read_items
+from karat.traces.formats import read_items
+from karat.traces.formats.registry import CONTAINERS
 from karat.traces.source import values
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"

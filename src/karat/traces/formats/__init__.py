@@ -2,10 +2,8 @@
 
 from karat.traces.formats.container import Container, LogRecord, Record
 from karat.traces.formats.detect import container_of, read_batches, read_items
-from karat.traces.formats.registry import CONTAINERS
 
 __all__ = [
-    "CONTAINERS",
     "Container",
     "LogRecord",
     "Record",

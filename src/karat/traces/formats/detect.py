@@ -1,17 +1,19 @@
-"""Which container does an item belong to? The items decide, never the keys around them."""
+"""Which container does an item belong to? The items decide, never the keys around them.
+
+What is not OTLP as it is specified is imported when it is met: it takes longer than a small file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
 from itertools import chain
 
 from karat.errors import FormatError, KaratError, UnknownFormatError
 from karat.schema import Json, Problem
 from karat.traces.formats import otlp, otlp_proto
-from karat.traces.formats.chat import Chat
 from karat.traces.formats.container import Container, Record
-from karat.traces.formats.registry import CONTAINERS
-from karat.traces.messages import is_message
 from karat.traces.shape import parsed, table
 from karat.traces.source import Report
 
@@ -40,9 +42,19 @@ _MAX_LOOKED_AT = 1000
 _MAX_SHOWN = 12
 
 
+@cache
+def _containers() -> tuple[Container, ...]:
+    return import_module("karat.traces.formats.registry").CONTAINERS
+
+
+def _is_message(item: Json) -> bool:
+    messages = import_module("karat.traces.messages")
+    return messages.is_message(item)
+
+
 def container_of(item: Json) -> Container | None:
     """The container that claims the item."""
-    return next((container for container in CONTAINERS if container.claims(item)), None)
+    return next((container for container in _containers() if container.claims(item)), None)
 
 
 def read_items(
@@ -86,7 +98,8 @@ class _Reading:
                 yield self._counted(value)
         if self.messages:
             self.given += 1
-            yield Chat().read(self.messages, source=self.source)
+            chat = import_module("karat.traces.formats.chat")
+            yield chat.Chat().read(self.messages, source=self.source)
         self._finish()
 
     def _counted(self, value: Json | bytes) -> Iterator[Record]:
@@ -114,7 +127,7 @@ class _Reading:
                 yield from self._items(inner, depth - 1)
         elif (inner := _unwrapped(item, depth)) is not None:
             yield from self._items(inner, depth - 1)
-        elif is_message(item):
+        elif _is_message(item):
             self.messages.append(item)
         else:
             self._stranger(item)
@@ -128,7 +141,7 @@ class _Reading:
             self.unknown = UnknownFormatError(
                 f"no trace format claims {described(item)}",
                 where=self._where(),
-                hint="looked for " + ", ".join(container.name for container in CONTAINERS),
+                hint="looked for " + ", ".join(container.name for container in _containers()),
             )
         if self.report is None:
             raise self.unknown

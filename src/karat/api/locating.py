@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from karat import plugins
-from karat.api.golden import PathName
+from karat.api.loading import PathName
 from karat.api.references import referenced
 from karat.datasets import locate
 from karat.datasets.aside import Aside, read_aside

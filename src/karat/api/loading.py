@@ -1,0 +1,29 @@
+"""Golden data, in whatever format it is. All that a run needs of it is here, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+
+from karat import plugins
+from karat.datasets.read import read
+from karat.schema import Dataset
+
+PathName = str | PathLike[str]
+_REFERENCE = re.compile(r"[^/\\]+@(latest|[\^~]?v?\d+(\.\d+){0,2})")
+
+
+def load(path: PathName, *, format: str | None = None) -> Dataset:
+    """Read golden data of any format; the format is recognised by content unless it is named.
+    A release such as `support@1.2.0` is found in the registry."""
+    if not is_reference(path):
+        return read(Path(path), plugins.formats(), format)
+    registry = import_module("karat.api.references")  # takes longer than to load a file
+    return registry.load_release(registry.referenced(path))
+
+
+def is_reference(source: PathName) -> bool:
+    """Whether a release is meant, such as `support@^1`, and not a path."""
+    return bool(_REFERENCE.fullmatch(str(source))) and not Path(source).exists()
