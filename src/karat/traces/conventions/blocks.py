@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from karat.schema import Json
 from karat.traces.conventions import reprs
-from karat.traces.conventions.decoding import dumps, loads
+from karat.traces.conventions.decoding import dumps, literal, loads
 from karat.traces.conventions.said import Call, Result, Role, Said, role_of
 
 CALL_TYPES = frozenset(
@@ -41,6 +41,8 @@ RESULT_TYPES = frozenset(
         "web_search_tool_result",
     ]
 )
+PRINTED = ("Response", "{'")
+"""How texts begin that may be a printed tool call or a printed message."""
 _TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
 SILENT_TYPES = frozenset(
     [
@@ -58,6 +60,7 @@ SILENT_TYPES = frozenset(
         "input_file",
     ]
 )
+_SAYING = ("content", "parts", "tool_calls", "function_call", "refusal", "blocks")
 _BLOCK_KEYS = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "cachePoint")
 _BLOCK_TYPES = CALL_TYPES | RESULT_TYPES | _TEXT_TYPES | SILENT_TYPES
 
@@ -75,10 +78,11 @@ def spoken(value: dict[str, Json], name: Json) -> Said:
     role = role_of(name)
     said = Said(role)
     parts = value.get("parts")
-    content = parts if parts is not None else value.get("content")
+    content = parts if parts is not None else value.get("content", value.get("blocks"))
     if role == "tool":
         _tool_message(said, value, content)
         return said
+    said.hidden = value.keys().isdisjoint(_SAYING)
     fill(said, content)
     calls = value.get("tool_calls")
     if calls is not None:
@@ -86,6 +90,21 @@ def spoken(value: dict[str, Json], name: Json) -> Said:
     finish = value.get("finish_reason")
     if isinstance(finish, str):
         said.finish = finish
+    return said
+
+
+def printed(text: str) -> Said | None:
+    """A message that LangChain printed in place of serializing it."""
+    found = reprs.langchain_message(text)
+    if found is None:
+        return None
+    said = Said(role_of(found.role))
+    if said.role == "tool":
+        result = Result(found.id, found.name, plain(found.content), found.failed)
+        said.results.append(result)
+        return said
+    fill(said, found.content)
+    _calls(said, found.calls)
     return said
 
 
@@ -175,6 +194,11 @@ def _content_text(said: Said, content: str) -> None:
     if content.startswith("Response") and (call := reprs.function_call(content)):
         said.calls.append(Call(call.name, loads(call.args), call.id))
         return
+    held = literal(content) if content.startswith("{'") else None
+    if isinstance(held, dict) and "role" in held:
+        fill(said, held.get("content"))
+        _calls(said, held.get("tool_calls"))
+        return
     # OpenLLMetry writes an empty answer as its JSON, two quotation marks.
     said.add("" if content == '""' else content)
 
@@ -182,7 +206,9 @@ def _content_text(said: Said, content: str) -> None:
 def fill_block(said: Said, block: dict[str, Json]) -> None:
     kind = _kind(block)
     if kind == "text" and isinstance(piece := block.get("content"), str):
-        _content_text(said, piece) if piece.startswith("Response") else said.add(piece)
+        _content_text(said, piece) if piece.startswith(PRINTED) else said.add(piece)
+    elif block.keys() == {"type"} and kind in _TEXT_TYPES:
+        said.hidden = True
     elif kind in SILENT_TYPES or block.get("thought") is True:
         return
     elif kind in CALL_TYPES:
@@ -190,7 +216,7 @@ def fill_block(said: Said, block: dict[str, Json]) -> None:
     elif kind in RESULT_TYPES:
         said.results.append(_result(block))
     elif isinstance(piece := block.get("text", block.get("content")), str):
-        if piece.startswith("Response"):
+        if piece.startswith(PRINTED):
             _content_text(said, piece)
         else:
             said.add(piece)
