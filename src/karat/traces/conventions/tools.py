@@ -8,7 +8,7 @@ from typing import NamedTuple
 from karat.schema import Json, Span
 from karat.traces.conventions.blocks import plain
 from karat.traces.conventions.decoding import dumps, literal, loads
-from karat.traces.conventions.reprs import crew_arguments
+from karat.traces.conventions.reprs import crew_arguments, execution
 
 _SDK_FAILURE = "An error occurred while running the tool"
 """What the OpenAI Agents SDK answers in place of an exception."""
@@ -102,6 +102,9 @@ _AROUND_ANSWERS = (
     "value",
     "isError",
     "is_error",
+    "response",
+    "tool_output",
+    "raw_output",
 )
 
 
@@ -131,6 +134,17 @@ def _unwrapped_answer(found: dict[str, Json]) -> Answer:
     ):
         failed = inner.get("status") == "error" or inner.get("isError") is True
         return Answer(plain(inner["content"]), _id(inner.get("tool_call_id")), failed)
+    return _framework_answer(found)
+
+
+def _framework_answer(found: dict[str, Json]) -> Answer:
+    if "response" in found and "name" in found and "id" in found:  # Gemini's function response
+        return Answer(found["response"], _id(found["id"]))
+    if "tool_output" in found and "tool_id" in found:  # llama-index, around the next
+        return answer(found["tool_output"])._replace(id=_id(found["tool_id"]))
+    if "raw_output" in found and "tool_name" in found:
+        told = plain(found.get("blocks") or found.get("content")) or found["raw_output"]
+        return Answer(told, None, found.get("is_error") is True)
     if "output" in found and len(found) <= 2 and ("kwargs" in found or len(found) == 1):
         return answer(found["output"])
     if found.get("type") in ("text", "json") and "value" in found:
@@ -145,6 +159,8 @@ def _text_answer(found: str) -> Answer:
             return Answer(match["content"], match["id"], " status='error'" in found)
     if found == "null":  # a tool that returned nothing, as JSON
         return Answer(None)
+    if (ended := execution(found)) is not None:
+        return Answer(ended.value, None, ended.failed)
     failed = found.startswith(_SDK_FAILURE)
     return Answer(found, None, failed or (found.startswith("meta=") and "isError=True" in found))
 
