@@ -76,6 +76,7 @@ _SYSTEMS: dict[object, Convention] = {
     "strands-agents": _STRANDS,
     "microsoft.agent_framework": _FRAMEWORK,
     "autogen": Autogen(),
+    "crewai": _OPENLLMETRY,
 }
 _NAMES = ("agent_run [", "invocation", "call_llm", "invoke_agent ", "execute_tool ")
 
