@@ -142,9 +142,14 @@ class GenAi(Convention):
                 args_key="gen_ai.tool.message",
                 answer_key="gen_ai.choice",
             )
-        if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
-            found = found._replace(answer=found.answer._replace(failed=True))
-        return found
+        return with_status(found, span)
+
+
+def with_status(found: Tool, span: Span) -> Tool:
+    """A tool that failed by its own word, which Strands keeps beside the result."""
+    if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
+        return found._replace(answer=found.answer._replace(failed=True))
+    return found
 
 
 def _suffix(name: str, prefix: str) -> str | None:
