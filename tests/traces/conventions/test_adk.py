@@ -84,7 +84,7 @@ def test_calls_without_an_id_take_the_id_of_their_span():
     assert turn.response is None
 
 
-def asked(key: str, *parts: Json, told: Json = ()) -> Span:
+def asked(key: str, *parts: Json, told: list[Json] | None = None) -> Span:
     messages: list[Json] = [{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}]
     if told:
         messages.append({"role": "user", "parts": told})

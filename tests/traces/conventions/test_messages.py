@@ -235,3 +235,29 @@ def test_a_message_printed_as_a_dict_is_read():
 def test_a_message_without_any_content_says_nothing_that_was_recorded():
     assert last_answer(messages.read([{"role": "assistant"}], "assistant")) is None
     assert last_answer(messages.read([{"role": "assistant", "content": ""}], "assistant")) == ""
+
+
+def test_a_summary_of_earlier_turns_is_not_what_the_user_said():
+    asked: Json = [
+        {"role": "user", "parts": [{"type": "text", "content": "When?"}]},
+        {"role": "user", "parts": [{"type": "compaction", "content": "They spoke of tides."}]},
+    ]
+    assert last_user(messages.read(json.dumps(asked), "user")) == "When?"
+
+
+def test_a_tool_of_the_provider_is_a_call_with_its_result():
+    parts: Json = [
+        {
+            "type": "server_tool_call",
+            "id": "c1",
+            "name": "search",
+            "server_tool_call": {"type": "search", "q": "tides"},
+        },
+        {
+            "type": "server_tool_call_response",
+            "id": "c1",
+            "server_tool_call_response": {"type": "search", "hits": 3},
+        },
+    ]
+    (said,) = messages.read([{"role": "assistant", "parts": parts}], "assistant")
+    assert (said.calls, said.results) == ([CALL], [Result("c1", None, {"hits": 3}, error=False)])

@@ -58,6 +58,7 @@ SILENT_TYPES = frozenset(
         "audio",
         "input_image",
         "input_file",
+        "compaction",
     ]
 )
 _SAYING = ("content", "parts", "tool_calls", "function_call", "refusal", "blocks")
@@ -258,11 +259,18 @@ def arguments(body: dict[str, Json]) -> Json:
     for key in ("arguments", "args", "input", "tool.args", "partial_json"):
         if (value := body.get(key)) is not None:
             return loads(value) if value != "" else {}
-    return None
+    return _served(body.get("server_tool_call"))
+
+
+def _served(value: Json) -> Json:
+    """What a provider's own tool was given or gave, beside the type that repeats its name."""
+    if not isinstance(value, dict):
+        return value
+    return {key: held for key, held in value.items() if key != "type"}
 
 
 def _result(block: dict[str, Json]) -> Result:
-    value: Json = None
+    value = _served(block.get("server_tool_call_response"))
     for key in ("response", "result", "output", "content", "error"):
         if key in block:
             value = block[key]
