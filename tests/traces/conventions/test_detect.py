@@ -289,3 +289,89 @@ def test_the_usage_of_old_open_telemetry_and_text_numbers_are_counted():
     )
     assert found.usage == Usage(input_tokens=3, output_tokens=2)
     assert (found.turns[0].user, found.turns[0].response) == ("tide?", "six")
+
+
+def test_codex_counts_its_turns_and_names_its_tools():
+    found = trace(
+        {
+            "model": "gpt-5-codex",
+            "thread.id": "th-1",
+            "codex.turn.token_usage.input_tokens": 9,
+            "codex.turn.token_usage.output_tokens": 3,
+            "codex.turn.token_usage.cached_input_tokens": 4,
+        },
+        {"tool_name": "exec_command", "call_id": "c1"},
+        names="session_task.turn exec_command",
+    )
+    assert story(found) == [
+        "codex",
+        [],
+        None,
+        None,
+        [["c1", "exec_command", None]],
+        [[None, False]],
+    ]
+    assert (found.conversation, found.models) == ("th-1", ("gpt-5-codex",))
+    assert found.usage == Usage(input_tokens=9, output_tokens=3, cached_tokens=4)
+
+
+def test_an_export_of_langfuse_tells_what_was_in_events_it_does_not_hold():
+    made = {"langfuse.observation.type": "agent"}
+    asked = json.dumps([{"role": "user", "content": '[{"text": "tide?"}]'}])
+    result = json.dumps([{"message": '[{"text": "06:10"}]', "id": "c1"}])
+    found = trace(
+        {
+            **made,
+            "gen_ai.system": "strands-agents",
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "guide",
+            "langfuse.observation.input": asked,
+            "langfuse.observation.output": json.dumps([{"message": "six", "finish_reason": "end"}]),
+        },
+        {
+            **made,
+            "gen_ai.system": "strands-agents",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "tide",
+            "gen_ai.tool.call.id": "c1",
+            "langfuse.observation.input": '{"city": "Oslo"}',
+            "langfuse.observation.output": result,
+        },
+    )
+    assert story(found) == told("strands")
+
+
+def test_a_run_of_adk_without_attributes_is_an_agent_in_langfuse_too():
+    made: dict[str, Json] = {"langfuse.observation.type": "span"}
+    spans = [
+        Span(trace_id="t", span_id="1", name="agent_run [guide]", attributes=made),
+        Span(
+            trace_id="t",
+            span_id="2",
+            parent_id="1",
+            name="call_llm",
+            attributes=made
+            | {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.session_id": "s-1"},
+        ),
+    ]
+    (found,) = to_traces(spans)
+    assert (found.turns[0].agents, found.conversation) == (("guide",), "s-1")
+
+
+def test_tools_of_pydantic_ai_need_no_operation():
+    spans = [
+        Span(trace_id="t", span_id="1", name="agent run", start=1, end=9, scope="pydantic-ai"),
+        Span(
+            trace_id="t",
+            span_id="2",
+            parent_id="1",
+            name="execute_tool tide",
+            start=2,
+            end=3,
+            status="error",
+            scope="pydantic-ai",
+            attributes={"gen_ai.tool.name": "tide", "gen_ai.tool.call.arguments": "{}"},
+        ),
+    ]
+    (found,) = to_traces(spans)
+    assert [(r.name, r.error is not None) for r in found.turns[0].tool_results] == [("tide", True)]

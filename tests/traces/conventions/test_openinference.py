@@ -241,7 +241,11 @@ def test_a_graph_is_the_agent_and_its_node_named_agent_is_not():
     step = span(
         "agent", "guide", 2, {"openinference.span.kind": "AGENT", "metadata": node, **asked}
     )
-    used = {"openinference.span.kind": "AGENT", "tool.name": "tide_agent", "input.value": "Oslo"}
+    used: dict[str, Json] = {
+        "openinference.span.kind": "AGENT",
+        "tool.name": "tide_agent",
+        "input.value": "Oslo",
+    }
     turn = trace(root, step, span("tide_agent", "guide", 3, used)).turns[0]
     assert turn.agents == ("guide",)
     assert [c.name for c in turn.tool_calls or ()] == ["tide_agent"]
@@ -275,3 +279,8 @@ def test_what_the_processor_left_under_the_old_names_is_read():
     found = trace(counted, ran)
     assert found.usage == Usage(cached_tokens=4)
     assert [(r.id, r.error) for r in found.turns[0].tool_results] == [("c1", "down")]
+
+
+def test_metadata_that_phoenix_took_apart_names_the_thread():
+    told: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata.thread_id": "th-1"}
+    assert trace(span("root", None, 1, told), model("llm", "root", 2)).conversation == "th-1"

@@ -9,6 +9,8 @@ from karat.traces.conventions.convention import Convention, SpanRole, attribute,
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 
+_ADK_RUN = "agent_run ["
+"""How ADK names a span to which it gives no attributes."""
 _KIND = "langfuse.observation.type"
 _ROLES: dict[Json, SpanRole] = {
     "generation": "model",
@@ -31,12 +33,12 @@ class Langfuse(Convention):
     conversations: ClassVar = ("langfuse.session.id", "session.id", "gen_ai.conversation.id")
     inputs: ClassVar = (
         attribute("langfuse.observation.input", "user"),
-        *GenAi.inputs,
+        *GenAi.inputs[:-1],
         attribute("langfuse.trace.input", "user"),
     )
     outputs: ClassVar = (
         attribute("langfuse.observation.output", "assistant"),
-        *GenAi.outputs,
+        *GenAi.outputs[:-1],
         attribute("langfuse.trace.output", "assistant"),
     )
     tokens: ClassVar = GenAi.tokens
@@ -47,10 +49,14 @@ class Langfuse(Convention):
     def role(self, span: Span) -> SpanRole | None:
         """By the type of observation."""
         kind = span.attributes.get(_KIND)
+        if span.name.startswith(_ADK_RUN):
+            return "agent"
         return _ROLES.get(kind.lower()) if isinstance(kind, str) else None
 
     def agent(self, span: Span) -> str | None:
         """An observation bears the agent's name."""
+        if span.name.startswith(_ADK_RUN):
+            return span.name[len(_ADK_RUN) : -1] or None
         return super().agent(span) or span.name or None
 
     def tool_name(self, span: Span) -> str | None:

@@ -168,7 +168,11 @@ class OpenInference(Convention):
 
 
 def _metadata(span: Span) -> dict[str, Json]:
-    found = loads(span.attributes.get("metadata"))
+    attributes = span.attributes
+    if "metadata" not in attributes:  # Phoenix takes it apart
+        prefix = "metadata."
+        return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
+    found = loads(attributes["metadata"])
     return found if isinstance(found, dict) else {}
 
 

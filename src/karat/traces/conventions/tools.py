@@ -92,6 +92,7 @@ def is_schema(value: Json) -> bool:
     return bool(value) and all(isinstance(x, dict) and "type" in x for x in value.values())
 
 
+_CHOICE = frozenset(("message", "id", "role", "finish_reason", "tool.result"))
 _AROUND_ANSWERS = (
     "output",
     "data",
@@ -111,11 +112,18 @@ _AROUND_ANSWERS = (
 def answer(value: Json) -> Answer:
     """The result itself, out of a serialized tool message or a list of blocks."""
     found = loads(value)
+    if isinstance(found, list) and len(found) == 1 and _is_choice(found[0]):
+        found = found[0]
     if isinstance(found, dict):
-        return _unwrapped_answer(found)
+        return answer(found["message"]) if _is_choice(found) else _unwrapped_answer(found)
     if isinstance(found, str):
         return _text_answer(found)
     return Answer(plain(found))
+
+
+def _is_choice(value: Json) -> bool:
+    """The event of a tool's result as Langfuse keeps it."""
+    return isinstance(value, dict) and "message" in value and value.keys() <= _CHOICE
 
 
 def _unwrapped_answer(found: dict[str, Json]) -> Answer:
