@@ -140,6 +140,24 @@ def test_langfuse_observations():
     assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, output_tokens=1))
 
 
+def test_langfuse_counts_in_the_words_of_the_provider():
+    counted = {
+        "prompt_tokens": 9,
+        "completion_tokens": 3,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+    found = trace(
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.usage_details": json.dumps(counted),
+        }
+    )
+    assert found.usage == Usage(
+        input_tokens=9, output_tokens=3, cached_tokens=4, reasoning_tokens=2
+    )
+
+
 def test_mlflow_spans():
     found = trace(
         {

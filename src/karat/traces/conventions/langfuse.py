@@ -8,7 +8,15 @@ from karat.schema import Json, Span, Usage
 from karat.traces.conventions.convention import Convention, SpanRole, attribute, first_integer
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
+from karat.traces.conventions.openai_agents import ASKED, TOLD, details
 
+_CACHED = (
+    "input_cached_tokens",
+    "input_cache_read",
+    "cache_read_input_tokens",
+    "cached_tokens",
+)
+_REASONING = ("output_reasoning_tokens", "output_reasoning", "reasoning_tokens")
 _ADK_RUN = "agent_run ["
 """How ADK names a span to which it gives no attributes."""
 _KIND = "langfuse.observation.type"
@@ -68,12 +76,11 @@ class Langfuse(Convention):
         usage = loads(span.attributes.get("langfuse.observation.usage_details"))
         if not isinstance(usage, dict):
             return super().usage(span)
+        asked, told = details(usage, *ASKED), details(usage, *TOLD)
         return Usage(
             input_tokens=first_integer(usage, ("input", "input_tokens", "prompt_tokens")),
             output_tokens=first_integer(usage, ("output", "output_tokens", "completion_tokens")),
-            cached_tokens=first_integer(
-                usage, ("input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
-            ),
-            reasoning_tokens=first_integer(usage, ("output_reasoning_tokens", "output_reasoning")),
+            cached_tokens=first_integer(usage | asked, _CACHED),
+            reasoning_tokens=first_integer(usage | told, _REASONING),
             total_tokens=first_integer(usage, ("total", "total_tokens")),
         )
