@@ -261,3 +261,10 @@ def test_a_tool_of_the_provider_is_a_call_with_its_result():
     ]
     (said,) = messages.read([{"role": "assistant", "parts": parts}], "assistant")
     assert (said.calls, said.results) == ([CALL], [Result("c1", None, {"hits": 3}, error=False)])
+
+
+@pytest.mark.parametrize(("kind", "failed"), [("json", False), ("error-text", True)])
+def test_a_result_of_vercel_says_whether_it_is_an_error(kind: str, failed: bool):
+    part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
+    (said,) = messages.read([{"role": "tool", "content": [part]}], "user")
+    assert said.results == [Result("c1", None, "x", failed)]

@@ -279,6 +279,9 @@ def _result(block: dict[str, Json]) -> Result:
     found = found or block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
     failed = block.get("status") == "error" or block.get("type") == "tool-error"
     failed = failed or block.get("is_error") is True or block.get("isError") is True
+    if isinstance(value, dict) and value.keys() == {"type", "value"}:  # Vercel's
+        failed = failed or value["type"] in ("error-text", "error-json")
+        value = value["value"]
     return Result(_id(found), _id(block.get("name") or block.get("toolName")), plain(value), failed)
 
 
