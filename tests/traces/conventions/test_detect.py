@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from karat.schema import Json, Span, Trace, Usage
@@ -114,6 +115,42 @@ def test_langsmith_runs():
     )
     assert story(found) == told("langsmith")
     assert (found.conversation, found.models, found.usage.input_tokens) == ("s-1", ("m",), 3)
+
+
+def test_what_a_failed_run_of_langsmith_answered_is_told_by_the_next_prompt():
+    call: Json = {"name": "tide", "args": {"city": "Oslo"}, "id": "c1"}
+    ai: Json = {"role": "assistant", "content": "", "tool_calls": [call]}
+    told: Json = {"role": "tool", "content": "no such city", "tool_call_id": "c1"}
+    asked: Json = {"role": "user", "content": "tide?"}
+    spans = [
+        Span(trace_id="t", span_id=str(at), parent_id="0" if at else None, start=at, end=9)
+        for at in range(4)
+    ]
+    runs: list[tuple[str, Json, Json]] = [
+        ("chain", {"messages": [asked]}, {"messages": [{"role": "assistant", "content": "none"}]}),
+        ("llm", {"messages": [asked]}, {"messages": [ai]}),
+        ("tool", {"city": "Oslo"}, {}),
+        (
+            "llm",
+            {"messages": [asked, ai, told]},
+            {"messages": [{"role": "assistant", "content": "none"}]},
+        ),
+    ]
+    made = [
+        msgspec.structs.replace(
+            span,
+            name="tide" if kind == "tool" else "guide",
+            status="error" if kind == "tool" else "unset",
+            attributes={
+                "langsmith.run_type": kind,
+                "langsmith.inputs": inputs,
+                "langsmith.outputs": outputs,
+            },
+        )
+        for span, (kind, inputs, outputs) in zip(spans, runs, strict=True)
+    ]
+    (found,) = to_traces(made)
+    assert [(r.id, r.result) for r in found.turns[0].tool_results] == [("c1", "no such city")]
 
 
 def test_langfuse_observations():
