@@ -129,7 +129,7 @@ def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | 
         found = attributes.get(keys.result_id)
         name = attributes.get(keys.name)
         result = Result(_text(found), _text(name), plain(content), error=False)
-        return Said(named, results=[result])
+        return Said(named, results=[] if content is None else [result])
     said = message(content, named) if content is not None else Said(named)
     said.role = named
     said.finish = _text(attributes.get(keys.finish))

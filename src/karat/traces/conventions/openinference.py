@@ -126,7 +126,7 @@ class OpenInference(Convention):
     def agent(self, span: Span) -> str | None:
         """By attribute, else by the span's name if it says more than which method ran."""
         found = super().agent(span)
-        if found or "input.value" not in span.attributes:
+        if found or not ("input.value" in span.attributes or span.events):
             return found
         name = span.name.removesuffix(".run")
         if name == "LangGraph" or _metadata(span).get("langgraph_node") == name == "agent":

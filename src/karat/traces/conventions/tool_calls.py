@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.reading import Reading
@@ -108,13 +109,19 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
     for model in _last_models(work):
         if _first(waiting.calls, model.outer) is None:
             continue
-        for reading in model.parts:
-            found = reading.convention.asked(reading.span)
-            if found is not None:
-                told = [result for said in _since_user(found[1]) for result in said.results]
-                waiting.assign(told, model.outer)
-                work.sources.setdefault("tool_results", found[0])
-                break
+        for key, told in _told_to(model):
+            waiting.assign(told, model.outer)
+            work.sources.setdefault("tool_results", key)
+            break
+
+
+def _told_to(model: Model) -> Iterator[tuple[str, list[Result]]]:
+    """The results that a model was told since the user spoke, by every source that has some."""
+    for reading in model.parts:
+        for source in reading.convention.inputs_of(reading.span):
+            said = _since_user(source.read(reading.span) or [])
+            if told := [result for one in said for result in one.results]:
+                yield source.key, told
 
 
 def _last_models(work: Work) -> list[Model]:
