@@ -430,3 +430,42 @@ def test_tools_of_pydantic_ai_need_no_operation():
     ]
     (found,) = to_traces(spans)
     assert [(r.name, r.error is not None) for r in found.turns[0].tool_results] == [("tide", True)]
+
+
+def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
+    call: Json = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "tide", "arguments": '{"city": "Oslo"}'},
+    }
+    more: Json = {"tool_calls": [call]}
+    llama: Json = {
+        "role": "assistant",
+        "additional_kwargs": more,
+        "blocks": [{"block_type": "text", "text": ""}],
+    }
+    langchain: Json = {
+        "type": "ChatGeneration",
+        "message": {"content": "", "additional_kwargs": more, "type": "ai"},
+    }
+    for kept in (llama, langchain):
+        found = trace(
+            {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "any_agent",
+                "any_agent.final_output": "six",
+            },
+            {
+                "gen_ai.operation.name": "call_llm",
+                "gen_ai.request.model": "m",
+                "genai.output": json.dumps(kept),
+            },
+        )
+        assert story(found) == [
+            "any-agent",
+            ["any_agent"],
+            None,
+            "six",
+            [["c1", "tide", {"city": "Oslo"}]],
+            [],
+        ]

@@ -50,6 +50,7 @@ def test_a_bare_argument_stays_what_it_is():
         ({"output": {"kwargs": {"content": "555", "tool_call_id": "c"}}}, Answer("555", "c")),
         ({"output": {"content": "x", "status": "error"}}, Answer("x", None, failed=True)),
         ("content='555' name='sum' tool_call_id='c'", Answer("555", "c")),
+        ({"type": "text", "text": '{"sum": 555}', "annotations": None}, Answer({"sum": 555})),
         ([{"message": '[{"text": "555"}]', "id": "c"}], Answer("555")),
         ({"id": "c", "name": "sum", "response": {"result": 555}}, Answer({"result": 555}, "c")),
         (

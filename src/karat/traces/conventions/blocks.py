@@ -86,6 +86,8 @@ def spoken(value: dict[str, Json], name: Json) -> Said:
     said.hidden = value.keys().isdisjoint(_SAYING)
     fill(said, content)
     calls = value.get("tool_calls")
+    if not calls and isinstance(more := value.get("additional_kwargs"), dict):
+        calls = more.get("tool_calls")
     if calls is not None:
         _calls(said, loads(calls))
     finish = value.get("finish_reason")

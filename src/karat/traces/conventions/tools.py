@@ -100,6 +100,7 @@ _AROUND_ANSWERS = (
     "update",
     "messages",
     "content",
+    "text",
     "value",
     "isError",
     "is_error",
@@ -155,6 +156,8 @@ def _framework_answer(found: dict[str, Json]) -> Answer:
         return Answer(told, None, found.get("is_error") is True)
     if "output" in found and len(found) <= 2 and ("kwargs" in found or len(found) == 1):
         return answer(found["output"])
+    if found.get("type") == "text" and isinstance(text := found.get("text"), str):
+        return Answer(loads(text))
     if found.get("type") in ("text", "json") and "value" in found:
         return Answer(found["value"])
     return Answer(found, None, found.get("isError") is True or found.get("is_error") is True)
