@@ -51,6 +51,7 @@ def test_a_crew_that_names_only_its_provider_tells_its_tasks_and_its_result():
     turn = found.turns[0]
     assert (turn.user, turn.response, turn.agents) == ("Write about tides.", "Tides.", ("writer",))
     assert (found.usage, found.models) == (Usage(input_tokens=9, output_tokens=3), ("m",))
+    assert turn.tool_calls is None
 
 
 def test_llama_index_runs_tools_as_tasks():

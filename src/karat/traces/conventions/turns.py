@@ -120,7 +120,12 @@ def _raw_response(work: Work) -> tuple[str, str] | None:
 
 def _is_told(work: Work) -> bool:
     """Whether no calls means that none were made, rather than that none were recorded."""
-    return bool(work.owners) or any(model.said for model in work.models)
+    if work.models:
+        return bool(work.owners) or any(model.said for model in work.models)
+    # An agent of which only the last word is recorded may have done anything before it.
+    owner = work.owner
+    told = owner.convention.answered(owner.span) if owner else None
+    return told is not None and len(told[1]) > 1
 
 
 def _messages(work: Work, response: str | None) -> tuple[Message, ...]:
