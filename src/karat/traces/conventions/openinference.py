@@ -64,7 +64,7 @@ class OpenInference(Convention):
     models: ClassVar = ("llm.model_name", *GenAi.models)
     providers: ClassVar = ("llm.provider", "llm.system", *GenAi.providers)
     finishes: ClassVar = ("llm.finish_reason", *GenAi.finishes)
-    conversations: ClassVar = ("session.id", "gen_ai.conversation.id")
+    conversations: ClassVar = ("session.id", "gen_ai.conversation.id", "metadata.thread_id")
     tokens: ClassVar = Tokens(
         input=("llm.token_count.prompt", *GenAi.tokens.input),
         output=("llm.token_count.completion", *GenAi.tokens.output),
@@ -164,7 +164,10 @@ class OpenInference(Convention):
 
     def conversation(self, span: Span) -> str | None:
         """The session, else LangGraph's thread in the metadata."""
-        return super().conversation(span) or first_text(_metadata(span), ("thread_id",))
+        found = super().conversation(span)
+        if found or "metadata" not in span.attributes:
+            return found
+        return first_text(_metadata(span), ("thread_id",))
 
 
 def _metadata(span: Span) -> dict[str, Json]:
