@@ -83,8 +83,10 @@ def spoken(value: dict[str, Json], name: Json) -> Said:
     if role == "tool":
         _tool_message(said, value, content)
         return said
-    said.hidden = value.keys().isdisjoint(_SAYING)
-    fill(said, content)
+    if content is None:
+        said.hidden = value.keys().isdisjoint(_SAYING)
+    else:
+        fill(said, content)
     calls = value.get("tool_calls")
     if not calls and isinstance(more := value.get("additional_kwargs"), dict):
         calls = more.get("tool_calls")
@@ -210,7 +212,7 @@ def fill_block(said: Said, block: dict[str, Json]) -> None:
     kind = _kind(block)
     if kind == "text" and isinstance(piece := block.get("content"), str):
         _content_text(said, piece) if piece.startswith(PRINTED) else said.add(piece)
-    elif block.keys() == {"type"} and kind in _TEXT_TYPES:
+    elif len(block) == 1 and kind in _TEXT_TYPES:
         said.hidden = True
     elif kind in SILENT_TYPES or block.get("thought") is True:
         return

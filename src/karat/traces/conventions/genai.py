@@ -36,6 +36,7 @@ ROLES: dict[object, SpanRole] = {
     "evaluate": "skip",
 }
 _STORE = "langfuse.observation."
+_STORED = f"{_STORE}type"
 EVENTS_IN = Source("events", events.asked)
 EVENTS_OUT = Source("events", events.answered)
 
@@ -149,7 +150,9 @@ class GenAi(Convention):
                 args_key="gen_ai.tool.message",
                 answer_key="gen_ai.choice",
             )
-        return with_status(_stored(found, span), span)
+        if _STORED in span.attributes:
+            found = _stored(found, span)
+        return with_status(found, span)
 
 
 def _stored(found: Tool, span: Span) -> Tool:

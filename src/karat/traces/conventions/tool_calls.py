@@ -14,7 +14,8 @@ from karat.traces.conventions.work import Model, Work, worker
 def tool_calls(work: Work) -> list[Made]:
     asked, results = _asked(work)
     ran = _ran(work)
-    asked += _requests(ran)
+    if any(one.tool and one.tool.requested for one in ran):
+        asked += _requests(ran)
     if not asked and not ran:
         asked, results = _told_by_owner(work)
     made = join(asked, ran)
@@ -59,8 +60,7 @@ def _ran(work: Work) -> list[Made]:
 def _requests(ran: list[Made]) -> list[Made]:
     """Takes out the spans that only tell what a model asked for."""
     found = [one for one in ran if one.tool and one.tool.requested]
-    if found:
-        ran[:] = [one for one in ran if not (one.tool and one.tool.requested)]
+    ran[:] = [one for one in ran if not (one.tool and one.tool.requested)]
     return [
         Made(one.name, Call(one.name, one.args, one.id), one.agent, one.start, one.reading)
         for one in found
