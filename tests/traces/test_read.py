@@ -317,3 +317,11 @@ def test_spoiled_bytes_are_an_error_of_ours_or_none(tmp_path: Path, noise: bytes
     path.write_bytes(data[:at] + noise + data[at:] + b"\n" + data)
     with suppress(KaratError):
         traces(path)
+
+
+def test_log_records_without_any_span_are_named_as_such(tmp_path: Path):
+    record = {"traceId": "a" * 32, "timeUnixNano": "5", "body": {"stringValue": "x"}}
+    logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
+    (tmp_path / "logs.json").write_text(json.dumps(logs))
+    with pytest.raises(FormatError, match="1 log records were read, but no span"):
+        list(read_traces([tmp_path / "logs.json"], report=lambda problem: None))

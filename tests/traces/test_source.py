@@ -160,11 +160,12 @@ def test_a_table_gives_its_rows_without_empty_cells(tmp_path: Path):
         (b'{"a": 1}\n', True),
         (b"", False),
         (gzip.compress(b'{"a": 1}', mtime=0), False),
+        (gzip.compress(b'{"a": 1}' * 99)[:-20], False),
         ('{"a": 1}'.encode("utf-16"), False),
         (b"id,user_inputs\r\n1,[]\r\n", False),
         (b"\n\x02\x12\x00", False),
     ],
-    ids=["lines", "empty", "gzip", "utf-16", "table", "protobuf"],
+    ids=["lines", "empty", "gzip", "cut gzip", "utf-16", "table", "protobuf"],
 )
 def test_only_json_text_can_be_read_from_any_line_on(tmp_path: Path, raw: bytes, plain: bool):
     (tmp_path / "f").write_bytes(raw)

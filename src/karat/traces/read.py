@@ -164,6 +164,11 @@ def _without_spans(made: Collected) -> dict[str, int]:
 
 
 def _idle(made: Collected, count: int) -> tuple[str, str]:
+    if not made.spans:
+        return (
+            f"{made.lost} log records were read, but no span that they could belong to",
+            "read the file of the spans together with the file of the logs",
+        )
     often = sorted(made.idle, key=lambda name: (-made.idle[name], name))[:_SHOWN]
     names = ", ".join(repr(name) for name in often) or "none"
     noun = "trace" if count == 1 else "traces"

@@ -94,10 +94,11 @@ def values_in(
 def is_plain(path: Path) -> bool:
     """Whether the file is JSON text that can be read from any line on."""
     with _opened(path) as file:
+        if isinstance(file, _Unzipped):  # broken data is for `values` to tell
+            return False
         head = file.read(_HEAD)
         return (
-            not isinstance(file, _Unzipped)
-            and bool(head)
+            bool(head)
             and not head.startswith(_UTF16)
             and not _is_table(head)
             and not _CONTROL.search(head)

@@ -82,3 +82,60 @@ def test_calls_without_an_id_take_the_id_of_their_span():
     assert [(c.id, c.args) for c in turn.tool_calls or ()] == [("adk-1", {"city": "Oslo"})]
     assert [(r.result, r.error) for r in turn.tool_results] == [({"status": "error"}, None)]
     assert turn.response is None
+
+
+def asked(key: str, *parts: Json, told: list[Json] | None = None) -> Span:
+    messages: list[Json] = [{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}]
+    if told:
+        messages.append({"role": "user", "parts": told})
+    return named(
+        "generate_content gemini",
+        key,
+        "2",
+        **{
+            "gen_ai.operation.name": "generate_content",
+            "gcp.vertex.agent.event_id": key,
+            "gen_ai.input.messages": json.dumps(messages),
+            "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": parts}]),
+        },
+    )
+
+
+def tide(key: str, call_id: str) -> Span:
+    return named(
+        "execute_tool tide",
+        key,
+        "2",
+        **{
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "tide",
+            "gen_ai.tool.call.id": call_id,
+            "gcp.vertex.agent.event_id": key,
+        },
+    )
+
+
+def test_an_id_that_only_counts_calls_gives_way_to_the_id_of_the_span():
+    call: Json = {
+        "type": "tool_call",
+        "id": "tide_0",
+        "name": "tide",
+        "arguments": {"city": "Oslo"},
+    }
+    again: Json = {**call, "arguments": {"city": "Bodo"}}
+    answers: list[Json] = [
+        {"type": "tool_call_response", "id": "tide_0", "response": {"result": hour}}
+        for hour in ("six", "ten")
+    ]
+    turn = trace(
+        asked("3", call),
+        tide("4", "adk-7df150a4-d395-4169-9339-d2e7074dd304"),
+        asked("5", again, told=answers[:1]),
+        tide("6", "adk-74e272c4-73f1-4243-85f6-5ad21b8fe316"),
+        asked("7", {"type": "text", "content": "six, ten"}, told=answers),
+    ).turns[0]
+    assert [(c.id, c.args) for c in turn.tool_calls or ()] == [
+        ("adk-7df150a4-d395-4169-9339-d2e7074dd304", {"city": "Oslo"}),
+        ("adk-74e272c4-73f1-4243-85f6-5ad21b8fe316", {"city": "Bodo"}),
+    ]
+    assert [r.result for r in turn.tool_results] == [{"result": "six"}, {"result": "ten"}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from karat.schema import Json, Span, Trace, Usage
@@ -116,6 +117,42 @@ def test_langsmith_runs():
     assert (found.conversation, found.models, found.usage.input_tokens) == ("s-1", ("m",), 3)
 
 
+def test_what_a_failed_run_of_langsmith_answered_is_told_by_the_next_prompt():
+    call: Json = {"name": "tide", "args": {"city": "Oslo"}, "id": "c1"}
+    ai: Json = {"role": "assistant", "content": "", "tool_calls": [call]}
+    told: Json = {"role": "tool", "content": "no such city", "tool_call_id": "c1"}
+    asked: Json = {"role": "user", "content": "tide?"}
+    spans = [
+        Span(trace_id="t", span_id=str(at), parent_id="0" if at else None, start=at, end=9)
+        for at in range(4)
+    ]
+    runs: list[tuple[str, Json, Json]] = [
+        ("chain", {"messages": [asked]}, {"messages": [{"role": "assistant", "content": "none"}]}),
+        ("llm", {"messages": [asked]}, {"messages": [ai]}),
+        ("tool", {"city": "Oslo"}, {}),
+        (
+            "llm",
+            {"messages": [asked, ai, told]},
+            {"messages": [{"role": "assistant", "content": "none"}]},
+        ),
+    ]
+    made = [
+        msgspec.structs.replace(
+            span,
+            name="tide" if kind == "tool" else "guide",
+            status="error" if kind == "tool" else "unset",
+            attributes={
+                "langsmith.run_type": kind,
+                "langsmith.inputs": inputs,
+                "langsmith.outputs": outputs,
+            },
+        )
+        for span, (kind, inputs, outputs) in zip(spans, runs, strict=True)
+    ]
+    (found,) = to_traces(made)
+    assert [(r.id, r.result) for r in found.turns[0].tool_results] == [("c1", "no such city")]
+
+
 def test_langfuse_observations():
     found = trace(
         {
@@ -138,6 +175,24 @@ def test_langfuse_observations():
     )
     assert story(found) == told("langfuse", call_id=None)
     assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, output_tokens=1))
+
+
+def test_langfuse_counts_in_the_words_of_the_provider():
+    counted = {
+        "prompt_tokens": 9,
+        "completion_tokens": 3,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+    found = trace(
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.usage_details": json.dumps(counted),
+        }
+    )
+    assert found.usage == Usage(
+        input_tokens=9, output_tokens=3, cached_tokens=4, reasoning_tokens=2
+    )
 
 
 def test_mlflow_spans():
@@ -289,3 +344,128 @@ def test_the_usage_of_old_open_telemetry_and_text_numbers_are_counted():
     )
     assert found.usage == Usage(input_tokens=3, output_tokens=2)
     assert (found.turns[0].user, found.turns[0].response) == ("tide?", "six")
+
+
+def test_codex_counts_its_turns_and_names_its_tools():
+    found = trace(
+        {
+            "model": "gpt-5-codex",
+            "thread.id": "th-1",
+            "codex.turn.token_usage.input_tokens": 9,
+            "codex.turn.token_usage.output_tokens": 3,
+            "codex.turn.token_usage.cached_input_tokens": 4,
+        },
+        {"tool_name": "exec_command", "call_id": "c1"},
+        names="session_task.turn exec_command",
+    )
+    assert story(found) == [
+        "codex",
+        [],
+        None,
+        None,
+        [["c1", "exec_command", None]],
+        [[None, False]],
+    ]
+    assert (found.conversation, found.models) == ("th-1", ("gpt-5-codex",))
+    assert found.usage == Usage(input_tokens=9, output_tokens=3, cached_tokens=4)
+
+
+def test_an_export_of_langfuse_tells_what_was_in_events_it_does_not_hold():
+    made = {"langfuse.observation.type": "agent"}
+    asked = json.dumps([{"role": "user", "content": '[{"text": "tide?"}]'}])
+    result = json.dumps([{"message": '[{"text": "06:10"}]', "id": "c1"}])
+    found = trace(
+        {
+            **made,
+            "gen_ai.system": "strands-agents",
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "guide",
+            "langfuse.observation.input": asked,
+            "langfuse.observation.output": json.dumps([{"message": "six", "finish_reason": "end"}]),
+        },
+        {
+            **made,
+            "gen_ai.system": "strands-agents",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "tide",
+            "gen_ai.tool.call.id": "c1",
+            "langfuse.observation.input": '{"city": "Oslo"}',
+            "langfuse.observation.output": result,
+        },
+    )
+    assert story(found) == told("strands")
+
+
+def test_a_run_of_adk_without_attributes_is_an_agent_in_langfuse_too():
+    made: dict[str, Json] = {"langfuse.observation.type": "span"}
+    spans = [
+        Span(trace_id="t", span_id="1", name="agent_run [guide]", attributes=made),
+        Span(
+            trace_id="t",
+            span_id="2",
+            parent_id="1",
+            name="call_llm",
+            attributes=made
+            | {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.session_id": "s-1"},
+        ),
+    ]
+    (found,) = to_traces(spans)
+    assert (found.turns[0].agents, found.conversation) == (("guide",), "s-1")
+
+
+def test_tools_of_pydantic_ai_need_no_operation():
+    spans = [
+        Span(trace_id="t", span_id="1", name="agent run", start=1, end=9, scope="pydantic-ai"),
+        Span(
+            trace_id="t",
+            span_id="2",
+            parent_id="1",
+            name="execute_tool tide",
+            start=2,
+            end=3,
+            status="error",
+            scope="pydantic-ai",
+            attributes={"gen_ai.tool.name": "tide", "gen_ai.tool.call.arguments": "{}"},
+        ),
+    ]
+    (found,) = to_traces(spans)
+    assert [(r.name, r.error is not None) for r in found.turns[0].tool_results] == [("tide", True)]
+
+
+def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
+    call: Json = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "tide", "arguments": '{"city": "Oslo"}'},
+    }
+    more: Json = {"tool_calls": [call]}
+    llama: Json = {
+        "role": "assistant",
+        "additional_kwargs": more,
+        "blocks": [{"block_type": "text", "text": ""}],
+    }
+    langchain: Json = {
+        "type": "ChatGeneration",
+        "message": {"content": "", "additional_kwargs": more, "type": "ai"},
+    }
+    for kept in (llama, langchain):
+        found = trace(
+            {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "any_agent",
+                "any_agent.final_output": "six",
+            },
+            {
+                "gen_ai.operation.name": "call_llm",
+                "gen_ai.request.model": "m",
+                "genai.output": json.dumps(kept),
+            },
+        )
+        assert story(found) == [
+            "any-agent",
+            ["any_agent"],
+            None,
+            "six",
+            [["c1", "tide", {"city": "Oslo"}]],
+            [],
+        ]

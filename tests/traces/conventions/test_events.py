@@ -3,12 +3,13 @@ from __future__ import annotations
 import json
 
 from karat.schema import Json, Span, SpanEvent, Turn
-from karat.traces.conventions import to_traces
+from karat.traces.conventions import events, to_traces
+from karat.traces.conventions.said import Result, Said
 
 
-def turn(operation: str, *events: SpanEvent, **attributes: Json) -> Turn:
+def turn(operation: str, *happened: SpanEvent, **attributes: Json) -> Turn:
     held: dict[str, Json] = {"gen_ai.operation.name": operation, **attributes}
-    only = Span(trace_id="t", span_id="s", start=1, end=2, attributes=held, events=events)
+    only = Span(trace_id="t", span_id="s", start=1, end=2, attributes=held, events=happened)
     return to_traces([only])[0].turns[0]
 
 
@@ -87,3 +88,30 @@ def test_adot_tells_an_agent_and_a_tool_in_the_body_of_one_record():
     used = turn("execute_tool", log, **{"gen_ai.tool.name": "tide"})
     assert [c.args for c in used.tool_calls or ()] == [{"city": "Oslo"}]
     assert [r.result for r in used.tool_results] == ["6"]
+
+
+def adot(asked: Json, told: Json) -> Span:
+    body: Json = {"input": {"messages": asked}, "output": {"messages": told}}
+    event = SpanEvent(name="strands.telemetry.tracer", time=1, body=body)
+    return Span(trace_id="t", span_id="s", events=(event,))
+
+
+def test_what_an_assistant_said_before_is_no_output_of_adot():
+    before: Json = {"role": "assistant", "content": {"content": '[{"text": "At six."}]'}}
+    choice: Json = {"finish_reason": "end_turn", "message": '[{"text": "At ten."}]'}
+    span = adot([], [before, {"role": "assistant", "content": choice}])
+    assert events.answered(span) == [Said("assistant", "At ten.")]
+
+
+def test_copies_beside_a_whole_value_of_adot_are_not_messages():
+    tool: Json = {"role": "tool", "content": "six", "tool_call_id": "c1"}
+    whole = json.dumps({"messages": [{"role": "user", "content": "When?"}, tool]})
+    told: list[Json] = [{"role": "user", "content": it} for it in (whole, "When?", "six")]
+    assert events.asked(adot(told, [])) == [
+        Said("user", "When?"),
+        Said("tool", results=[Result("c1", None, "six", error=False)]),
+    ]
+
+
+def test_a_value_of_adot_that_holds_no_message_is_not_what_the_user_said():
+    assert events.asked(adot([{"role": "user", "content": '{"inputs": {"topic": 1}}'}], [])) is None

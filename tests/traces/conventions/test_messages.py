@@ -190,3 +190,81 @@ def test_a_structured_answer_of_a_crew_is_its_raw_text():
         {"raw": "06:10", "messages": [{"role": "assistant", "content": "x"}]}, "assistant"
     )
     assert last_answer(said) == "06:10"
+
+
+PRINTED = {
+    "user": "content='When?' additional_kwargs={} response_metadata={} id='8c'",
+    "answer": """content="It's at six." additional_kwargs={'refusal': None} """
+    """response_metadata={'finish_reason': 'stop'} id='run--1-0' usage_metadata={'n': 1}""",
+    "asking": "content='' additional_kwargs={} response_metadata={'finish_reason': 'tool_calls'} "
+    "id='run--2-0' tool_calls=[{'name': 'search', 'args': {'q': 'tides'}, 'id': 'c1'}] "
+    "usage_metadata={'input_tokens': 9}",
+    "tool": "content='six' name='search' id='9d' tool_call_id='c1' status='error'",
+}
+
+
+def test_messages_that_langchain_printed_are_read():
+    assert messages.read({"messages": list(PRINTED.values())}, "assistant") == [
+        Said("user", "When?"),
+        Said("assistant", "It's at six."),
+        Said("assistant", "", [CALL]),
+        Said("tool", results=[Result("c1", "search", "six", error=True)]),
+    ]
+
+
+def test_a_text_that_begins_like_a_printed_message_is_a_text():
+    assert messages.read("content= is a keyword", "assistant") == [
+        Said("assistant", "content= is a keyword")
+    ]
+
+
+def test_a_message_printed_as_a_dict_is_read():
+    printed = str(
+        {
+            "content": None,
+            "role": "assistant",
+            "tool_calls": [
+                {"id": "c1", "function": {"name": "search", "arguments": '{"q": "tides"}'}}
+            ],
+        }
+    )
+    said: Json = [{"role": "assistant", "parts": [{"type": "text", "content": printed}]}]
+    assert messages.read(json.dumps(said), "assistant") == [Said("assistant", calls=[CALL])]
+
+
+def test_a_message_without_any_content_says_nothing_that_was_recorded():
+    assert last_answer(messages.read([{"role": "assistant"}], "assistant")) is None
+    assert last_answer(messages.read([{"role": "assistant", "content": ""}], "assistant")) == ""
+
+
+def test_a_summary_of_earlier_turns_is_not_what_the_user_said():
+    asked: Json = [
+        {"role": "user", "parts": [{"type": "text", "content": "When?"}]},
+        {"role": "user", "parts": [{"type": "compaction", "content": "They spoke of tides."}]},
+    ]
+    assert last_user(messages.read(json.dumps(asked), "user")) == "When?"
+
+
+def test_a_tool_of_the_provider_is_a_call_with_its_result():
+    parts: Json = [
+        {
+            "type": "server_tool_call",
+            "id": "c1",
+            "name": "search",
+            "server_tool_call": {"type": "search", "q": "tides"},
+        },
+        {
+            "type": "server_tool_call_response",
+            "id": "c1",
+            "server_tool_call_response": {"type": "search", "hits": 3},
+        },
+    ]
+    (said,) = messages.read([{"role": "assistant", "parts": parts}], "assistant")
+    assert (said.calls, said.results) == ([CALL], [Result("c1", None, {"hits": 3}, error=False)])
+
+
+@pytest.mark.parametrize(("kind", "failed"), [("json", False), ("error-text", True)])
+def test_a_result_of_vercel_says_whether_it_is_an_error(kind: str, failed: bool):
+    part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
+    (said,) = messages.read([{"role": "tool", "content": [part]}], "user")
+    assert said.results == [Result("c1", None, "x", failed)]

@@ -195,3 +195,92 @@ def test_content_that_adot_moved_into_a_log_record_is_read_from_there():
         scope="openinference.instrumentation.langchain",
     )
     assert [(t.user, t.response) for t in trace(only).turns] == [("tide?", "six")]
+
+
+def model(key: str, parent: str | None, start: int, **more: Json) -> Span:
+    return span(key, parent, start, {"openinference.span.kind": "LLM"} | more)
+
+
+def asking(name: str, **more: Json) -> dict[str, Json]:
+    base = "llm.output_messages.0.message."
+    told: dict[str, Json] = {f"{base}tool_calls.0.tool_call.{key}": v for key, v in more.items()}
+    return {f"{base}role": "assistant", f"{base}tool_calls.0.tool_call.function.name": name} | told
+
+
+def test_a_handoff_is_no_tool_beside_the_one_that_the_model_asked_for():
+    asked = model("generation", None, 1, **asking("transfer_to_bob", id="c1"))
+    handed = span(
+        "handoff to bob",
+        None,
+        2,
+        {"openinference.span.kind": "TOOL", "input.value": "ann", "output.value": "bob"},
+    )
+    turn = trace(asked, handed).turns[0]
+    assert [(c.name, c.id, c.args) for c in turn.tool_calls or ()] == [
+        ("transfer_to_bob", "c1", {})
+    ]
+
+
+def test_arguments_that_are_left_out_are_none_unless_the_tool_tells_them():
+    asked = model("generation", None, 1, **asking("tide", id="c1"))
+    ran = span(
+        "tide",
+        None,
+        2,
+        {"openinference.span.kind": "TOOL", "tool.name": "tide", "input.value": '{"city": "Oslo"}'},
+    )
+    turn = trace(asked, ran).turns[0]
+    assert [c.args for c in turn.tool_calls or ()] == [{"city": "Oslo"}]
+
+
+def test_a_graph_is_the_agent_and_its_node_named_agent_is_not():
+    graph = json.dumps({"ls_integration": "langgraph"})
+    node = json.dumps({"ls_integration": "langgraph", "langgraph_node": "agent"})
+    asked = {"input.value": json.dumps({"messages": [["user", "When?"]]})}
+    root = span("guide", None, 1, {"openinference.span.kind": "CHAIN", "metadata": graph, **asked})
+    step = span(
+        "agent", "guide", 2, {"openinference.span.kind": "AGENT", "metadata": node, **asked}
+    )
+    used: dict[str, Json] = {
+        "openinference.span.kind": "AGENT",
+        "tool.name": "tide_agent",
+        "input.value": "Oslo",
+    }
+    turn = trace(root, step, span("tide_agent", "guide", 3, used)).turns[0]
+    assert turn.agents == ("guide",)
+    assert [c.name for c in turn.tool_calls or ()] == ["tide_agent"]
+
+
+def test_ids_that_the_messages_lack_are_in_the_whole_output():
+    kwargs: Json = {"content": "", "tool_calls": [{"name": "tide", "args": {}, "id": "c1"}]}
+    whole: Json = {
+        "generations": [
+            [{"message": {"id": ["AIMessage"], "kwargs": kwargs, "type": "constructor"}}]
+        ]
+    }
+    asked = model("llm", None, 1, **asking("tide"), **{"output.value": json.dumps(whole)})
+    assert [c.id for c in trace(asked).turns[0].tool_calls or ()] == ["c1"]
+
+
+def test_what_the_processor_left_under_the_old_names_is_read():
+    counted = model("chat", None, 1, **{"gen_ai.usage.cache_read_input_tokens": 4})
+    ran = span(
+        "tide",
+        None,
+        2,
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "tide",
+            "tool.call_id": "c1",
+            "output.value": "down",
+            "gen_ai.tool.status": "error",
+        },
+    )
+    found = trace(counted, ran)
+    assert found.usage == Usage(cached_tokens=4)
+    assert [(r.id, r.error) for r in found.turns[0].tool_results] == [("c1", "down")]
+
+
+def test_metadata_that_phoenix_took_apart_names_the_thread():
+    told: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata.thread_id": "th-1"}
+    assert trace(span("root", None, 1, told), model("llm", "root", 2)).conversation == "th-1"

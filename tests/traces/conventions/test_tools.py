@@ -50,6 +50,33 @@ def test_a_bare_argument_stays_what_it_is():
         ({"output": {"kwargs": {"content": "555", "tool_call_id": "c"}}}, Answer("555", "c")),
         ({"output": {"content": "x", "status": "error"}}, Answer("x", None, failed=True)),
         ("content='555' name='sum' tool_call_id='c'", Answer("555", "c")),
+        ({"type": "text", "text": '{"sum": 555}', "annotations": None}, Answer({"sum": 555})),
+        ([{"message": '[{"text": "555"}]', "id": "c"}], Answer("555")),
+        ({"id": "c", "name": "sum", "response": {"result": 555}}, Answer({"result": 555}, "c")),
+        (
+            {"blocks": [{"text": "555"}], "tool_name": "sum", "raw_output": 555, "is_error": False},
+            Answer("555"),
+        ),
+        (
+            {
+                "tool_id": "c",
+                "tool_output": {
+                    "content": "x",
+                    "tool_name": "sum",
+                    "raw_output": "x",
+                    "is_error": True,
+                },
+            },
+            Answer("x", "c", failed=True),
+        ),
+        (
+            "status='success' result='555' error=None updated_session_state=None images=None",
+            Answer("555"),
+        ),
+        (
+            "status='failure' result=None error='down' updated_session_state=None images=None",
+            Answer("down", None, failed=True),
+        ),
     ],
 )
 def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: Answer):

@@ -330,3 +330,53 @@ def test_spans_that_lost_their_parent_stay_together():
         chat("m1", "gone", 1, calls(("a", "tide", {}))), chat("m2", "gone", 4, text("six"))
     )
     assert [(t.response, len(t.tool_calls or ())) for t in found.turns] == [("six", 1)]
+
+
+def results(*told: tuple[str | None, str]) -> str:
+    parts = [{"type": "tool_call_response", "id": i, "response": said} for i, said in told]
+    asked = json.loads(asks("tides?"))
+    return json.dumps([*asked, {"role": "tool", "parts": parts}])
+
+
+@pytest.mark.parametrize("ids", [("call_1", "call_2"), (None, None)])
+def test_results_that_name_no_call_come_by_order(ids: tuple[str | None, str | None]):
+    first = chat("first", None, 1, calls(("fc_1", "tide", {"city": "Oslo"}), ("fc_2", "sum", {})))
+    told = results((ids[0], "six"), (ids[1], "555"))
+    last = chat("last", None, 3, text("done"), gen_ai__input__messages=told)
+    found = trace(first, last).turns[0].tool_results
+    assert [(r.name, r.result) for r in found] == [("tide", "six"), ("sum", "555")]
+
+
+def test_no_call_is_given_the_result_of_another():
+    first = chat("first", None, 1, calls(("c1", "tide", {"city": "Oslo"}), ("c2", "tide", {})))
+    ran = tool("ran", None, 2, "tide", gen_ai__tool__call__id="c1", gen_ai__tool__call__result="6")
+    last = chat("last", None, 4, text("done"), gen_ai__input__messages=results(("c1", "6")))
+    found = trace(first, ran, last).turns[0].tool_results
+    assert [(r.id, r.result) for r in found] == [("c1", "6")]
+
+
+def test_a_turn_whose_owner_has_no_times_begins_with_its_first_part():
+    owner = msgspec.structs.replace(agent("guide", None, 0, 9), start=None, end=None)
+    turn = trace(owner, chat("model", "guide", 3, text("hi"))).turns[0]
+    assert (turn.start, turn.end) == (3, 4)
+
+
+def test_a_response_may_name_itself_only_in_its_output():
+    one = chat("one", None, 1, gen_ai__response__id="msg_1", gen_ai__usage__input_tokens=5)
+    two = span(
+        "two",
+        None,
+        2,
+        3,
+        openinference__span__kind="LLM",
+        output__value='{"id": "msg_1", "content": [{"type": "text", "text": "hi"}]}',
+        llm__token_count__prompt=5,
+    )
+    found = trace(one, two)
+    assert (found.usage, found.turns[0].response) == (Usage(input_tokens=5), "hi")
+
+
+@pytest.mark.parametrize("said", [[{"type": "text"}], []])
+def test_an_answer_whose_content_was_left_out_is_not_recorded(said: Json):
+    turn = trace(agent("guide", None, 0, 9), chat("model", "guide", 1, said)).turns[0]
+    assert turn.response == (None if said else "")

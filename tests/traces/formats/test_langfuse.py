@@ -88,3 +88,17 @@ def test_the_python_clients_spelling_reads_the_same():
     item = observation(usageDetails={"input": 3}, model="m")
     renamed: dict[str, Json] = {snake(key): value for key, value in item.items()}
     assert read([renamed]) == read([item])
+
+
+def test_numbers_come_out_of_the_text_of_their_wrapper():
+    metadata: Json = {
+        "attributes": {
+            "gen_ai.usage.cache_read_input_tokens": '{"intValue":7}',
+            "gen_ai.usage.input_tokens": "653",
+            "note": '{"intValues": 1}',
+        }
+    }
+    (found,) = read({"data": [observation(metadata=metadata)]})
+    assert found.attributes["gen_ai.usage.cache_read_input_tokens"] == 7
+    assert found.attributes["gen_ai.usage.input_tokens"] == "653"
+    assert found.attributes["note"] == '{"intValues": 1}'

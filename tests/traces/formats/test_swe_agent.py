@@ -45,3 +45,15 @@ def test_calls_and_totals_are_read():
     ]
     assert [(result.name, result.id) for result in turn.tool_results] == [("bash", "c1")]
     assert (found.case, found.usage.input_tokens, found.usage.output_tokens) == ("lib-7", 100, 7)
+
+
+def test_the_task_is_the_users_whatever_it_is_typed():
+    found = read(
+        [
+            {"role": "user", "content": "Fix it.", "message_type": "observation"},
+            {"role": "assistant", "content": "Look.", "message_type": "action"},
+            {"role": "user", "content": "main.py", "message_type": "observation"},
+        ]
+    )
+    (turn,) = found.turns
+    assert (turn.user, [result.result for result in turn.tool_results]) == ("Fix it.", ["main.py"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span
+from karat.traces.conventions import messages
 from karat.traces.conventions.blocks import arguments
 from karat.traces.conventions.convention import Source, SpanRole, first_text, verbatim
 from karat.traces.conventions.decoding import loads
@@ -18,7 +19,10 @@ def _answered(span: Span) -> list[Said] | None:
     value = first_text(span.attributes, OUTPUTS)
     if value is None:
         return None
-    calls = _calls(loads(value))
+    decoded = loads(value)
+    if isinstance(decoded, dict) and (said := messages.read(decoded, "assistant")):
+        return said
+    calls = _calls(decoded)
     return [Said("assistant", calls=calls) if calls else Said("assistant", value)]
 
 

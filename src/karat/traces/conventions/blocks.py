@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from karat.schema import Json
 from karat.traces.conventions import reprs
-from karat.traces.conventions.decoding import dumps, loads
+from karat.traces.conventions.decoding import dumps, literal, loads
 from karat.traces.conventions.said import Call, Result, Role, Said, role_of
 
 CALL_TYPES = frozenset(
@@ -41,6 +41,8 @@ RESULT_TYPES = frozenset(
         "web_search_tool_result",
     ]
 )
+PRINTED = ("Response", "{'")
+"""How texts begin that may be a printed tool call or a printed message."""
 _TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
 SILENT_TYPES = frozenset(
     [
@@ -56,8 +58,10 @@ SILENT_TYPES = frozenset(
         "audio",
         "input_image",
         "input_file",
+        "compaction",
     ]
 )
+_SAYING = ("content", "parts", "tool_calls", "function_call", "refusal", "blocks")
 _BLOCK_KEYS = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "cachePoint")
 _BLOCK_TYPES = CALL_TYPES | RESULT_TYPES | _TEXT_TYPES | SILENT_TYPES
 
@@ -75,17 +79,37 @@ def spoken(value: dict[str, Json], name: Json) -> Said:
     role = role_of(name)
     said = Said(role)
     parts = value.get("parts")
-    content = parts if parts is not None else value.get("content")
+    content = parts if parts is not None else value.get("content", value.get("blocks"))
     if role == "tool":
         _tool_message(said, value, content)
         return said
-    fill(said, content)
+    if content is None:
+        said.hidden = value.keys().isdisjoint(_SAYING)
+    else:
+        fill(said, content)
     calls = value.get("tool_calls")
+    if not calls and isinstance(more := value.get("additional_kwargs"), dict):
+        calls = more.get("tool_calls")
     if calls is not None:
         _calls(said, loads(calls))
     finish = value.get("finish_reason")
     if isinstance(finish, str):
         said.finish = finish
+    return said
+
+
+def printed(text: str) -> Said | None:
+    """A message that LangChain printed in place of serializing it."""
+    found = reprs.langchain_message(text)
+    if found is None:
+        return None
+    said = Said(role_of(found.role))
+    if said.role == "tool":
+        result = Result(found.id, found.name, plain(found.content), found.failed)
+        said.results.append(result)
+        return said
+    fill(said, found.content)
+    _calls(said, found.calls)
     return said
 
 
@@ -175,6 +199,11 @@ def _content_text(said: Said, content: str) -> None:
     if content.startswith("Response") and (call := reprs.function_call(content)):
         said.calls.append(Call(call.name, loads(call.args), call.id))
         return
+    held = literal(content) if content.startswith("{'") else None
+    if isinstance(held, dict) and "role" in held:
+        fill(said, held.get("content"))
+        _calls(said, held.get("tool_calls"))
+        return
     # OpenLLMetry writes an empty answer as its JSON, two quotation marks.
     said.add("" if content == '""' else content)
 
@@ -182,7 +211,9 @@ def _content_text(said: Said, content: str) -> None:
 def fill_block(said: Said, block: dict[str, Json]) -> None:
     kind = _kind(block)
     if kind == "text" and isinstance(piece := block.get("content"), str):
-        _content_text(said, piece) if piece.startswith("Response") else said.add(piece)
+        _content_text(said, piece) if piece.startswith(PRINTED) else said.add(piece)
+    elif len(block) == 1 and kind in _TEXT_TYPES:
+        said.hidden = True
     elif kind in SILENT_TYPES or block.get("thought") is True:
         return
     elif kind in CALL_TYPES:
@@ -190,7 +221,7 @@ def fill_block(said: Said, block: dict[str, Json]) -> None:
     elif kind in RESULT_TYPES:
         said.results.append(_result(block))
     elif isinstance(piece := block.get("text", block.get("content")), str):
-        if piece.startswith("Response"):
+        if piece.startswith(PRINTED):
             _content_text(said, piece)
         else:
             said.add(piece)
@@ -232,11 +263,18 @@ def arguments(body: dict[str, Json]) -> Json:
     for key in ("arguments", "args", "input", "tool.args", "partial_json"):
         if (value := body.get(key)) is not None:
             return loads(value) if value != "" else {}
-    return None
+    return _served(body.get("server_tool_call"))
+
+
+def _served(value: Json) -> Json:
+    """What a provider's own tool was given or gave, beside the type that repeats its name."""
+    if not isinstance(value, dict):
+        return value
+    return {key: held for key, held in value.items() if key != "type"}
 
 
 def _result(block: dict[str, Json]) -> Result:
-    value: Json = None
+    value = _served(block.get("server_tool_call_response"))
     for key in ("response", "result", "output", "content", "error"):
         if key in block:
             value = block[key]
@@ -245,6 +283,9 @@ def _result(block: dict[str, Json]) -> Result:
     found = found or block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
     failed = block.get("status") == "error" or block.get("type") == "tool-error"
     failed = failed or block.get("is_error") is True or block.get("isError") is True
+    if isinstance(value, dict) and value.keys() == {"type", "value"}:  # Vercel's
+        failed = failed or value["type"] in ("error-text", "error-json")
+        value = value["value"]
     return Result(_id(found), _id(block.get("name") or block.get("toolName")), plain(value), failed)
 
 

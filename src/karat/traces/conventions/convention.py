@@ -86,6 +86,8 @@ class Tool(NamedTuple):
     """`None` is "not recorded"."""
     args_key: str | None = None
     answer_key: str | None = None
+    requested: bool = False
+    """Whether the span tells that a model asked for the call, not that it ran."""
 
     @property
     def args(self) -> Json:

@@ -6,18 +6,21 @@ import re
 
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions.convention import Source, first_integer, verbatim
-from karat.traces.conventions.decoding import loads
+from karat.traces.conventions.decoding import literal, loads
 from karat.traces.conventions.said import Said
 
 _LIMIT = 100_000
 _CALLED = re.compile(r"tool_name='([^']+)'")
 
 
-def _listed(span: Span) -> list[Said] | None:
-    tasks = loads(span.attributes.get("crew_tasks"))
-    if not isinstance(tasks, list):
-        return None
-    return _asked([task.get("description") for task in tasks if isinstance(task, dict)])
+def _listed(key: str) -> Source:
+    def read(span: Span) -> list[Said] | None:
+        tasks = loads(span.attributes.get(key))
+        if not isinstance(tasks, list):
+            return None
+        return _asked([task.get("description") for task in tasks if isinstance(task, dict)])
+
+    return Source(key, read, None, (key,))
 
 
 def _numbered(span: Span) -> list[Said] | None:
@@ -34,7 +37,8 @@ def _asked(told: list[Json]) -> list[Said] | None:
 
 
 TASKS = (
-    Source("crew_tasks", _listed, None, ("crew_tasks",)),
+    _listed("crew_tasks"),
+    _listed("crewai.crew.tasks"),
     Source("crewai.crew.tasks", _numbered, None, ("crewai.crew.tasks.0.description",)),
 )
 RESULT = verbatim("crewai.crew.result", "assistant")
@@ -44,12 +48,21 @@ def usage(output: Json) -> Usage | None:
     """The tokens that a crew's output sums up."""
     found = loads(output)
     told = found.get("token_usage") if isinstance(found, dict) else None
-    if not isinstance(told, dict):
-        return None
+    return _counted(told) if isinstance(told, dict) else None
+
+
+def metrics(printed: Json) -> Usage | None:
+    """The same where it is printed as a Python literal."""
+    told = literal(printed) if isinstance(printed, str) else None
+    return _counted(told) if isinstance(told, dict) else None
+
+
+def _counted(told: dict[str, Json]) -> Usage:
     return Usage(
         input_tokens=first_integer(told, ("prompt_tokens",)),
         output_tokens=first_integer(told, ("completion_tokens",)),
         cached_tokens=first_integer(told, ("cached_prompt_tokens",)),
+        reasoning_tokens=first_integer(told, ("reasoning_tokens",)),
         total_tokens=first_integer(told, ("total_tokens",)),
     )
 

@@ -9,6 +9,7 @@ from karat.traces.conventions.agent_framework import AgentFramework
 from karat.traces.conventions.agentops import AgentOps
 from karat.traces.conventions.any_agent import AnyAgent
 from karat.traces.conventions.autogen import Autogen
+from karat.traces.conventions.codex import COUNT, Codex
 from karat.traces.conventions.convention import Convention, SpanRole
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.langfuse import Langfuse
@@ -30,6 +31,7 @@ _STRANDS = Strands()
 _ANY_AGENT = AnyAgent()
 _OPENLLMETRY = OpenLlmetry()
 _LANGFUSE = Langfuse()
+_CODEX = Codex()
 
 _MARKS: dict[str, Convention] = {
     "openinference.span.kind": _OPENINFERENCE,
@@ -44,12 +46,14 @@ _LATE_MARKS: dict[str, Convention] = {
     "openai_agents.type": OpenAiAgents(),
     "langsmith.run_type": LangSmithRun(),
     "mlflow.spanType": MlFlow(),
-    "langfuse.observation.type": _LANGFUSE,
     "gcp.vertex.agent.llm_request": _ADK,
     "gcp.vertex.agent.event_id": _ADK,
     "workflow.id": _FRAMEWORK,
     "all_messages_events": _PYDANTIC,
     "pydantic_ai.all_messages": _PYDANTIC,
+    f"{COUNT}input_tokens": _CODEX,
+    "tool_name": _CODEX,
+    "langfuse.observation.type": _LANGFUSE,
 }
 _OPERATION_MARKS: dict[str, Convention] = {
     "gcp.vertex.agent.event_id": _ADK,
@@ -76,6 +80,7 @@ _SYSTEMS: dict[object, Convention] = {
     "strands-agents": _STRANDS,
     "microsoft.agent_framework": _FRAMEWORK,
     "autogen": Autogen(),
+    "crewai": _OPENLLMETRY,
 }
 _NAMES = ("agent_run [", "invocation", "call_llm", "invoke_agent ", "execute_tool ")
 
@@ -143,7 +148,8 @@ def _convention(span: Span) -> Convention | None:
     if "gen_ai.operation.name" in attributes:
         return _SCOPES.get(span.scope) or _by_system(span)
     if not lacks(_LATE_MARKS):
-        return _marked(span, _LATE_MARKS)
+        found = _marked(span, _LATE_MARKS)
+        return _SCOPES.get(span.scope, found) if found is _LANGFUSE else found
     return _by_name(span)
 
 

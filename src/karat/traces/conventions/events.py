@@ -116,14 +116,35 @@ def _side(event: SpanEvent, side: str, key: str, role: Role) -> Iterable[Said]:
         inner = inner["messages"]
     elif key not in body:
         return ()
-    return [said for one in messages.read(inner, role) for said in _opened(one, role)]
+    said = messages.read(_choices(inner) if side == "output" else inner, role)
+    whole = [_opened(one, role) for one in said]
+    if any(whole):  # what follows are copies of its parts, all in the same role
+        return [one for many in whole for one in many or ()]
+    return said if role == "assistant" else [one for one in said if not _is_object(one)]
+
+
+def _choices(listed: Json) -> Json:
+    """What was answered: ADOT takes all that an assistant ever said for output."""
+    if not isinstance(listed, list):
+        return listed
+    found = [one for one in listed if isinstance(one, dict) and _is_choice(one.get("content"))]
+    return [*found] or listed
+
+
+def _is_choice(content: Json) -> bool:
+    return isinstance(content, dict) and "message" in content
 
 
 def _opened(said: Said, role: Role) -> list[Said]:
     """ADOT puts a whole recorded value into the text of one message."""
     if said.role == role and said.text and said.text[0] in "{[":
-        return messages.read(said.text, role) or [said]
-    return [said]
+        return messages.read(said.text, role)
+    return []
+
+
+def _is_object(said: Said) -> bool:
+    """Whether a text is a recorded value that holds no message."""
+    return bool(said.text) and isinstance(loads(said.text), dict)
 
 
 def _choice(payload: dict[str, Json]) -> Iterable[Said]:

@@ -39,6 +39,8 @@ class Layout(NamedTuple):
     call: str
     call_name: str
     call_args: str
+    no_args: str | None = None
+    """What it means if a call's arguments are left out."""
 
 
 OPENINFERENCE = Layout(
@@ -47,6 +49,7 @@ OPENINFERENCE = Layout(
     call="tool_call.",
     call_name="function.name",
     call_args="function.arguments",
+    no_args="{}",
 )
 OPENLLMETRY = Layout(message="", content="text", call="", call_name="name", call_args="arguments")
 
@@ -120,11 +123,13 @@ def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | 
         content = _contents(attributes, keys.contents, layout)
     # A completion may leave its role unsaid; prompts do not.
     named = role_of(role) if role is not None else "assistant"
+    if role == "unknown" and keys.role.startswith("gen_ai.prompt."):
+        named = "tool"  # early OpenLLMetry's word for LangChain's tool messages
     if named == "tool":
         found = attributes.get(keys.result_id)
         name = attributes.get(keys.name)
         result = Result(_text(found), _text(name), plain(content), error=False)
-        return Said(named, results=[result])
+        return Said(named, results=[] if content is None else [result])
     said = message(content, named) if content is not None else Said(named)
     said.role = named
     said.finish = _text(attributes.get(keys.finish))
@@ -170,7 +175,7 @@ def _calls(said: Said, attributes: dict[str, Json], keys: Keys, layout: Layout) 
         name = attributes.get(base + layout.call_name)
         if not isinstance(name, str):
             break
-        args = attributes.get(base + layout.call_args)
+        args = attributes.get(base + layout.call_args, layout.no_args)
         said.calls.append(Call(name, _args(args), _text(attributes.get(base + "id"))))
     if isinstance(name := attributes.get(keys.function), str):
         args = attributes.get(keys.function.replace("_name", "_arguments_json"))

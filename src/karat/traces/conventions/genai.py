@@ -35,6 +35,8 @@ ROLES: dict[object, SpanRole] = {
     "execute_tool": "tool",
     "evaluate": "skip",
 }
+_STORE = "langfuse.observation."
+_STORED = f"{_STORE}type"
 EVENTS_IN = Source("events", events.asked)
 EVENTS_OUT = Source("events", events.answered)
 
@@ -85,6 +87,7 @@ class GenAi(Convention):
         EVENTS_IN,
         attribute("gen_ai.prompt", "user"),
         attribute("request_data", "user"),
+        attribute(f"{_STORE}input", "user"),
     )
     outputs: ClassVar = (
         attribute("gen_ai.output.messages", "assistant"),
@@ -92,11 +95,16 @@ class GenAi(Convention):
         EVENTS_OUT,
         attribute("gen_ai.completion", "assistant"),
         attribute("response_data", "assistant"),
+        attribute(f"{_STORE}output", "assistant"),
     )
     tool_names: ClassVar = ("gen_ai.tool.name",)
     tool_ids: ClassVar = ("gen_ai.tool.call.id",)
-    tool_args: ClassVar = ("gen_ai.tool.call.arguments", "gen_ai.tool.args")
-    tool_results: ClassVar = ("gen_ai.tool.call.result", "gen_ai.tool.result")
+    tool_args: ClassVar = (
+        "gen_ai.tool.call.arguments",
+        "gen_ai.tool.args",
+        "tool_arguments",  # pydantic-ai's, also where its scope is lost
+    )
+    tool_results: ClassVar = ("gen_ai.tool.call.result", "gen_ai.tool.result", "tool_response")
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation; a tool that merges other tools' answers is none."""
@@ -142,9 +150,27 @@ class GenAi(Convention):
                 args_key="gen_ai.tool.message",
                 answer_key="gen_ai.choice",
             )
-        if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
-            found = found._replace(answer=found.answer._replace(failed=True))
-        return found
+        if _STORED in span.attributes:
+            found = _stored(found, span)
+        return with_status(found, span)
+
+
+def _stored(found: Tool, span: Span) -> Tool:
+    """What Langfuse made of events, which its exports do not hold."""
+    held = span.attributes
+    args, result = held.get(f"{_STORE}input"), held.get(f"{_STORE}output")
+    if found.recorded is None and args is not None:
+        found = found._replace(recorded=args, args_key=f"{_STORE}input")
+    if found.answer is None and result is not None:
+        found = found._replace(answer=answer(result), answer_key=f"{_STORE}output")
+    return found
+
+
+def with_status(found: Tool, span: Span) -> Tool:
+    """A tool that failed by its own word, which Strands keeps beside the result."""
+    if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
+        return found._replace(answer=found.answer._replace(failed=True))
+    return found
 
 
 def _suffix(name: str, prefix: str) -> str | None:

@@ -40,6 +40,11 @@ _HINTS: dict[str, _Hint] = {
         "AutoGen records no arguments or results; instrument the model client as well",
         _LEAVES,
     ),
+    "codex": _Hint(
+        "set log_user_prompt = true in Codex's [otel] settings, and read its log file too",
+        "read Codex's log file beside the spans",
+        _LEAVES,
+    ),
     "genai": _Hint(_OTEL, _OTEL, _LEAVES),
     "langfuse": _Hint(
         "set input and output on the observations",

@@ -31,16 +31,18 @@ class Made(msgspec.Struct, eq=False, gc=False):
 
     @property
     def id(self) -> str | None:
-        """The call's id, where either side tells it."""
-        found = self.call.id if self.call else None
-        return found or (self.tool.id if self.tool else None)
+        """The call's id, where either side tells it; a mere count of calls is none."""
+        known = self.call.id if self.call else None
+        told = self.tool.id if self.tool else None
+        return told if told and known and is_counted(known, self.name) else known or told
 
     @property
     def args(self) -> Json:
         """The model's own words first: a tool's span often has them wrapped, or not at all."""
-        if self.call is not None and self.call.args is not None:
-            return self.call.args
-        return self.tool.args if self.tool else None
+        asked = self.call.args if self.call else None
+        if asked or self.tool is None or self.tool.recorded is None:
+            return asked
+        return self.tool.args
 
     def to_call(self) -> ToolCall:
         """As the schema has it."""
@@ -128,11 +130,16 @@ def _may_run(call: Made, made: Made) -> bool:
     """A span that tells another id runs another call, and no tool runs before it is asked for."""
     known = call.call.id if call.call else None
     told = made.tool.id if made.tool else None
-    if known and told and known != told and not _is_uuid(told):
+    if known and told and known != told and not (_is_own(told) or is_counted(known, call.name)):
         return False
     return call.start is None or made.start is None or call.start <= made.start
 
 
-def _is_uuid(told: str) -> bool:
-    """Some recorders number executions in place of naming the model's call."""
+def _is_own(told: str) -> bool:
+    """Some recorders give executions a UUID of their own in place of naming the model's call."""
     return len(told) == 36 and told.count("-") == 4
+
+
+def is_counted(known: str, name: str) -> bool:
+    """Whether an id is `search_0`: Gemini names no calls, so recorders count those of a message."""
+    return known.startswith(f"{name}_") and known[len(name) + 1 :].isdigit()

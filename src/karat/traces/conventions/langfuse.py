@@ -8,7 +8,17 @@ from karat.schema import Json, Span, Usage
 from karat.traces.conventions.convention import Convention, SpanRole, attribute, first_integer
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
+from karat.traces.conventions.openai_agents import ASKED, TOLD, details
 
+_CACHED = (
+    "input_cached_tokens",
+    "input_cache_read",
+    "cache_read_input_tokens",
+    "cached_tokens",
+)
+_REASONING = ("output_reasoning_tokens", "output_reasoning", "reasoning_tokens")
+_ADK_RUN = "agent_run ["
+"""How ADK names a span to which it gives no attributes."""
 _KIND = "langfuse.observation.type"
 _ROLES: dict[Json, SpanRole] = {
     "generation": "model",
@@ -31,12 +41,12 @@ class Langfuse(Convention):
     conversations: ClassVar = ("langfuse.session.id", "session.id", "gen_ai.conversation.id")
     inputs: ClassVar = (
         attribute("langfuse.observation.input", "user"),
-        *GenAi.inputs,
+        *GenAi.inputs[:-1],
         attribute("langfuse.trace.input", "user"),
     )
     outputs: ClassVar = (
         attribute("langfuse.observation.output", "assistant"),
-        *GenAi.outputs,
+        *GenAi.outputs[:-1],
         attribute("langfuse.trace.output", "assistant"),
     )
     tokens: ClassVar = GenAi.tokens
@@ -47,10 +57,14 @@ class Langfuse(Convention):
     def role(self, span: Span) -> SpanRole | None:
         """By the type of observation."""
         kind = span.attributes.get(_KIND)
+        if span.name.startswith(_ADK_RUN):
+            return "agent"
         return _ROLES.get(kind.lower()) if isinstance(kind, str) else None
 
     def agent(self, span: Span) -> str | None:
         """An observation bears the agent's name."""
+        if span.name.startswith(_ADK_RUN):
+            return span.name[len(_ADK_RUN) : -1] or None
         return super().agent(span) or span.name or None
 
     def tool_name(self, span: Span) -> str | None:
@@ -62,12 +76,11 @@ class Langfuse(Convention):
         usage = loads(span.attributes.get("langfuse.observation.usage_details"))
         if not isinstance(usage, dict):
             return super().usage(span)
+        asked, told = details(usage, *ASKED), details(usage, *TOLD)
         return Usage(
             input_tokens=first_integer(usage, ("input", "input_tokens", "prompt_tokens")),
             output_tokens=first_integer(usage, ("output", "output_tokens", "completion_tokens")),
-            cached_tokens=first_integer(
-                usage, ("input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
-            ),
-            reasoning_tokens=first_integer(usage, ("output_reasoning_tokens", "output_reasoning")),
+            cached_tokens=first_integer(usage | asked, _CACHED),
+            reasoning_tokens=first_integer(usage | told, _REASONING),
             total_tokens=first_integer(usage, ("total", "total_tokens")),
         )

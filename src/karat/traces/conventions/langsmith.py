@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span, Usage
-from karat.traces.conventions.convention import Convention, SpanRole, attribute, first_text
+from karat.traces.conventions.convention import Convention, SpanRole, Tool, attribute, first_text
 from karat.traces.conventions.decoding import integer, loads
 from karat.traces.conventions.genai import GenAi
 
@@ -77,6 +77,12 @@ class LangSmithRun(Convention):
     def usage(self, span: Span) -> Usage:
         """By the outputs, wherever the version at hand keeps it."""
         return _detailed(Usage(), _find_usage(loads(span.attributes.get("langsmith.outputs")), 0))
+
+    def tool(self, span: Span) -> Tool:
+        """A run that failed has outputs without anything in them."""
+        found = super().tool(span)
+        empty = span.status == "error" and found.answer is not None and not found.answer.value
+        return found._replace(answer=None) if empty else found
 
     def tool_name(self, span: Span) -> str | None:
         """The run bears the tool's name."""

@@ -16,6 +16,7 @@ from karat.traces.conventions.blocks import (
     fill,
     fill_block,
     is_block,
+    printed,
     spoken,
 )
 from karat.traces.conventions.decoding import loads
@@ -103,7 +104,8 @@ def _collect(value: Json, role: Role, found: list[Said], depth: int) -> None:
     if depth > DEPTH:
         return
     if isinstance(value, str):
-        found.append(Said(role, value))
+        said = printed(value) if value.startswith("content=") else None
+        found.append(said or Said(role, value))
     elif isinstance(value, list):
         _collect_list(value, role, found, depth)
     elif isinstance(value, dict):

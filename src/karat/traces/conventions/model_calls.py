@@ -23,13 +23,14 @@ def model_calls(work: Work) -> tuple[ModelCall, ...]:
     for owner in (work.owner, work.first_agent):
         usage = owner.convention.usage(owner.span) if owner else Usage()
         if owner is not None and usage != Usage():
-            return (_summed(owner, usage),)
+            return (_summed(owner, usage, work),)
     return ()
 
 
-def _summed(owner: Reading, usage: Usage) -> ModelCall:
+def _summed(owner: Reading, usage: Usage, work: Work) -> ModelCall:
     span = owner.span
-    model = owner.convention.model(span)
+    agents = (one.convention.model(one.span) for one in (owner, *work.owners))
+    model = next((name for name in agents if name), None)
     return ModelCall(model=model, usage=usage, agent=owner.name, start=span.start, end=span.end)
 
 

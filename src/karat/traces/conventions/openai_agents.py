@@ -18,6 +18,10 @@ _ROLES: dict[Json, SpanRole] = {
 }
 
 
+ASKED = ("input_tokens_details", "prompt_tokens_details")
+TOLD = ("output_tokens_details", "completion_tokens_details")
+
+
 class OpenAiAgents(Convention):
     """Spans as the OpenAI Agents SDK sends them to OpenAI."""
 
@@ -47,8 +51,7 @@ class OpenAiAgents(Convention):
         usage = loads(span.attributes.get("openai_agents.usage"))
         if not isinstance(usage, dict):
             return Usage()
-        asked = _details(usage, "input_tokens_details", "prompt_tokens_details")
-        told = _details(usage, "output_tokens_details", "completion_tokens_details")
+        asked, told = details(usage, *ASKED), details(usage, *TOLD)
         return Usage(
             input_tokens=first_integer(usage, ("input_tokens", "prompt_tokens")),
             output_tokens=first_integer(usage, ("output_tokens", "completion_tokens")),
@@ -66,7 +69,8 @@ class OpenAiAgents(Convention):
         return found
 
 
-def _details(usage: dict[str, Json], *keys: str) -> dict[str, Json]:
+def details(usage: dict[str, Json], *keys: str) -> dict[str, Json]:
+    """What a count is made of."""
     for key in keys:
         if isinstance(found := usage.get(key), dict):
             return found

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span, Usage
-from karat.traces.conventions import adot, crewai, flat
+from karat.traces.conventions import adot, crewai, flat, messages
 from karat.traces.conventions.convention import (
     Convention,
     Source,
@@ -21,13 +21,16 @@ from karat.traces.conventions.convention import (
     Tokens,
     Tool,
     attribute,
+    first_text,
     numbered,
 )
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi
+from karat.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
+from karat.traces.conventions.said import Said
 from karat.traces.conventions.tools import is_schema
 
 _KIND = "openinference.span.kind"
+_OUTPUT = numbered("llm.output_messages", flat.OPENINFERENCE)
 _ROLES: dict[Json, SpanRole] = {
     "LLM": "model",
     "AGENT": "agent",
@@ -36,6 +39,20 @@ _ROLES: dict[Json, SpanRole] = {
     "RETRIEVER": "retriever",
     "EVALUATOR": "skip",
 }
+
+
+def _answered(span: Span) -> list[Said] | None:
+    """The messages; early versions told the ids of calls only in the whole output."""
+    said = _OUTPUT.read(span)
+    asked = [call for one in said or () for call in one.calls]
+    if not asked or any(call.id for call in asked):
+        return said
+    whole = messages.read(span.attributes.get("output.value"), "assistant")
+    told = [call for one in whole for call in one.calls]
+    if [call.name for call in told] == [call.name for call in asked]:
+        for call, other in zip(asked, told, strict=True):
+            call.id = other.id
+    return said
 
 
 class OpenInference(Convention):
@@ -47,17 +64,18 @@ class OpenInference(Convention):
     models: ClassVar = ("llm.model_name", *GenAi.models)
     providers: ClassVar = ("llm.provider", "llm.system", *GenAi.providers)
     finishes: ClassVar = ("llm.finish_reason", *GenAi.finishes)
-    conversations: ClassVar = ("session.id", "gen_ai.conversation.id")
+    conversations: ClassVar = ("session.id", "gen_ai.conversation.id", "metadata.thread_id")
     tokens: ClassVar = Tokens(
-        input=("llm.token_count.prompt",),
-        output=("llm.token_count.completion",),
+        input=("llm.token_count.prompt", *GenAi.tokens.input),
+        output=("llm.token_count.completion", *GenAi.tokens.output),
         cached=(
             "llm.token_count.prompt_details.cache_read",
             "llm.token_count.prompt_details.cached_tokens",
+            *GenAi.tokens.cached,
         ),
-        cache_write=("llm.token_count.prompt_details.cache_write",),
-        reasoning=("llm.token_count.completion_details.reasoning",),
-        total=("llm.token_count.total",),
+        cache_write=("llm.token_count.prompt_details.cache_write", *GenAi.tokens.cache_write),
+        reasoning=("llm.token_count.completion_details.reasoning", *GenAi.tokens.reasoning),
+        total=("llm.token_count.total", *GenAi.tokens.total),
     )
     inputs: ClassVar = (
         *crewai.TASKS,
@@ -67,7 +85,7 @@ class OpenInference(Convention):
     )
     outputs: ClassVar = (
         attribute("output.value", "assistant"),
-        numbered("llm.output_messages", flat.OPENINFERENCE),
+        _OUTPUT,
         EVENTS_OUT,
     )
     model_inputs: ClassVar = (
@@ -76,12 +94,12 @@ class OpenInference(Convention):
         *GenAi.inputs,
     )
     model_outputs: ClassVar = (
-        numbered("llm.output_messages", flat.OPENINFERENCE),
+        _OUTPUT._replace(read=_answered),
         attribute("output.value", "assistant"),
         *GenAi.outputs,
     )
     tool_names: ClassVar = ("tool.name", "tool_call.function.name", "gen_ai.tool.name")
-    tool_ids: ClassVar = ("tool.id", "tool_call.id", "gen_ai.tool.call.id")
+    tool_ids: ClassVar = ("tool.id", "tool_call.id", "tool.call_id", "gen_ai.tool.call.id")
     tool_args: ClassVar = ("input.value", "tool_call.function.arguments")
     tool_results: ClassVar = ("output.value",)
 
@@ -97,14 +115,22 @@ class OpenInference(Convention):
             return None
         if role == "agent" and len(span.attributes) <= 2 and self.agent(span) is None:
             return "workflow"
+        if role == "agent" and "tool.name" in span.attributes:  # LangChain's, if so named
+            return "tool"
+        if role == "tool" and span.name.startswith("handoff to "):
+            return role if first_text(span.attributes, self.tool_names) else None
+        if role == "chain" and span.parent_id is None and _is_graph(span):
+            return "agent"
         return role
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by the span's name if it says more than which method ran."""
         found = super().agent(span)
-        if found or "input.value" not in span.attributes:
+        if found or not ("input.value" in span.attributes or span.events):
             return found
         name = span.name.removesuffix(".run")
+        if name == "LangGraph" or _metadata(span).get("langgraph_node") == name == "agent":
+            return None
         return name if name and "." not in name else None
 
     def inputs_of(self, span: Span) -> tuple[Source, ...]:
@@ -133,15 +159,27 @@ class OpenInference(Convention):
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
             declared = loads(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
-                return found._replace(recorded=declared, args_key="tool.parameters")
-        return found
+                found = found._replace(recorded=declared, args_key="tool.parameters")
+        return with_status(found, span)
 
     def conversation(self, span: Span) -> str | None:
         """The session, else LangGraph's thread in the metadata."""
         found = super().conversation(span)
-        metadata = span.attributes.get("metadata")
-        if found or metadata is None:
+        if found or "metadata" not in span.attributes:
             return found
-        decoded = loads(metadata)
-        thread = decoded.get("thread_id") if isinstance(decoded, dict) else None
-        return thread if isinstance(thread, str) else None
+        return first_text(_metadata(span), ("thread_id",))
+
+
+def _metadata(span: Span) -> dict[str, Json]:
+    attributes = span.attributes
+    if "metadata" not in attributes:  # Phoenix takes it apart
+        prefix = "metadata."
+        return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
+    found = loads(attributes["metadata"])
+    return found if isinstance(found, dict) else {}
+
+
+def _is_graph(span: Span) -> bool:
+    """Whether LangGraph ran it as a whole; its nodes say which node they are."""
+    metadata = _metadata(span)
+    return metadata.get("ls_integration") == "langgraph" and "langgraph_node" not in metadata

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from karat.schema import Json, Span
+from karat.schema import Json, Span, Usage
+from karat.traces.conventions import crewai
 from karat.traces.conventions.convention import SpanRole, attribute, verbatim
-from karat.traces.conventions.crewai import RESULT, TASKS
 from karat.traces.conventions.genai import ROLES, GenAi
 
 _KINDS: dict[Json, SpanRole] = {
@@ -34,18 +34,18 @@ class OpenLlmetry(GenAi):
         f"{_PROPERTIES}chat_id",
     )
     inputs: ClassVar = (
-        *TASKS,
+        *crewai.TASKS,
         *GenAi.inputs,
         attribute("traceloop.entity.input", "user"),
         verbatim("crewai.task.description", "user"),
     )
     outputs: ClassVar = (
-        RESULT,
+        crewai.RESULT,
         *GenAi.outputs,
         attribute("traceloop.entity.output", "assistant"),
     )
-    tool_names: ClassVar = ("gen_ai.tool.name", "traceloop.entity.name")
-    tool_args: ClassVar = (*GenAi.tool_args, "traceloop.entity.input")
+    tool_names: ClassVar = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
+    tool_args: ClassVar = (*GenAi.tool_args, "tool.arguments", "traceloop.entity.input")
     tool_results: ClassVar = (*GenAi.tool_results, "traceloop.entity.output")
 
     def role(self, span: Span) -> SpanRole | None:
@@ -55,10 +55,15 @@ class OpenLlmetry(GenAi):
         if isinstance(operation, str) and (operation in ROLES or operation == "create_agent"):
             return super().role(span)
         kind = attributes.get("traceloop.span.kind")
-        if isinstance(kind, str):
-            return _KINDS.get(kind)
+        if isinstance(kind, str):  # llama-index runs tools as tasks
+            return "tool" if kind == "task" and "tool.name" in attributes else _KINDS.get(kind)
         request = attributes.get("llm.request.type")
         return _REQUESTS.get(request) if isinstance(request, str) else None
+
+    def usage(self, span: Span) -> Usage:
+        """The counts, else what a crew sums up."""
+        found = super().usage(span)
+        return crewai.metrics(span.attributes.get("crewai.crew.usage_metrics")) or found
 
     def tool_name(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `search.tool`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from karat.schema import Json
+from karat.traces.conventions.blocks import PRINTED
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.said import Call, Said, role_of
 
@@ -26,6 +27,8 @@ class _Message(msgspec.Struct, gc=False):
     finish_reason: str | None = None
 
 
+_LOOK = (*PRINTED, "[")
+"""How texts begin that need a closer look."""
 _decode = msgspec.json.Decoder(list[_Message]).decode
 
 
@@ -51,7 +54,7 @@ def read(value: str) -> list[Said] | None:
 
 def _add(said: Said, part: _Part) -> bool:
     if part.type == "text":
-        if not isinstance(part.content, str) or part.content.startswith(("Response", "[")):
+        if not isinstance(part.content, str) or part.content.startswith(_LOOK):
             return False
         said.add(part.content)
         return True

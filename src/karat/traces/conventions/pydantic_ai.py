@@ -43,13 +43,11 @@ class PydanticAi(GenAi):
         attribute("pydantic_ai.all_messages", "user"),
         Source("all_messages_events", _run, None, ("all_messages_events",)),
     )
-    tool_args: ClassVar = (*GenAi.tool_args, "tool_arguments")
-    tool_results: ClassVar = (*GenAi.tool_results, "tool_response")
 
     def unnamed(self, span: Span) -> SpanRole | None:
         """By what v1 and v2 call their spans."""
         if span.name == "agent run" or "all_messages_events" in span.attributes:
             return "agent"
-        if span.name.startswith("running tool") and "gen_ai.tool.name" in span.attributes:
-            return "tool"
+        if "gen_ai.tool.name" in span.attributes:
+            return super().unnamed(span)
         return "agent" if "pydantic_ai.all_messages" in span.attributes else None

@@ -6,8 +6,23 @@ import ast
 import re
 from typing import NamedTuple
 
+from karat.schema import Json
+from karat.traces.conventions.decoding import literal
+
 _LIMIT = 100_000
 _FIELD = re.compile(r"""\b(arguments|call_id|name)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_MESSAGE = re.compile(rf"content=(?P<content>{_QUOTED}|\[.*?\])(?= \w+=|$)", re.DOTALL)
+_NAMED = re.compile(rf" (name|tool_call_id|status)=({_QUOTED})")
+_TOOL_CALLS = re.compile(
+    r" tool_calls=(\[.*?\])(?= usage_metadata=| invalid_tool_calls=|$)", re.DOTALL
+)
+_BY_MODEL = re.compile(r" (?:usage_metadata=|tool_calls=|response_metadata=\{'|id='run-)")
+_EXECUTION = re.compile(
+    r"status='(?P<status>success|failure)' result=(?P<result>.*?) error=(?P<error>.*?)"
+    r" updated_session_state=",
+    re.DOTALL,
+)
 _CALLING = re.compile(r"arguments=(\{.*\})", re.DOTALL)
 _ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
 
@@ -33,6 +48,23 @@ def function_call(text: str) -> FunctionCall | None:
     return FunctionCall(fields["name"], fields.get("arguments", ""), fields.get("call_id"))
 
 
+class Execution(NamedTuple):
+    """How a printed execution ended."""
+
+    value: str | None
+    failed: bool
+
+
+def execution(text: str) -> Execution | None:
+    """Agno's `status='success' result='…' error=None …`."""
+    match = _EXECUTION.match(text) if len(text) <= _LIMIT else None
+    if match is None:
+        return None
+    failed = match["status"] == "failure"
+    value = match["error"] if failed else match["result"]
+    return Execution(None if value == "None" else _unquoted(value), failed)
+
+
 def is_object(text: str) -> bool:
     """Whether a text is a printed object rather than something that was said."""
     return _OBJECT.match(text) is not None
@@ -44,6 +76,36 @@ def crew_arguments(text: str) -> str | None:
         if match := pattern.search(text[:_LIMIT]):
             return match[1]
     return None
+
+
+class Printed(NamedTuple):
+    """A printed LangChain message."""
+
+    role: str
+    content: Json
+    calls: Json
+    id: str | None
+    name: str | None
+    failed: bool
+
+
+def langchain_message(text: str) -> Printed | None:
+    """`content='…' additional_kwargs={…} … id='…'`, whose role only its other fields tell."""
+    match = _MESSAGE.match(text) if text.startswith("content=") and len(text) <= _LIMIT else None
+    if match is None:
+        return None
+    rest = text[match.end() :]
+    fields = {key: _unquoted(value) for key, value in _NAMED.findall(rest)}
+    calls = _TOOL_CALLS.search(rest)
+    content = match["content"]
+    return Printed(
+        "tool" if "tool_call_id" in fields else "ai" if _BY_MODEL.search(rest) else "human",
+        literal(content) if content[0] == "[" else _unquoted(content),
+        literal(calls[1]) if calls else None,
+        fields.get("tool_call_id"),
+        fields.get("name"),
+        fields.get("status") == "error",
+    )
 
 
 def _unquoted(value: str) -> str:

@@ -36,6 +36,8 @@ class Said(msgspec.Struct, gc=False):
     calls: list[Call] = []
     results: list[Result] = []
     finish: str | None = None
+    hidden: bool = False
+    """Whether something was said that the recorder left out."""
 
     def add(self, piece: str) -> None:
         """More text; what a user attaches in pieces is kept apart, what a model streams is not."""
@@ -91,6 +93,6 @@ def last_answer(said: list[Said]) -> str | None:
             continue
         if message.text and not message.text.isspace():
             return message.text
-        if message.text is not None or not message.calls:
+        if message.text is not None or not (message.calls or message.hidden):
             empty = ""
     return empty

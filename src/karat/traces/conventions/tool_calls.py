@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.reading import Reading
-from karat.traces.conventions.said import Result, Said
+from karat.traces.conventions.said import Call, Result, Said
 from karat.traces.conventions.work import Model, Work, worker
 
 
 def tool_calls(work: Work) -> list[Made]:
     asked, results = _asked(work)
     ran = _ran(work)
+    if any(one.tool and one.tool.requested for one in ran):
+        asked += _requests(ran)
     if not asked and not ran:
         asked, results = _told_by_owner(work)
     made = join(asked, ran)
@@ -54,6 +57,16 @@ def _ran(work: Work) -> list[Made]:
     return ran
 
 
+def _requests(ran: list[Made]) -> list[Made]:
+    """Takes out the spans that only tell what a model asked for."""
+    found = [one for one in ran if one.tool and one.tool.requested]
+    ran[:] = [one for one in ran if not (one.tool and one.tool.requested)]
+    return [
+        Made(one.name, Call(one.name, one.args, one.id), one.agent, one.start, one.reading)
+        for one in found
+    ]
+
+
 def _told_by_owner(work: Work) -> tuple[list[Made], list[Result]]:
     """Calls that only the agent's own messages tell."""
     asked: list[Made] = []
@@ -89,18 +102,26 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
     missing = [one for one in made if one.tool is None or one.tool.answer is None]
     if not missing:
         return
-    _Waiting(missing).assign(results)
-    waiting = _Waiting([one for one in missing if one.result is None and one.asker is not None])
+    known = {one.id for one in made} | {one.call.id for one in made if one.call}
+    _Waiting(missing, known).assign(results)
+    left = [one for one in missing if one.result is None and one.asker is not None]
+    waiting = _Waiting(left, known)
     for model in _last_models(work):
         if _first(waiting.calls, model.outer) is None:
             continue
-        for reading in model.parts:
-            found = reading.convention.asked(reading.span)
-            if found is not None:
-                told = [result for said in _since_user(found[1]) for result in said.results]
-                waiting.assign(told, model.outer)
-                work.sources.setdefault("tool_results", found[0])
-                break
+        for key, told in _told_to(model):
+            waiting.assign(told, model.outer)
+            work.sources.setdefault("tool_results", key)
+            break
+
+
+def _told_to(model: Model) -> Iterator[tuple[str, list[Result]]]:
+    """The results that a model was told since the user spoke, by every source that has some."""
+    for reading in model.parts:
+        for source in reading.convention.inputs_of(reading.span):
+            said = _since_user(source.read(reading.span) or [])
+            if told := [result for one in said for result in one.results]:
+                yield source.key, told
 
 
 def _last_models(work: Work) -> list[Model]:
@@ -111,24 +132,40 @@ def _last_models(work: Work) -> list[Model]:
 class _Waiting:
     """Calls without a result, by id and by name: none is looked at once for every model call."""
 
-    def __init__(self, calls: list[Made]) -> None:
+    def __init__(self, calls: list[Made], known: set[str | None]) -> None:
         self.calls = deque(calls)
+        self.known = known
         self.by_id: dict[str, list[Made]] = {}
         self.by_name: dict[str | None, deque[Made]] = {}
         for one in calls:
-            if one.id is not None:
-                self.by_id.setdefault(one.id, []).append(one)
+            for key in {one.id, one.call.id if one.call else None}:
+                if key is not None:
+                    self.by_id.setdefault(key, []).append(one)
             self.by_name.setdefault(one.name, deque()).append(one)
 
     def assign(self, results: list[Result], asker: Reading | None = None) -> None:
         """By id, else by name and order; a model is not told the results of its own calls."""
-        for key, result in {result.id: result for result in results if result.id}.items():
-            for one in self.by_id.get(key, ()):
-                if _is_open(one, asker):
-                    one.result = result
+        told: dict[str, list[Result]] = {}
+        loose: list[Result] = []
         for result in results:
-            calls = None if result.id else self.by_name.get(result.name)
-            if calls and (one := _first(calls, asker)):
+            if result.id is not None and result.id in self.known:
+                told.setdefault(result.id, []).append(result)
+            elif result.name is None:
+                loose.append(result)
+            elif (calls := self.by_name.get(result.name)) and (one := _first(calls, asker)):
+                one.result = result
+        for key, found in told.items():
+            # An id that counts the calls of a message comes back with each message.
+            calls = self.by_id.get(key, ())
+            for at, one in enumerate(call for call in calls if _is_open(call, asker)):
+                one.result = found[min(at, len(found) - 1)]
+        self._assign_loose(loose, asker)
+
+    def _assign_loose(self, loose: list[Result], asker: Reading | None) -> None:
+        """Results that name nothing that was asked for, by order if each call can have its own."""
+        calls = [one for one in self.calls if _is_open(one, asker)] if loose else []
+        if len(calls) == len(loose):
+            for one, result in zip(calls, loose, strict=True):
                 one.result = result
 
 

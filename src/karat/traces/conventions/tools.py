@@ -8,7 +8,7 @@ from typing import NamedTuple
 from karat.schema import Json, Span
 from karat.traces.conventions.blocks import plain
 from karat.traces.conventions.decoding import dumps, literal, loads
-from karat.traces.conventions.reprs import crew_arguments
+from karat.traces.conventions.reprs import crew_arguments, execution
 
 _SDK_FAILURE = "An error occurred while running the tool"
 """What the OpenAI Agents SDK answers in place of an exception."""
@@ -92,6 +92,7 @@ def is_schema(value: Json) -> bool:
     return bool(value) and all(isinstance(x, dict) and "type" in x for x in value.values())
 
 
+_CHOICE = frozenset(("message", "id", "role", "finish_reason", "tool.result"))
 _AROUND_ANSWERS = (
     "output",
     "data",
@@ -99,20 +100,31 @@ _AROUND_ANSWERS = (
     "update",
     "messages",
     "content",
+    "text",
     "value",
     "isError",
     "is_error",
+    "response",
+    "tool_output",
+    "raw_output",
 )
 
 
 def answer(value: Json) -> Answer:
     """The result itself, out of a serialized tool message or a list of blocks."""
     found = loads(value)
+    if isinstance(found, list) and len(found) == 1 and _is_choice(found[0]):
+        found = found[0]
     if isinstance(found, dict):
-        return _unwrapped_answer(found)
+        return answer(found["message"]) if _is_choice(found) else _unwrapped_answer(found)
     if isinstance(found, str):
         return _text_answer(found)
     return Answer(plain(found))
+
+
+def _is_choice(value: Json) -> bool:
+    """The event of a tool's result as Langfuse keeps it."""
+    return isinstance(value, dict) and "message" in value and value.keys() <= _CHOICE
 
 
 def _unwrapped_answer(found: dict[str, Json]) -> Answer:
@@ -131,8 +143,21 @@ def _unwrapped_answer(found: dict[str, Json]) -> Answer:
     ):
         failed = inner.get("status") == "error" or inner.get("isError") is True
         return Answer(plain(inner["content"]), _id(inner.get("tool_call_id")), failed)
+    return _framework_answer(found)
+
+
+def _framework_answer(found: dict[str, Json]) -> Answer:
+    if "response" in found and "name" in found and "id" in found:  # Gemini's function response
+        return Answer(found["response"], _id(found["id"]))
+    if "tool_output" in found and "tool_id" in found:  # llama-index, around the next
+        return answer(found["tool_output"])._replace(id=_id(found["tool_id"]))
+    if "raw_output" in found and "tool_name" in found:
+        told = plain(found.get("blocks") or found.get("content")) or found["raw_output"]
+        return Answer(told, None, found.get("is_error") is True)
     if "output" in found and len(found) <= 2 and ("kwargs" in found or len(found) == 1):
         return answer(found["output"])
+    if found.get("type") == "text" and isinstance(text := found.get("text"), str):
+        return Answer(loads(text))
     if found.get("type") in ("text", "json") and "value" in found:
         return Answer(found["value"])
     return Answer(found, None, found.get("isError") is True or found.get("is_error") is True)
@@ -145,6 +170,8 @@ def _text_answer(found: str) -> Answer:
             return Answer(match["content"], match["id"], " status='error'" in found)
     if found == "null":  # a tool that returned nothing, as JSON
         return Answer(None)
+    if (ended := execution(found)) is not None:
+        return Answer(ended.value, None, ended.failed)
     failed = found.startswith(_SDK_FAILURE)
     return Answer(found, None, failed or (found.startswith("meta=") and "isError=True" in found))
 

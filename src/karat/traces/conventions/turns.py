@@ -20,7 +20,7 @@ def turn(work: Work) -> Turn:
     made = tool_calls(work)
     user = _noted(sources, "user", _user(work))
     response = _noted(sources, "response", _response(work))
-    spans = [work.owner.span] if work.owner else work.roots
+    start, end = _times(work)
     results = tuple(result for one in made if (result := one.to_result()))
     return Turn(
         user=user,
@@ -32,9 +32,19 @@ def turn(work: Work) -> Turn:
         model_calls=model_calls(work),
         grounding=_grounding(work),
         error=_error(work, response),
-        start=spans[0].start,
-        end=max((span.end for span in spans if span.end is not None), default=None),
+        start=start,
+        end=end,
     )
+
+
+def _times(work: Work) -> tuple[int | None, int | None]:
+    """When the turn began and ended; an owner that was recorded without times is asked no more."""
+    spans = [work.owner.span] if work.owner else work.roots
+    if spans[0].start is None:
+        parts = [*work.owners, *(model.outer for model in work.models), *work.tools]
+        spans = sorted((part.span for part in parts), key=lambda span: span.start or 1 << 63)
+    end = max((span.end for span in spans if span.end is not None), default=None)
+    return spans[0].start, end
 
 
 def _noted(sources: dict[str, str], field: str, found: tuple[str, str] | None) -> str | None:
@@ -53,7 +63,8 @@ def _user(work: Work) -> tuple[str, str] | None:
             return found
     for model in work.models[:1]:
         for reading in model.parts:
-            if found := reading.convention.user(reading.span):
+            found = reading.convention.user(reading.span)
+            if found is not None and not is_object(found[1]):
                 return found
     for reading in near:
         found = reading.convention.transcript(reading.span)
@@ -109,7 +120,12 @@ def _raw_response(work: Work) -> tuple[str, str] | None:
 
 def _is_told(work: Work) -> bool:
     """Whether no calls means that none were made, rather than that none were recorded."""
-    return bool(work.owners) or any(model.said for model in work.models)
+    if work.models:
+        return bool(work.owners) or any(model.said for model in work.models)
+    # An agent of which only the last word is recorded may have done anything before it.
+    owner = work.owner
+    told = owner.convention.answered(owner.span) if owner else None
+    return told is not None and len(told[1]) > 1
 
 
 def _messages(work: Work, response: str | None) -> tuple[Message, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 import msgspec
@@ -11,6 +12,8 @@ from karat.traces.conventions.decoding import text
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.said import Said
 
+_RESPONSE = re.compile(r'\{\s*"id":\s*"([^"]{1,200})"')
+"""The id that a whole response begins with."""
 WINDOW = 64
 """Agents before a span that are looked at for the one that it works for."""
 
@@ -95,7 +98,10 @@ def sort(readings: list[Reading]) -> Work:
 
 def _twin(reading: Reading, answered: dict[str, Reading]) -> Reading | None:
     """The call with the same response at the same time: two recorders may stand side by side."""
-    key = reading.span.attributes.get("gen_ai.response.id")
+    attributes = reading.span.attributes
+    key = attributes.get("gen_ai.response.id")
+    if key is None and (match := _RESPONSE.match(text(attributes.get("output.value")) or "")):
+        key = match[1]
     if not isinstance(key, str):
         return None
     other = answered.setdefault(key, reading)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.schema import Json, Span
-from karat.traces.attributes import attributes
+from karat.traces.attributes import attributes, plain
 from karat.traces.attributes import resource as resource_of
 from karat.traces.normal import Status, identity, instant
 from karat.traces.shape import count, first, folded, parsed, table, tables, text
@@ -30,6 +30,7 @@ _TYPES = frozenset(
         "GUARDRAIL",
     }
 )
+_WRAPPED = ('{"intValue"', '{"doubleValue"', '{"boolValue"', '{"arrayValue"')
 _TRACE_FIELDS = {
     "name": "langfuse.trace.name",
     "input": "langfuse.trace.input",
@@ -119,7 +120,9 @@ def _status(item: dict[str, Json]) -> Status:
 
 
 def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[str, Json]:
-    original = attributes(metadata.get("attributes"))
+    original = {
+        key: _opened(value) for key, value in attributes(metadata.get("attributes")).items()
+    }
     if not original:
         original = {key: value for key, value in metadata.items() if "." in key}
     kind = text(item.get("type"))
@@ -132,6 +135,11 @@ def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[st
         "langfuse.observation.usage_details": _usage(item),
     }
     return {key: value for key, value in made.items() if value is not None} | original
+
+
+def _opened(value: Json) -> Json:
+    """A number that Langfuse keeps as the text of its OTLP wrapper."""
+    return plain(parsed(value)) if isinstance(value, str) and value.startswith(_WRAPPED) else value
 
 
 def _usage(item: dict[str, Json]) -> Json:

@@ -40,13 +40,15 @@ class SweAgent:
 
 
 def _tell(dialogue: Dialogue, history: list[dict[str, Json]]) -> None:
-    acted = False
+    acted = begun = False
     for message in history:
         if message.get("is_demo") is True:  # a worked example in the prompt
             continue
         role = role_of(message)
-        observed = message.get("message_type") == "observation" or (acted and role == "user")
-        if role == "user" and observed:
+        # The task itself is typed an observation too: nothing has been done yet to observe.
+        observed = begun and message.get("message_type") == "observation"
+        begun = begun or role == "assistant"
+        if role == "user" and (observed or acted):
             tell(dialogue, {"role": "tool", "content": message.get("content")})
         else:
             tell(dialogue, message)

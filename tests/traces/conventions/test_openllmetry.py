@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+
+from karat.schema import Json, Span, Trace, Usage
+from karat.traces.conventions import to_traces
+
+
+def span(key: str, parent: str | None, start: int, attributes: dict[str, Json]) -> Span:
+    return Span(
+        trace_id="t1",
+        span_id=key,
+        parent_id=parent,
+        name=key,
+        start=start,
+        end=start + 1,
+        attributes=attributes,
+    )
+
+
+def trace(*spans: Span) -> Trace:
+    (found,) = to_traces(spans)
+    return found
+
+
+def test_a_crew_that_names_only_its_provider_tells_its_tasks_and_its_result():
+    crew = span(
+        "crewai.workflow",
+        None,
+        1,
+        {
+            "gen_ai.provider.name": "crewai",
+            "gen_ai.operation.name": "invoke_agent",
+            "crewai.crew.tasks": json.dumps([{"description": "Write about tides."}]),
+            "crewai.crew.result": "Tides.",
+            "crewai.crew.usage_metrics": "{'prompt_tokens': 9, 'completion_tokens': 3}",
+        },
+    )
+    writer = span(
+        "writer.agent",
+        "crewai.workflow",
+        2,
+        {
+            "traceloop.span.kind": "agent",
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "writer",
+            "gen_ai.request.model": "m",
+        },
+    )
+    found = trace(crew, writer)
+    turn = found.turns[0]
+    assert (turn.user, turn.response, turn.agents) == ("Write about tides.", "Tides.", ("writer",))
+    assert (found.usage, found.models) == (Usage(input_tokens=9, output_tokens=3), ("m",))
+    assert turn.tool_calls is None
+
+
+def test_llama_index_runs_tools_as_tasks():
+    told = {
+        "tool_name": "tide",
+        "raw_output": "six",
+        "blocks": [{"text": "six"}],
+        "is_error": False,
+    }
+    root = span("guide.workflow", None, 1, {"traceloop.span.kind": "workflow"})
+    ran = span(
+        "BaseWorkflowAgent.task",
+        "guide.workflow",
+        2,
+        {
+            "traceloop.span.kind": "task",
+            "traceloop.entity.name": "BaseWorkflowAgent.task",
+            "tool.name": "tide",
+            "tool.arguments": '{"city": "Oslo"}',
+            "traceloop.entity.output": json.dumps({"tool_id": "c1", "tool_output": told}),
+        },
+    )
+    turn = trace(root, ran).turns[0]
+    assert [(c.id, c.name, c.args) for c in turn.tool_calls or ()] == [
+        ("c1", "tide", {"city": "Oslo"})
+    ]
+    assert [r.result for r in turn.tool_results] == ["six"]
+
+
+def test_tool_messages_of_unknown_role_are_results():
+    asked = span(
+        "ask.chat",
+        None,
+        1,
+        {
+            "llm.request.type": "chat",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": "When?",
+            "gen_ai.completion.0.role": "unknown",
+            "gen_ai.completion.0.tool_calls.0.id": "c1",
+            "gen_ai.completion.0.tool_calls.0.name": "tide",
+            "gen_ai.completion.0.tool_calls.0.arguments": "{}",
+        },
+    )
+    told = span(
+        "tell.chat",
+        None,
+        3,
+        {
+            "llm.request.type": "chat",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": "When?",
+            "gen_ai.prompt.1.role": "assistant",
+            "gen_ai.prompt.1.content": "",
+            "gen_ai.prompt.2.role": "unknown",
+            "gen_ai.prompt.2.content": "six",
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": "At six.",
+        },
+    )
+    turn = trace(asked, told).turns[0]
+    assert (turn.user, turn.response) == ("When?", "At six.")
+    assert [(r.id, r.result) for r in turn.tool_results] == [("c1", "six")]
