@@ -9,6 +9,8 @@ from collections.abc import Callable, Container
 from copy import copy
 from typing import ClassVar, Literal, NamedTuple
 
+import msgspec
+
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import flat, messages
 from karat.traces.conventions.decoding import dumps, integer, loads
@@ -75,7 +77,7 @@ def verbatim(key: str, role: Role) -> Source:
     return Source(key, read, None, (key,))
 
 
-class Tool(NamedTuple):
+class Tool(msgspec.Struct, eq=False, gc=False):
     """What a tool's span says."""
 
     name: str | None
@@ -169,11 +171,19 @@ class Convention:
 
     def model(self, span: Span) -> str | None:
         """The name of the model."""
-        return first_text(span.attributes, self.models)
+        for key in self.models:  # asked of every model call: a call within costs as much as this
+            value = span.attributes.get(key)
+            if value and isinstance(value, str):
+                return value
+        return None
 
     def provider(self, span: Span) -> str | None:
         """Who serves the model."""
-        return first_text(span.attributes, self.providers)
+        for key in self.providers:
+            value = span.attributes.get(key)
+            if value and isinstance(value, str):
+                return value
+        return None
 
     def finish(self, span: Span) -> str | None:
         """Why the model stopped."""
@@ -203,7 +213,11 @@ class Convention:
 
     def answered(self, span: Span) -> tuple[str, list[Said]] | None:
         """The messages that came out, and the source that answered."""
-        return _first(span, self.outputs_of(span))
+        for source in self.outputs_of(span):
+            said = source.read(span)
+            if said:
+                return source.key, said
+        return None
 
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""

@@ -136,14 +136,11 @@ class GenAi(Convention):
         found = super().tool(span)
         if found.recorded is None and found.answer is None and span.events:
             args, result = events.tool(span)
-            found = found._replace(
-                recorded=args,
-                answer=None if result is None else answer(result),
-                args_key="gen_ai.tool.message",
-                answer_key="gen_ai.choice",
-            )
+            found.recorded, found.args_key = args, "gen_ai.tool.message"
+            found.answer = None if result is None else answer(result)
+            found.answer_key = "gen_ai.choice"
         if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
-            found = found._replace(answer=found.answer._replace(failed=True))
+            found.answer.failed = True
         return found
 
 

@@ -46,10 +46,10 @@ class Made(msgspec.Struct, eq=False, gc=False):
         """As the schema has it."""
         span = self.reading.span if self.reading else None
         return ToolCall(
-            name=self.name,
-            args=self.args,
-            id=self.id,
-            agent=self.agent,
+            self.name,
+            self.args,
+            self.id,
+            self.agent,
             start=span.start if span else self.start,
             end=span.end if span else None,
         )
@@ -63,7 +63,7 @@ class Made(msgspec.Struct, eq=False, gc=False):
             value = self.tool.answer.value
         elif self.result is not None:
             value = self.result.value
-        return ToolResult(name=self.name, id=self.id, result=value, error=self._error(value))
+        return ToolResult(self.name, self.id, value, self._error(value))
 
     def _error(self, value: Json) -> str | None:
         found = failure(self.reading.span) if self.reading else None

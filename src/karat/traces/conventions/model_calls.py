@@ -13,9 +13,10 @@ def model_calls(work: Work) -> tuple[ModelCall, ...]:
     if work.models:
         calls: list[ModelCall] = []
         for model in work.models:
-            leaves = [reading for reading in model.parts if reading.leaf]
+            parts = model.parts
+            leaves = [reading for reading in parts if reading.leaf]
             if len(leaves) == 1:
-                calls.append(_model_call(model, leaves[0], model.parts))
+                calls.append(_model_call(model, leaves[0], parts))
             else:
                 calls.extend(_model_call(model, leaf, [leaf]) for leaf in leaves)
         return tuple(calls)
@@ -42,17 +43,21 @@ def _model_call(model: Model, leaf: Reading, parts: list[Reading]) -> ModelCall:
         usage = reading.convention.usage(reading.span)
     name = provider = finish = None
     for reading in parts:
-        name = name or reading.convention.model(reading.span)
-        provider = provider or reading.convention.provider(reading.span)
-        finish = finish or reading.convention.finish(reading.span)
+        convention, span = reading.convention, reading.span
+        name = name or convention.model(span)
+        provider = provider or convention.provider(span)
+        finish = finish or (convention.finish(span) if convention.finishes else None)
+    for said in model.said:
+        finish = finish or said.finish
     span = leaf.span
+    # By position, in the order of the fields: names cost a third of the time.
     return ModelCall(
-        model=name,
-        provider=provider,
-        usage=usage,
-        agent=model.agent,
-        finish_reason=finish or next((said.finish for said in model.said if said.finish), None),
-        error=failure(span) if span.status == "error" else None,
-        start=span.start,
-        end=span.end,
+        name,
+        provider,
+        usage,
+        model.agent,
+        finish or None,
+        failure(span) if span.status == "error" else None,
+        span.start,
+        span.end,
     )

@@ -31,7 +31,9 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
 
 
 def _is_top(reading: Reading) -> bool:
-    return reading.top is None and reading.role in ("agent", "workflow") and reading.inside is None
+    if reading.role not in ("agent", "workflow"):
+        return False
+    return reading.place.top is None and reading.place.inside is None
 
 
 def _agent_starts(tops: list[Reading]) -> list[Reading]:
@@ -60,7 +62,9 @@ def _differ(asked: tuple[str, str] | None, again: tuple[str, str] | None, *, sam
 
 def _model_starts(readings: list[Reading]) -> list[Reading]:
     """Without agents: a call that quotes the last answer and asks something else."""
-    models = [reading for reading in readings if reading.role == "model" and reading.model is None]
+    models = [
+        reading for reading in readings if reading.role == "model" and reading.place.model is None
+    ]
     starts: list[Reading] = []
     answer: str | None = None
     for reading in models if len(models) > 1 else ():
@@ -85,7 +89,7 @@ def _cut(readings: list[Reading], starts: list[Reading]) -> Iterator[list[Readin
     times = [reading.span.start or 0 for reading in starts]
     parts: list[list[Reading]] = [[] for _ in range(len(starts) + 1)]
     for reading in readings:
-        owner = reading.top or reading
+        owner = reading.place.top or reading
         parts[bisect_right(times, owner.span.start or 0)].append(reading)
     for part in parts:
         if part:

@@ -24,11 +24,13 @@ def _asked(work: Work) -> tuple[list[Made], list[Result]]:
     asked: list[Made] = []
     results: list[Result] = []
     for model in work.models:
+        outer = model.outer
         for said in model.said:
-            for call in said.calls:
-                start = model.outer.span.start
-                asked.append(Made(call.name, call, model.agent, start, model.outer))
-            results.extend(said.results)
+            if said.calls:
+                start = outer.span.start
+                asked += [Made(call.name, call, model.agent, start, outer) for call in said.calls]
+            if said.results:
+                results += said.results
         if asked and model.key:
             work.sources.setdefault("tool_calls", model.key)
     return asked, results
@@ -43,9 +45,10 @@ def _ran(work: Work) -> list[Made]:
         if tool.name is None:
             continue
         # A tool within a tool of its own name is the same call, told by another recorder.
-        if reading.tool is not None and names.get(id(reading.tool)) == tool.name:
+        outer = reading.place.tool
+        if outer is not None and names.get(id(outer)) == tool.name:
             continue
-        agent = worker(reading, work)
+        agent = reading.place.worker or worker(reading, work)
         ran.append(Made(tool.name, None, agent, reading.span.start, None, tool, reading))
         if tool.args_key and tool.recorded is not None:
             work.sources.setdefault("tool_args", tool.args_key)
@@ -104,7 +107,7 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
 
 
 def _last_models(work: Work) -> list[Model]:
-    last = {id(model.outer.agent): model for model in work.models}
+    last = {id(model.outer.place.agent): model for model in work.models}
     return list(last.values())
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from karat.schema import Json, Span
 from karat.traces.conventions.blocks import plain
@@ -19,7 +20,7 @@ _TOOL_MESSAGE = re.compile(
 )
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, gc=False):
     """A tool's result with what its wrapper told beside it."""
 
     value: Json
