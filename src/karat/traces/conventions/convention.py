@@ -81,10 +81,10 @@ class Tool(msgspec.Struct, eq=False, gc=False):
     """What a tool's span says."""
 
     name: str | None
-    id: str | None
-    recorded: Json
+    id: str | None = None
+    recorded: Json = None
     """The arguments, possibly wrapped; `None` is "not recorded"."""
-    answer: Answer | None
+    answer: Answer | None = None
     """`None` is "not recorded"."""
     args_key: str | None = None
     answer_key: str | None = None
@@ -197,14 +197,15 @@ class Convention:
 
     def usage(self, span: Span) -> Usage:
         """The tokens of this span."""
-        held, keys = span.attributes, self.tokens
+        held = span.attributes
+        given, made, cached, cache_write, reasoning, total = self.tokens
         return Usage(
-            first_integer(held, keys.input),
-            first_integer(held, keys.output),
-            first_integer(held, keys.cached) if keys.cached else None,
-            first_integer(held, keys.cache_write) if keys.cache_write else None,
-            first_integer(held, keys.reasoning) if keys.reasoning else None,
-            total_tokens=first_integer(held, keys.total) if keys.total else None,
+            first_integer(held, given) if given else None,
+            first_integer(held, made) if made else None,
+            first_integer(held, cached) if cached else None,
+            first_integer(held, cache_write) if cache_write else None,
+            first_integer(held, reasoning) if reasoning else None,
+            total_tokens=first_integer(held, total) if total else None,
         )
 
     def asked(self, span: Span) -> tuple[str, list[Said]] | None:
@@ -262,17 +263,19 @@ class Convention:
     def tool(self, span: Span) -> Tool:
         """The call that a tool's span is the execution of."""
         attributes = span.attributes
-        args_key = _first_key(attributes, self.tool_args)
-        answer_key = _first_key(attributes, self.tool_results)
-        found = answer(attributes[answer_key]) if answer_key else None
-        return Tool(
-            self.tool_name(span),
-            first_text(attributes, self.tool_ids) or (found.id if found else None),
-            attributes[args_key] if args_key else None,
-            found,
-            args_key,
-            answer_key,
-        )
+        found = Tool(self.tool_name(span), first_text(attributes, self.tool_ids))
+        for key in self.tool_args:
+            value = attributes.get(key)
+            if value is not None:
+                found.recorded, found.args_key = value, key
+                break
+        for key in self.tool_results:
+            value = attributes.get(key)
+            if value is not None:
+                found.answer, found.answer_key = answer(value), key
+                found.id = found.id or found.answer.id
+                break
+        return found
 
     def tool_name(self, span: Span) -> str | None:
         """The name of the tool."""
@@ -300,13 +303,6 @@ def first_integer(attributes: dict[str, Json], keys: tuple[str, ...]) -> int | N
             return value
         if value is not None and (found := integer(value)) is not None:
             return found
-    return None
-
-
-def _first_key(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:
-    for key in keys:
-        if attributes.get(key) is not None:
-            return key
     return None
 
 

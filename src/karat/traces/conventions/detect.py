@@ -100,7 +100,13 @@ _shapes: dict[tuple[Json, ...], Convention | None] = {}
 
 def explain(span: Span) -> tuple[Span, Convention, SpanRole] | None:
     """The convention and the role of a span, and the span as that convention expects it."""
-    convention = _known(span)
+    held = span.attributes
+    # Recorders write spans of a few shapes over and over: what is known of one is kept.
+    shape = (span.scope, held.get("gen_ai.provider.name"), held.get("gen_ai.system"), *held)
+    try:
+        convention = _shapes[shape] if held else _known(span)
+    except (KeyError, TypeError):
+        convention = _known(span)
     if convention is None:
         spelled = nested.flattened(span)
         if spelled is None or (convention := _known(spelled)) is None:

@@ -133,7 +133,7 @@ class GenAi(Convention):
 
     def tool(self, span: Span) -> Tool:
         """By attributes, else by the events that carry them as if they were messages."""
-        found = super().tool(span)
+        found = Convention.tool(self, span)
         if found.recorded is None and found.answer is None and span.events:
             args, result = events.tool(span)
             found.recorded, found.args_key = args, "gen_ai.tool.message"

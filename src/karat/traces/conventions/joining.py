@@ -32,8 +32,9 @@ class Made(msgspec.Struct, eq=False, gc=False):
     @property
     def id(self) -> str | None:
         """The call's id, where either side tells it."""
-        found = self.call.id if self.call else None
-        return found or (self.tool.id if self.tool else None)
+        if self.call is not None and self.call.id:
+            return self.call.id
+        return self.tool.id if self.tool is not None else None
 
     @property
     def args(self) -> Json:
@@ -44,25 +45,21 @@ class Made(msgspec.Struct, eq=False, gc=False):
 
     def to_call(self) -> ToolCall:
         """As the schema has it."""
-        span = self.reading.span if self.reading else None
-        return ToolCall(
-            self.name,
-            self.args,
-            self.id,
-            self.agent,
-            start=span.start if span else self.start,
-            end=span.end if span else None,
-        )
+        start, end = self.start, None
+        if self.reading is not None:
+            start, end = self.reading.span.start, self.reading.span.end
+        return ToolCall(self.name, self.args, self.id, self.agent, None, None, start, end)
 
     def to_result(self) -> ToolResult | None:
         """What the tool answered; `None` if it is not known to have run."""
-        if self.tool is None and self.result is None:
+        tool, result = self.tool, self.result
+        if tool is None and result is None:
             return None
         value: Json = None
-        if self.tool is not None and self.tool.answer is not None:
-            value = self.tool.answer.value
-        elif self.result is not None:
-            value = self.result.value
+        if tool is not None and tool.answer is not None:
+            value = tool.answer.value
+        elif result is not None:
+            value = result.value
         return ToolResult(self.name, self.id, value, self._error(value))
 
     def _error(self, value: Json) -> str | None:

@@ -30,19 +30,16 @@ class Model(msgspec.Struct, eq=False, gc=False):
 class Work(msgspec.Struct, eq=False, gc=False):
     """The parts of one turn, sorted by role."""
 
-    roots: list[Span]
-    owners: list[Reading]
+    roots: list[Span] = []
+    owners: list[Reading] = []
     """Agents and workflows."""
-    models: list[Model]
-    tools: list[Reading]
-    chains: list[Reading]
-    retrievers: list[Reading]
-    sources: dict[str, str]
-
-    @property
-    def owner(self) -> Reading | None:
-        """The earliest agent or workflow."""
-        return self.owners[0] if self.owners else None
+    owner: Reading | None = None
+    """The earliest of them."""
+    models: list[Model] = []
+    tools: list[Reading] = []
+    chains: list[Reading] = []
+    retrievers: list[Reading] = []
+    sources: dict[str, str] = {}
 
     @property
     def first_agent(self) -> Reading | None:
@@ -65,7 +62,7 @@ class Work(msgspec.Struct, eq=False, gc=False):
 
 def sort(readings: list[Reading]) -> Work:
     """The parts by role; spans that recorded the same model call become one."""
-    work = Work([], [], [], [], [], [], {})
+    work = Work()
     parts: dict[int, list[Reading]] = {}
     answered: dict[str, Reading] = {}
     for reading in readings:
@@ -84,6 +81,7 @@ def sort(readings: list[Reading]) -> Work:
             work.retrievers.append(reading)
         else:
             work.owners.append(reading)
+    work.owner = work.owners[0] if work.owners else None
     work.models = [_model(part, work) for part in parts.values()]
     if not work.owners:
         roots = {id(root): root for reading in readings if (root := reading.place.root)}

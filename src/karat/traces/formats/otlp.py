@@ -239,10 +239,10 @@ def _event(found: Event) -> SpanEvent:
 def _log(found: OtlpLog) -> LogRecord:
     held = flat(found.attributes)
     event = SpanEvent(
-        name=event_name(found.event_name, held),
-        time=_time(found.time_unix_nano) or _time(found.observed_time_unix_nano),
-        attributes=held,
-        body=_plain(found.body) if found.body else None,
+        found.event_name or event_name("", held),
+        _time(found.time_unix_nano) or _time(found.observed_time_unix_nano),
+        held,
+        _plain(found.body) if found.body else None,
     )
     return LogRecord(spelled_identity(found.trace_id), spelled_identity(found.span_id), event)
 
@@ -257,23 +257,25 @@ def event_name(name: Json, held: dict[str, Json]) -> str:
 
 def flat(pairs: list[KeyValue]) -> dict[str, Json]:
     """The attributes as a dict of plain values."""
-    return {
-        pair.key: text
-        if (text := (value := pair.value).string_value) is not None
-        else number
-        if (number := value.int_value) is not None
-        else _plain(value)
-        for pair in pairs
-    }
+    held: dict[str, Json] = {}
+    for pair in pairs:
+        value = pair.value
+        plain = value.string_value
+        held[pair.key] = plain if plain is not None else _plain(value)
+    return held
 
 
 def _plain(value: AnyValue) -> Json:
-    for held in (value.string_value, value.int_value, value.bool_value, value.bytes_value):
-        if held is not None:
-            return held
-    number = value.double_value
-    if number is not None:
-        return number if isfinite(number) else None
+    if value.string_value is not None:
+        return value.string_value
+    if value.int_value is not None:
+        return value.int_value
+    if value.bool_value is not None:
+        return value.bool_value
+    if value.bytes_value is not None:
+        return value.bytes_value
+    if value.double_value is not None:
+        return value.double_value if isfinite(value.double_value) else None
     if value.array_value is not None:
         return [_plain(item) for item in value.array_value.values]
     return flat(value.kvlist_value.values) if value.kvlist_value is not None else None
