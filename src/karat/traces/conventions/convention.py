@@ -165,6 +165,10 @@ class Convention:
         """The part that the span plays; `None` is none."""
         raise NotImplementedError
 
+    def common_role(self, span: Span) -> SpanRole | None:
+        """The part that all spans play that name this operation and have these attributes."""
+        return None
+
     def agent(self, span: Span) -> str | None:
         """The name of the agent."""
         return first_text(span.attributes, self.agent_names)
@@ -263,19 +267,18 @@ class Convention:
     def tool(self, span: Span) -> Tool:
         """The call that a tool's span is the execution of."""
         attributes = span.attributes
-        found = Tool(self.tool_name(span), first_text(attributes, self.tool_ids))
-        for key in self.tool_args:
-            value = attributes.get(key)
-            if value is not None:
-                found.recorded, found.args_key = value, key
+        recorded = args_key = found = answer_key = None
+        for args_key in self.tool_args:
+            recorded = attributes.get(args_key)
+            if recorded is not None:
                 break
-        for key in self.tool_results:
-            value = attributes.get(key)
+        for answer_key in self.tool_results:
+            value = attributes.get(answer_key)
             if value is not None:
-                found.answer, found.answer_key = answer(value), key
-                found.id = found.id or found.answer.id
+                found = answer(value)
                 break
-        return found
+        call = first_text(attributes, self.tool_ids) or (found.id if found else None)
+        return Tool(self.tool_name(span), call, recorded, found, args_key, answer_key)
 
     def tool_name(self, span: Span) -> str | None:
         """The name of the tool."""

@@ -94,44 +94,51 @@ CONVENTIONS: tuple[Convention, ...] = tuple(
 
 _MAX_SHAPES = 1024
 _MAX_KEYS = 256
-_shapes: dict[tuple[Json, ...], Convention | None] = {}
-"""What explains spans of the same scope, system and attributes, narrowed to them."""
+_shapes: dict[tuple[Json, ...], tuple[Convention | None, SpanRole | None]] = {}
+"""What explains spans of the same scope, system, operation and attributes, narrowed to them, and
+the role that all of them have if they all have one."""
 
 
 def explain(span: Span) -> tuple[Span, Convention, SpanRole] | None:
     """The convention and the role of a span, and the span as that convention expects it."""
-    held = span.attributes
-    # Recorders write spans of a few shapes over and over: what is known of one is kept.
-    shape = (span.scope, held.get("gen_ai.provider.name"), held.get("gen_ai.system"), *held)
-    try:
-        convention = _shapes[shape] if held else _known(span)
-    except (KeyError, TypeError):
-        convention = _known(span)
+    convention, role = _known(span)
     if convention is None:
         spelled = nested.flattened(span)
-        if spelled is None or (convention := _known(spelled)) is None:
+        if spelled is None:
             return None
-        span = spelled
-    role = convention.role(span)
-    return None if role is None else (span, convention, role)
+        span, (convention, role) = spelled, _known(spelled)
+    if role is None:
+        role = convention.role(span) if convention is not None else None
+    return None if convention is None or role is None else (span, convention, role)
 
 
-def _known(span: Span) -> Convention | None:
+def _known(span: Span) -> tuple[Convention | None, SpanRole | None]:
     """Recorders write spans of a few shapes over and over: what is known of one is kept."""
     held = span.attributes
     if held:
-        shape = (span.scope, held.get("gen_ai.provider.name"), held.get("gen_ai.system"), *held)
+        shape = (
+            span.scope,
+            held.get("gen_ai.provider.name"),
+            held.get("gen_ai.system"),
+            held.get("gen_ai.operation.name"),
+            *held,
+        )
     else:
         shape = (span.scope, span.name.startswith(_NAMES))
     try:
         return _shapes[shape]
     except KeyError:
-        found = _narrowed(span)
+        found = _explained(span)
         if len(_shapes) < _MAX_SHAPES and len(held) <= _MAX_KEYS:
             _shapes[shape] = found
         return found
-    except TypeError:  # a system that is no text
-        return _narrowed(span)
+    except TypeError:  # a system or an operation that is no text
+        return _explained(span)
+
+
+def _explained(span: Span) -> tuple[Convention | None, SpanRole | None]:
+    found = _narrowed(span)
+    return found, found.common_role(span) if found is not None else None
 
 
 def _narrowed(span: Span) -> Convention | None:

@@ -100,13 +100,21 @@ class GenAi(Convention):
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation; a tool that merges other tools' answers is none."""
-        operation = span.attributes.get("gen_ai.operation.name")
+        attributes = span.attributes
+        operation = attributes.get("gen_ai.operation.name")
         if operation is None:
             return self.unnamed(span)
         role = ROLES.get(operation) if isinstance(operation, str) else None
-        if role == "tool" and span.attributes.get("gen_ai.tool.name") == "(merged tools)":
+        if role == "tool" and attributes.get("gen_ai.tool.name") == "(merged tools)":
             return None
         return role
+
+    def common_role(self, span: Span) -> SpanRole | None:
+        """The operation tells, except of tools, whose names count as well."""
+        if type(self).role is not GenAi.role or "gen_ai.operation.name" not in span.attributes:
+            return None
+        role = self.role(span)
+        return None if role == "tool" else role
 
     def unnamed(self, span: Span) -> SpanRole | None:
         """The role of a span that names no operation, as early recorders wrote them."""
@@ -128,13 +136,16 @@ class GenAi(Convention):
 
     def tool_name(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `execute_tool search`."""
-        found = first_text(span.attributes, self.tool_names)
-        return found or _suffix(span.name, "execute_tool ")
+        for key in self.tool_names:
+            value = span.attributes.get(key)
+            if value and isinstance(value, str):
+                return value
+        return _suffix(span.name, "execute_tool ")
 
     def tool(self, span: Span) -> Tool:
         """By attributes, else by the events that carry them as if they were messages."""
         found = Convention.tool(self, span)
-        if found.recorded is None and found.answer is None and span.events:
+        if span.events and found.recorded is None and found.answer is None:
             args, result = events.tool(span)
             found.recorded, found.args_key = args, "gen_ai.tool.message"
             found.answer = None if result is None else answer(result)

@@ -63,12 +63,13 @@ class Made(msgspec.Struct, eq=False, gc=False):
         return ToolResult(self.name, self.id, value, self._error(value))
 
     def _error(self, value: Json) -> str | None:
-        found = failure(self.reading.span) if self.reading else None
+        reading, tool, result = self.reading, self.tool, self.result
+        found = failure(reading.span) if reading is not None else None
         if found is not None:
             return found or _shown(value)
-        failed = self.tool.answer.failed if self.tool and self.tool.answer else False
-        failed = failed or (self.result.error if self.result else False)
-        return _shown(value) if failed else None
+        if tool is not None and tool.answer is not None and tool.answer.failed:
+            return _shown(value)
+        return _shown(value) if result is not None and result.error else None
 
 
 def _shown(value: Json) -> str:
@@ -77,13 +78,13 @@ def _shown(value: Json) -> str:
 
 def join(asked: list[Made], ran: list[Made]) -> list[Made]:
     """Joins by id, then by name and arguments, then by name and order."""
-    by_id = {made.call.id: made for made in asked if made.call and made.call.id}
+    by_id = {made.call.id: made for made in asked if made.call is not None and made.call.id}
     late: list[Made] = []
     for made in ran:
-        tool_id = made.tool.id if made.tool else None
-        match = by_id.get(tool_id) if tool_id else None
+        match = by_id.get(made.tool.id) if made.tool is not None else None
         if match is not None and match.reading is None:
-            _run(match, made)
+            match.tool, match.reading = made.tool, made.reading
+            match.agent = match.agent or made.agent
         else:
             late.append(made)
     return _joined_by_name(asked, late) if late else asked

@@ -14,10 +14,10 @@ def model_calls(work: Work) -> tuple[ModelCall, ...]:
         calls: list[ModelCall] = []
         for model in work.models:
             parts = model.parts
-            leaves = [reading for reading in parts if reading.leaf]
-            if len(leaves) == 1:
+            leaves = [reading for reading in parts if reading.leaf] if len(parts) > 1 else parts
+            if len(leaves) == 1 and leaves[0].leaf:
                 calls.append(_model_call(model, leaves[0], parts))
-            else:
+            elif len(parts) > 1:
                 calls.extend(_model_call(model, leaf, [leaf]) for leaf in leaves)
         return tuple(calls)
     # Without a single model call the agent's own count is all there is.
@@ -36,20 +36,23 @@ def _summed(owner: Reading, usage: Usage) -> ModelCall:
 
 def _model_call(model: Model, leaf: Reading, parts: list[Reading]) -> ModelCall:
     """The tokens of the innermost span that counts them, the rest from the outermost that tells."""
-    usage = leaf.convention.usage(leaf.span)
-    for reading in reversed(parts):
-        if usage.input_tokens is not None or usage.output_tokens is not None:
-            break
-        usage = reading.convention.usage(reading.span)
-    name = provider = finish = None
-    for reading in parts:
-        convention, span = reading.convention, reading.span
-        name = name or convention.model(span)
-        provider = provider or convention.provider(span)
-        finish = finish or (convention.finish(span) if convention.finishes else None)
-    for said in model.said:
-        finish = finish or said.finish
-    span = leaf.span
+    convention, span = leaf.convention, leaf.span
+    usage = convention.usage(span)
+    name, provider = convention.model(span), convention.provider(span)
+    finish = convention.finish(span) if convention.finishes else None
+    if len(parts) > 1:
+        for reading in reversed(parts):
+            if usage.input_tokens is not None or usage.output_tokens is not None:
+                break
+            usage = reading.convention.usage(reading.span)
+        name = provider = finish = None
+        for reading in parts:
+            name = name or reading.convention.model(reading.span)
+            provider = provider or reading.convention.provider(reading.span)
+            finish = finish or reading.convention.finish(reading.span)
+    if finish is None:
+        for said in model.said:
+            finish = finish or said.finish
     # By position, in the order of the fields: names cost a third of the time.
     return ModelCall(
         name,

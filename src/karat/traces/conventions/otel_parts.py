@@ -47,17 +47,22 @@ def read(value: str) -> list[Said] | None:
     for message in decoded:
         role = ROLES.get(message.role) or role_of(message.role)
         said = Said(role, None, [], [], message.finish_reason)
-        if role == "tool":
+        if role == "tool" or not _fill(said, message.parts):
             return None
-        for part in message.parts:
-            if type(part) is _Text:
-                content = part.content
-                if content.startswith(("Response", "[")):
-                    return None
-                said.add(content)
-            elif type(part) is _Call:
-                if part.arguments == "":
-                    return None
-                said.calls.append(Call(part.name, loads(part.arguments), part.id or None))
         found.append(said)
     return found
+
+
+def _fill(said: Said, parts: list[_Text | _Call | _Reasoning]) -> bool:
+    for part in parts:
+        if type(part) is _Call:
+            args = part.arguments
+            if args == "":
+                return False
+            args = loads(args) if type(args) is str else args
+            said.calls.append(Call(part.name, args, part.id or None))
+        elif type(part) is _Text:
+            if part.content.startswith(("Response", "[")):
+                return False
+            said.add(part.content)
+    return True

@@ -46,73 +46,70 @@ class Place(msgspec.Struct, eq=False, gc=False):
     skip: bool = False
 
 
-def read(spans: Sequence[Span]) -> list[Reading]:
-    """The spans that play a part, in the order of the spans."""
+def read(spans: Sequence[Span], *, late: bool = False) -> list[Reading]:
+    """The spans that play a part, in the order of the spans.
+
+    `late` if parents that come after their children are known not to be there.
+    """
     places: dict[str | None, Place | Reading] = {}
-    known: dict[str, Span] = {}
     readings: list[Reading] = []
-    late = False
     for span in spans:
-        above = places.get(span.parent_id)
-        if span.span_id in places:  # an ancestor of a span that came before it
+        parent = span.parent_id
+        above = places.get(parent)
+        if span.span_id in places:
             continue
-        if above is not None:
+        if above is None:
+            if parent is not None and not late:
+                return _read_late(spans)
+            above = Place(span)
+        elif type(above) is Reading:
             # Most spans have no children: what is around those is made when the first one comes.
-            if type(above) is Reading:
-                above = places[span.parent_id] = _within(above)
-            places[span.span_id] = _enter(span, above, readings)
-        elif span.parent_id is None:
-            places[span.span_id] = _enter(span, Place(span), readings)
-        else:
-            known = known or {span.span_id: span for span in spans}
-            late |= _place(span, known, places, readings)
-    if late:
-        rank = {span.span_id: index for index, span in enumerate(spans)}
-        readings.sort(key=lambda reading: rank[reading.span.span_id])
+            above = places[parent] = _within(above)
+        around: Place | Reading = above
+        explained = None if above.skip else explain(span)
+        if explained is not None:
+            known, convention, role = explained
+            reading = Reading(known, convention, role, above)
+            if role == "skip":
+                around = Place(above.root, skip=True)
+            else:
+                readings.append(reading)
+                if role not in _STEPS:
+                    around = reading
+                    if role != "tool":
+                        _begin(reading)
+        places[span.span_id] = around
     return readings
 
 
-def _place(
-    span: Span,
-    known: dict[str, Span],
-    places: dict[str | None, Place | Reading],
-    readings: list[Reading],
-) -> bool:
-    """Places a span and, before it, its ancestors that come later; whether there were any."""
-    parent = span.parent_id
-    chain = [span]
-    seen = {span.span_id}
-    while parent is not None and parent in known and parent not in places and parent not in seen:
-        seen.add(parent)
-        chain.append(known[parent])
-        parent = known[parent].parent_id
-    for one in reversed(chain):
-        above = places.get(one.parent_id)
-        around = _within(above) if isinstance(above, Reading) else above
-        places[one.span_id] = _enter(one, around or Place(one), readings)
-    return len(chain) > 1
+_STEPS = ("chain", "retriever")
+"""What is around these is around their children."""
 
 
-def _enter(span: Span, above: Place, readings: list[Reading]) -> Place | Reading:
-    """What is around the children of a span, or the reading that `_within` makes it of."""
-    explained = None if above.skip else explain(span)
-    if explained is None:
-        return above
-    span, convention, role = explained
-    if role == "skip":
-        return Place(above.root, skip=True)
-    reading = Reading(span, convention, role, above)
-    readings.append(reading)
-    if role == "model":
-        if above.nearest is not None:
-            above.nearest.leaf = False
-    elif role == "agent" or role == "workflow":
-        reading.name = convention.agent(span)
+def _begin(reading: Reading) -> None:
+    if reading.role == "model":
+        if (nearest := reading.place.nearest) is not None:
+            nearest.leaf = False
+    else:
+        reading.name = reading.convention.agent(reading.span)
         if reading.name is None:  # a run around agents, such as `Agent workflow`
             reading.role = "workflow"
-    elif role != "tool":
-        return above
-    return reading
+
+
+def _read_late(spans: Sequence[Span]) -> list[Reading]:
+    """The same where a parent is not there, or comes after its children."""
+    known = {span.span_id: span for span in spans}
+    first: dict[str, Span] = {}
+    for span in spans:
+        chain: dict[str, Span] = {}
+        above: Span | None = span
+        while above is not None and above.span_id not in chain and above.span_id not in first:
+            chain[above.span_id] = above
+            above = known.get(above.parent_id) if above.parent_id is not None else None
+        first.update(reversed(chain.items()))
+    rank = {span.span_id: index for index, span in enumerate(spans)}
+    readings = read(tuple(first.values()), late=True)
+    return sorted(readings, key=lambda reading: rank[reading.span.span_id])
 
 
 def _within(reading: Reading) -> Place:

@@ -9,6 +9,8 @@ from itertools import pairwise
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.said import last_answer
 
+_OWNERS = ("agent", "workflow")
+
 
 def split(readings: list[Reading]) -> Iterator[list[Reading]]:
     """The turns of a trace: mostly one.
@@ -17,7 +19,11 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
     else, with nothing above the two that would make them steps of one run. Without any agent, it
     begins where a model call quotes the last answer and goes on from there.
     """
-    tops = [reading for reading in readings if _is_top(reading)]
+    tops = [
+        reading
+        for reading in readings
+        if reading.role in _OWNERS and reading.place.top is None and reading.place.inside is None
+    ]
     if len(tops) > 1:
         starts = _agent_starts(tops)
     elif tops:
@@ -28,12 +34,6 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
         yield from _cut(readings, starts)
     else:
         yield readings
-
-
-def _is_top(reading: Reading) -> bool:
-    if reading.role not in ("agent", "workflow"):
-        return False
-    return reading.place.top is None and reading.place.inside is None
 
 
 def _agent_starts(tops: list[Reading]) -> list[Reading]:

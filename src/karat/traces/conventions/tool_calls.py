@@ -31,29 +31,28 @@ def _asked(work: Work) -> tuple[list[Made], list[Result]]:
                 asked += [Made(call.name, call, model.agent, start, outer) for call in said.calls]
             if said.results:
                 results += said.results
-        if asked and model.key:
-            work.sources.setdefault("tool_calls", model.key)
+        if asked and model.key and "tool_calls" not in work.sources:
+            work.sources["tool_calls"] = model.key
     return asked, results
 
 
 def _ran(work: Work) -> list[Made]:
     ran: list[Made] = []
     names: dict[int, str | None] = {}
+    sources = work.sources
     for reading in work.tools:
-        tool = reading.convention.tool(reading.span)
-        names[id(reading)] = tool.name
-        if tool.name is None:
-            continue
+        span, place = reading.span, reading.place
+        tool = reading.convention.tool(span)
+        name = names[id(reading)] = tool.name
         # A tool within a tool of its own name is the same call, told by another recorder.
-        outer = reading.place.tool
-        if outer is not None and names.get(id(outer)) == tool.name:
+        if name is None or (place.tool is not None and names.get(id(place.tool)) == name):
             continue
-        agent = reading.place.worker or worker(reading, work)
-        ran.append(Made(tool.name, None, agent, reading.span.start, None, tool, reading))
-        if tool.args_key and tool.recorded is not None:
-            work.sources.setdefault("tool_args", tool.args_key)
-        if tool.answer_key and tool.answer is not None:
-            work.sources.setdefault("tool_results", tool.answer_key)
+        agent = place.worker or worker(reading, work)
+        ran.append(Made(name, None, agent, span.start, None, tool, reading))
+        if "tool_args" not in sources and tool.args_key and tool.recorded is not None:
+            sources["tool_args"] = tool.args_key
+        if "tool_results" not in sources and tool.answer_key and tool.answer is not None:
+            sources["tool_results"] = tool.answer_key
     return ran
 
 

@@ -65,23 +65,26 @@ def sort(readings: list[Reading]) -> Work:
     work = Work()
     parts: dict[int, list[Reading]] = {}
     answered: dict[str, Reading] = {}
+    tools, owners = work.tools, work.owners
     for reading in readings:
         role = reading.role
-        if role == "model":
-            outer = reading.place.model or _twin(reading, answered)
+        if role == "tool":
+            tools.append(reading)
+        elif role == "model":
+            outer = reading.place.model
+            if outer is None and "gen_ai.response.id" in reading.span.attributes:
+                outer = _twin(reading, answered)
             if outer is None:
                 parts.setdefault(id(reading), [reading])
             else:
                 parts.setdefault(id(outer), [outer]).append(reading)
-        elif role == "tool":
-            work.tools.append(reading)
         elif role == "chain":
             work.chains.append(reading)
         elif role == "retriever":
             work.retrievers.append(reading)
         else:
-            work.owners.append(reading)
-    work.owner = work.owners[0] if work.owners else None
+            owners.append(reading)
+    work.owner = owners[0] if owners else None
     work.models = [_model(part, work) for part in parts.values()]
     if not work.owners:
         roots = {id(root): root for reading in readings if (root := reading.place.root)}
