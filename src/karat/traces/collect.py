@@ -22,7 +22,7 @@ from karat.traces.stream import Chunk, Place, Stream, again
 
 HELD = 8 << 20
 """Bytes of input whose spans may be held at a time."""
-KEPT = 128 << 20
+KEPT = 256 << 20
 """Bytes of input whose traces stay in memory."""
 
 _WINDOW = 64 << 10

@@ -35,8 +35,8 @@ ROLES: dict[object, SpanRole] = {
     "execute_tool": "tool",
     "evaluate": "skip",
 }
-EVENTS_IN = Source("events", events.asked)
-EVENTS_OUT = Source("events", events.answered)
+EVENTS_IN = Source("events", events.asked, events.last_asked)
+EVENTS_OUT = Source("events", events.answered, events.last_answered)
 
 
 class GenAi(Convention):

@@ -28,13 +28,8 @@ class Made(msgspec.Struct, eq=False, gc=False):
     tool: Tool | None = None
     reading: Reading | None = None
     result: Result | None = None
-
-    @property
-    def id(self) -> str | None:
-        """The call's id, where either side tells it."""
-        if self.call is not None and self.call.id:
-            return self.call.id
-        return self.tool.id if self.tool is not None else None
+    id: str | None = None
+    """The call's id, where either side tells it."""
 
     @property
     def args(self) -> Json:
@@ -78,13 +73,12 @@ def _shown(value: Json) -> str:
 
 def join(asked: list[Made], ran: list[Made]) -> list[Made]:
     """Joins by id, then by name and arguments, then by name and order."""
-    by_id = {made.call.id: made for made in asked if made.call is not None and made.call.id}
+    by_id: dict[str | None, Made] = {made.id: made for made in asked if made.id}
     late: list[Made] = []
     for made in ran:
-        match = by_id.get(made.tool.id) if made.tool is not None else None
+        match = by_id.get(made.id)
         if match is not None and match.reading is None:
-            match.tool, match.reading = made.tool, made.reading
-            match.agent = match.agent or made.agent
+            _run(match, made)
         else:
             late.append(made)
     return _joined_by_name(asked, late) if late else asked
@@ -109,8 +103,8 @@ def _joined_by_name(asked: list[Made], late: list[Made]) -> list[Made]:
 
 
 def _run(match: Made, made: Made) -> None:
-    match.tool = made.tool
-    match.reading = made.reading
+    match.tool, match.reading = made.tool, made.reading
+    match.id = match.id or made.id
     match.agent = match.agent or made.agent
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from karat.schema import Span
 from karat.traces.conventions.convention import Convention, SpanRole
 from karat.traces.conventions.detect import explain
+from karat.traces.conventions.said import Said
 
 
 class Reading(msgspec.Struct, eq=False, gc=False):
@@ -22,6 +24,20 @@ class Reading(msgspec.Struct, eq=False, gc=False):
     """The name of an agent or a workflow."""
     leaf: bool = True
     """Whether no other model call is recorded within."""
+    _asked: tuple[str, list[Said]] | UnsetType | None = UNSET
+    _answered: tuple[str, list[Said]] | UnsetType | None = UNSET
+
+    def asked(self) -> tuple[str, list[Said]] | None:
+        """The messages that went in, read once, and the source that answered."""
+        if self._asked is UNSET:
+            self._asked = self.convention.asked(self.span)
+        return self._asked
+
+    def answered(self) -> tuple[str, list[Said]] | None:
+        """The messages that came out, read once, and the source that answered."""
+        if self._answered is UNSET:
+            self._answered = self.convention.answered(self.span)
+        return self._answered
 
 
 class Place(msgspec.Struct, eq=False, gc=False):
@@ -62,7 +78,7 @@ def read(spans: Sequence[Span], *, late: bool = False) -> list[Reading]:
             if parent is not None and not late:
                 return _read_late(spans)
             above = Place(span)
-        elif type(above) is Reading:
+        elif isinstance(above, Reading):
             # Most spans have no children: what is around those is made when the first one comes.
             above = places[parent] = _within(above)
         around: Place | Reading = above

@@ -70,14 +70,14 @@ def _model_starts(readings: list[Reading]) -> list[Reading]:
     for reading in models if len(models) > 1 else ():
         if answer and _goes_on(reading, answer):
             starts.append(reading)
-        found = reading.convention.answered(reading.span)
+        found = reading.answered()
         calls = found is not None and any(said.calls for said in found[1])
         answer = None if found is None or calls else last_answer(found[1])
     return starts
 
 
 def _goes_on(reading: Reading, answer: str) -> bool:
-    found = reading.convention.asked(reading.span)
+    found = reading.asked()
     said = found[1] if found else []
     for before, after in pairwise(said):
         if before.role == "assistant" and before.text == answer and after.role == "user":

@@ -6,7 +6,7 @@ from collections import deque
 
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.reading import Reading
-from karat.traces.conventions.said import Result, Said
+from karat.traces.conventions.said import Call, Result, Said
 from karat.traces.conventions.work import Model, Work, worker
 
 
@@ -28,12 +28,16 @@ def _asked(work: Work) -> tuple[list[Made], list[Result]]:
         for said in model.said:
             if said.calls:
                 start = outer.span.start
-                asked += [Made(call.name, call, model.agent, start, outer) for call in said.calls]
+                asked += [_wanted(call, model.agent, start, outer) for call in said.calls]
             if said.results:
                 results += said.results
         if asked and model.key and "tool_calls" not in work.sources:
             work.sources["tool_calls"] = model.key
     return asked, results
+
+
+def _wanted(call: Call, agent: str | None, start: int | None, asker: Reading) -> Made:
+    return Made(call.name, call, agent, start, asker, None, None, None, call.id or None)
 
 
 def _ran(work: Work) -> list[Made]:
@@ -48,7 +52,7 @@ def _ran(work: Work) -> list[Made]:
         if name is None or (place.tool is not None and names.get(id(place.tool)) == name):
             continue
         agent = place.worker or worker(reading, work)
-        ran.append(Made(name, None, agent, span.start, None, tool, reading))
+        ran.append(Made(name, None, agent, span.start, None, tool, reading, None, tool.id))
         if "tool_args" not in sources and tool.args_key and tool.recorded is not None:
             sources["tool_args"] = tool.args_key
         if "tool_results" not in sources and tool.answer_key and tool.answer is not None:
@@ -65,7 +69,8 @@ def _told_by_owner(work: Work) -> tuple[list[Made], list[Result]]:
     if owner is None or found is None:
         return asked, results
     for said in _since_user(found[1]):
-        asked.extend(Made(c.name, c, owner.name, owner.span.start, owner) for c in said.calls)
+        start = owner.span.start
+        asked += [_wanted(call, owner.name, start, owner) for call in said.calls]
         results.extend(said.results)
     if asked:
         work.sources.setdefault("tool_calls", found[0])
@@ -73,7 +78,7 @@ def _told_by_owner(work: Work) -> tuple[list[Made], list[Result]]:
 
 
 def _run_messages(owner: Reading) -> tuple[str, list[Said]] | None:
-    found = owner.convention.answered(owner.span)
+    found = owner.answered()
     if found is not None and any(said.calls for said in found[1]):
         return found
     return owner.convention.transcript(owner.span)
@@ -97,7 +102,7 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
         if _first(waiting.calls, model.outer) is None:
             continue
         for reading in model.parts:
-            found = reading.convention.asked(reading.span)
+            found = reading.asked()
             if found is not None:
                 told = [result for said in _since_user(found[1]) for result in said.results]
                 waiting.assign(told, model.outer)

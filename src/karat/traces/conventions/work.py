@@ -108,7 +108,7 @@ def _model(parts: list[Reading], work: Work) -> Model:
     outer = parts[0]
     agent = outer.place.worker or worker(outer, work)
     for reading in parts:
-        found = reading.convention.answered(reading.span)
+        found = reading.answered()
         if found is not None:
             return Model(outer, parts, agent, found[1], found[0])
     return Model(outer, parts, agent, [], None)
