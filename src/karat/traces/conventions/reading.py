@@ -81,35 +81,33 @@ def read(spans: Sequence[Span], *, late: bool = False) -> list[Reading]:
         elif isinstance(above, Reading):
             # Most spans have no children: what is around those is made when the first one comes.
             above = places[parent] = _within(above)
-        around: Place | Reading = above
         explained = None if above.skip else explain(span)
-        if explained is not None:
-            known, convention, role = explained
-            reading = Reading(known, convention, role, above)
-            if role == "skip":
-                around = Place(above.root, skip=True)
-            else:
-                readings.append(reading)
-                if role not in _STEPS:
-                    around = reading
-                    if role != "tool":
-                        _begin(reading)
-        places[span.span_id] = around
+        if explained is None:
+            places[span.span_id] = above
+            continue
+        known, convention, role = explained
+        reading = Reading(known, convention, role, above)
+        readings.append(reading)
+        places[span.span_id] = reading if role == "tool" else _entered(reading, readings)
     return readings
 
 
-_STEPS = ("chain", "retriever")
-"""What is around these is around their children."""
-
-
-def _begin(reading: Reading) -> None:
-    if reading.role == "model":
-        if (nearest := reading.place.nearest) is not None:
-            nearest.leaf = False
-    else:
+def _entered(reading: Reading, readings: list[Reading]) -> Place | Reading:
+    """What is around the children of a span, or the reading that `_within` makes it of."""
+    role, place = reading.role, reading.place
+    if role == "model":
+        if place.nearest is not None:
+            place.nearest.leaf = False
+        return reading
+    if role == "agent" or role == "workflow":
         reading.name = reading.convention.agent(reading.span)
         if reading.name is None:  # a run around agents, such as `Agent workflow`
             reading.role = "workflow"
+        return reading
+    if role == "skip":
+        readings.pop()
+        return Place(place.root, skip=True)
+    return place
 
 
 def _read_late(spans: Sequence[Span]) -> list[Reading]:
