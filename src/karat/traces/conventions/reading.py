@@ -40,8 +40,12 @@ class Reading(msgspec.Struct, eq=False, gc=False):
         return self._answered
 
 
-class Place(msgspec.Struct, eq=False, gc=False):
-    """What is around a span, the same for all children of one parent."""
+class Place(msgspec.Struct, eq=False):
+    """What is around a span, the same for all children of one parent.
+
+    Unlike the others it is known to the cycle collector: only such objects are freed one after the
+    other rather than one within the other, where a chain of them is a hundred thousand long.
+    """
 
     root: Span
     """The outermost span around it, whatever that is."""
