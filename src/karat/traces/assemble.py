@@ -7,12 +7,15 @@ records were split over files. Only spans that start and end together keep the o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import msgspec
 
 from karat.schema import Problem, Span, SpanEvent
 from karat.traces.formats.container import LogRecord
 from karat.traces.source import Report
+
+_start = attrgetter("start")
 
 
 def assemble(
@@ -26,16 +29,31 @@ def assemble(
     return dict(traces)
 
 
+def whole(records: Sequence[Span | LogRecord]) -> tuple[Span, ...] | None:
+    """The spans of a trace of which all are there: a root, every parent, and nothing else."""
+    found = _once(records)
+    if found is None:
+        return None
+    parents = {span.parent_id for span in found.values()}
+    return ordered(found) if parents.difference(found) == {None} else None
+
+
 def spans_of(key: str, records: Sequence[Span | LogRecord]) -> tuple[Span, ...]:
     """The spans of one trace, whose id is `key`; nothing is said of log records without a span."""
+    found = _once(records)
+    if found is not None:
+        return ordered(found)
+    return assemble(records, source="", report=_ignore).get(key, ())
+
+
+def _once(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None:
+    """The usual case: spans by id, all different, and no log records."""
     spans = {
         record.span_id: record
         for record in records
         if isinstance(record, Span) and "logfire.span_type" not in record.attributes
     }
-    if len(spans) == len(records) and "" not in spans:
-        return ordered(spans)
-    return assemble(records, source="", report=_ignore).get(key, ())
+    return spans if len(spans) == len(records) and "" not in spans else None
 
 
 def _ignore(_: Problem) -> None:
@@ -53,22 +71,27 @@ def ordered(found: dict[str, Span]) -> tuple[Span, ...]:
 
 
 def _by_start(found: dict[str, Span]) -> tuple[Span, ...] | None:
-    """The usual case: all starts differ, and no child starts before its parent."""
+    """The usual case: all starts are known and differ, and no child starts before its parent."""
     ordered: list[Span] = []
     seen: set[str] = set()
     last = 0
-    for span in sorted(found.values(), key=_start):
+    try:
+        by_start = sorted(found.values(), key=_start)
+    except TypeError:  # one does not say when it started
+        return None
+    for span in by_start:
         start, parent = span.start, span.parent_id
-        if start is None or start == last or (parent not in seen and parent in found):
+        if start is None or start == last:
             return None
-        ordered.append(span if parent in seen else _rooted(span))
+        if parent in seen:
+            ordered.append(span)
+        elif parent in found:
+            return None
+        else:
+            ordered.append(_rooted(span))
         seen.add(span.span_id)
         last = start
     return tuple(ordered)
-
-
-def _start(span: Span) -> int:
-    return span.start or 0
 
 
 def _by_tree(found: dict[str, Span]) -> tuple[Span, ...]:

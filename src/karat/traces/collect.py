@@ -13,7 +13,7 @@ from hashlib import blake2b
 import msgspec
 
 from karat.schema import Problem, Span, Trace
-from karat.traces.assemble import spans_of
+from karat.traces.assemble import spans_of, whole
 from karat.traces.conventions import to_traces
 from karat.traces.formats import LogRecord, Record
 from karat.traces.source import Report
@@ -22,7 +22,7 @@ from karat.traces.stream import Chunk, Place, Stream, again
 
 HELD = 8 << 20
 """Bytes of input whose spans may be held at a time."""
-KEPT = 128 << 20
+KEPT = 256 << 20
 """Bytes of input whose traces stay in memory."""
 
 _WINDOW = 64 << 10
@@ -165,7 +165,9 @@ class Collector:
         for key, group in list(self.open.items())[::-1]:
             if group.places[-1] is not self.place:
                 break
-            if self.place is not None and _is_whole(group.records):
+            if self.place is not None and (spans := whole(group.records)):
+                self._close_open(key, group, spans)
+            elif self.place is not None and _is_whole(group.records):
                 self._close_open(key, group)
         if self.held > HELD:
             self._let_go()
@@ -178,16 +180,17 @@ class Collector:
             if None not in group.places:  # what has no place cannot be read again
                 self._close_open(key, group)
 
-    def _close_open(self, key: str, group: _Open) -> None:
+    def _close_open(self, key: str, group: _Open, spans: tuple[Span, ...] = ()) -> None:
         del self.open[key]
         self.held -= group.size
-        self._close(key, group)
+        self._close(key, group, spans)
 
-    def _close(self, key: str, group: _Open) -> None:
-        made, places = self.made, tuple(place for place in group.places if place)
+    def _close(self, key: str, group: _Open, spans: tuple[Span, ...] = ()) -> None:
+        made, places = self.made, tuple([place for place in group.places if place])
         is_new = key not in made.spans and key not in made.late
-        if is_new and any(isinstance(record, Span) for record in group.records):
-            made.spans[key] = self._mapped(key, group.records, group.file, places)
+        if is_new and (spans or any(isinstance(record, Span) for record in group.records)):
+            spans = spans or spans_of(key, group.records)
+            made.spans[key] = self._mapped(key, spans, group.file, places)
         else:
             made.see(key, places)
 
@@ -215,7 +218,7 @@ class Collector:
         self.spill.flush()
 
     def _settle(self, key: str, group: _Open) -> None:
-        found = self._mapped(key, group.records, group.file, ())
+        found = self._mapped(key, spans_of(key, group.records), group.file, ())
         if any(isinstance(record, Span) for record in group.records):
             self.made.spans[key] = found
         elif found.slot is not None:
@@ -236,12 +239,11 @@ class Collector:
     def _mapped(
         self,
         key: str,
-        records: Sequence[Span | LogRecord],
+        spans: tuple[Span, ...],
         file: int,
         places: tuple[Place, ...],
     ) -> Found:
         source = self.paths[file]
-        spans = spans_of(key, records)
         made = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
         if not made:
             self._idle(spans)
@@ -272,7 +274,7 @@ def _is_whole(records: Sequence[Span | LogRecord]) -> bool:
 
 
 def _start(trace: Trace) -> int:
-    return min((turn.start for turn in trace.turns if turn.start is not None), default=0)
+    return min([turn.start for turn in trace.turns if turn.start is not None], default=0)
 
 
 def _batches(late: dict[str, tuple[Place, ...]]) -> Iterator[dict[str, tuple[Place, ...]]]:

@@ -19,8 +19,15 @@ _NEVER = 1 << 63
 _HEX = re.compile(r"(?!0+\Z)[0-9a-f]{16}(?:[0-9a-f]{16})?")
 _ANY_HEX = re.compile(r"[0-9a-f]+")
 _XRAY = re.compile(r"1-([0-9a-f]{8})-([0-9a-f]{24})")
-_KINDS = {0: "internal", 1: "internal", 2: "server", 3: "client", 4: "producer", 5: "consumer"}
-_STATUSES: dict[int | str, Status] = {
+KINDS: dict[int | str, str] = {
+    0: "internal",
+    1: "internal",
+    2: "server",
+    3: "client",
+    4: "producer",
+    5: "consumer",
+}
+STATUSES: dict[int | str, Status] = {
     0: "unset",
     1: "ok",
     2: "error",
@@ -93,7 +100,7 @@ def padded(value: Json) -> str:
 def kind(value: Json) -> str:
     """The span kind in one lower-case word."""
     if type(value) is int:
-        return _KINDS.get(value, "internal")
+        return KINDS.get(value, "internal")
     return _kind_named(value) if isinstance(value, str) else "internal"
 
 
@@ -101,7 +108,7 @@ def kind(value: Json) -> str:
 def _kind_named(name: str) -> str:
     word = re.split(r"[._]", name.lower())[-1]
     number = int(word) if word in set("012345") else None
-    return word if word in _KINDS.values() else _KINDS.get(number or 0, "internal")
+    return word if word in KINDS.values() else KINDS.get(number or 0, "internal")
 
 
 def status(value: Json) -> Status:
@@ -110,12 +117,12 @@ def status(value: Json) -> Status:
         return status(first(value, "code", "status_code", "statusCode", "Code"))
     if isinstance(value, bool) or not isinstance(value, int | str):
         return "unset"
-    return _STATUSES.get(value) or _status_named(str(value))
+    return STATUSES.get(value) or _status_named(str(value))
 
 
 @lru_cache(maxsize=64)
 def _status_named(name: str) -> Status:
-    return _STATUSES.get(re.split(r"[._]", name.lower())[-1], "unset")
+    return STATUSES.get(re.split(r"[._]", name.lower())[-1], "unset")
 
 
 def status_message(value: Json) -> str | None:

@@ -125,7 +125,9 @@ class _Lines:
         end = self.chunk.end or 0
         with Path(self.chunk.path).open("rb", buffering=_BLOCK) as file:
             file.seek(self.at)
-            while self.at < end and (line := file.readline(end - self.at)):
+            for line in file:
+                if self.at >= end:
+                    break
                 first = self.at == 0
                 self.at += len(line)
                 yield line.removeprefix(_BOM) if first else line

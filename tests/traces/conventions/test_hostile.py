@@ -217,3 +217,22 @@ def test_calls_without_results_are_not_compared_with_every_agent():
 
 def test_nothing_is_nothing():
     assert to_traces([]) == []
+
+
+def test_a_chain_of_agents_that_is_longer_than_the_stack_is_freed():
+    last = 200_000
+    chain = [
+        Span(
+            trace_id="t",
+            span_id=f"{place}",
+            parent_id=f"{place - 1}" if place else None,
+            name="execute_tool x" if place == last else f"invoke_agent {place}",
+            start=place + 1,
+            end=last + 2,
+            attributes={
+                "gen_ai.operation.name": "execute_tool" if place == last else "invoke_agent"
+            },
+        )
+        for place in range(last + 1)
+    ]
+    assert len(to_traces(chain)) == len(to_traces(chain[::-1])) == 1

@@ -6,8 +6,8 @@ from karat.schema import Json, Span
 from karat.traces.formats import LogRecord, otlp, read_items
 
 
-def request(**fields: Json) -> dict[str, Json]:
-    span: dict[str, Json] = {
+def span(**fields: Json) -> dict[str, Json]:
+    return {
         "traceId": "5B8EFFF798038103D269B633813FC60C",
         "spanId": "EEE19B7EC3C1B174",
         "parentSpanId": "",
@@ -17,8 +17,15 @@ def request(**fields: Json) -> dict[str, Json]:
         "endTimeUnixNano": 1544712661000000000,
         **fields,
     }
+
+
+def request(**fields: Json) -> dict[str, Json]:
+    return of_spans(span(**fields))
+
+
+def of_spans(*spans: Json) -> dict[str, Json]:
     scope: Json = {"name": "my.library", "version": "1.0"}
-    return {"resourceSpans": [{"scopeSpans": [{"scope": scope, "spans": [span]}]}]}
+    return {"resourceSpans": [{"scopeSpans": [{"scope": scope, "spans": [*spans]}]}]}
 
 
 def both(document: dict[str, Json]) -> Span:
@@ -103,3 +110,32 @@ def test_log_records_name_their_span_and_their_event():
     assert isinstance(fast, LogRecord)
     assert (fast.event.name, fast.event.time) == ("gen_ai.user.message", 5)
     assert fast.event.body == {"content": "Hi"}
+
+
+def test_ids_of_one_request_may_be_spelled_in_different_ways():
+    ids = {
+        "eee19b7ec3c1b174": "",
+        "EEE19B7EC3C1B175": "EEE19B7EC3C1B174",
+        "7uGbfsPBsXY=": "eee19b7ec3c1b175",
+        "0000000000000000": None,
+        "eee19b7ec3c1b1": "7uGbfsPBsXQ=",
+        "a" * 18: "eee19b7ec3c1b1",
+    }
+    document = of_spans(*(span(spanId=key, parentSpanId=parent) for key, parent in ids.items()))
+    fast = list(read_items([otlp.decode(json.dumps(document).encode())], source="f"))
+    assert fast == list(read_items([document], source="f"))
+    assert [(one.span_id, one.parent_id) for one in fast if isinstance(one, Span)] == [
+        ("eee19b7ec3c1b174", None),
+        ("eee19b7ec3c1b175", "eee19b7ec3c1b174"),
+        ("eee19b7ec3c1b176", "eee19b7ec3c1b175"),
+        ("", None),
+        ("eee19b7ec3c1b1", "eee19b7ec3c1b174"),
+        ("a" * 18, "eee19b7ec3c1b1"),
+    ]
+
+
+def test_a_parent_may_be_spelled_otherwise_than_the_span_that_it_is():
+    first, second = span(spanId="eee19b7ec3c1b174"), span(spanId="eee19b7ec3c1b175")
+    document = of_spans(first, {**second, "parentSpanId": "EEE19B7EC3C1B174"})
+    found = read_items([otlp.decode(json.dumps(document).encode())], source="f")
+    assert [one.parent_id for one in found if isinstance(one, Span)] == [None, "eee19b7ec3c1b174"]

@@ -68,7 +68,9 @@ class AgentOps(GenAi):
 
     def tool(self, span: Span) -> Tool:
         """A tool that ran, or, below a model's span, a call that the model asked for."""
-        return super().tool(span)._replace(requested=span.name.startswith("tool_call."))
+        found = super().tool(span)
+        found.requested = span.name.startswith("tool_call.")
+        return found
 
     def agent(self, span: Span) -> str | None:
         """A session's name is not the agent's."""

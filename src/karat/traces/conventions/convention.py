@@ -9,6 +9,8 @@ from collections.abc import Callable, Container
 from copy import copy
 from typing import ClassVar, Literal, NamedTuple
 
+import msgspec
+
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import flat, messages
 from karat.traces.conventions.decoding import dumps, integer, loads
@@ -75,14 +77,14 @@ def verbatim(key: str, role: Role) -> Source:
     return Source(key, read, None, (key,))
 
 
-class Tool(NamedTuple):
+class Tool(msgspec.Struct, eq=False, gc=False):
     """What a tool's span says."""
 
     name: str | None
-    id: str | None
-    recorded: Json
+    id: str | None = None
+    recorded: Json = None
     """The arguments, possibly wrapped; `None` is "not recorded"."""
-    answer: Answer | None
+    answer: Answer | None = None
     """`None` is "not recorded"."""
     args_key: str | None = None
     answer_key: str | None = None
@@ -165,17 +167,29 @@ class Convention:
         """The part that the span plays; `None` is none."""
         raise NotImplementedError
 
+    def common_role(self, span: Span) -> SpanRole | None:
+        """The part that all spans play that name this operation and have these attributes."""
+        return None
+
     def agent(self, span: Span) -> str | None:
         """The name of the agent."""
         return first_text(span.attributes, self.agent_names)
 
     def model(self, span: Span) -> str | None:
         """The name of the model."""
-        return first_text(span.attributes, self.models)
+        for key in self.models:  # asked of every model call: a call within costs as much as this
+            value = span.attributes.get(key)
+            if value and isinstance(value, str):
+                return value
+        return None
 
     def provider(self, span: Span) -> str | None:
         """Who serves the model."""
-        return first_text(span.attributes, self.providers)
+        for key in self.providers:
+            value = span.attributes.get(key)
+            if value and isinstance(value, str):
+                return value
+        return None
 
     def finish(self, span: Span) -> str | None:
         """Why the model stopped."""
@@ -189,14 +203,15 @@ class Convention:
 
     def usage(self, span: Span) -> Usage:
         """The tokens of this span."""
-        held, keys = span.attributes, self.tokens
+        held = span.attributes
+        given, made, cached, cache_write, reasoning, total = self.tokens
         return Usage(
-            first_integer(held, keys.input),
-            first_integer(held, keys.output),
-            first_integer(held, keys.cached) if keys.cached else None,
-            first_integer(held, keys.cache_write) if keys.cache_write else None,
-            first_integer(held, keys.reasoning) if keys.reasoning else None,
-            total_tokens=first_integer(held, keys.total) if keys.total else None,
+            first_integer(held, given) if given else None,
+            first_integer(held, made) if made else None,
+            first_integer(held, cached) if cached else None,
+            first_integer(held, cache_write) if cache_write else None,
+            first_integer(held, reasoning) if reasoning else None,
+            total_tokens=first_integer(held, total) if total else None,
         )
 
     def asked(self, span: Span) -> tuple[str, list[Said]] | None:
@@ -205,7 +220,11 @@ class Convention:
 
     def answered(self, span: Span) -> tuple[str, list[Said]] | None:
         """The messages that came out, and the source that answered."""
-        return _first(span, self.outputs_of(span))
+        for source in self.outputs_of(span):
+            said = source.read(span)
+            if said:
+                return source.key, said
+        return None
 
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""
@@ -250,17 +269,18 @@ class Convention:
     def tool(self, span: Span) -> Tool:
         """The call that a tool's span is the execution of."""
         attributes = span.attributes
-        args_key = _first_key(attributes, self.tool_args)
-        answer_key = _first_key(attributes, self.tool_results)
-        found = answer(attributes[answer_key]) if answer_key else None
-        return Tool(
-            self.tool_name(span),
-            first_text(attributes, self.tool_ids) or (found.id if found else None),
-            attributes[args_key] if args_key else None,
-            found,
-            args_key,
-            answer_key,
-        )
+        recorded = args_key = found = answer_key = None
+        for args_key in self.tool_args:
+            recorded = attributes.get(args_key)
+            if recorded is not None:
+                break
+        for answer_key in self.tool_results:
+            value = attributes.get(answer_key)
+            if value is not None:
+                found = answer(value)
+                break
+        call = first_text(attributes, self.tool_ids) or (found.id if found else None)
+        return Tool(self.tool_name(span), call, recorded, found, args_key, answer_key)
 
     def tool_name(self, span: Span) -> str | None:
         """The name of the tool."""
@@ -288,13 +308,6 @@ def first_integer(attributes: dict[str, Json], keys: tuple[str, ...]) -> int | N
             return value
         if value is not None and (found := integer(value)) is not None:
             return found
-    return None
-
-
-def _first_key(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:
-    for key in keys:
-        if attributes.get(key) is not None:
-            return key
     return None
 
 

@@ -99,38 +99,47 @@ CONVENTIONS: tuple[Convention, ...] = tuple(
 
 _MAX_SHAPES = 1024
 _MAX_KEYS = 256
-_shapes: dict[tuple[Json, ...], Convention | None] = {}
-"""What explains spans of the same scope, system and attributes, narrowed to them."""
+_shapes: dict[tuple[Json, ...], tuple[Convention | None, SpanRole | None]] = {}
+"""What explains spans of the same scope, system, operation and attributes, narrowed to them, and
+the role that all of them have if they all have one."""
 
 
-def explain(span: Span) -> tuple[Span, Convention, SpanRole] | None:
+def explain(span: Span, *, is_spelled: bool = False) -> tuple[Span, Convention, SpanRole] | None:
     """The convention and the role of a span, and the span as that convention expects it."""
-    convention = _known(span)
+    held = span.attributes
+    # Recorders write spans of a few shapes over and over: what is known of one is kept.
+    shape = (
+        span.scope,
+        held.get("gen_ai.provider.name"),
+        held.get("gen_ai.system"),
+        held.get("gen_ai.operation.name"),
+        *(held or (span.name.startswith(_NAMES),)),
+    )
+    try:
+        convention, role = _shapes[shape]
+    except (KeyError, TypeError):  # a system or an operation that is no text cannot be kept
+        convention, role = _learned(span, shape)
     if convention is None:
-        spelled = nested.flattened(span)
-        if spelled is None or (convention := _known(spelled)) is None:
-            return None
-        span = spelled
-    role = convention.role(span)
+        spelled = None if is_spelled else nested.flattened(span)
+        return explain(spelled, is_spelled=True) if spelled is not None else None
+    role = role or convention.role(span)
     return None if role is None else (span, convention, role)
 
 
-def _known(span: Span) -> Convention | None:
-    """Recorders write spans of a few shapes over and over: what is known of one is kept."""
-    held = span.attributes
-    if held:
-        shape = (span.scope, held.get("gen_ai.provider.name"), held.get("gen_ai.system"), *held)
-    else:
-        shape = (span.scope, span.name.startswith(_NAMES))
-    try:
-        return _shapes[shape]
-    except KeyError:
-        found = _narrowed(span)
-        if len(_shapes) < _MAX_SHAPES and len(held) <= _MAX_KEYS:
-            _shapes[shape] = found
-        return found
-    except TypeError:  # a system that is no text
-        return _narrowed(span)
+def _learned(span: Span, shape: tuple[Json, ...]) -> tuple[Convention | None, SpanRole | None]:
+    found = _explained(span)
+    if len(_shapes) < _MAX_SHAPES and len(shape) <= _MAX_KEYS and _is_kept(shape):
+        _shapes[shape] = found
+    return found
+
+
+def _is_kept(shape: tuple[Json, ...]) -> bool:
+    return not any(isinstance(part, dict | list) for part in shape)
+
+
+def _explained(span: Span) -> tuple[Convention | None, SpanRole | None]:
+    found = _narrowed(span)
+    return found, found.common_role(span) if found is not None else None
 
 
 def _narrowed(span: Span) -> Convention | None:

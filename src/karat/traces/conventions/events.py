@@ -8,7 +8,7 @@ from karat.schema import Json, Span, SpanEvent
 from karat.traces.conventions import messages
 from karat.traces.conventions.blocks import message
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.said import Role, Said
+from karat.traces.conventions.said import Role, Said, last_answer, last_user
 
 DETAILS = "gen_ai.client.inference.operation.details"
 _ASKED: dict[str, Role] = {
@@ -28,6 +28,24 @@ def asked(span: Span) -> list[Said] | None:
 def answered(span: Span) -> list[Said] | None:
     """What came out of the span, by its events."""
     return _gather(span, _answered)
+
+
+def last_asked(span: Span, _: Role) -> list[Said] | None:
+    """The latest event that tells what the user said."""
+    for event in reversed(span.events):
+        said = list(_asked(event))
+        if last_user(said) is not None:
+            return said
+    return None
+
+
+def last_answered(span: Span, _: Role) -> list[Said] | None:
+    """The latest event that tells what was answered, or all of them if none has a text."""
+    for event in reversed(span.events):
+        said = list(_answered(event))
+        if last_answer(said):
+            return said
+    return answered(span)
 
 
 def tool(span: Span) -> tuple[Json, Json]:

@@ -37,8 +37,8 @@ ROLES: dict[object, SpanRole] = {
 }
 _STORE = "langfuse.observation."
 _STORED = f"{_STORE}type"
-EVENTS_IN = Source("events", events.asked)
-EVENTS_OUT = Source("events", events.answered)
+EVENTS_IN = Source("events", events.asked, events.last_asked)
+EVENTS_OUT = Source("events", events.answered, events.last_answered)
 
 
 class GenAi(Convention):
@@ -108,13 +108,21 @@ class GenAi(Convention):
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation; a tool that merges other tools' answers is none."""
-        operation = span.attributes.get("gen_ai.operation.name")
+        attributes = span.attributes
+        operation = attributes.get("gen_ai.operation.name")
         if operation is None:
             return self.unnamed(span)
         role = ROLES.get(operation) if isinstance(operation, str) else None
-        if role == "tool" and span.attributes.get("gen_ai.tool.name") == "(merged tools)":
+        if role == "tool" and attributes.get("gen_ai.tool.name") == "(merged tools)":
             return None
         return role
+
+    def common_role(self, span: Span) -> SpanRole | None:
+        """The operation tells, except of tools, whose names count as well."""
+        if type(self).role is not GenAi.role or "gen_ai.operation.name" not in span.attributes:
+            return None
+        role = self.role(span)
+        return None if role == "tool" else role
 
     def unnamed(self, span: Span) -> SpanRole | None:
         """The role of a span that names no operation, as early recorders wrote them."""
@@ -136,40 +144,39 @@ class GenAi(Convention):
 
     def tool_name(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `execute_tool search`."""
-        found = first_text(span.attributes, self.tool_names)
-        return found or _suffix(span.name, "execute_tool ")
+        for key in self.tool_names:
+            value = span.attributes.get(key)
+            if value and isinstance(value, str):
+                return value
+        return _suffix(span.name, "execute_tool ")
 
     def tool(self, span: Span) -> Tool:
         """By attributes, else by the events that carry them as if they were messages."""
-        found = super().tool(span)
-        if found.recorded is None and found.answer is None and span.events:
+        found = Convention.tool(self, span)
+        if span.events and found.recorded is None and found.answer is None:
             args, result = events.tool(span)
-            found = found._replace(
-                recorded=args,
-                answer=None if result is None else answer(result),
-                args_key="gen_ai.tool.message",
-                answer_key="gen_ai.choice",
-            )
+            found.recorded, found.args_key = args, "gen_ai.tool.message"
+            found.answer = None if result is None else answer(result)
+            found.answer_key = "gen_ai.choice"
         if _STORED in span.attributes:
-            found = _stored(found, span)
+            _fill_stored(found, span)
         return with_status(found, span)
 
 
-def _stored(found: Tool, span: Span) -> Tool:
+def _fill_stored(found: Tool, span: Span) -> None:
     """What Langfuse made of events, which its exports do not hold."""
     held = span.attributes
     args, result = held.get(f"{_STORE}input"), held.get(f"{_STORE}output")
     if found.recorded is None and args is not None:
-        found = found._replace(recorded=args, args_key=f"{_STORE}input")
+        found.recorded, found.args_key = args, f"{_STORE}input"
     if found.answer is None and result is not None:
-        found = found._replace(answer=answer(result), answer_key=f"{_STORE}output")
-    return found
+        found.answer, found.answer_key = answer(result), f"{_STORE}output"
 
 
 def with_status(found: Tool, span: Span) -> Tool:
     """A tool that failed by its own word, which Strands keeps beside the result."""
     if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
-        return found._replace(answer=found.answer._replace(failed=True))
+        found.answer.failed = True
     return found
 
 

@@ -28,13 +28,8 @@ class Made(msgspec.Struct, eq=False, gc=False):
     tool: Tool | None = None
     reading: Reading | None = None
     result: Result | None = None
-
-    @property
-    def id(self) -> str | None:
-        """The call's id, where either side tells it; a mere count of calls is none."""
-        known = self.call.id if self.call else None
-        told = self.tool.id if self.tool else None
-        return told if told and known and is_counted(known, self.name) else known or told
+    id: str | None = None
+    """The call's id, where either side tells it; a mere count of calls is none."""
 
     @property
     def args(self) -> Json:
@@ -46,34 +41,31 @@ class Made(msgspec.Struct, eq=False, gc=False):
 
     def to_call(self) -> ToolCall:
         """As the schema has it."""
-        span = self.reading.span if self.reading else None
-        return ToolCall(
-            name=self.name,
-            args=self.args,
-            id=self.id,
-            agent=self.agent,
-            start=span.start if span else self.start,
-            end=span.end if span else None,
-        )
+        start, end = self.start, None
+        if self.reading is not None:
+            start, end = self.reading.span.start, self.reading.span.end
+        return ToolCall(self.name, self.args, self.id, self.agent, None, None, start, end)
 
     def to_result(self) -> ToolResult | None:
         """What the tool answered; `None` if it is not known to have run."""
-        if self.tool is None and self.result is None:
+        tool, result = self.tool, self.result
+        if tool is None and result is None:
             return None
         value: Json = None
-        if self.tool is not None and self.tool.answer is not None:
-            value = self.tool.answer.value
-        elif self.result is not None:
-            value = self.result.value
-        return ToolResult(name=self.name, id=self.id, result=value, error=self._error(value))
+        if tool is not None and tool.answer is not None:
+            value = tool.answer.value
+        elif result is not None:
+            value = result.value
+        return ToolResult(self.name, self.id, value, self._error(value))
 
     def _error(self, value: Json) -> str | None:
-        found = failure(self.reading.span) if self.reading else None
+        reading, tool, result = self.reading, self.tool, self.result
+        found = failure(reading.span) if reading is not None else None
         if found is not None:
             return found or _shown(value)
-        failed = self.tool.answer.failed if self.tool and self.tool.answer else False
-        failed = failed or (self.result.error if self.result else False)
-        return _shown(value) if failed else None
+        if tool is not None and tool.answer is not None and tool.answer.failed:
+            return _shown(value)
+        return _shown(value) if result is not None and result.error else None
 
 
 def _shown(value: Json) -> str:
@@ -82,11 +74,10 @@ def _shown(value: Json) -> str:
 
 def join(asked: list[Made], ran: list[Made]) -> list[Made]:
     """Joins by id, then by name and arguments, then by name and order."""
-    by_id = {made.call.id: made for made in asked if made.call and made.call.id}
+    by_id: dict[str | None, Made] = {made.id: made for made in asked if made.id}
     late: list[Made] = []
     for made in ran:
-        tool_id = made.tool.id if made.tool else None
-        match = by_id.get(tool_id) if tool_id else None
+        match = by_id.get(made.id)
         if match is not None and match.reading is None:
             _run(match, made)
         else:
@@ -113,8 +104,9 @@ def _joined_by_name(asked: list[Made], late: list[Made]) -> list[Made]:
 
 
 def _run(match: Made, made: Made) -> None:
-    match.tool = made.tool
-    match.reading = made.reading
+    match.tool, match.reading = made.tool, made.reading
+    if made.id and (match.id is None or is_counted(match.id, match.name)):
+        match.id = made.id
     match.agent = match.agent or made.agent
 
 

@@ -81,8 +81,9 @@ class LangSmithRun(Convention):
     def tool(self, span: Span) -> Tool:
         """A run that failed has outputs without anything in them."""
         found = super().tool(span)
-        empty = span.status == "error" and found.answer is not None and not found.answer.value
-        return found._replace(answer=None) if empty else found
+        if span.status == "error" and found.answer is not None and not found.answer.value:
+            found.answer = None
+        return found
 
     def tool_name(self, span: Span) -> str | None:
         """The run bears the tool's name."""

@@ -22,6 +22,8 @@ from karat.traces.conventions.blocks import (
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.said import ROLES, Role, Said
 
+_SHORT = 1000
+"""Letters below which there is no history to speak of."""
 DEPTH = 12
 """Wrappers within wrappers that are followed."""
 _WRAPPERS = (
@@ -78,6 +80,10 @@ def read(value: Json, role: Role) -> list[Said]:
 
 def last(value: Json, role: Role, wanted: Role) -> list[Said]:
     """Enough of the messages to know what `wanted` said last: history is not read twice."""
+    if isinstance(value, str) and len(value) < _SHORT:
+        said = otel_parts.read(value)
+        if said is not None:
+            return said
     decoded = loads(value)
     listed = decoded.get("messages") if isinstance(decoded, dict) else decoded
     for item in reversed(listed) if isinstance(listed, list) else ():

@@ -13,10 +13,11 @@ def model_calls(work: Work) -> tuple[ModelCall, ...]:
     if work.models:
         calls: list[ModelCall] = []
         for model in work.models:
-            leaves = [reading for reading in model.parts if reading.leaf]
-            if len(leaves) == 1:
-                calls.append(_model_call(model, leaves[0], model.parts))
-            else:
+            parts = model.parts
+            leaves = [reading for reading in parts if reading.leaf] if len(parts) > 1 else parts
+            if len(leaves) == 1 and leaves[0].leaf:
+                calls.append(_model_call(model, leaves[0], parts))
+            elif len(parts) > 1:
                 calls.extend(_model_call(model, leaf, [leaf]) for leaf in leaves)
         return tuple(calls)
     # Without a single model call the agent's own count is all there is.
@@ -36,24 +37,31 @@ def _summed(owner: Reading, usage: Usage, work: Work) -> ModelCall:
 
 def _model_call(model: Model, leaf: Reading, parts: list[Reading]) -> ModelCall:
     """The tokens of the innermost span that counts them, the rest from the outermost that tells."""
-    usage = leaf.convention.usage(leaf.span)
-    for reading in reversed(parts):
-        if usage.input_tokens is not None or usage.output_tokens is not None:
-            break
-        usage = reading.convention.usage(reading.span)
-    name = provider = finish = None
-    for reading in parts:
-        name = name or reading.convention.model(reading.span)
-        provider = provider or reading.convention.provider(reading.span)
-        finish = finish or reading.convention.finish(reading.span)
-    span = leaf.span
+    convention, span = leaf.convention, leaf.span
+    usage = convention.usage(span)
+    name, provider = convention.model(span), convention.provider(span)
+    finish = convention.finish(span) if convention.finishes else None
+    if len(parts) > 1:
+        for reading in reversed(parts):
+            if usage.input_tokens is not None or usage.output_tokens is not None:
+                break
+            usage = reading.convention.usage(reading.span)
+        name = provider = finish = None
+        for reading in parts:
+            name = name or reading.convention.model(reading.span)
+            provider = provider or reading.convention.provider(reading.span)
+            finish = finish or reading.convention.finish(reading.span)
+    if finish is None:
+        for said in model.said:
+            finish = finish or said.finish
+    # By position, in the order of the fields: names cost a third of the time.
     return ModelCall(
-        model=name,
-        provider=provider,
-        usage=usage,
-        agent=model.agent,
-        finish_reason=finish or next((said.finish for said in model.said if said.finish), None),
-        error=failure(span) if span.status == "error" else None,
-        start=span.start,
-        end=span.end,
+        name,
+        provider,
+        usage,
+        model.agent,
+        finish or None,
+        failure(span) if span.status == "error" else None,
+        span.start,
+        span.end,
     )

@@ -65,7 +65,7 @@ class OpenAiAgents(Convention):
         found = super().tool(span)
         error = span.attributes.get("openai_agents.error")
         if error and found.answer:
-            return found._replace(answer=found.answer._replace(failed=True))
+            found.answer.failed = True
         return found
 
 

@@ -155,11 +155,11 @@ class OpenInference(Convention):
             found = adot.tool(span)
         if found.name is None:
             named = crewai.tool_name(span.attributes.get("input.value"))
-            found = found._replace(name=named or span.name or None)
+            found.name = named or span.name or None
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
             declared = loads(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
-                found = found._replace(recorded=declared, args_key="tool.parameters")
+                found.recorded, found.args_key = declared, "tool.parameters"
         return with_status(found, span)
 
     def conversation(self, span: Span) -> str | None:

@@ -10,20 +10,26 @@ import msgspec
 from karat.schema import Json
 from karat.traces.conventions.blocks import PRINTED
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.said import Call, Said, role_of
+from karat.traces.conventions.said import ROLES, Call, Said, role_of
 
 
-class _Part(msgspec.Struct, gc=False):
-    type: str
-    content: Json = None
-    name: Json = None
-    id: Json = None
+class _Text(msgspec.Struct, tag_field="type", tag="text", gc=False):
+    content: str
+
+
+class _Call(msgspec.Struct, tag_field="type", tag="tool_call", gc=False):
+    name: str
+    id: str | None = None
     arguments: Json = None
+
+
+class _Reasoning(msgspec.Struct, tag_field="type", tag="reasoning", gc=False):
+    pass
 
 
 class _Message(msgspec.Struct, gc=False):
     role: str
-    parts: list[_Part]
+    parts: list[_Text | _Call | _Reasoning]
     finish_reason: str | None = None
 
 
@@ -42,25 +48,24 @@ def read(value: str) -> list[Said] | None:
         return None
     found: list[Said] = []
     for message in decoded:
-        said = Said(role_of(message.role), finish=message.finish_reason)
-        if said.role == "tool":
+        role = ROLES.get(message.role) or role_of(message.role)
+        said = Said(role, None, [], [], message.finish_reason)
+        if role == "tool" or not _fill(said, message.parts):
             return None
-        for part in message.parts:
-            if not _add(said, part):
-                return None
         found.append(said)
     return found
 
 
-def _add(said: Said, part: _Part) -> bool:
-    if part.type == "text":
-        if not isinstance(part.content, str) or part.content.startswith(_LOOK):
-            return False
-        said.add(part.content)
-        return True
-    if part.type != "tool_call" or not isinstance(part.name, str):
-        return part.type == "reasoning"
-    if part.arguments == "" or not (part.id is None or isinstance(part.id, str)):
-        return False
-    said.calls.append(Call(part.name, loads(part.arguments), part.id or None))
+def _fill(said: Said, parts: list[_Text | _Call | _Reasoning]) -> bool:
+    for part in parts:
+        if type(part) is _Call:
+            args = part.arguments
+            if args == "":
+                return False
+            args = loads(args) if type(args) is str else args
+            said.calls.append(Call(part.name, args, part.id or None))
+        elif type(part) is _Text:
+            if part.content.startswith(_LOOK):
+                return False
+            said.add(part.content)
     return True

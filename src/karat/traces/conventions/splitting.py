@@ -9,6 +9,8 @@ from itertools import pairwise
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.said import last_answer
 
+_OWNERS = ("agent", "workflow")
+
 
 def split(readings: list[Reading]) -> Iterator[list[Reading]]:
     """The turns of a trace: mostly one.
@@ -17,7 +19,11 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
     else, with nothing above the two that would make them steps of one run. Without any agent, it
     begins where a model call quotes the last answer and goes on from there.
     """
-    tops = [reading for reading in readings if _is_top(reading)]
+    tops = [
+        reading
+        for reading in readings
+        if reading.role in _OWNERS and reading.place.top is None and reading.place.inside is None
+    ]
     if len(tops) > 1:
         starts = _agent_starts(tops)
     elif tops:
@@ -28,10 +34,6 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
         yield from _cut(readings, starts)
     else:
         yield readings
-
-
-def _is_top(reading: Reading) -> bool:
-    return reading.top is None and reading.role in ("agent", "workflow") and reading.inside is None
 
 
 def _agent_starts(tops: list[Reading]) -> list[Reading]:
@@ -60,20 +62,22 @@ def _differ(asked: tuple[str, str] | None, again: tuple[str, str] | None, *, sam
 
 def _model_starts(readings: list[Reading]) -> list[Reading]:
     """Without agents: a call that quotes the last answer and asks something else."""
-    models = [reading for reading in readings if reading.role == "model" and reading.model is None]
+    models = [
+        reading for reading in readings if reading.role == "model" and reading.place.model is None
+    ]
     starts: list[Reading] = []
     answer: str | None = None
     for reading in models if len(models) > 1 else ():
         if answer and _goes_on(reading, answer):
             starts.append(reading)
-        found = reading.convention.answered(reading.span)
+        found = reading.answered()
         calls = found is not None and any(said.calls for said in found[1])
         answer = None if found is None or calls else last_answer(found[1])
     return starts
 
 
 def _goes_on(reading: Reading, answer: str) -> bool:
-    found = reading.convention.asked(reading.span)
+    found = reading.asked()
     said = found[1] if found else []
     for before, after in pairwise(said):
         if before.role == "assistant" and before.text == answer and after.role == "user":
@@ -85,7 +89,7 @@ def _cut(readings: list[Reading], starts: list[Reading]) -> Iterator[list[Readin
     times = [reading.span.start or 0 for reading in starts]
     parts: list[list[Reading]] = [[] for _ in range(len(starts) + 1)]
     for reading in readings:
-        owner = reading.top or reading
+        owner = reading.place.top or reading
         parts[bisect_right(times, owner.span.start or 0)].append(reading)
     for part in parts:
         if part:

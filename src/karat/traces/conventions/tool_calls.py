@@ -27,33 +27,39 @@ def _asked(work: Work) -> tuple[list[Made], list[Result]]:
     asked: list[Made] = []
     results: list[Result] = []
     for model in work.models:
+        outer = model.outer
         for said in model.said:
-            for call in said.calls:
-                start = model.outer.span.start
-                asked.append(Made(call.name, call, model.agent, start, model.outer))
-            results.extend(said.results)
-        if asked and model.key:
-            work.sources.setdefault("tool_calls", model.key)
+            if said.calls:
+                start = outer.span.start
+                asked += [_wanted(call, model.agent, start, outer) for call in said.calls]
+            if said.results:
+                results += said.results
+        if asked and model.key and "tool_calls" not in work.sources:
+            work.sources["tool_calls"] = model.key
     return asked, results
+
+
+def _wanted(call: Call, agent: str | None, start: int | None, asker: Reading) -> Made:
+    return Made(call.name, call, agent, start, asker, None, None, None, call.id or None)
 
 
 def _ran(work: Work) -> list[Made]:
     ran: list[Made] = []
     names: dict[int, str | None] = {}
+    sources = work.sources
     for reading in work.tools:
-        tool = reading.convention.tool(reading.span)
-        names[id(reading)] = tool.name
-        if tool.name is None:
-            continue
+        span, place = reading.span, reading.place
+        tool = reading.convention.tool(span)
+        name = names[id(reading)] = tool.name
         # A tool within a tool of its own name is the same call, told by another recorder.
-        if reading.tool is not None and names.get(id(reading.tool)) == tool.name:
+        if name is None or (place.tool is not None and names.get(id(place.tool)) == name):
             continue
-        agent = worker(reading, work)
-        ran.append(Made(tool.name, None, agent, reading.span.start, None, tool, reading))
-        if tool.args_key and tool.recorded is not None:
-            work.sources.setdefault("tool_args", tool.args_key)
-        if tool.answer_key and tool.answer is not None:
-            work.sources.setdefault("tool_results", tool.answer_key)
+        agent = place.worker or worker(reading, work)
+        ran.append(Made(name, None, agent, span.start, None, tool, reading, None, tool.id))
+        if "tool_args" not in sources and tool.args_key and tool.recorded is not None:
+            sources["tool_args"] = tool.args_key
+        if "tool_results" not in sources and tool.answer_key and tool.answer is not None:
+            sources["tool_results"] = tool.answer_key
     return ran
 
 
@@ -62,7 +68,14 @@ def _requests(ran: list[Made]) -> list[Made]:
     found = [one for one in ran if one.tool and one.tool.requested]
     ran[:] = [one for one in ran if not (one.tool and one.tool.requested)]
     return [
-        Made(one.name, Call(one.name, one.args, one.id), one.agent, one.start, one.reading)
+        Made(
+            one.name,
+            Call(one.name, one.args, one.id),
+            one.agent,
+            one.start,
+            one.reading,
+            id=one.id,
+        )
         for one in found
     ]
 
@@ -76,7 +89,8 @@ def _told_by_owner(work: Work) -> tuple[list[Made], list[Result]]:
     if owner is None or found is None:
         return asked, results
     for said in _since_user(found[1]):
-        asked.extend(Made(c.name, c, owner.name, owner.span.start, owner) for c in said.calls)
+        start = owner.span.start
+        asked += [_wanted(call, owner.name, start, owner) for call in said.calls]
         results.extend(said.results)
     if asked:
         work.sources.setdefault("tool_calls", found[0])
@@ -84,7 +98,7 @@ def _told_by_owner(work: Work) -> tuple[list[Made], list[Result]]:
 
 
 def _run_messages(owner: Reading) -> tuple[str, list[Said]] | None:
-    found = owner.convention.answered(owner.span)
+    found = owner.answered()
     if found is not None and any(said.calls for said in found[1]):
         return found
     return owner.convention.transcript(owner.span)
@@ -118,14 +132,24 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
 def _told_to(model: Model) -> Iterator[tuple[str, list[Result]]]:
     """The results that a model was told since the user spoke, by every source that has some."""
     for reading in model.parts:
+        first = reading.asked()
+        if first is None:
+            continue
+        if told := _told_since_user(first[1]):
+            yield first[0], told
         for source in reading.convention.inputs_of(reading.span):
-            said = _since_user(source.read(reading.span) or [])
-            if told := [result for one in said for result in one.results]:
+            if source.key != first[0] and (
+                told := _told_since_user(source.read(reading.span) or [])
+            ):
                 yield source.key, told
 
 
+def _told_since_user(said: list[Said]) -> list[Result]:
+    return [result for one in _since_user(said) for result in one.results]
+
+
 def _last_models(work: Work) -> list[Model]:
-    last = {id(model.outer.agent): model for model in work.models}
+    last = {id(model.outer.place.agent): model for model in work.models}
     return list(last.values())
 
 

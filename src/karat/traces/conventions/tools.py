@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from karat.schema import Json, Span
 from karat.traces.conventions.blocks import plain
@@ -19,7 +20,7 @@ _TOOL_MESSAGE = re.compile(
 )
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, gc=False):
     """A tool's result with what its wrapper told beside it."""
 
     value: Json
@@ -150,7 +151,9 @@ def _framework_answer(found: dict[str, Json]) -> Answer:
     if "response" in found and "name" in found and "id" in found:  # Gemini's function response
         return Answer(found["response"], _id(found["id"]))
     if "tool_output" in found and "tool_id" in found:  # llama-index, around the next
-        return answer(found["tool_output"])._replace(id=_id(found["tool_id"]))
+        inner = answer(found["tool_output"])
+        inner.id = _id(found["tool_id"])
+        return inner
     if "raw_output" in found and "tool_name" in found:
         told = plain(found.get("blocks") or found.get("content")) or found["raw_output"]
         return Answer(told, None, found.get("is_error") is True)

@@ -22,7 +22,7 @@ def to_traces(
 ) -> list[Trace]:
     """What the agent did, by spans of one trace id in the order of time; none if it did nothing."""
     readings = read(spans)
-    if not any(reading.role in _WORK for reading in readings):
+    if _WORK.isdisjoint([reading.role for reading in readings]):
         return []
     works = [sort(part) for part in split(readings)]
     turns = [turn(work) for work in works]
@@ -30,7 +30,7 @@ def to_traces(
     sources = dict[str, str]()
     for work in reversed(works):
         sources.update(work.sources)
-    root = readings[0].root
+    root = readings[0].place.root
     return [
         Trace(
             id=root.trace_id,
@@ -62,5 +62,7 @@ def _conversation(root: Span, readings: list[Reading]) -> str | None:
 
 
 def _case(root: Span, readings: list[Reading]) -> str | None:
-    found = first_text(root.attributes, _CASES) or first_text(root.resource, _CASES)
-    return found or first_text(readings[0].span.attributes, _CASES)
+    for held in (root.attributes, root.resource, readings[0].span.attributes):
+        if not held.keys().isdisjoint(_CASES) and (found := first_text(held, _CASES)):
+            return found
+    return None

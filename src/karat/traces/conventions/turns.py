@@ -21,16 +21,15 @@ def turn(work: Work) -> Turn:
     user = _noted(sources, "user", _user(work))
     response = _noted(sources, "response", _response(work))
     start, end = _times(work)
-    results = tuple(result for one in made if (result := one.to_result()))
     return Turn(
         user=user,
         response=response,
-        tool_calls=tuple(one.to_call() for one in made) if made or _is_told(work) else None,
-        tool_results=results,
+        tool_calls=tuple([one.to_call() for one in made]) if made or _is_told(work) else None,
+        tool_results=tuple([result for one in made if (result := one.to_result())]),
         messages=_messages(work, response),
         agents=_agents(work),
         model_calls=model_calls(work),
-        grounding=_grounding(work),
+        grounding=_grounding(work) if work.retrievers else None,
         error=_error(work, response),
         start=start,
         end=end,
@@ -83,7 +82,7 @@ def _response(work: Work) -> tuple[str, str] | None:
         return found
     empty = found
     for model in reversed(work.models):
-        if model.outer.inside is None:
+        if model.outer.place.inside is None:
             said = last_answer(model.said)
             if said:
                 return model.key or "", said
@@ -131,7 +130,7 @@ def _is_told(work: Work) -> bool:
 def _messages(work: Work, response: str | None) -> tuple[Message, ...]:
     """What was said on the way; the response itself is not on the way."""
     found = [
-        Message(agent=model.agent or "", text=said.text)
+        Message(model.agent or "", said.text)
         for model in work.models
         for said in model.said
         if said.text and said.role == "assistant" and not said.text.isspace()
@@ -173,8 +172,6 @@ def _collapsed(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _grounding(work: Work) -> tuple[Json, ...] | None:
-    if not work.retrievers:
-        return None
     found: list[Json] = []
     for reading in work.retrievers:
         attributes = reading.span.attributes

@@ -21,34 +21,28 @@ WINDOW = 64
 class Model(msgspec.Struct, eq=False, gc=False):
     """One model call, however many spans recorded it."""
 
+    outer: Reading
     parts: list[Reading]
-    """The outermost span first."""
+    """All spans that recorded it, the outermost first."""
     agent: str | None
     said: list[Said]
     """What it answered; empty if that is not recorded."""
     key: str | None
 
-    @property
-    def outer(self) -> Reading:
-        return self.parts[0]
-
 
 class Work(msgspec.Struct, eq=False, gc=False):
     """The parts of one turn, sorted by role."""
 
-    roots: list[Span]
-    owners: list[Reading]
+    roots: list[Span] = []
+    owners: list[Reading] = []
     """Agents and workflows."""
-    models: list[Model]
-    tools: list[Reading]
-    chains: list[Reading]
-    retrievers: list[Reading]
-    sources: dict[str, str]
-
-    @property
-    def owner(self) -> Reading | None:
-        """The earliest agent or workflow."""
-        return self.owners[0] if self.owners else None
+    owner: Reading | None = None
+    """The earliest of them."""
+    models: list[Model] = []
+    tools: list[Reading] = []
+    chains: list[Reading] = []
+    retrievers: list[Reading] = []
+    sources: dict[str, str] = {}
 
     @property
     def first_agent(self) -> Reading | None:
@@ -65,34 +59,37 @@ class Work(msgspec.Struct, eq=False, gc=False):
         Not the one that starts last: an agent that is used as a tool may be recorded beside the one
         that uses it, and starts later but has no say in the end.
         """
-        agents = [one for one in self.owners if one.role == "agent" and one.inside is None]
+        agents = [one for one in self.owners if one.role == "agent" and one.place.inside is None]
         return max(agents, key=lambda one: one.span.end or 0, default=None)
 
 
 def sort(readings: list[Reading]) -> Work:
     """The parts by role; spans that recorded the same model call become one."""
-    work = Work([], [], [], [], [], [], {})
+    work = Work()
     parts: dict[int, list[Reading]] = {}
     answered: dict[str, Reading] = {}
+    tools, owners = work.tools, work.owners
     for reading in readings:
         role = reading.role
-        if role == "model":
-            outer = reading.model or _twin(reading, answered)
+        if role == "tool":
+            tools.append(reading)
+        elif role == "model":
+            outer = reading.place.model or _twin(reading, answered)
             if outer is None:
                 parts.setdefault(id(reading), [reading])
             else:
                 parts.setdefault(id(outer), [outer]).append(reading)
-        elif role == "tool":
-            work.tools.append(reading)
         elif role == "chain":
             work.chains.append(reading)
         elif role == "retriever":
             work.retrievers.append(reading)
         else:
-            work.owners.append(reading)
+            owners.append(reading)
+    work.owner = owners[0] if owners else None
     work.models = [_model(part, work) for part in parts.values()]
     if not work.owners:
-        work.roots = list({id(reading.root): reading.root for reading in readings}.values())
+        roots = {id(root): root for reading in readings if (root := reading.place.root)}
+        work.roots = list(roots.values())
     return work
 
 
@@ -112,22 +109,20 @@ def _twin(reading: Reading, answered: dict[str, Reading]) -> Reading | None:
 
 
 def _model(parts: list[Reading], work: Work) -> Model:
-    key, said = None, list[Said]()
+    outer = parts[0]
+    agent = outer.place.worker or worker(outer, work)
     for reading in parts:
-        found = reading.convention.answered(reading.span)
+        found = reading.answered()
         if found is not None:
-            key, said = found
-            break
-    return Model(parts, worker(parts[0], work), said, key)
+            return Model(outer, parts, agent, found[1], found[0])
+    return Model(outer, parts, agent, [], None)
 
 
 def worker(reading: Reading, work: Work) -> str | None:
     """The agent that a span works for: the one around it, else the one it names or overlaps."""
-    around = reading.agent
-    while around is not None and (around.name is None or around.role != "agent"):
-        around = around.agent
+    around = reading.place.worker
     if around is not None:
-        return around.name
+        return around
     if named := text(reading.span.attributes.get("gen_ai.agent.name")):
         return named
     start = reading.span.start

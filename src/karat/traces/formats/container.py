@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
+
+import msgspec
 
 from karat.schema import Json, Span, SpanEvent, Trace
 
 
-class LogRecord(NamedTuple):
+class LogRecord(msgspec.Struct, frozen=True, gc=False):
     """A log record that names the span it belongs to; an empty id is one that it does not name."""
 
     trace_id: str

@@ -14,7 +14,7 @@ import msgspec
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.formats.container import LogRecord
-from karat.traces.normal import kind, spelled_identity, status
+from karat.traces.normal import KINDS, STATUSES, kind, spelled_identity, status
 
 _OURS = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:')
 _NEVER = 1 << 63
@@ -168,33 +168,63 @@ def _read(request: Request) -> Records:
     for group in request.resource_spans:
         resource = flat(group.resource.attributes) if group.resource else {}
         for scoped in group.scope_spans:
-            scope = scoped.scope or Scope()
-            records += [_span(found, scope.name, scope.version, resource) for found in scoped.spans]
+            _read_spans(records, scoped, resource)
     for group in request.resource_logs:
         for scoped in group.scope_logs:
             records += map(_log, scoped.log_records)
     return records
 
 
-def _span(found: OtlpSpan, scope: str, version: str, resource: dict[str, Json]) -> Span:
-    state, start, end = found.status, found.start_time_unix_nano, found.end_time_unix_nano
-    parent, events = found.parent_span_id, found.events
-    # By position, in the order of the fields: names cost a third of the time.
-    return Span(
-        spelled_identity(found.trace_id),
-        spelled_identity(found.span_id),
-        (spelled_identity(parent) or None) if parent else None,
-        found.name,
-        kind(found.kind),
-        start if 0 < start < _NEVER else None,
-        end if 0 < end < _NEVER else None,
-        flat(found.attributes),
-        tuple(map(_event, events)) if events else (),
-        status(state.code) if state and state.code else "unset",
-        (state.message or None) if state else None,
-        scope,
-        version,
-        resource,
+def _read_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) -> None:
+    scope = scoped.scope or Scope()
+    name, version, spans = scope.name, scope.version, scoped.spans
+    ids = [found.span_id for found in spans]
+    regular = {*ids} if _are_regular(ids) else frozenset[str]()
+    raw = trace = None
+    for found in spans:
+        if found.trace_id != raw:
+            raw = found.trace_id
+            trace = spelled_identity(raw)
+        key, parent, state = found.span_id, found.parent_span_id, found.status
+        if key not in regular:
+            key = spelled_identity(key)
+        if parent not in regular:
+            parent = (spelled_identity(parent) or None) if parent else None
+        start, end, events = found.start_time_unix_nano, found.end_time_unix_nano, found.events
+        # By position, in the order of the fields: names cost a third of the time.
+        records.append(
+            Span(
+                trace or "",
+                key,
+                parent,
+                found.name,
+                KINDS.get(found.kind) or kind(found.kind),
+                start if 0 < start < _NEVER else None,
+                end if 0 < end < _NEVER else None,
+                flat(found.attributes),
+                tuple(map(_event, events)) if events else (),
+                (STATUSES.get(state.code) or status(state.code)) if state else "unset",
+                (state.message or None) if state else None,
+                name,
+                version,
+                resource,
+            )
+        )
+
+
+def _are_regular(ids: list[str]) -> bool:
+    """Whether all are sixteen hex digits in lower case and none is zero, told of all at once."""
+    joined = " ".join(ids)
+    try:
+        raw = bytes.fromhex(joined)
+    except ValueError:
+        return False
+    return (
+        len(joined) == 17 * len(ids) - 1
+        and len(raw) == 8 * len(ids)
+        and joined[16::17].count(" ") == len(ids) - 1
+        and joined.lower() == joined
+        and bytes(8) not in raw
     )
 
 
@@ -209,10 +239,10 @@ def _event(found: Event) -> SpanEvent:
 def _log(found: OtlpLog) -> LogRecord:
     held = flat(found.attributes)
     event = SpanEvent(
-        name=event_name(found.event_name, held),
-        time=_time(found.time_unix_nano) or _time(found.observed_time_unix_nano),
-        attributes=held,
-        body=_plain(found.body) if found.body else None,
+        found.event_name or event_name("", held),
+        _time(found.time_unix_nano) or _time(found.observed_time_unix_nano),
+        held,
+        _plain(found.body) if found.body else None,
     )
     return LogRecord(spelled_identity(found.trace_id), spelled_identity(found.span_id), event)
 
@@ -227,23 +257,25 @@ def event_name(name: Json, held: dict[str, Json]) -> str:
 
 def flat(pairs: list[KeyValue]) -> dict[str, Json]:
     """The attributes as a dict of plain values."""
-    return {
-        pair.key: text
-        if (text := (value := pair.value).string_value) is not None
-        else number
-        if (number := value.int_value) is not None
-        else _plain(value)
-        for pair in pairs
-    }
+    held: dict[str, Json] = {}
+    for pair in pairs:
+        value = pair.value
+        plain = value.string_value
+        held[pair.key] = plain if plain is not None else _plain(value)
+    return held
 
 
 def _plain(value: AnyValue) -> Json:
-    for held in (value.string_value, value.int_value, value.bool_value, value.bytes_value):
-        if held is not None:
-            return held
-    number = value.double_value
-    if number is not None:
-        return number if isfinite(number) else None
+    if value.string_value is not None:
+        return value.string_value
+    if value.int_value is not None:
+        return value.int_value
+    if value.bool_value is not None:
+        return value.bool_value
+    if value.bytes_value is not None:
+        return value.bytes_value
+    if value.double_value is not None:
+        return value.double_value if isfinite(value.double_value) else None
     if value.array_value is not None:
         return [_plain(item) for item in value.array_value.values]
     return flat(value.kvlist_value.values) if value.kvlist_value is not None else None
