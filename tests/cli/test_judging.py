@@ -228,3 +228,23 @@ def test_a_run_that_was_killed_asks_only_what_it_did_not_get(server: Serve):
     again = subprocess.run(program, check=False, stdout=subprocess.DEVNULL)
     assert again.returncode == 0
     assert len(judge.asked) - before == len(rows) - kept
+
+
+def test_a_real_model_judges_end_to_end():
+    Path("tact.toml").write_text(
+        'question = "Is the response polite?"\nscale = "yes/no"\ninputs = ["response"]\n', "utf-8"
+    )
+    Path("karat.toml").write_text('[judge]\nmodel = "local:smollm2"\nmax_tokens = 200\n', "utf-8")
+    row = json.loads(Path("support.explain.jsonl").read_text("utf-8-sig").splitlines()[0])
+    row = {key: row[key] for key in ("case_id", "agent_name", "question", "model_answer")}
+    Path("one.jsonl").write_text(f"{json.dumps(row)}\n", "utf-8")
+    command = ["run", "--golden", "one.jsonl", "-m", "tact.toml", "--format", "json"]
+    first, second = (CliRunner().invoke(karat, command) for _ in range(2))
+    found, again = made(first), made(second)
+    (score,) = found["cases"][0]["scores"]
+    assert 0 < score["value"] < 1
+    assert score["details"]["from"] == "token probabilities"
+    assert score["asked"]["input_tokens"] > 300
+    assert found["spending"]["tact"]["cost"] == 0.0
+    assert again["spending"]["tact"]["cached"] == 1
+    assert found["cases"] == again["cases"]

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import cast
@@ -13,6 +14,7 @@ from typing import cast
 import msgspec
 
 from karat.judges.model import RefusedError, Reply, Request
+from karat.judges.models.bounded import bounded
 from karat.judges.models.chat import Chat
 from karat.judges.models.endpoint import Endpoint
 from karat.judges.models.keys import Keys
@@ -58,7 +60,8 @@ class Local:
             self._chat = asyncio.create_task(self._start(self._chat))
         # Who gives up waiting does not stop the loading: the next question needs it too.
         chat = await asyncio.shield(self._chat)
-        return await chat.reply(request)
+        schema = bounded(request.schema, request.max_tokens)
+        return await chat.reply(replace(request, schema=schema))
 
     async def close(self) -> None:
         """End the process."""
