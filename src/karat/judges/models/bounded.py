@@ -9,9 +9,9 @@ from typing import Any, cast
 from karat.schema import Json
 
 _LONGEST = 400
-_LETTERS = 2.4
-"""Characters for each token of the limit that texts may have: a little less than come to a token,
-as the answer has more in it than its texts."""
+_LETTERS = 0.9
+"""Characters of texts for each token of the limit: numbers and codes come to hardly more than one a
+token, and there is more in an answer than its texts."""
 
 
 def bounded(schema: Mapping[str, Json], max_tokens: int) -> dict[str, Json]:
