@@ -100,3 +100,10 @@ def test_extra_that_brings_a_missing_package_is_named_and_has_it(
 def test_parameters_are_json_that_builds_the_same_metric():
     metric = ToolTrajectory(match_type=2, args="any")
     assert build(metric.name, parameters(metric), KNOWN) == metric
+
+
+def test_parameters_that_nobody_wrote_are_told_too():
+    stated = build("tool_trajectory_avg_score", {"match_type": "EXACT"}, KNOWN)
+    silent = build("tool_trajectory_avg_score", {}, KNOWN)
+    assert parameters(stated) == parameters(silent)
+    assert parameters(silent) == {"match_type": "EXACT", "ignore_args": False, "args": "exact"}

@@ -49,8 +49,10 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
 
 
 def parameters(metric: Metric) -> dict[str, Json]:
-    """The parameters of a metric as JSON, ready for `build`."""
-    return msgspec.to_builtins(metric)
+    """The parameters of a metric as JSON, ready for `build`. All of them: what is left at its
+    default decides a score as much as what was written."""
+    fields = dataclasses.fields(metric)  # pyright: ignore[reportArgumentType] - every metric is a dataclass
+    return {field.name: msgspec.to_builtins(getattr(metric, field.name)) for field in fields}
 
 
 def _check_imports(kind: type[Metric]) -> None:
