@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from karat.errors import UsageError
 from karat.judges import Budget
 from karat.judges.asking.budget import SpentError
+
+ROOT = Path(__file__).parents[3]
 
 
 async def call(budget: Budget, at_most: float, cost: float | None, seconds: float = 0.0) -> None:
@@ -50,7 +54,12 @@ def test_calls_are_counted_when_they_begin():
 
 
 def test_a_cost_cannot_be_limited_where_no_price_is_known():
-    with pytest.raises(UsageError, match="openai:unheard-of: no price is known"):
+    with pytest.raises(UsageError, match="openai:unheard-of: no price is known") as caught:
         Budget(max_cost=1.0).check_price("openai:unheard-of", None)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert "'karat[judge]' for prices" in (caught.value.hint or "")
+    assert any(one.startswith("genai-prices") for one in extras["judge"])
     Budget(max_calls=1).check_price("openai:unheard-of", None)
     Budget(max_cost=1.0).check_price("local:small.gguf", 0.0)
