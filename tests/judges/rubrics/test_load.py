@@ -118,6 +118,7 @@ def test_file_that_is_not_there_is_said(tmp_path: Path):
         ("scale = [1, 5]", "scale = [5, 1]", "line 3, scale: expected the lowest", "write [1, 5]"),
         ("scale = [1, 5]", "scale = 5", "scale: expected a scale, got 5", "yes/no"),
         ("scale = [1, 5]", 'scale = "yesno"', "scale: 'yesno' is none of", "did you mean 'yes/no'"),
+        ("scale = [1, 5]", 'scale = "maybe"', "scale: 'maybe' is none of", "[1, 5]"),
         ("scale = [1, 5]", "scale = [0, 1000]", "is too fine for a judge", None),
         ('"response"]', '"respons"]', "inputs[1]: unknown input 'respons'", "mean 'response'?"),
         ('inputs = ["user", "response"]', "", "'inputs' is missing", "such as inputs"),

@@ -81,7 +81,7 @@ def _scale(table: Table) -> tuple[Kind, float, float]:
         table.text("scale")
         raise table.missing("scale")
     if isinstance(written, str):
-        found = _one_of(table, "scale", _KINDS)
+        found = _one_of(table, "scale", _KINDS, hint=_SCALES)
         return found or "yes/no", 0.0, 1.0
     if not isinstance(written, list):
         raise table.error("scale", f"expected a scale, got {written!r:.60}", hint=_SCALES)
@@ -155,7 +155,7 @@ def _model(table: Table) -> str | None:
     return found
 
 
-def _one_of(table: Table, name: str, allowed: tuple[W, ...]) -> W | None:
+def _one_of(table: Table, name: str, allowed: tuple[W, ...], hint: str | None = None) -> W | None:
     """One of the words that are allowed; `None` if nothing is said."""
     found = table.text(name)
     if found is None:
@@ -164,7 +164,7 @@ def _one_of(table: Table, name: str, allowed: tuple[W, ...]) -> W | None:
         if word == found:
             return word
     near = nearest(found, allowed)
-    hint = f"did you mean {near!r}?" if near else None
+    hint = f"did you mean {near!r}?" if near else hint
     raise table.error(name, f"{found!r} is none of {', '.join(map(repr, allowed))}", hint=hint)
 
 
