@@ -7,7 +7,7 @@ records were split over files. Only spans that start and end together keep the o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from operator import attrgetter, lt
 
 import msgspec
 
@@ -71,27 +71,17 @@ def ordered(found: dict[str, Span]) -> tuple[Span, ...]:
 
 
 def _by_start(found: dict[str, Span]) -> tuple[Span, ...] | None:
-    """The usual case: all starts are known and differ, and no child starts before its parent."""
-    ordered: list[Span] = []
-    seen: set[str] = set()
-    last = 0
+    """The usual case: all starts and parents are known, no two starts are the same, and no child
+    starts before its parent. Asked of every trace, so the loops are those of the built-ins."""
+    spans = found.values()
+    starts = [span.start for span in spans]
+    started: dict[str | None, int | None] = dict(zip(found, starts, strict=True))
+    started[None] = 0
     try:
-        by_start = sorted(found.values(), key=_start)
-    except TypeError:  # one does not say when it started
+        is_usual = all(map(lt, map(started.get, [span.parent_id for span in spans]), starts))
+    except TypeError:  # a start or a parent is not known
         return None
-    for span in by_start:
-        start, parent = span.start, span.parent_id
-        if start is None or start == last:
-            return None
-        if parent in seen:
-            ordered.append(span)
-        elif parent in found:
-            return None
-        else:
-            ordered.append(_rooted(span))
-        seen.add(span.span_id)
-        last = start
-    return tuple(ordered)
+    return tuple(sorted(spans, key=_start)) if is_usual and len({*starts}) == len(starts) else None
 
 
 def _by_tree(found: dict[str, Span]) -> tuple[Span, ...]:

@@ -119,6 +119,8 @@ _KEYS = (
     "tool_args",
     "tool_results",
 )
+RESPONSES = ("gen_ai.response.id", "output.value")
+"""Where a span tells which response a model gave."""
 _SOURCES = ("inputs", "outputs", "transcripts", "model_inputs", "model_outputs")
 
 
@@ -145,6 +147,8 @@ class Convention:
     tool_ids: ClassVar[tuple[str, ...]] = ()
     tool_args: ClassVar[tuple[str, ...]] = ()
     tool_results: ClassVar[tuple[str, ...]] = ()
+    names_responses: bool = True
+    """Whether a model's span may tell which response it got."""
 
     @property
     def mapper(self) -> str:
@@ -161,6 +165,7 @@ class Convention:
             fields[name] = tuple(one for one in getattr(self, name) if one.is_there(attributes))
         kinds = (tuple(key for key in keys if key in attributes) for keys in self.tokens)
         fields["tokens"] = Tokens(*kinds)
+        fields["names_responses"] = any(key in attributes for key in RESPONSES)
         return found
 
     def role(self, span: Span) -> SpanRole | None:

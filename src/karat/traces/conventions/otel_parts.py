@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import msgspec
 
-from karat.schema import Json
 from karat.traces.conventions.blocks import PRINTED
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.said import ROLES, Call, Said, role_of
@@ -17,19 +16,13 @@ class _Text(msgspec.Struct, tag_field="type", tag="text", gc=False):
     content: str
 
 
-class _Call(msgspec.Struct, tag_field="type", tag="tool_call", gc=False):
-    name: str
-    id: str | None = None
-    arguments: Json = None
-
-
 class _Reasoning(msgspec.Struct, tag_field="type", tag="reasoning", gc=False):
     pass
 
 
 class _Message(msgspec.Struct, gc=False):
     role: str
-    parts: list[_Text | _Call | _Reasoning]
+    parts: list[_Text | Call | _Reasoning]
     finish_reason: str | None = None
 
 
@@ -49,23 +42,23 @@ def read(value: str) -> list[Said] | None:
     found: list[Said] = []
     for message in decoded:
         role = ROLES.get(message.role) or role_of(message.role)
-        said = Said(role, None, [], [], message.finish_reason)
-        if role == "tool" or not _fill(said, message.parts):
+        if role == "tool":
             return None
+        said = Said(role, None, [], [], message.finish_reason)
+        for part in message.parts:
+            if type(part) is _Text:
+                if part.content.startswith(_LOOK):
+                    return None
+                if said.text is None:
+                    said.text = part.content
+                else:
+                    said.add(part.content)
+            elif type(part) is Call:
+                if type(part.args) is str:
+                    if part.args == "":
+                        return None
+                    part.args = loads(part.args)
+                part.id = part.id or None
+                said.calls.append(part)
         found.append(said)
     return found
-
-
-def _fill(said: Said, parts: list[_Text | _Call | _Reasoning]) -> bool:
-    for part in parts:
-        if type(part) is _Call:
-            args = part.arguments
-            if args == "":
-                return False
-            args = loads(args) if type(args) is str else args
-            said.calls.append(Call(part.name, args, part.id or None))
-        elif type(part) is _Text:
-            if part.content.startswith(_LOOK):
-                return False
-            said.add(part.content)
-    return True

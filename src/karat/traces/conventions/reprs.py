@@ -67,7 +67,7 @@ def execution(text: str) -> Execution | None:
 
 def is_object(text: str) -> bool:
     """Whether a text is a printed object rather than something that was said."""
-    return _OBJECT.match(text) is not None
+    return ("=" in text or text.startswith("<")) and _OBJECT.match(text) is not None
 
 
 def crew_arguments(text: str) -> str | None:

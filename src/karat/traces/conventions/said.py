@@ -11,12 +11,14 @@ from karat.schema import Json
 Role = Literal["system", "user", "assistant", "tool", "other"]
 
 
-class Call(msgspec.Struct, gc=False):
-    """A tool call that a model asked for; `args` as they were recorded."""
+class Call(
+    msgspec.Struct, tag_field="type", tag="tool_call", rename={"args": "arguments"}, gc=False
+):
+    """A tool call that a model asked for; `args` as they were recorded. OTel's part is one."""
 
     name: str
-    args: Json
-    id: str | None
+    args: Json = None
+    id: str | None = None
 
 
 class Result(msgspec.Struct, gc=False):

@@ -111,8 +111,14 @@ _AROUND_ANSWERS = (
 )
 
 
+_WRAPPED = ("{", "[", '"', " ", "\n", "content=", "null", "status='", _SDK_FAILURE, "meta=")
+"""How a text begins that is more than what the tool said."""
+
+
 def answer(value: Json) -> Answer:
     """The result itself, out of a serialized tool message or a list of blocks."""
+    if type(value) is str and not value.startswith(_WRAPPED):
+        return Answer(value)
     found = loads(value)
     if isinstance(found, list) and len(found) == 1 and _is_choice(found[0]):
         found = found[0]

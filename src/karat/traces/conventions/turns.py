@@ -38,6 +38,8 @@ def turn(work: Work) -> Turn:
 
 def _times(work: Work) -> tuple[int | None, int | None]:
     """When the turn began and ended; an owner that was recorded without times is asked no more."""
+    if work.owner and work.owner.span.start is not None:
+        return work.owner.span.start, work.owner.span.end
     spans = [work.owner.span] if work.owner else work.roots
     if spans[0].start is None:
         parts = [*work.owners, *(model.outer for model in work.models), *work.tools]

@@ -74,7 +74,9 @@ def sort(readings: list[Reading]) -> Work:
         if role == "tool":
             tools.append(reading)
         elif role == "model":
-            outer = reading.place.model or _twin(reading, answered)
+            outer = reading.place.model
+            if outer is None and reading.convention.names_responses:
+                outer = _twin(reading, answered)
             if outer is None:
                 parts.setdefault(id(reading), [reading])
             else:
