@@ -71,17 +71,19 @@ def ordered(found: dict[str, Span]) -> tuple[Span, ...]:
 
 
 def _by_start(found: dict[str, Span]) -> tuple[Span, ...] | None:
-    """The usual case: all starts and parents are known, no two starts are the same, and no child
-    starts before its parent. Asked of every trace, so the loops are those of the built-ins."""
+    """The usual case: all starts are known and differ, and no child starts before its parent."""
     spans = found.values()
-    starts = [span.start for span in spans]
-    started: dict[str | None, int | None] = dict(zip(found, starts, strict=True))
-    started[None] = 0
-    try:
-        is_usual = all(map(lt, map(started.get, [span.parent_id for span in spans]), starts))
-    except TypeError:  # a start or a parent is not known
+    starts = [span.start for span in spans if span.start is not None]
+    if len({*starts}) < len(found):
         return None
-    return tuple(sorted(spans, key=_start)) if is_usual and len({*starts}) == len(starts) else None
+    parents = [span.parent_id for span in spans]
+    started: dict[str | None, int] = dict(zip(found, starts, strict=True))
+    if not all(map(lt, [started.get(parent, 0) for parent in parents], starts)):
+        return None
+    by_start = sorted(spans, key=_start)
+    if {*parents}.difference(found) <= {None}:
+        return tuple(by_start)
+    return tuple([span if span.parent_id in found else _rooted(span) for span in by_start])
 
 
 def _by_tree(found: dict[str, Span]) -> tuple[Span, ...]:

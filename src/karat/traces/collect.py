@@ -16,6 +16,7 @@ from karat.schema import Problem, Span, Trace
 from karat.traces.assemble import spans_of, whole
 from karat.traces.conventions import to_traces
 from karat.traces.formats import LogRecord, Record
+from karat.traces.formats.otlp import Records
 from karat.traces.source import Report
 from karat.traces.spill import Slot, Spill
 from karat.traces.stream import Chunk, Place, Stream, again
@@ -123,6 +124,9 @@ class Collector:
             self._take(records, place, chunk.file)
 
     def _take(self, records: Iterable[Record], place: Place | None, file: int) -> None:
+        if isinstance(records, Records) and records.trace_id is not None:
+            self._touched(records.trace_id, place, file).records += records
+            return
         last: str | None = None
         held: list[Span | LogRecord] = []
         for record in records:

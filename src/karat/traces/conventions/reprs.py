@@ -109,6 +109,8 @@ def langchain_message(text: str) -> Printed | None:
 
 
 def _unquoted(value: str) -> str:
+    if "\\" not in value and value[:1] in ("'", '"') and value.find(value[0], 1) == len(value) - 1:
+        return value[1:-1]
     try:
         found: object = ast.literal_eval(value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -153,6 +153,9 @@ _json = msgspec.json.Decoder()
 class Records(list[Span | LogRecord]):
     """The spans and log records of one request."""
 
+    trace_id: str | None = None
+    """The trace that all of them belong to, if it is one."""
+
 
 def decode(raw: bytes) -> Records | Json:
     """One JSON value; raises `msgspec.DecodeError` as the plain decoder does.
@@ -170,26 +173,34 @@ def decode(raw: bytes) -> Records | Json:
 
 def _read(request: Request) -> Records:
     records = Records()
+    traces: set[str] = set()
     for group in request.resource_spans:
         resource = flat(group.resource.attributes) if group.resource else {}
         for scoped in group.scope_spans:
-            _read_spans(records, scoped, resource)
+            traces |= _read_spans(records, scoped, resource)
     for group in request.resource_logs:
         for scoped in group.scope_logs:
-            records += map(_log, scoped.log_records)
+            logs = [_log(found) for found in scoped.log_records]
+            traces |= {log.trace_id for log in logs}
+            records += logs
+    if len(traces) == 1:
+        records.trace_id = traces.pop()
     return records
 
 
-def _read_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) -> None:
+def _read_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) -> set[str]:
+    """Adds the spans of one instrumentation to the records, and tells which traces they are of."""
     scope = scoped.scope or Scope()
     name, version, spans = scope.name, scope.version, scoped.spans
     ids = [found.span_id for found in spans]
     regular = {*ids} if _are_regular(ids) else frozenset[str]()
-    raw = trace = None
+    traces: set[str] = set()
+    raw, trace = None, ""
     for found in spans:
         if found.trace_id != raw:
             raw = found.trace_id
             trace = spelled_identity(raw)
+            traces.add(trace)
         key, parent, state = found.span_id, found.parent_span_id, found.status
         if key not in regular:
             key = spelled_identity(key)
@@ -199,7 +210,7 @@ def _read_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json])
         # By position, in the order of the fields: names cost a third of the time.
         records.append(
             Span(
-                trace or "",
+                trace,
                 key,
                 parent,
                 found.name,
@@ -215,6 +226,7 @@ def _read_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json])
                 resource,
             )
         )
+    return traces
 
 
 def _are_regular(ids: list[str]) -> bool:
@@ -255,8 +267,10 @@ def flat(pairs: list[KeyValue]) -> dict[str, Json]:
     held: dict[str, Json] = {}
     for pair in pairs:
         value = pair.value
-        plain = value.string_value
-        held[pair.key] = plain if plain is not None else _plain(value)
+        if (plain := value.string_value) is not None or (plain := value.int_value) is not None:
+            held[pair.key] = plain
+        else:
+            held[pair.key] = _plain(value)
     return held
 
 
