@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from bench.measure import OURS, PEERS, peak_memory, reported
 from bench.recordings import recordings
 from bench.row import Number, Row, at_most, faster
+from bench.sessions import recordings as sessions
 
 _OURS = """
 import sys, time
@@ -48,12 +50,22 @@ found = read(sys.argv[1])
 print(time.perf_counter() - start)
 assert found
 """
+_HEARD = """
+import logging, sys
+from agentevals.genai.extract import extract_conversation
+from agentevals.loader import load_traces
+logging.disable(logging.CRITICAL)
+found = [extract_conversation([trace], trace.trace_id) for trace in load_traces(sys.argv[1])]
+heard = [one for one in found if any(turn.user_input for turn in one.turns)]
+print(len(heard) / len(found))
+"""
 
 
 def measure() -> Iterator[Row]:
     """A small file is read before the clock starts."""
     yield _next_to_decoding()
-    yield _next_to_agentevals()
+    yield _next_to_agentevals(sessions("medium", traces=600, tools=6, words=220), "OTel GenAI")
+    yield _next_to_agentevals(recordings(20), "captures of all conventions")
     yield _memory()
     yield _cores()
 
@@ -73,15 +85,16 @@ def _next_to_decoding() -> Row:
     )
 
 
-def _next_to_agentevals() -> Row:
-    files = (recordings(20), recordings(1))
+def _next_to_agentevals(file: Path, what: str) -> Row:
+    """Whoever hears less has less to do, so the row says how much that is."""
     commands = {
-        "karat": [OURS, "-c", _OURS, *files, "1"],
-        "agentevals": [PEERS, "-c", _AGENTEVALS, *files],
+        "karat": [OURS, "-c", _OURS, file, recordings(1), "1"],
+        "agentevals": [PEERS, "-c", _AGENTEVALS, file, recordings(1)],
     }
-    best = reported(commands, repeats=2)
+    best = reported(commands, repeats=3)
+    heard = reported({"agentevals": [PEERS, "-c", _HEARD, file]}, repeats=1)["agentevals"]
     return faster(
-        "Reading 20 MB of OTLP JSON lines into turns, one core",
+        f"Reading 20 MB of {what} into turns, one core (agentevals hears the user in {heard:.0%})",
         Number(name="karat", value=best["karat"], unit="s"),
         Number(name="agentevals 0.11", value=best["agentevals"], unit="s"),
         target=12,

@@ -17,9 +17,10 @@ _BOTH = (*_TRAJECTORY, *_ROUGE)
 _AGENTEVALS = PEERS.parent / "agentevals"
 _ORJSON = """
 import sys, time, orjson
-data = open(sys.argv[1], "rb").read()
+with open(sys.argv[1], "rb") as file:
+    lines = file.readlines()
 start = time.process_time()
-for line in data.splitlines():
+for line in lines:
     orjson.loads(line)
 print(time.process_time() - start)
 """

@@ -41,24 +41,27 @@ def read(value: str) -> list[Said] | None:
         return None
     found: list[Said] = []
     for message in decoded:
-        role = ROLES.get(message.role) or role_of(message.role)
-        if role == "tool":
+        said = _said(message)
+        if said is None:
             return None
-        said = Said(role, None, [], [], message.finish_reason)
-        for part in message.parts:
-            if type(part) is _Text:
-                if part.content.startswith(_LOOK):
-                    return None
-                if said.text is None:
-                    said.text = part.content
-                else:
-                    said.add(part.content)
-            elif type(part) is Call:
-                if type(part.args) is str:
-                    if part.args == "":
-                        return None
-                    part.args = loads(part.args)
-                part.id = part.id or None
-                said.calls.append(part)
         found.append(said)
     return found
+
+
+def _said(message: _Message) -> Said | None:
+    role = ROLES.get(message.role) or role_of(message.role)
+    if role == "tool":
+        return None
+    said = Said(role, None, [], [], message.finish_reason)
+    for part in message.parts:
+        if type(part) is _Text:
+            if part.content.startswith(_LOOK):
+                return None
+            said.add(part.content)
+        elif type(part) is Call:
+            if part.args == "":
+                return None
+            part.args = loads(part.args)
+            part.id = part.id or None
+            said.calls.append(part)
+    return said

@@ -13,11 +13,6 @@ from karat.traces.conventions.detect import explain
 from karat.traces.conventions.said import Said
 
 
-_OWNERS = ("agent", "workflow")
-_STEPS = ("chain", "retriever")
-"""Roles of spans that change nothing for what is below them."""
-
-
 class Reading(msgspec.Struct, eq=False, gc=False):
     """A span that plays a part, and what is around it."""
 
@@ -76,36 +71,45 @@ def read(spans: Sequence[Span], *, late: bool = False) -> list[Reading]:
 
     `late` if parents that come after their children are known not to be there.
     """
-    # Most spans have no children: what is around those is made when the first one comes.
     places: dict[str | None, Place | Reading] = {}
     readings: list[Reading] = []
     for span in spans:
-        above = places.get(span.parent_id)
+        parent = span.parent_id
+        above = places.get(parent)
         if above is None:
-            if span.parent_id is not None and not late:
+            if parent is not None and not late:
                 return _read_late(spans)
             above = Place(span)
         elif isinstance(above, Reading):
-            above = places[span.parent_id] = _within(above)
+            # Most spans have no children: what is around those is made when the first one comes.
+            above = places[parent] = _within(above)
         explained = None if above.skip else explain(span)
         if explained is None:
             places[span.span_id] = above
             continue
         known, convention, role = explained
-        if role == "skip":
-            places[span.span_id] = Place(above.root, skip=True)
-            continue
         reading = Reading(known, convention, role, above)
         readings.append(reading)
-        if role == "model":
-            if above.nearest is not None:
-                above.nearest.leaf = False
-        elif role in _OWNERS:
-            reading.name = convention.agent(known)
-            if reading.name is None:  # a run around agents, such as `Agent workflow`
-                reading.role = "workflow"
-        places[span.span_id] = above if role in _STEPS else reading
+        places[span.span_id] = reading if role == "tool" else _entered(reading, readings)
     return readings
+
+
+def _entered(reading: Reading, readings: list[Reading]) -> Place | Reading:
+    """What is around the children of a span, or the reading that `_within` makes it of."""
+    role, place = reading.role, reading.place
+    if role == "model":
+        if place.nearest is not None:
+            place.nearest.leaf = False
+        return reading
+    if role == "agent" or role == "workflow":
+        reading.name = reading.convention.agent(reading.span)
+        if reading.name is None:  # a run around agents, such as `Agent workflow`
+            reading.role = "workflow"
+        return reading
+    if role == "skip":
+        readings.pop()
+        return Place(place.root, skip=True)
+    return place
 
 
 def _read_late(spans: Sequence[Span]) -> list[Reading]:
