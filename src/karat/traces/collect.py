@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import takewhile
 
 import msgspec
 
@@ -125,7 +126,7 @@ class Collector:
 
     def _take(self, records: Iterable[Record], place: Place | None, file: int) -> None:
         if isinstance(records, Records) and records.trace_id is not None:
-            self._touched(records.trace_id, place, file).records += records
+            self._take_one(records.trace_id, records, place, file)
             return
         last: str | None = None
         held: list[Span | LogRecord] = []
@@ -137,6 +138,17 @@ class Collector:
                 last = record.trace_id
                 held = self._touched(last, place, file).records
             held.append(record)
+
+    def _take_one(self, key: str, records: Records, place: Place | None, file: int) -> None:
+        """The usual case: a value that holds records of one trace, and often all of them."""
+        made = self.made
+        is_new = key not in self.open and key not in made.spans and key not in made.late
+        if is_new and place is not None and not self.window and (spans := whole(records)):
+            self.held -= self.charge
+            self.charge = 0
+            made.spans[key] = self._mapped(key, spans, file, (place,))
+        else:
+            self._touched(key, place, file).records += records
 
     def _next(self, place: Place | None) -> None:
         """Between values is the time to let go: no span of a value is missing then."""
@@ -166,12 +178,13 @@ class Collector:
 
     def _close_whole(self) -> None:
         """Traces of the latest value that lack nothing, while they are still at hand."""
-        for key, group in list(self.open.items())[::-1]:
-            if group.places[-1] is not self.place:
-                break
-            if self.place is not None and (spans := whole(group.records)):
+        latest = takewhile(
+            lambda item: item[1].places[-1] is self.place, reversed(self.open.items())
+        )
+        for key, group in list(latest) if self.place is not None else ():
+            if spans := whole(group.records):
                 self._close_open(key, group, spans)
-            elif self.place is not None and _is_whole(group.records):
+            elif _is_whole(group.records):
                 self._close_open(key, group)
         if self.held > HELD:
             self._let_go()
