@@ -32,10 +32,9 @@ def assemble(
 def whole(records: Sequence[Span | LogRecord]) -> tuple[Span, ...] | None:
     """The spans of a trace of which all are there: a root, every parent, and nothing else."""
     found = _once(records)
-    if found is None:
+    if found is None or {span.parent_id for span in found.values()}.difference(found) != {None}:
         return None
-    parents = {span.parent_id for span in found.values()}
-    return ordered(found) if parents.difference(found) == {None} else None
+    return ordered(found)
 
 
 def spans_of(key: str, records: Sequence[Span | LogRecord]) -> tuple[Span, ...]:

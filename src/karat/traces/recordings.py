@@ -78,13 +78,15 @@ def in_order(made: Collected) -> list[Session]:
         if found.slot is not None:
             named = found.conversation
             grouped.setdefault(("c", named) if named else ("t", found.id), []).append(found)
-    ordered = sorted((min(one.start for one in group), key) for key, group in grouped.items())
+    for group in grouped.values():
+        if len(group) > 1:
+            group.sort(key=lambda found: (found.start, found.id, found.digest))
+    ordered = sorted([(group[0].start, key) for key, group in grouped.items()])
     return [_session(key[1], grouped[key]) for _, key in ordered]
 
 
 def _session(name: str, group: list[Found]) -> Session:
-    group.sort(key=lambda found: (found.start, found.id, found.digest))
-    return Session(name, tuple(found.slot for found in group if found.slot is not None))
+    return Session(name, tuple([found.slot for found in group if found.slot is not None]))
 
 
 def _once(told: Iterable[Found]) -> Iterator[Found]:
@@ -102,7 +104,7 @@ def _once(told: Iterable[Found]) -> Iterator[Found]:
 def _joined(name: str, traces: list[Trace]) -> Trace:
     """One trace of a session; the ids of what it was joined from are kept."""
     joined = next(sessions(traces)) if len(traces) > 1 else traces[0]
-    ids = list(dict.fromkeys(trace.id for trace in traces))
+    ids = list(dict.fromkeys([trace.id for trace in traces]))
     if ids == [name]:
         return joined
     attributes = joined.attributes | {"trace_ids": list[Json](ids)}

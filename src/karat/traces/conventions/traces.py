@@ -22,14 +22,14 @@ def to_traces(
 ) -> list[Trace]:
     """What the agent did, by spans of one trace id in the order of time; none if it did nothing."""
     readings = read(spans)
-    if _WORK.isdisjoint([reading.role for reading in readings]):
+    if not any(reading.role in _WORK for reading in readings):
         return []
     works = [sort(part) for part in split(readings)]
     turns = [turn(work) for work in works]
     convention = _convention(readings)
-    sources = dict[str, str]()
-    for work in reversed(works):
-        sources.update(work.sources)
+    sources = works[0].sources
+    for work in works[1:]:
+        sources = work.sources | sources
     root = readings[0].place.root
     return [
         Trace(
