@@ -83,7 +83,8 @@ def _in_processes(
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    context = multiprocessing.get_context("forkserver")
+    can_fork = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if can_fork else "spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(work,)) as pool:
         try:
             yield from _as_completed(pool, todo, ahead=2 * jobs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -61,19 +61,20 @@ class Shelf:
     """Takes traces back from where they were put."""
 
     def __init__(self) -> None:
-        self.files: dict[str, int] = {}
+        self.files: dict[str, FileIO] = {}
 
     def take(self, slot: Slot) -> Trace:
         """The trace in a slot."""
         if isinstance(slot, Trace):
             return slot
-        handle = self.files.get(slot.path)
-        if handle is None:
-            handle = self.files[slot.path] = os.open(slot.path, os.O_RDONLY)
-        return _decoder.decode(os.pread(handle, slot.size, slot.start))
+        file = self.files.get(slot.path)
+        if file is None:
+            file = self.files[slot.path] = FileIO(slot.path)
+        file.seek(slot.start)
+        return _decoder.decode(file.read(slot.size))
 
     def close(self) -> None:
         """Close what was opened."""
-        for handle in self.files.values():
-            os.close(handle)
+        for file in self.files.values():
+            file.close()
         self.files.clear()
