@@ -28,7 +28,8 @@ def sufficiency(
 
     `lacks` says of a need why a trace does not meet it, and `None` if it does.
     """
-    reasons = {need: lacks(need, trace) for wanted in needs.values() for need in wanted}
+    several = dict.fromkeys(need for wanted in needs.values() for need in wanted)
+    reasons = {need: lacks(need, trace) for need in several}
     supports: dict[str, str | None] = {}
     hints: dict[str, str] = {}
     for metric, wanted in needs.items():
