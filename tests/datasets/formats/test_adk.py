@@ -216,3 +216,14 @@ def test_whatever_we_convert_to_adk_loads_there_and_keeps_its_carried_rest(
     carried = [case.get("karat") for case in document["eval_cases"]]
     assert [case.get("karat") for case in kept] == carried
     assert validate(path, formats).valid
+
+
+@pytest.mark.parametrize(("data", "expected"), [({}, ()), ({"tool_uses": []}, ()), (None, None)])
+def test_empty_intermediate_data_expects_no_calls_and_none_says_nothing(
+    tmp_path: Path, data: Any, expected: tuple[()] | None
+):
+    asked = {"user_content": {"parts": [{"text": "Are you open?"}]}, "intermediate_data": data}
+    cases = [{"eval_id": "hours", "conversation": [asked]}]
+    path = tmp_path / "hours.json"
+    path.write_text(json.dumps({"eval_set_id": "shop", "eval_cases": cases}))
+    assert read(path).cases[0].turns[0].tool_calls == expected

@@ -185,8 +185,8 @@ def _read_way(data: IntermediateData) -> _Way:
     if data.invocation_events is not UNSET:
         return _read_events(data.invocation_events)
     uses, responses, said = data.tool_uses, data.tool_responses, data.intermediate_responses
-    return (
-        None if uses is UNSET else tuple([_read_call(use) for use in uses]),
+    return (  # google-adk leaves empty lists out: no `tool_uses` beside the rest are none
+        () if uses is UNSET else tuple([_read_call(use) for use in uses]),
         tuple([_read_result(response) for response in responses]) if responses else (),
         tuple([Message(agent=agent, text=_joined(parts)) for agent, parts in said]) if said else (),
     )
