@@ -44,11 +44,12 @@ def calls_of(content: Json, *, agent: str | None = None, at: int | None = None) 
 
 
 def call_of(item: dict[str, Json], *, agent: str | None = None, at: int | None = None) -> ToolCall:
-    """One function call; absent arguments are none, for ADK leaves empty ones out."""
+    """One function call. Absent arguments stay absent: to ADK they are not empty ones, which it
+    writes out."""
     held = folded(item)
     return ToolCall(
         name=text(held.get("name")) or "",
-        args=held.get("args", {}),
+        args=held.get("args"),
         id=text(held.get("id")) or None,
         agent=agent,
         start=at,
@@ -151,7 +152,7 @@ def turn_of(invocation: Json) -> Turn:
         dialogue.user(said)
     _tell_steps(dialogue, folded(table(held.get("intermediatedata"))))
     _tell_times(dialogue, held)
-    final = text_of(held.get("finalresponse"))
+    final = _answer(held.get("finalresponse"))
     if final is None:
         dialogue.leave_unanswered()
     elif final != dialogue.last:
@@ -159,6 +160,12 @@ def turn_of(invocation: Json) -> Turn:
     turn = next(iter(dialogue.turns()), Turn(tool_calls=()))
     app = folded(table(held.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
+
+
+def _answer(content: Json) -> str | None:
+    """A response that is there and says nothing aloud is empty, not unrecorded."""
+    said = text_of(content)
+    return "" if said is None and parts_of(content) else said
 
 
 def _tell_steps(dialogue: Dialogue, data: dict[str, Json]) -> None:
@@ -195,7 +202,7 @@ def session_of(item: Json, *, source: str, case: str | None = None) -> Trace:
         turns=turns_of(events),
         source=source,
         convention="adk",
-        mapper="adk-events@1",
+        mapper="adk-events@2",
         conversation=session or None,
         case=case,
         state=state if isinstance(state, dict) else state_of(events) or None,

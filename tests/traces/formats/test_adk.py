@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Message, Trace, Usage
+import pytest
+
+from karat.schema import Json, Message, ToolCall, Trace, Usage
 from karat.traces.formats import read_items
 
 USER: dict[str, Json] = {
@@ -173,5 +175,22 @@ def test_the_older_intermediate_data_tell_too():
     )
     (turn,) = found.turns
     assert (turn.response, [m.text for m in turn.messages]) == (None, ["One moment."])
-    assert [(c.name, c.args) for c in turn.tool_calls or ()] == [("find_order", {})]
+    assert [(c.name, c.args) for c in turn.tool_calls or ()] == [("find_order", None)]
     assert [(r.name, r.error) for r in turn.tool_results] == [("find_order", "no such order")]
+
+
+@pytest.mark.parametrize(
+    ("written", "args"), [({"args": {}}, {}), ({"args": None}, None), ({}, None)]
+)
+def test_absent_arguments_are_not_empty_ones(written: dict[str, Json], args: Json):
+    uses: Json = [{"name": "list_orders", **written}]
+    found = read(
+        history({"user_content": USER["content"], "intermediate_data": {"toolUses": uses}})
+    )
+    assert found.turns[0].tool_calls == (ToolCall(name="list_orders", args=args),)
+
+
+def test_a_response_without_text_is_empty_and_not_unrecorded():
+    final: Json = {"parts": [{"function_call": {"name": "find_order", "args": {}}}]}
+    found = read(history({"user_content": USER["content"], "final_response": final}))
+    assert (found.turns[0].response, found.turns[0].tool_calls) == ("", ())
