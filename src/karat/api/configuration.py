@@ -51,15 +51,16 @@ def under_flags(
 ) -> Config:
     """The config with all that was asked for beside it."""
     for one in found.others:  # settings of a metric that does not exist are settings of nothing
-        made_metric(one)
-    chosen = {one.name: one for one in [found.choice(name) for name in metrics] or found.metrics}
+        made_metric(_from(found, one))
+    asked = [found.choice(name) for name in metrics] or found.metrics
+    chosen = {one.name: _from(found, one) for one in asked}
     for name, text in (thresholds or {}).items():
         chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))
     for key, text in (params or {}).items():
         name, _, field = key.partition(".")
         one = _asked(chosen, name)
         changed = one.params | {field: _value(text)}
-        chosen[name] = msgspec.structs.replace(one, params=changed)
+        chosen[name] = msgspec.structs.replace(one, params=changed, source=None)
     if contracts:
         one = _asked(chosen, "contract")
         schemas: Json = _schemas(contracts)
@@ -73,6 +74,11 @@ def under_flags(
         golden=str(golden) if golden else found.golden,
         profile=profile or found.profile,
     )
+
+
+def _from(found: Config, one: MetricChoice) -> MetricChoice:
+    written = one in (*found.metrics, *found.others)
+    return msgspec.structs.replace(one, source=found.source) if written else one
 
 
 def _judge(

@@ -102,7 +102,8 @@ def _refused(name: str, kind: type[Metric], error: msgspec.ValidationError) -> U
         words = _words(get_type_hints(kind)[place])
         message = f"found {found[1]}, expected one of {', '.join(map(str, words))}"
         hint = _likely(found[1].strip("'"), map(str, words))
-    return UsageError(f"metric {name!r}: {place}: {message}" if path else message, hint=hint)
+    told = f"{place}: {message}" if path else message
+    return UsageError(f"metric {name!r}: {told}", hint=hint)
 
 
 _ABSENT = re.compile(r"Object missing required field `(\w+)`")
