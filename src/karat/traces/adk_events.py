@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from karat.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn
+from karat.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
 from karat.traces.dialogue import Dialogue
 from karat.traces.normal import derived_id, instant
 from karat.traces.shape import first, folded, parsed, rows, table, tables, text
@@ -114,13 +114,13 @@ def _tell(dialogue: Dialogue, event: dict[str, Json]) -> None:
 
 def _model(dialogue: Dialogue, event: dict[str, Json], author: str) -> None:
     usage = gemini_usage_of(event.get("usagemetadata"))
-    if usage is None:
+    if usage is None and not {"usagemetadata", "modelversion"} & event.keys():
         return
     reason = event.get("finishreason")
     dialogue.model(
         ModelCall(
             model=text(event.get("modelversion")),
-            usage=usage,
+            usage=usage or Usage(),
             agent=author or None,
             finish_reason=text(reason),
             end=instant(event.get("timestamp")),
@@ -151,13 +151,12 @@ def turn_of(invocation: Json) -> Turn:
     if said is not None:
         dialogue.user(said)
     _tell_steps(dialogue, folded(table(held.get("intermediatedata"))))
-    _tell_times(dialogue, held)
     final = _answer(held.get("finalresponse"))
     if final is None:
         dialogue.leave_unanswered()
     elif final != dialogue.last:
         dialogue.say("", final)
-    turn = next(iter(dialogue.turns()), Turn(tool_calls=()))
+    turn = _timed(next(iter(dialogue.turns()), Turn(tool_calls=())), held)
     app = folded(table(held.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
 
@@ -183,12 +182,15 @@ def _tell_steps(dialogue: Dialogue, data: dict[str, Json]) -> None:
                 pass
 
 
-def _tell_times(dialogue: Dialogue, held: dict[str, Json]) -> None:
+def _timed(turn: Turn, held: dict[str, Json]) -> Turn:
+    """The turn with its times. How long it took is measured apart from when it began, and one of
+    them may be known alone: a turn that is timed and not dated begins at 0."""
     start = instant(held.get("creationtimestamp"))
     duration = held.get("duration")
-    dialogue.at(start)
-    if start is not None and isinstance(duration, int | float) and 0 <= duration < 1e9:
-        dialogue.at(start + int(duration * 1e9))
+    if isinstance(duration, int | float) and 0 <= duration < 1e9:
+        begun = start or 0
+        return msgspec.structs.replace(turn, start=begun, end=begun + round(duration * 1e9))
+    return msgspec.structs.replace(turn, start=start) if turn.start is None else turn
 
 
 def session_of(item: Json, *, source: str, case: str | None = None) -> Trace:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from karat.schema import Json, Trace
+from karat.schema import Json, Trace, Turn
 from karat.traces.adk_events import session_of, turn_of
 from karat.traces.shape import folded, parsed, table, tables, text
 
@@ -43,13 +43,28 @@ def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
     if not folded(table(details)).get("events"):
         turns = [folded(table(turn)) for turn in tables(result.get(_PER_TURN))]
         actual = tuple(turn_of(turn.get("actualinvocation")) for turn in turns)
-        trace = msgspec.structs.replace(trace, turns=actual)
+        trace = msgspec.structs.replace(trace, turns=_in_time(actual))
     return msgspec.structs.replace(
         trace,
         id=session or (trace.conversation or f"{run}/{case}"),
         conversation=session or trace.conversation,
         attributes=trace.attributes | _about(result, run),
     )
+
+
+def _in_time(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Turns that are timed and not dated begin where the one before ends."""
+    dated = [place for place, turn in enumerate(turns) if turn.start]
+    leading = turns[: dated[0]] if dated else ()
+    now = (turns[dated[0]].start or 0 if dated else 0) - sum(turn.end or 0 for turn in leading)
+    placed: list[Turn] = []
+    for turn in turns:
+        start, end = turn.start, turn.end
+        if start == 0 and end is not None:
+            start, end = now, now + end
+        placed.append(msgspec.structs.replace(turn, start=start, end=end))
+        now = end or now
+    return tuple(placed)
 
 
 def _about(result: dict[str, Json], run: str) -> dict[str, Json]:
