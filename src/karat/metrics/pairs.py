@@ -24,8 +24,11 @@ def pairs(case: Case, trace: Trace) -> Iterator[Pair]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean, summed from left to right as ADK does."""
-    return sum(values) / len(values)
+    """The mean, summed from left to right as ADK does; `sum` does that only before Python 3.12."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total / len(values)
 
 
 def per_turn(
