@@ -15,6 +15,7 @@ import msgspec
 from karat.analysis.summary import summarise
 from karat.api.judging import Panel, made_metric
 from karat.api.loading import PathName, load
+from karat.api.rows import rows
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
 from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
@@ -189,7 +190,7 @@ def _row_batches(dataset: Dataset | None) -> list[Batch]:
 
 
 def _recorded(cases: Sequence[Case]) -> list[Pair]:
-    return [Pair(case, case.recording, "the same row") for case in cases if case.recording]
+    return list(rows(cases))
 
 
 def _journal_path(paths: Sequence[Path], dataset: Dataset | None, plan: Plan) -> Path:

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from karat.schema import Json, Span, Usage
+import msgspec
+
+from karat.schema import Span, Usage
 from karat.traces.conventions import messages
 from karat.traces.conventions.convention import Source, SpanRole
-from karat.traces.conventions.decoding import integer, loads
+from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.said import Said
+from karat.traces.usage import gemini_usage_of
 
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
+MARKS = (
+    "gcp.vertex.agent.event_id",
+    "gcp.vertex.agent.session_id",
+    "gcp.vertex.agent.invocation_id",
+    _REQUEST,
+    _RESPONSE,
+    "gcp.vertex.agent.tool_call_args",
+    "gcp.vertex.agent.tool_response",
+)
+"""Attributes that only ADK writes; not every span has all of them."""
 _ASIDES = ("For context:", "Continue processing previous requests", "Handle the requests as spec")
 """What ADK itself says in the user's name, when agents hand over."""
 
@@ -36,6 +49,7 @@ class Adk(GenAi):
     """Google's Agent Development Kit. Its output tokens hold the reasoning tokens from 2.x on."""
 
     name: ClassVar[str] = "adk"
+    version: ClassVar[int] = 2
 
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
     inputs: ClassVar = (Source(_REQUEST, _asked, None, (_REQUEST,)), *GenAi.inputs)
@@ -66,26 +80,27 @@ class Adk(GenAi):
         response = span.attributes.get(_RESPONSE)
         if not isinstance(response, str) or "usage_metadata" not in response:
             return found
-        if found.input_tokens is not None and not _tells_more(response):
+        if found.input_tokens is not None and not any(kind in response for kind in _ONLY_THERE):
             return found
         decoded = loads(response)
         meta = decoded.get("usage_metadata") if isinstance(decoded, dict) else None
-        return _with_meta(found, meta) if isinstance(meta, dict) else found
+        told = gemini_usage_of(meta)
+        return found if told is None else _together(found, told)
 
 
-def _tells_more(response: str) -> bool:
-    return "cached_content_token_count" in response or "thoughts_token_count" in response
+_ONLY_THERE = (
+    "cached_content_token_count",
+    "thoughts_token_count",
+    "tool_use_prompt_token_count",
+)
+"""Kinds of tokens that no attribute counts before 2.x."""
 
 
-def _with_meta(found: Usage, meta: dict[str, Json]) -> Usage:
-    def either(known: int | None, key: str) -> int | None:
-        return known if known is not None else integer(meta.get(key))
-
-    return Usage(
-        input_tokens=either(found.input_tokens, "prompt_token_count"),
-        output_tokens=either(found.output_tokens, "candidates_token_count"),
-        cached_tokens=either(found.cached_tokens, "cached_content_token_count"),
-        cache_write_tokens=found.cache_write_tokens,
-        reasoning_tokens=either(found.reasoning_tokens, "thoughts_token_count"),
-        total_tokens=found.total_tokens,
-    )
+def _together(found: Usage, told: Usage) -> Usage:
+    """What the attributes count, and where they are silent the response. The attribute for output
+    leaves out the thoughts before 2.x."""
+    known = {name: getattr(found, name) for name in Usage.__struct_fields__}
+    stated = {name: value for name, value in known.items() if value is not None}
+    made = msgspec.structs.replace(told, **stated)
+    outputs = [tokens for tokens in (found.output_tokens, told.output_tokens) if tokens is not None]
+    return msgspec.structs.replace(made, output_tokens=max(outputs, default=None))

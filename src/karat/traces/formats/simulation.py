@@ -13,11 +13,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from karat.schema import Json, Message, ModelCall, Span, ToolCall, ToolResult, Trace, Turn, Usage
+from karat.schema import Json, Message, Span, ToolCall, ToolResult, Trace, Turn
 from karat.traces.adk_events import session_of
 from karat.traces.formats.flat import Flat, span_of
+from karat.traces.lending import lent
 from karat.traces.normal import derived_id
-from karat.traces.shape import count, first, folded, parsed, table, tables, text
+from karat.traces.shape import first, folded, parsed, table, tables, text
 
 _CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
 _SESSIONS = ("finalsessionstate", "sessionstate", "sessiondetails")
@@ -35,8 +36,7 @@ class Simulation:
     def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
         held = folded(table(item))
         case = text(first(held, "evalid", "questionid", "id"))
-        found = [span for span in tables(parsed(held.get("sessiontrace"))) if Flat().claims(span)]
-        spans = [span_of(span) for span in found]
+        spans = _spans_in(held.get("sessiontrace"))
         session = parsed(first(held, *_SESSIONS))
         if any(map(_tells, spans)) or (spans and "userinputs" not in held):
             marks = _marks(held, case)
@@ -44,40 +44,22 @@ class Simulation:
         elif table(session).get("events"):
             yield session_of(session, source=source, case=case)
         elif "userinputs" in held:
-            yield _timed(_trace(held, source, case), spans)
+            yield lent(_trace(held, source, case), spans)
+
+
+def with_spans(trace: Trace) -> Trace:
+    """The recording that a row carries, with what its column `session_trace` tells."""
+    cell = trace.attributes.get("session_trace")
+    return trace if cell is None else lent(trace, _spans_in(cell))
+
+
+def _spans_in(cell: Json) -> list[Span]:
+    return [span_of(span) for span in tables(parsed(cell)) if Flat().claims(span)]
 
 
 def _tells(span: Span) -> bool:
     """Does the span say what was said? Spans often carry nothing but names and times."""
     return not _CONTENT.isdisjoint(span.attributes)
-
-
-def _timed(trace: Trace, spans: list[Span]) -> Trace:
-    """The trace with the times and the model calls of its spans."""
-    last = msgspec.structs.replace(
-        trace.turns[-1],
-        model_calls=tuple(_model_call(span) for span in spans if _is_model_call(span)),
-        start=min((span.start for span in spans if span.start), default=None),
-        end=max((span.end for span in spans if span.end), default=None),
-    )
-    return msgspec.structs.replace(trace, turns=(*trace.turns[:-1], last))
-
-
-def _is_model_call(span: Span) -> bool:
-    return span.name.startswith(("call_llm", "generate_content"))
-
-
-def _model_call(span: Span) -> ModelCall:
-    held = span.attributes
-    return ModelCall(
-        model=text(first(held, "gen_ai.response.model", "gen_ai.request.model")),
-        usage=Usage(
-            input_tokens=count(held.get("gen_ai.usage.input_tokens")),
-            output_tokens=count(held.get("gen_ai.usage.output_tokens")),
-        ),
-        start=span.start,
-        end=span.end,
-    )
 
 
 def _marks(row: dict[str, Json], case: str | None) -> dict[str, Json]:
@@ -105,9 +87,10 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
     inputs = parsed(row.get("userinputs"))
     users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
     session = text(row.get("sessionid"))
+    last = _last(row, data, users[-1:])
     return Trace(
         id=session or derived_id(row),
-        turns=(*(Turn(user=text(user)) for user in users[:-1]), _last(row, data, users[-1:])),
+        turns=(*(Turn(user=text(user), tool_calls=_none(data)) for user in users[:-1]), last),
         source=source,
         convention="simulation",
         mapper="simulation@1",
@@ -125,11 +108,16 @@ def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn
     return Turn(
         user=text(user[0]) if user else None,
         response=response if isinstance(response, str) else _encoded(response),
-        tool_calls=tuple(_call(item) for item in used) if "toolinteractions" in data else None,
+        tool_calls=None if _none(data) is None else tuple(_call(item) for item in used),
         tool_results=tuple(_result(item) for item in used if "outputresult" in item),
         messages=tuple(Message(agent=agent, text=line) for agent, line in said if line),
         agents=_agents([agent for agent, _ in said if agent]),
     )
+
+
+def _none(data: dict[str, Json]) -> tuple[ToolCall, ...] | None:
+    """The calls of the other turns: those of the whole session are told, or none are."""
+    return () if "toolinteractions" in data else None
 
 
 def _said(item: dict[str, Json]) -> str | None:
