@@ -1,4 +1,4 @@
-"""What spans lend to a recording that tells what was said and done, and not when and by what."""
+"""What others lend to a recording that tells what was said and done, and not when and by what."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from karat.schema import Span, ToolCall, ToolResult, Trace, Turn
 from karat.traces.conventions import to_traces
 
 
-def lent(trace: Trace, spans: Iterable[Span]) -> Trace:
-    """The recording with the times and the model calls of its spans: turn by turn if the spans have
-    as many turns, else all in the last."""
-    told = _told(spans)
+def lent(trace: Trace, told: Sequence[Turn]) -> Trace:
+    """The recording with the times and the model calls that others tell of it: turn by turn if they
+    tell of as many, else all in the last."""
     if not told or not trace.turns:
         return trace
     if len(told) == len(trace.turns):
@@ -24,7 +23,8 @@ def lent(trace: Trace, spans: Iterable[Span]) -> Trace:
     return msgspec.structs.replace(trace, turns=tuple(turns))
 
 
-def _told(spans: Iterable[Span]) -> list[Turn]:
+def told_by(spans: Iterable[Span]) -> list[Turn]:
+    """The turns that spans tell of."""
     by_trace: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: span.start or 0):
         by_trace.setdefault(span.trace_id, []).append(span)

@@ -131,3 +131,17 @@ def test_spans_lend_their_times_and_model_calls_to_what_a_row_recorded():
 def test_a_row_without_spans_is_what_its_columns_say():
     recorded = Trace(id="s-1", turns=(Turn(user="Hi"),))
     assert with_spans(recorded) is recorded
+
+
+def test_the_session_of_a_row_lends_its_events_and_its_state():
+    event: dict[str, Json] = {"author": "support", "timestamp": 1_767_607_201.0}
+    usage: Json = {"promptTokenCount": 9}
+    asked: Json = {"author": "user", "timestamp": 1_767_607_200.0, "content": "Hi"}
+    session: Json = {"state": {"order": "7"}, "events": [asked, {**event, "usageMetadata": usage}]}
+    recorded = Trace(id="s-1", turns=(Turn(user="Hi"),), attributes={"finalSessionState": session})
+    found = with_spans(recorded)
+    assert (found.state, found.usage, found.duration_ms) == (
+        {"order": "7"},
+        Usage(input_tokens=9),
+        1000.0,
+    )

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import msgspec
 
 from karat.schema import Json, Message, Span, ToolCall, ToolResult, Trace, Turn
-from karat.traces.adk_events import session_of
+from karat.traces.adk_events import session_of, turns_of
 from karat.traces.formats.flat import Flat, span_of
-from karat.traces.lending import lent
+from karat.traces.lending import lent, told_by
 from karat.traces.normal import derived_id
 from karat.traces.shape import first, folded, parsed, table, tables, text
 
@@ -44,13 +44,21 @@ class Simulation:
         elif table(session).get("events"):
             yield session_of(session, source=source, case=case)
         elif "userinputs" in held:
-            yield lent(_trace(held, source, case), spans)
+            yield lent(_trace(held, source, case), told_by(spans))
 
 
 def with_spans(trace: Trace) -> Trace:
-    """The recording that a row carries, with what its column `session_trace` tells."""
-    cell = trace.attributes.get("session_trace")
-    return trace if cell is None else lent(trace, _spans_in(cell))
+    """The recording that a row carries, with what its spans tell, else the events of its session;
+    and the session's state, if nothing else tells it."""
+    if not trace.attributes:
+        return trace
+    held = folded(trace.attributes)
+    session = folded(table(parsed(first(held, *_SESSIONS))))
+    told = told_by(_spans_in(held.get("sessiontrace"))) or turns_of(parsed(session.get("events")))
+    state = parsed(session.get("state"))
+    if trace.state is None and isinstance(state, dict):
+        trace = msgspec.structs.replace(trace, state=state)
+    return lent(trace, told)
 
 
 def _spans_in(cell: Json) -> list[Span]:
