@@ -119,6 +119,8 @@ def test_thresholds_and_parameters_by_flag():
         (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}.match_type=EXAKT"), "match_type"),
         (("-m", TRAJECTORY, "--threshold", "rouge_l=0.5"), "'rouge_l' is not part of this run"),
         (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=high"), "expected a number"),
+        (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=nan"), "found 'nan', expected a number"),
+        (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}=1"), "expected METRIC.NAME=VALUE"),
         (("--profile", "prep_defautl"), "unknown profile 'prep_defautl'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -58,6 +59,8 @@ def under_flags(
         chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))
     for key, text in (params or {}).items():
         name, _, field = key.partition(".")
+        if not field:
+            raise UsageError(f"found the parameter {key!r}, expected METRIC.NAME=VALUE")
         one = _asked(chosen, name)
         changed = one.params | {field: _value(text)}
         chosen[name] = msgspec.structs.replace(one, params=changed, source=None)
@@ -101,9 +104,12 @@ def _asked(chosen: Mapping[str, MetricChoice], name: str) -> MetricChoice:
 
 def _number(name: str, text: str) -> float:
     try:
-        return float(text)
-    except ValueError as error:
-        raise UsageError(f"threshold of {name!r}: found {text!r}, expected a number") from error
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise UsageError(f"threshold of {name!r}: found {text!r}, expected a number")
+    return found
 
 
 def _value(text: str) -> Json:

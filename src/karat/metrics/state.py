@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import ClassVar, NamedTuple
 
+from karat.metrics.arguments import check_tolerance, within
 from karat.metrics.calls import value
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
@@ -32,12 +33,15 @@ class StateFidelity(Metric):
     """
 
     name: ClassVar[str] = "state_management_fidelity"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("state", "case.state")
 
     ignore: tuple[str, ...] = ()
     tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_tolerance("tolerance", self.tolerance)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.state is None:
@@ -88,7 +92,7 @@ class StateFidelity(Metric):
         if isinstance(wish, bool) or isinstance(got, bool):
             return wish is got
         if isinstance(wish, int | float) and isinstance(got, int | float):
-            return abs(wish - got) <= self.tolerance
+            return within(wish, got, self.tolerance)
         return type(wish) is type(got) and wish == got
 
 
