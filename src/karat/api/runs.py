@@ -84,7 +84,7 @@ def run(
     )
     cores = jobs or _cores(paths)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
-    journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
+    journal = Journal(_journal_path(paths, dataset, work), resume=resume)
     try:
         batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
         patience = 0.0 if jobs else _PATIENCE
@@ -193,10 +193,16 @@ def _recorded(cases: Sequence[Case]) -> list[Pair]:
     return list(rows(cases))
 
 
-def _journal_path(paths: Sequence[Path], dataset: Dataset | None, plan: Plan) -> Path:
+def _journal_path(paths: Sequence[Path], dataset: Dataset | None, work: Work) -> Path:
     """A name that another run gets only if it would do the same."""
-    files = [_File.at(path) for path in paths]
-    made = [files, dataset_digest(dataset) if dataset else None, [use.noun() for use in plan.uses]]
+    plan = work.plan
+    made = {
+        "files": [_File.at(path) for path in paths],
+        "dataset": dataset_digest(dataset) if dataset else None,
+        "metrics": [use.noun() for use in plan.uses],
+        "profiles": [plan.profile, plan.profiles],
+        "crossed": work.crossed,
+    }
     return Path(".karat") / "journal" / f"{_fingerprint(made)}.jsonl"
 
 
