@@ -147,8 +147,18 @@ class Profiles(NamedTuple):
     own: Mapping[str, Profile]
 
     def of(self, cases: Iterable[Case]) -> dict[str, Profile]:
-        names = sorted({case.profile for case in cases if case.profile})
-        return {name: named_profile(name, self.own) for name in names}
+        made: dict[str, Profile] = {}
+        for case in cases:
+            if case.profile and case.profile not in made:
+                made[case.profile] = self._named_by(case, case.profile)
+        return {name: made[name] for name in sorted(made)}
+
+    def _named_by(self, case: Case, name: str) -> Profile:
+        try:
+            return named_profile(name, self.own)
+        except UsageError as error:
+            where = f"case {case.id!r}"
+            raise UsageError(error.message, where=where, hint=error.hint) from error
 
 
 def make_plan(
