@@ -83,7 +83,7 @@ def run(
         metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)), panel
     )
     cores = jobs or _cores(paths)
-    work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
+    work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
     journal = Journal(_journal_path(paths, dataset, work), resume=resume)
     try:
         batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
@@ -113,7 +113,7 @@ def estimate(
     dataset = load(golden) if golden is not None else None
     panel = Panel(judge, answers, dry=True)
     plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
-    work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
+    work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
     batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
     return Estimate(count(work, batches).spending)
 
