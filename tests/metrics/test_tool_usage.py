@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from random import Random
 from typing import Any, Literal
 
 import pytest
@@ -113,6 +114,23 @@ def test_script_says_how_much_is_right_already():
 def test_score_does_not_depend_on_the_order_of_listing(actual: list[ToolCall]):
     expected = [call("f", x=n, y=0) for n in range(3)]
     assert compare(ToolUsage(), expected, actual).value == pytest.approx(0.75)
+
+
+SOME = st.lists(
+    st.builds(call, st.sampled_from("ab"), p=st.integers(1, 2), q=st.integers(1, 3)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(SOME, SOME, st.randoms(use_true_random=False))
+def test_not_even_the_last_bit_depends_on_the_order_of_listing(
+    expected: list[ToolCall], actual: list[ToolCall], chance: Random
+):
+    score = compare(ToolUsage(), expected, actual)
+    for calls in (expected, actual):
+        chance.shuffle(calls)
+    assert compare(ToolUsage(), expected, actual).value == score.value
 
 
 def test_turns_are_scored_where_the_case_says_so_and_others_left_out():

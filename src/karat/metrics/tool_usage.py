@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from karat.metrics.arguments import ArgsMode, Arguments, Comparator, check_tolerance
@@ -88,7 +89,7 @@ class ToolUsage(Metric):
         if min(len(expected), len(actual)) * len(expected) * len(actual) > _MOST_WORK:
             return Unscored(reason=f"{len(expected)} × {len(actual)} calls are too many to pair")
         matches = self._matches(expected, actual)
-        rates = _rates(sum(match.credit for match in matches), len(expected), len(actual))
+        rates = _rates(fsum(match.credit for match in matches), len(expected), len(actual))
         value = rates[_MEASURE[self.order]]
         if not expected and self.order in ("in_order", "superset"):
             value = 1.0  # other calls may come
