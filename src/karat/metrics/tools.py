@@ -48,7 +48,7 @@ class ToolUtilization(Metric):
 class ToolSuccess(Metric):
     """Share of the tool calls that went well.
 
-    1 - failed calls / calls. A call failed if its result carries an error, is an error by its
+    (calls - failed calls) / calls. A call failed if its result carries an error, is an error by its
     shape (`status: error`, an error key, an `Error:` text), its outcome says so, or if it has
     no result although others have.
     """
@@ -73,7 +73,7 @@ class ToolSuccess(Metric):
         if not count:
             return Unscored(reason="no tool was called")
         return Score(
-            value=1 - len(wrong) / count,
+            value=(count - len(wrong)) / count,
             reason="; ".join(wrong),
             details={"calls": count, "failed": len(wrong)},
         )

@@ -18,12 +18,12 @@ class Trajectory(Metric):
 
     The names of the trajectory may be agents or tools; the trace is read as the sequence of those
     kinds that the trajectory speaks of. Loops and repeats count. `match`: `similarity` is
-    1 - edit distance / length of the longer sequence; `exact`, `in_order` (the expected steps in
-    their order, others may come between) and `any_order` (all expected steps) are 1 or 0.
+    (length of the longer sequence - edit distance) / that length; `exact`, `in_order` (the expected
+    steps in their order, others may come between) and `any_order` (all expected steps) are 1 or 0.
     """
 
     name: ClassVar[str] = "trajectory_accuracy"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("agents", "case.trajectory")
 
@@ -62,7 +62,7 @@ def subsequence(expected: Iterable[str], actual: Iterable[str]) -> bool:
 
 def _similarity(expected: Sequence[str], actual: Sequence[str]) -> float:
     longer = max(len(expected), len(actual))
-    return 1 - distance(expected, actual) / longer if longer else 1.0
+    return (longer - distance(expected, actual)) / longer if longer else 1.0
 
 
 def _recorded(trace: Trace) -> bool:
