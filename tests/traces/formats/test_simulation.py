@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from karat.schema import Json, Span, ToolCall, Trace, Turn, Usage
 from karat.traces.formats import read_items
 from karat.traces.formats.simulation import with_spans
@@ -145,3 +147,16 @@ def test_the_session_of_a_row_lends_its_events_and_its_state():
         Usage(input_tokens=9),
         1000.0,
     )
+
+
+@pytest.mark.parametrize("start", [0, 1_000_000_000, 5_000_000_000_000, 1_767_607_200_000_000_000])
+def test_times_that_count_from_the_start_of_the_session_are_nanoseconds_too(start: int):
+    spans: Json = [{**SPAN, "start_time": start, "end_time": start + 12_000_000_000}]
+    recorded = Trace(id="s-1", turns=(Turn(user="Hi"),), attributes={"session_trace": spans})
+    assert with_spans(recorded).duration_ms == 12_000.0
+
+
+def test_times_of_another_unit_are_told_by_their_size():
+    spans: Json = [{**SPAN, "start_time": 1_767_607_200, "end_time": 1_767_607_212}]
+    recorded = Trace(id="s-1", turns=(Turn(user="Hi"),), attributes={"session_trace": spans})
+    assert with_spans(recorded).duration_ms == 12_000.0

@@ -62,7 +62,29 @@ def with_spans(trace: Trace) -> Trace:
 
 
 def _spans_in(cell: Json) -> list[Span]:
-    return [span_of(span) for span in tables(parsed(cell)) if Flat().claims(span)]
+    held = [span for span in tables(parsed(cell)) if Flat().claims(span)]
+    return [span_of(span) for span in _in_nanoseconds(held)]
+
+
+def _in_nanoseconds(spans: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The column's times are nanoseconds, also where they count from the start of the session and
+    could be taken for seconds."""
+    rows = [folded(span) for span in spans]
+    first = min((start for row in rows if type(start := row.get("starttime")) is int), default=None)
+    if first is None or any(unit * _LONG_AGO < first < unit * _FAR_OFF for unit in _UNITS):
+        return spans
+    later = first == 0  # which elsewhere is "not recorded"
+    for row in rows:
+        for name in ("starttime", "endtime"):
+            time = row.get(name)
+            if type(time) is int:
+                row[f"{name}unixnano"] = time + later
+    return rows
+
+
+_LONG_AGO, _FAR_OFF = 1_400_000_000, 2_400_000_000
+"""Seconds. A session that begins between 2014 and 2046 is dated."""
+_UNITS = (1, 10**3, 10**6, 10**9)
 
 
 def _tells(span: Span) -> bool:
