@@ -70,6 +70,13 @@ def test_thoughts_are_output_also_where_the_attribute_leaves_them_out():
     assert trace(counted).usage == Usage(output_tokens=5, reasoning_tokens=2)
 
 
+def test_a_response_that_is_no_text_counts_as_well():
+    usage: Json = {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": None}
+    counted = call("3", [USER], [{"text": "six"}])
+    counted.attributes["gcp.vertex.agent.llm_response"] = {"usageMetadata": usage}
+    assert trace(counted).usage == Usage(input_tokens=9, output_tokens=3)
+
+
 def test_a_tool_is_adks_by_any_attribute_that_only_adk_writes():
     asked = call("3", [USER], [{"function_call": {"name": "tide", "args": {}}}])
     told: dict[str, Json] = {"gcp.vertex.agent.tool_response": '{"height": 6}'}

@@ -78,20 +78,29 @@ class Adk(GenAi):
         """The attributes, and what only the recorded response tells."""
         found = super().usage(span)
         response = span.attributes.get(_RESPONSE)
-        if not isinstance(response, str) or "usage_metadata" not in response:
-            return found
-        if found.input_tokens is not None and not any(kind in response for kind in _ONLY_THERE):
+        if isinstance(response, str) and not _counts_more(response, found):
             return found
         decoded = loads(response)
-        meta = decoded.get("usage_metadata") if isinstance(decoded, dict) else None
-        told = gemini_usage_of(meta)
+        if not isinstance(decoded, dict):
+            return found
+        told = gemini_usage_of(decoded.get("usage_metadata") or decoded.get("usageMetadata"))
         return found if told is None else _together(found, told)
+
+
+def _counts_more(response: str, found: Usage) -> bool:
+    """Whether it is worth decoding a response, which may be long."""
+    if "usage_metadata" not in response and "usageMetadata" not in response:
+        return False
+    return found.input_tokens is None or any(kind in response for kind in _ONLY_THERE)
 
 
 _ONLY_THERE = (
     "cached_content_token_count",
+    "cachedContentTokenCount",
     "thoughts_token_count",
+    "thoughtsTokenCount",
     "tool_use_prompt_token_count",
+    "toolUsePromptTokenCount",
 )
 """Kinds of tokens that no attribute counts before 2.x."""
 
