@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from karat.schema import Span, ToolCall, ToolResult, Trace, Turn
+from karat.schema import Json, Span, ToolCall, ToolResult, Trace, Turn
 from karat.traces.conventions import to_traces
 
 
@@ -37,10 +37,17 @@ def _timed(turn: Turn, told: Sequence[Turn]) -> Turn:
         turn,
         model_calls=tuple(call for one in told for call in one.model_calls),
         agents=turn.agents or tuple(agent for one in told for agent in one.agents),
+        grounding=_grounding(turn, told),
         error=turn.error or next((one.error for one in told if one.error), None),
         start=min((one.start for one in told if one.start is not None), default=None),
         end=max((one.end for one in told if one.end is not None), default=None),
     )
+
+
+def _grounding(turn: Turn, told: Sequence[Turn]) -> tuple[Json, ...] | None:
+    if turn.grounding is not None:
+        return turn.grounding
+    return tuple(chunk for one in told for chunk in one.grounding or ()) or None
 
 
 def _ran(turn: Turn, told: Sequence[Turn]) -> Turn:

@@ -77,6 +77,15 @@ def test_a_response_that_is_no_text_counts_as_well():
     assert trace(counted).usage == Usage(input_tokens=9, output_tokens=3)
 
 
+def test_the_chunks_of_a_search_are_told_by_the_response():
+    chunk: Json = {"web": {"uri": "https://tides.example"}}
+    searched = call("3", [USER], [{"text": "six"}])
+    response: Json = {"groundingMetadata": {"groundingChunks": [chunk, chunk]}}
+    searched.attributes["gcp.vertex.agent.llm_response"] = json.dumps(response)
+    assert trace(searched, call("4", [USER], [])).turns[0].grounding == (chunk, chunk)
+    assert trace(call("3", [USER], [{"text": "six"}])).turns[0].grounding is None
+
+
 def test_a_tool_is_adks_by_any_attribute_that_only_adk_writes():
     asked = call("3", [USER], [{"function_call": {"name": "tide", "args": {}}}])
     told: dict[str, Json] = {"gcp.vertex.agent.tool_response": '{"height": 6}'}

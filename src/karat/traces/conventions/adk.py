@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
 
-from karat.schema import Span, Usage
+from karat.schema import Json, Span, Usage
 from karat.traces.conventions import messages
 from karat.traces.conventions.convention import Source, SpanRole
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.said import Said
+from karat.traces.shape import folded, table
 from karat.traces.usage import gemini_usage_of
 
 _REQUEST = "gcp.vertex.agent.llm_request"
@@ -73,6 +75,15 @@ class Adk(GenAi):
         if span.name.startswith("agent_run ["):
             return span.name[len("agent_run [") : -1] or None
         return super().agent(span)
+
+    def grounding(self, span: Span) -> Sequence[Json]:
+        """What the recorded response tells of its search."""
+        response = span.attributes.get(_RESPONSE)
+        if isinstance(response, str) and "rounding" not in response:  # in either spelling
+            return ()
+        found = folded(table(folded(table(loads(response))).get("groundingmetadata")))
+        chunks = found.get("groundingchunks")
+        return chunks if isinstance(chunks, list) else ()
 
     def usage(self, span: Span) -> Usage:
         """The attributes, and what only the recorded response tells."""
