@@ -131,11 +131,11 @@ def test_history_in_a_string_names_its_cases():
     assert found.attributes["final_eval_status"] == 1
 
 
-def history(*invocations: Json) -> Json:
+def history(*invocations: Json, session: Json = None) -> Json:
     result: Json = {
         "eval_id": "order_7",
         "session_id": "s-1",
-        "session_details": None,
+        "session_details": session,
         "eval_metric_result_per_invocation": [{"actual_invocation": one} for one in invocations],
     }
     return {"evalSetResultId": "r1", "evalCaseResults": [result]}
@@ -220,3 +220,10 @@ def test_an_event_that_names_its_model_is_a_model_call_without_any_count():
     data: Json = {"invocation_events": [event, {"author": "support"}]}
     (turn,) = read(history({"user_content": USER["content"], "intermediate_data": data})).turns
     assert turn.model_calls == (ModelCall(model="gemini-x", agent="support"),)
+
+
+def test_a_turn_of_a_session_takes_as_long_as_was_measured():
+    measured: Json = {"invocation_id": "e-1", "user_content": USER["content"], "duration": 7.25}
+    (turn,) = read(history(measured, session=SESSION)).turns
+    assert (turn.start, turn.end) == (1_767_607_200_500_000_000, 1_767_607_207_750_000_000)
+    assert turn.response == "In two days."
