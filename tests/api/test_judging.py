@@ -10,8 +10,8 @@ import pytest
 import karat
 from karat.api.judging import Panel, made_metric
 from karat.config import MetricChoice
-from karat.errors import UsageError
-from karat.schema import JudgeChoice
+from karat.errors import KaratError, UsageError
+from karat.schema import Json, JudgeChoice
 from tests.judges.scripted import Scripted, says
 
 CASE = karat.Case.of("When are you open?", "From 10:00 to 16:00.")
@@ -93,3 +93,23 @@ def test_a_rubric_cannot_take_the_name_of_another_metric(tmp_path: Path):
 
 def test_an_eval_may_be_asked_for_as_rows_do():
     assert made_metric(MetricChoice(name="RelevanceExplain")).name == "Relevance"
+
+
+def refused(choice: MetricChoice) -> KaratError:
+    with pytest.raises(KaratError) as caught:
+        made_metric(choice)
+    return caught.value
+
+
+def test_a_mistake_in_a_config_names_the_config():
+    error = refused(MetricChoice(name="cosst", source="test_config.json"))
+    assert str(error) == "test_config.json: unknown metric 'cosst'"
+    managed: dict[str, Json] = {"is_managed": True, "managed_metric_name": "SAFTY"}
+    error = refused(MetricChoice(name="safe", definition=managed, source="defs.json"))
+    assert error.where == "defs.json, metrics.safe.managed_metric_name"
+
+
+@pytest.mark.parametrize("definition", [{"code_config": {"name": "a.b"}}, {"path": "./own.py"}])
+def test_code_of_the_users_own_is_not_taken_for_a_misspelt_metric(definition: dict[str, Json]):
+    error = refused(MetricChoice(name="own", definition=definition, source="config.yaml"))
+    assert str(error) == "config.yaml: 'own' is code of your own, which Karat does not run"

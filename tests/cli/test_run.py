@@ -119,6 +119,8 @@ def test_thresholds_and_parameters_by_flag():
         (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}.match_type=EXAKT"), "match_type"),
         (("-m", TRAJECTORY, "--threshold", "rouge_l=0.5"), "'rouge_l' is not part of this run"),
         (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=high"), "expected a number"),
+        (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=nan"), "found 'nan', expected a number"),
+        (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}=1"), "expected METRIC.NAME=VALUE"),
         (("--profile", "prep_defautl"), "unknown profile 'prep_defautl'"),
     ],
 )
@@ -207,3 +209,12 @@ def test_the_output_can_go_to_a_file():
 def test_every_case_with_every_trace():
     made = json.loads(run("--cross", "--format", "json").stdout)
     assert len(made["cases"]) == 81
+
+
+def test_a_mistake_is_told_of_the_config_that_has_it_and_not_of_a_flag():
+    config = Path("test_config.json")
+    config.write_text(f'{{"criteria": {{"{TRAJECTORY}": {{"threshold": 1, "match_type": "X"}}}}}}')
+    told = str(run("-c", str(config)).exception)
+    assert told.startswith(f"test_config.json: metric '{TRAJECTORY}': match_type: found 'X'")
+    flagged = str(run("-c", str(config), "-m", "respons_match_score").exception)
+    assert flagged.startswith("unknown metric 'respons_match_score'")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.facts import content, covered, facts, opposed
+from karat.metrics.facts import content, covered, facts, opposed, spelt
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,9 @@ def test_share_of_facts_leaves_out_what_was_asked():
     )
     assert covered(wanted, facts("It is Paris."), asked) == 1.0
     assert covered(wanted, facts("It is London."), asked) == 0.0
+
+
+def test_facts_are_told_as_the_text_writes_them():
+    text = "Paris is warmer than London's suburbs."
+    assert spelt(facts(text).names | facts(text).openers, text) == ["London's", "Paris"]
+    assert spelt({"42"}, text) == ["42"]

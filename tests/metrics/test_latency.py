@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.latency import Interval, Latency, covered
+from karat.metrics.latency import Interval, Latency, shares
 from karat.schema import Case, ModelCall, Score, ToolCall, Trace, Turn, Unscored
 
 MS = 1_000_000
@@ -20,7 +20,7 @@ def test_time_is_split_without_counting_any_of_it_twice():
     assert score == Score(
         value=100.0,
         turns=(100.0,),
-        details={"model_ms": 40.0, "first_response_ms": 30.0, "tool_ms": 30.0},
+        details={"model_ms": 35.0, "first_response_ms": 30.0, "tool_ms": 35.0},
     )
 
 
@@ -43,15 +43,32 @@ def test_time_that_makes_no_sense_is_unscored(turn: Turn, reason: str):
 
 
 @pytest.mark.parametrize(
-    ("intervals", "time"),
+    ("models", "tools", "model", "tool"),
     [
-        ([], 0),
-        ([(0, 5)], 5),
-        ([(0, 5), (1, 2)], 5),
-        ([(3, 6), (0, 4)], 6),
-        ([(0, 2), (4, 6)], 4),
-        ([(5, 1)], 0),
+        ([], [], 0, 0),
+        ([(0, 5)], [], 5, 0),
+        ([(3, 6), (0, 4)], [], 6, 0),
+        ([(0, 2), (4, 6)], [(2, 4)], 4, 2),
+        ([(0, 10)], [(3, 7)], 6, 4),
+        ([(4, 6)], [(3, 7)], 2, 2),
+        ([(0, 10), (4, 6)], [(3, 7), (3, 5)], 8, 2),
+        ([(0, 5)], [(0, 3)], 2, 3),
+        ([(5, 1)], [(1, 1)], 0, 0),
     ],
 )
-def test_overlaps_count_once(intervals: list[Interval], time: int):
-    assert covered(intervals) == time
+def test_a_moment_belongs_to_the_innermost_call(
+    models: list[Interval], tools: list[Interval], model: int, tool: int
+):
+    assert shares({"model": models, "tool": tools}) == {"model": model, "tool": tool}
+
+
+def test_a_model_call_has_answered_when_the_tool_that_it_asked_for_begins():
+    turn = Turn(
+        start=0,
+        end=12 * MS,
+        model_calls=(ModelCall(start=1 * MS, end=8 * MS), ModelCall(start=8 * MS, end=11 * MS)),
+        tool_calls=(ToolCall(name="search", start=3 * MS, end=7 * MS),),
+    )
+    score = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert isinstance(score, Score)
+    assert score.details == {"model_ms": 6.0, "first_response_ms": 3.0, "tool_ms": 4.0}

@@ -59,5 +59,5 @@ def test_pattern_is_searched_in_every_response():
 def test_bad_pattern_and_no_pattern_are_refused_before_anything_runs():
     with pytest.raises(UsageError, match="is no regular expression"):
         build("regex", {"pattern": "("}, {"regex": Regex})
-    with pytest.raises(UsageError, match="missing required field `pattern`"):
+    with pytest.raises(UsageError, match="needs the parameter 'pattern'"):
         build("regex", {}, {"regex": Regex})

@@ -10,12 +10,15 @@ from karat.errors import UsageError
 from karat.metrics import Metric, build, parameters
 from karat.metrics.contract import Contract
 from karat.metrics.cost import Cost
+from karat.metrics.matching import Regex
 from karat.metrics.response_match import ResponseMatch
 from karat.metrics.safety import Safety
 from karat.metrics.semantic import SemanticSimilarity
 from karat.metrics.tool_trajectory import ToolTrajectory
+from karat.metrics.tool_usage import ToolUsage
 
 ROOT = Path(__file__).parents[2]
+TOOL_USAGE: dict[str, type[Metric]] = {"tool_usage_accuracy": ToolUsage}
 KNOWN: dict[str, type[Metric]] = {kind.name: kind for kind in (ResponseMatch, ToolTrajectory)}
 
 
@@ -107,3 +110,24 @@ def test_parameters_that_nobody_wrote_are_told_too():
     silent = build("tool_trajectory_avg_score", {}, KNOWN)
     assert parameters(stated) == parameters(silent)
     assert parameters(silent) == {"match_type": "EXACT", "ignore_args": False, "args": "exact"}
+
+
+@pytest.mark.parametrize("written", ["IN_ORDR", "in_order", "InOrder"])
+def test_unknown_match_type_is_refused_with_the_nearest_one(written: str):
+    error = refused("tool_trajectory_avg_score", match_type=written)
+    assert f"match_type: found '{written}', expected one of EXACT, IN_ORDER, " in error.message
+    assert error.hint == "did you mean 'IN_ORDER'?"
+
+
+def test_unknown_word_within_a_parameter_is_refused_with_the_nearest_one():
+    with pytest.raises(UsageError) as caught:
+        build("tool_usage_accuracy", {"comparators": {"city": "regx"}}, TOOL_USAGE)
+    assert "comparators: found 'regx', expected one of exact, regex, " in caught.value.message
+    assert caught.value.hint == "did you mean 'regex'?"
+
+
+def test_parameter_that_must_be_given_is_named():
+    with pytest.raises(UsageError) as caught:
+        build("regex", {}, {"regex": Regex})
+    assert caught.value.message == "metric 'regex' needs the parameter 'pattern'"
+    assert caught.value.hint == "such as --param regex.pattern=…"

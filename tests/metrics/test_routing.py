@@ -23,3 +23,10 @@ def test_nothing_expected_and_nothing_recorded_are_unscored():
     assert AgentRouting().score(Case(id="c", agents=("a",)), trace()) == Unscored(
         reason="no agent was recorded"
     )
+
+
+def test_a_share_is_as_large_as_the_threshold_that_is_written_for_it():
+    expected = tuple(f"agent_{n}" for n in range(10))
+    outcome = AgentRouting().score(Case(id="c", agents=expected), trace(*expected[:2]))
+    assert isinstance(outcome, Score)
+    assert outcome.value == 0.2

@@ -76,3 +76,20 @@ def test_what_cannot_be_compared_is_unscored():
     assert metric.score(Case(id="c", state={}), Trace(id="t", state={})) == Unscored(
         reason="the case expects nothing of the state"
     )
+
+
+def test_a_tolerance_is_as_wide_as_it_is_written_and_not_below_zero():
+    case, trace = Case(id="c", state={"price": 1}), Trace(id="t", state={"price": 1.1})
+    score = StateFidelity(tolerance=0.1).score(case, trace)
+    assert isinstance(score, Score)
+    assert score.value == 1.0
+    with pytest.raises(ValueError, match="tolerance: found -1, expected a number from 0 on"):
+        StateFidelity(tolerance=-1)
+
+
+@pytest.mark.parametrize("got", [5, None, [1, 2], "x=1"])
+def test_every_path_below_a_place_that_is_something_else_differs(got: Json):
+    score = compare({"cart": {"x": 1, "y": 2}, "paid": True}, {"cart": got, "paid": True})
+    assert score.value == 1 / 3
+    assert score.details["differing"] == ["cart.x", "cart.y"]
+    assert score.reason.startswith(f"cart.x: expected 1, got nothing, for cart is {got!r}; ")

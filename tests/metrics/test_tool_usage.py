@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from random import Random
 from typing import Any, Literal
 
 import pytest
@@ -80,6 +81,9 @@ def test_argument_modes_give_credit_for_what_is_right(
         ("regex", r"\d{4}", "20245", False),
         (0.01, 9.99, 9.995, True),
         (0.01, 9.99, 10.1, False),
+        (0.1, 1, 1.1, True),
+        (0.1, 1_000_000_000, 1_000_000_000.1, True),
+        (0.5, 10**400, 1.5, False),
         (1.0, 1, True, True),
         (5.0, 3, "3", False),
         ("any", "x", None, True),
@@ -112,11 +116,33 @@ def test_score_does_not_depend_on_the_order_of_listing(actual: list[ToolCall]):
     assert compare(ToolUsage(), expected, actual).value == pytest.approx(0.75)
 
 
+SOME = st.lists(
+    st.builds(call, st.sampled_from("ab"), p=st.integers(1, 2), q=st.integers(1, 3)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(SOME, SOME, st.randoms(use_true_random=False))
+def test_not_even_the_last_bit_depends_on_the_order_of_listing(
+    expected: list[ToolCall], actual: list[ToolCall], chance: Random
+):
+    score = compare(ToolUsage(), expected, actual)
+    for calls in (expected, actual):
+        chance.shuffle(calls)
+    assert compare(ToolUsage(), expected, actual).value == score.value
+
+
 def test_turns_are_scored_where_the_case_says_so_and_others_left_out():
     golden = Case(id="c", turns=(Turn(tool_calls=(PAY,)), Turn(), Turn(tool_calls=(BOOK,))))
     trace = Trace(id="t", turns=(Turn(tool_calls=(PAY,)), Turn(tool_calls=(PAY,))))
     score = ToolUsage().score(golden, trace)
-    assert score == Score(value=0.5, turns=(1.0, None, 0.0), reason="turn 3: the turn is missing")
+    assert score == Score(
+        value=0.5,
+        turns=(1.0, None, 0.0),
+        reason="turn 3: the turn is missing",
+        details={"precision": 0.5, "recall": 0.5, "f1": 0.5},
+    )
 
 
 def test_nothing_expected_and_nothing_recorded_are_unscored():
@@ -133,3 +159,31 @@ def test_flood_of_calls_is_unscored_instead_of_taking_hours():
     golden = Case(id="c", tool_calls=(PAY,) * 1000)
     outcome = ToolUsage().score(golden, Trace(id="t", turns=(Turn(tool_calls=(PAY,) * 1000),)))
     assert outcome == Unscored(reason="1000 × 1000 calls are too many to pair")
+
+
+def by_turn(expected: list[list[ToolCall]], actual: list[list[ToolCall]]) -> Score:
+    golden = Case(id="c", turns=tuple(Turn(tool_calls=tuple(calls)) for calls in expected))
+    trace = Trace(id="t", turns=tuple(Turn(tool_calls=tuple(calls)) for calls in actual))
+    score = ToolUsage().score(golden, trace)
+    assert isinstance(score, Score)
+    return score
+
+
+def test_turns_tell_the_means_of_their_rates():
+    one = by_turn([[SEARCH, BOOK]], [[SEARCH]])
+    assert one.details == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3})
+    two = by_turn([[SEARCH, BOOK], [PAY]], [[SEARCH], [PAY]])
+    assert two.details == pytest.approx({"precision": 1.0, "recall": 0.75, "f1": 5 / 6})
+    missing = by_turn([[SEARCH], [PAY]], [[SEARCH]])
+    assert missing.details == {"precision": 0.5, "recall": 0.5, "f1": 0.5}
+
+
+def test_calls_in_a_turn_that_nobody_expects_are_unexpected():
+    score = by_turn([[SEARCH]], [[SEARCH], [PAY], []])
+    assert (score.value, score.turns) == (0.5, (1.0, 0.0, None))
+    assert score.reason == "turn 2: unexpected pay()"
+
+
+def test_a_tolerance_below_zero_is_refused():
+    with pytest.raises(ValueError, match="comparators: x: found -1, expected a number from 0 on"):
+        ToolUsage(comparators={"x": -1.0})

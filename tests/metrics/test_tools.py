@@ -36,6 +36,9 @@ def test_sandbox_tools_are_counted():
     [
         ({"status": "error", "error_message": "no such city"}, True),
         ({"status": "Failed"}, True),
+        (' {"status": "error"}', True),
+        ('{"status": "ok"}', False),
+        ("{not JSON", False),
         ({"error": "timeout"}, True),
         ({"isError": True, "content": []}, True),
         ("Error: not found", True),

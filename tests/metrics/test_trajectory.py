@@ -78,3 +78,11 @@ def test_nothing_expected_and_nothing_recorded_are_unscored():
 )
 def test_distance_is_the_least_number_of_edits(first: str, second: str, steps: int):
     assert distance(first, second) == distance(second, first) == steps
+
+
+def test_an_agent_that_goes_on_in_the_next_turn_may_be_named_again_or_not():
+    turns = agents("greet"), agents("greet bill"), agents("bill")
+    assert value("exact", "greet bill", *turns) == 1.0
+    assert value("exact", "greet greet bill bill", *turns) == 1.0
+    assert value("similarity", "greet bill bill pay", *turns) == 0.5
+    assert value("exact", "greet bill", agents("greet bill"), agents("greet bill")) == 0.0

@@ -61,6 +61,12 @@ def test_a_number_off_its_scale_is_an_error_unless_taken_raw():
     assert composite(applied(line(Relevance=-1), raw=True)[0]) == -1
 
 
+def test_a_metric_that_the_profile_does_not_know_has_no_say():
+    (weighed,) = applied(line(Relevance=4))
+    (mixed,) = applied(line(Relevance=4, Charm=1, tool_usage_accuracy=0.5))
+    assert mixed.judgement == weighed.judgement
+
+
 def test_blank_lines_and_a_byte_order_mark_are_passed_over():
     assert len(applied(b"\xef\xbb\xbf" + line(Relevance=4), b"\n", line(Relevance=4))) == 2
 
@@ -71,7 +77,6 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over():
         (line("prep_defualt"), "unknown profile 'prep_defualt'", "did you mean 'prep_default'?"),
         (line(None), "no profile", "--profile"),
         (line(Relevence=4), "unknown metric 'Relevence'", "did you mean 'Relevance'?"),
-        (line(Charm=None), "unknown metric 'Charm'", "known: "),
         (b'{"case": "a"}', "missing required field `scores`", "a line is"),
         (b'{"case": "a", "scores": {"Relevance": "4"}}', "Expected `float | null`", "a line is"),
         (b'{"case": "a", ', "not JSON: Input data was truncated", "a line is"),

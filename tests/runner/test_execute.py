@@ -116,7 +116,7 @@ def batches(size: int = 5) -> list[Batch]:
 
 def work(
     *metrics: Metric,
-    cases: Sequence[Case] = CASES,
+    cases: Sequence[Case] | None = CASES,
     crossed: bool = False,
     asker: Patient | None = None,
 ) -> Work:
@@ -219,6 +219,13 @@ def test_cases_without_a_trace_and_traces_without_a_case_are_named(tmp_path: Pat
     ]
     assert [one.trace for one in made.unmatched] == ["stranger"]
     assert made.unmatched[0].why == "no case begins with its message"
+
+
+def test_golden_data_without_cases_is_not_the_same_as_no_golden_data():
+    empty = work(cases=()).score(lambda: [trace(0)])
+    assert (len(empty.results), [one.trace for one in empty.unmatched]) == (0, ["t00"])
+    none = work(cases=None).score(lambda: [trace(0)])
+    assert ([one.case for one in none.results], none.unmatched) == ([None], ())
 
 
 def test_the_only_case_takes_the_only_trace(tmp_path: Path):

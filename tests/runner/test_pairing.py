@@ -43,6 +43,13 @@ def test_an_ambiguous_trace_is_not_guessed():
     assert pair.how == "several cases begin with its message: 'a', 'b'"
 
 
+def test_several_cases_of_other_lengths_are_ambiguous_too():
+    cases = [case("short", "Hi"), case("long", "Hi", "And now?")]
+    pair = Pairing(cases).pair(trace("Hi", "And then?", "And now?"))
+    assert pair.case is None
+    assert pair.how == "several cases begin with its message: 'short', 'long'"
+
+
 def test_a_scenario_begins_with_its_prompt():
     scenario = Case(id="s", scenario=Scenario(prompt="Hi", plan="Ask for a refund."))
     assert Pairing([scenario]).pair(trace("hi")).case == scenario

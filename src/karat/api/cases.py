@@ -15,6 +15,7 @@ from karat.api.configuration import under_flags
 from karat.api.desk import wait
 from karat.api.judging import Panel
 from karat.api.loading import PathName, load
+from karat.api.rows import rows
 from karat.api.runs import DEFAULT_METRICS, Profiles, about, make_plan
 from karat.config import Config, load_config
 from karat.datasets.where import where as compile_where
@@ -118,8 +119,7 @@ class Suite:
                 return _paired(self.dataset, self.cases, self.traces)
             except KaratError as error:
                 return error
-        told = [(case, case.recording) for case in self.cases if case.recording]
-        return Paired({case.id: [Pair(case, trace, "the same row")] for case, trace in told})
+        return Paired({pair.case.id: [pair] for pair in rows(self.cases) if pair.case})
 
     def recordings(self, case: Case) -> tuple[Trace, ...]:
         """What was recorded for a case."""

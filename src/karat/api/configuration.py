@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -51,15 +52,18 @@ def under_flags(
 ) -> Config:
     """The config with all that was asked for beside it."""
     for one in found.others:  # settings of a metric that does not exist are settings of nothing
-        made_metric(one)
-    chosen = {one.name: one for one in [found.choice(name) for name in metrics] or found.metrics}
+        made_metric(_from(found, one))
+    asked = [found.choice(name) for name in metrics] or found.metrics
+    chosen = {one.name: _from(found, one) for one in asked}
     for name, text in (thresholds or {}).items():
         chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))
     for key, text in (params or {}).items():
         name, _, field = key.partition(".")
+        if not field:
+            raise UsageError(f"found the parameter {key!r}, expected METRIC.NAME=VALUE")
         one = _asked(chosen, name)
         changed = one.params | {field: _value(text)}
-        chosen[name] = msgspec.structs.replace(one, params=changed)
+        chosen[name] = msgspec.structs.replace(one, params=changed, source=None)
     if contracts:
         one = _asked(chosen, "contract")
         schemas: Json = _schemas(contracts)
@@ -73,6 +77,11 @@ def under_flags(
         golden=str(golden) if golden else found.golden,
         profile=profile or found.profile,
     )
+
+
+def _from(found: Config, one: MetricChoice) -> MetricChoice:
+    written = one in (*found.metrics, *found.others)
+    return msgspec.structs.replace(one, source=found.source) if written else one
 
 
 def _judge(
@@ -95,9 +104,12 @@ def _asked(chosen: Mapping[str, MetricChoice], name: str) -> MetricChoice:
 
 def _number(name: str, text: str) -> float:
     try:
-        return float(text)
-    except ValueError as error:
-        raise UsageError(f"threshold of {name!r}: found {text!r}, expected a number") from error
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise UsageError(f"threshold of {name!r}: found {text!r}, expected a number")
+    return found
 
 
 def _value(text: str) -> Json:

@@ -11,7 +11,7 @@ import msgspec
 
 from karat import judges, plugins
 from karat.config import MetricChoice
-from karat.errors import UsageError
+from karat.errors import FormatError, UsageError
 from karat.metrics import Asker, Judge, Metric, build
 from karat.policy.profile import canonical
 from karat.schema import JudgeChoice
@@ -23,15 +23,40 @@ _DEFINING = {"template", "is_managed", "managed_metric_name"}
 """What a definition has that we can follow; somebody's code we do not run."""
 
 
+_CODE = {"code_config", "codeConfig", "path", "ref"}
+"""What a definition has that says where somebody's code is."""
+
+
 def made_metric(choice: MetricChoice) -> Metric:
     """The metric that a user asked for: one that is installed, one that a file defines, or a rubric
     of the user's own."""
+    try:
+        return _made(choice)
+    except (UsageError, FormatError) as error:
+        where = _place(choice, error.where)
+        raise type(error)(error.message, where=where, hint=error.hint) from error
+
+
+def _place(choice: MetricChoice, found: str | None) -> str | None:
+    """The config that asks for the metric, and the place in it if the error names one. A rubric is
+    a file of its own."""
+    if choice.source is None or choice.rubric:
+        return found
+    return f"{choice.source}, {found}" if found else choice.source
+
+
+def _made(choice: MetricChoice) -> Metric:
     if choice.rubric:
         kind = judges.rubric_class(choice.rubric, choice.name)
     elif choice.name.endswith(_RUBRICS):
         kind = judges.rubric_class(choice.name)
     elif _DEFINING & choice.definition.keys():
         kind = judges.definition_class(choice.name, choice.definition)
+    elif _CODE & choice.definition.keys() and choice.name not in plugins.metrics():
+        hint = "leave it out, or install it as a plugin that has a metric of this name"
+        raise UsageError(
+            f"{choice.name!r} is code of your own, which Karat does not run", hint=hint
+        )
     else:
         return build(canonical(choice.name), choice.params, plugins.metrics())
     if kind.name in plugins.metrics():

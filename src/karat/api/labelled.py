@@ -10,6 +10,7 @@ import msgspec
 
 from karat.api.judging import Panel
 from karat.api.loading import PathName, load
+from karat.api.rows import rows
 from karat.api.runs import Profiles, about, make_plan, make_run
 from karat.config import MetricChoice
 from karat.errors import RefusedError, UsageError
@@ -65,7 +66,7 @@ def labelled_run(
 def _pairs(cases: Sequence[Case], recorded: Recorded) -> Iterator[Pair]:
     """All answers; which case they belong to may depend on cases that nobody labelled."""
     if not recorded.traces:
-        yield from (Pair(case, case.recording, "the same row") for case in cases if case.recording)
+        yield from rows(cases)
         return
     pairing = Pairing(cases)
     yield from map(pairing.pair, read_traces(recorded.traces, report=recorded.report))

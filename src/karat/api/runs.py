@@ -15,6 +15,7 @@ import msgspec
 from karat.analysis.summary import summarise
 from karat.api.judging import Panel, made_metric
 from karat.api.loading import PathName, load
+from karat.api.rows import rows
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
 from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
@@ -82,8 +83,8 @@ def run(
         metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)), panel
     )
     cores = jobs or _cores(paths)
-    work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
-    journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
+    work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
+    journal = Journal(_journal_path(paths, dataset, work), resume=resume)
     try:
         batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
         patience = 0.0 if jobs else _PATIENCE
@@ -112,7 +113,7 @@ def estimate(
     dataset = load(golden) if golden is not None else None
     panel = Panel(judge, answers, dry=True)
     plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
-    work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
+    work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
     batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
     return Estimate(count(work, batches).spending)
 
@@ -146,8 +147,18 @@ class Profiles(NamedTuple):
     own: Mapping[str, Profile]
 
     def of(self, cases: Iterable[Case]) -> dict[str, Profile]:
-        names = sorted({case.profile for case in cases if case.profile})
-        return {name: named_profile(name, self.own) for name in names}
+        made: dict[str, Profile] = {}
+        for case in cases:
+            if case.profile and case.profile not in made:
+                made[case.profile] = self._named_by(case, case.profile)
+        return {name: made[name] for name in sorted(made)}
+
+    def _named_by(self, case: Case, name: str) -> Profile:
+        try:
+            return named_profile(name, self.own)
+        except UsageError as error:
+            where = f"case {case.id!r}"
+            raise UsageError(error.message, where=where, hint=error.hint) from error
 
 
 def make_plan(
@@ -189,13 +200,19 @@ def _row_batches(dataset: Dataset | None) -> list[Batch]:
 
 
 def _recorded(cases: Sequence[Case]) -> list[Pair]:
-    return [Pair(case, case.recording, "the same row") for case in cases if case.recording]
+    return list(rows(cases))
 
 
-def _journal_path(paths: Sequence[Path], dataset: Dataset | None, plan: Plan) -> Path:
+def _journal_path(paths: Sequence[Path], dataset: Dataset | None, work: Work) -> Path:
     """A name that another run gets only if it would do the same."""
-    files = [_File.at(path) for path in paths]
-    made = [files, dataset_digest(dataset) if dataset else None, [use.noun() for use in plan.uses]]
+    plan = work.plan
+    made = {
+        "files": [_File.at(path) for path in paths],
+        "dataset": dataset_digest(dataset) if dataset else None,
+        "metrics": [use.noun() for use in plan.uses],
+        "profiles": [plan.profile, plan.profiles],
+        "crossed": work.crossed,
+    }
     return Path(".karat") / "journal" / f"{_fingerprint(made)}.jsonl"
 
 

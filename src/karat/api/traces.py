@@ -9,6 +9,7 @@ from pathlib import Path
 from karat import plugins
 from karat.api.golden import save
 from karat.api.loading import PathName, load
+from karat.api.rows import rows
 from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
@@ -32,7 +33,7 @@ def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Tr
     if traces:
         return read_traces(*traces)
     cases = load(golden).cases if golden is not None else ()
-    return (case.recording for case in cases if case.recording)
+    return (pair.trace for pair in rows(cases))
 
 
 def understand(paths: Iterable[PathName]) -> Understanding:

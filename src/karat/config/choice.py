@@ -15,3 +15,5 @@ class MetricChoice(Noun, frozen=True):
     judge, or where somebody's code is."""
     rubric: str | None = None
     """File with the rubric of a judge of the user's own."""
+    source: str | None = None
+    """The config that asks for it, once it is known that no flag changed what it says."""

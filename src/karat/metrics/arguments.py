@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal, NamedTuple, TypeAlias, TypeGuard
 
 from karat.metrics.calls import value
@@ -74,8 +75,24 @@ def equal(wish: Json, got: Json, comparator: Comparator) -> bool:
         if comparator == "ignore_case":
             return wish.casefold() == got.casefold()
     if _number(wish) and _number(got) and isinstance(comparator, int | float):
-        return abs(wish - got) <= comparator
+        return within(wish, got, comparator)
     return wish == got
+
+
+def within(wish: float, got: float, tolerance: float) -> bool:
+    """Whether two numbers are at most so far apart, as they are written: 1.1 is 0.1 from 1, though
+    their binary difference is more."""
+    if wish == got or not tolerance:
+        return wish == got
+    from decimal import Decimal  # late: few tolerate anything
+
+    return abs(Decimal(repr(wish)) - Decimal(repr(got))) <= Decimal(repr(tolerance))
+
+
+def check_tolerance(place: str, tolerance: float) -> None:
+    """A tolerance below 0 makes nothing equal, not even a number to itself."""
+    if not 0 <= tolerance < inf:
+        raise ValueError(f"{place}: found {tolerance:g}, expected a number from 0 on")
 
 
 def _number(thing: Json) -> TypeGuard[int | float]:

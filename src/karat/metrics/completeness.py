@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from karat.metrics.facts import covered, facts
+from karat.metrics.facts import covered, facts, spelt
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.metrics.texts import Answer, of_answers
@@ -34,6 +34,6 @@ def _rate(given: Answer) -> Score | Unscored:
         return Unscored(reason="the case expects no response")
     expected, found, asked = facts(given.reference), facts(given.response), facts(given.user)
     missing = sorted(expected.numbers - found.numbers - asked.numbers)
-    missing += sorted(expected.names - found.words - asked.words)
+    missing += spelt(expected.names - found.words - asked.words, given.reference)
     share = covered(expected, found, asked)
     return Score(value=share, reason=f"missing {', '.join(missing)}" if missing else "")

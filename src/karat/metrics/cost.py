@@ -10,6 +10,8 @@ from karat.metrics.prices import NEWEST, price
 from karat.schema import Case, ModelCall, Score, Trace, Turn, Unscored
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DATED = 10**17
+"""Nanoseconds. What began before 1973 was timed, and not dated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,6 @@ def _calculated(call: ModelCall, model: str, time: datetime) -> float:
 
 def _time(call: ModelCall, turn: Turn) -> datetime:
     nanoseconds = call.start if call.start is not None else turn.start
-    if nanoseconds is None:
+    if nanoseconds is None or nanoseconds < _DATED:
         return NEWEST
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000)

@@ -7,6 +7,7 @@ capital letter. Scripts without capitals have no names here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import normalize
@@ -79,6 +80,14 @@ def facts(text: str) -> Facts:
     )
 
 
+def spelt(found: Iterable[str], text: str) -> list[str]:
+    """Facts as the text writes them: of `Paris` only `pari` is compared."""
+    written: dict[str, str] = {}
+    for match in _WORD.finditer(normalize("NFKC", text)):
+        written.setdefault(_stem(match[0]), match[0])
+    return [written.get(one, one) for one in sorted(found)]
+
+
 def polar(clause: str) -> tuple[set[str], set[str]]:
     """The content words that a clause affirms and those that it denies.
 
@@ -127,6 +136,10 @@ def opposed(clause: Facts, source: Facts) -> bool:
     return len(clash) > len(same)
 
 
+def _stem(word: str) -> str:
+    return token(word.lower().split("'")[0])
+
+
 def _wide(word: str) -> bool:
     """A single character that is a word: an ideograph, say."""
     return not word.isascii()
@@ -155,7 +168,7 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
         for place, word in enumerate(found):
             if not word[0].isupper() or word.lower() in EMPTY:
                 continue
-            name = token(word.lower().split("'")[0])
+            name = _stem(word)
             if place and len(name) > 1:
                 names.add(name)
             elif found[1:] and found[1].lower() not in FOLLOWING and not word.endswith("ly"):

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from karat.metrics.clauses import answer, clauses
-from karat.metrics.facts import covered, facts, opposed
+from karat.metrics.facts import covered, facts, opposed, spelt
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.metrics.texts import Answer, of_answers
@@ -70,21 +71,22 @@ def _wrong_numbers(given: Answer, reference: str) -> list[str]:
     lost = expected.numbers - found.numbers
     # A number of the question need not be repeated, but a code must not become another code.
     lost -= {number for number in asked.numbers if number.isdigit()}
-    return _replaced("number", found.numbers - expected.numbers - asked.numbers, lost)
+    new = found.numbers - expected.numbers - asked.numbers
+    return _replaced("number", sorted(new), sorted(lost))
 
 
 def _wrong_names(given: Answer, reference: str) -> list[str]:
     found, expected, asked = facts(given.response), facts(reference), facts(given.user)
     known = expected.words | asked.words
     lost = (expected.words - asked.words | expected.names) - found.words
-    names = _replaced("name", found.names - known - facts(given.context).words, lost)
-    if names:
-        return names
-    return _replaced("name", found.openers - known, expected.openers & lost)
+    new = found.names - known - facts(given.context).words
+    if not new or not lost:
+        new, lost = found.openers - known, expected.openers & lost
+    return _replaced("name", spelt(new, given.response), spelt(lost, reference))
 
 
-def _replaced(kind: str, new: frozenset[str], lost: frozenset[str]) -> list[str]:
+def _replaced(kind: str, new: Sequence[str], lost: Sequence[str]) -> list[str]:
     """New ones in the place of lost ones; additions alone contradict nothing."""
     if not new or not lost:
         return []
-    return [f"{kind}: expected {', '.join(sorted(lost))}, got {', '.join(sorted(new))}"]
+    return [f"{kind}: expected {', '.join(lost)}, got {', '.join(new)}"]

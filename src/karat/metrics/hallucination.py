@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from karat.metrics.clauses import clauses, sentences
-from karat.metrics.facts import facts, opposed, weight
+from karat.metrics.facts import facts, opposed, spelt, weight
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.metrics.texts import Answer, of_answers
@@ -59,7 +59,7 @@ def _rate(given: Answer) -> Score | Unscored:
 def _ungrounded(sentence: str, user: str, told: str) -> str | None:
     """`None` if grounded, else why not; empty if only its words are unknown."""
     found, sources = facts(sentence), facts(f"{user}\n{told}")
-    new = sorted(found.numbers - sources.numbers) + sorted(found.names - sources.words)
+    new = sorted(found.numbers - sources.numbers) + spelt(found.names - sources.words, sentence)
     if new:
         return f"not in the sources: {', '.join(new)}"
     against = [part for part in clauses(sentence) if opposed(facts(part), facts(told))]

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
 from typing import ClassVar, Literal, TypeAlias
 
 from karat.metrics.metric import Metric
@@ -16,9 +19,10 @@ Interval: TypeAlias = tuple[int, int]
 class Latency(Metric):
     """Milliseconds from the start of the first turn to the end of the last.
 
-    Details: `model_ms` in which any model call ran, `tool_ms` in which a tool ran and no model
-    call did, `first_response_ms` until the first model call had answered. Calls that run side
-    by side or within each other are not counted twice. The turns hold milliseconds too.
+    Details: `model_ms` in which model calls ran, `tool_ms` in which tools did,
+    `first_response_ms` until the first model call had answered. No moment is counted twice: it
+    belongs to the innermost call, so that a tool within the model call that asked for it is the
+    tool's time, and a model call within a tool the model's. The turns hold milliseconds too.
     """
 
     name: ClassVar[str] = "latency"
@@ -40,35 +44,44 @@ class Latency(Metric):
         return Score(value=total, turns=turns, details=_details(trace))
 
 
-def covered(intervals: Iterable[Interval]) -> int:
-    """How much time lies in any of the intervals."""
-    time = 0
-    reached: int | None = None
-    for start, end in sorted(intervals):
-        begin = start if reached is None else max(start, reached)
-        if end > begin:
-            time += end - begin
-            reached = end
-    return time
+def shares(calls: Mapping[str, Sequence[Interval]]) -> dict[str, int]:
+    """How much time belongs to each kind of call; a moment belongs to the call that began last."""
+    running: list[tuple[int, int, str]] = []
+    waiting = sorted((*interval, kind) for kind in calls for interval in calls[kind])[::-1]
+    times = sorted({time for some in calls.values() for interval in some for time in interval})
+    found = dict.fromkeys(calls, 0)
+    for now, then in pairwise(times):
+        while waiting and waiting[-1][0] <= now:
+            start, end, kind = waiting.pop()
+            heappush(running, (-start, end, kind))
+        while running and running[0][1] <= now:
+            heappop(running)
+        if running:
+            found[running[0][2]] += then - now
+    return found
 
 
 def _details(trace: Trace) -> dict[str, Json]:
-    models = [_interval(call.start, call.end) for call in trace.model_calls]
-    tools = [
-        _interval(call.start, call.end) for turn in trace.turns for call in turn.tool_calls or ()
-    ]
-    model_times = [interval for interval in models if interval]
-    tool_times = [interval for interval in tools if interval]
+    models = _timed((call.start, call.end) for call in trace.model_calls)
+    tools = _timed((call.start, call.end) for turn in trace.turns for call in turn.tool_calls or ())
+    time = shares({"model_ms": models, "tool_ms": tools})
     details: dict[str, Json] = {}
-    model_time = covered(model_times)
-    if model_times:
-        details["model_ms"] = model_time / 1e6
-        starts = [turn.start for turn in trace.turns if turn.start is not None]
-        details["first_response_ms"] = (min(end for _, end in model_times) - min(starts)) / 1e6
-    if tool_times:
-        details["tool_ms"] = (covered(model_times + tool_times) - model_time) / 1e6
+    if models:
+        details["model_ms"] = time["model_ms"] / 1e6
+        begun = min(turn.start for turn in trace.turns if turn.start is not None)
+        details["first_response_ms"] = (min(_answers(models, tools)) - begun) / 1e6
+    if tools:
+        details["tool_ms"] = time["tool_ms"] / 1e6
     return details
 
 
-def _interval(start: int | None, end: int | None) -> Interval | None:
-    return None if start is None or end is None else (start, end)
+def _answers(models: Sequence[Interval], tools: Sequence[Interval]) -> Iterator[int]:
+    """When each model call had answered: a tool that runs within it was asked for before."""
+    begun = sorted(start for start, _ in tools)
+    for start, end in models:
+        place = bisect_right(begun, start)
+        yield min([end, *begun[place : place + 1]])
+
+
+def _timed(calls: Iterable[tuple[int | None, int | None]]) -> list[Interval]:
+    return [(start, end) for start, end in calls if start is not None and end is not None]

@@ -51,7 +51,7 @@ class Contains(Metric):
     """
 
     name: ClassVar[str] = "contains"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.contains")
 
@@ -68,7 +68,7 @@ class Contains(Metric):
         text = self._plain("\n".join(said))
         missing = [part for part in wanted if self._plain(part) not in text]
         reason = f"missing {', '.join(map(value, missing))}" if missing else ""
-        return Score(value=1 - len(missing) / len(wanted), reason=reason)
+        return Score(value=(len(wanted) - len(missing)) / len(wanted), reason=reason)
 
     def _plain(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text

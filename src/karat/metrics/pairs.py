@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from karat.schema import Case, Score, Trace, Turn, Unscored
+from karat.schema import Case, Json, Score, Trace, Turn, Unscored
 
 
 class Pair(NamedTuple):
@@ -24,14 +24,18 @@ def pairs(case: Case, trace: Trace) -> Iterator[Pair]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean, summed from left to right as ADK does."""
-    return sum(values) / len(values)
+    """The mean, summed from left to right as ADK does; `sum` does that only before Python 3.12."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total / len(values)
 
 
 def per_turn(
     case: Case, trace: Trace, rate: Callable[[Pair], Score | Unscored]
 ) -> Score | Unscored:
-    """The mean over the turns that can be scored, with each turn's number in the reasons."""
+    """The mean over the turns that can be scored, with each turn's number in the reasons. All turns
+    tell the same details, which are numbers."""
     rated = [rate(pair) for pair in pairs(case, trace)]
     scores = [score for score in rated if isinstance(score, Score)]
     if not scores:
@@ -39,10 +43,16 @@ def per_turn(
         return Unscored(reason="; ".join(reasons) or "there are no turns")
     if len(rated) == 1:  # most often, and there is nothing to put together
         only = scores[0]
-        return Score(value=mean([only.value]), reason=only.reason, turns=(only.value,))
+        return Score(mean([only.value]), only.reason, (only.value,), only.details)
     turns = tuple(score.value if isinstance(score, Score) else None for score in rated)
     reason = joined((score.reason for score in rated if isinstance(score, Score)), turns)
-    return Score(value=mean([score.value for score in scores]), reason=reason, turns=turns)
+    return Score(mean([score.value for score in scores]), reason, turns, _means(scores))
+
+
+def _means(scores: Sequence[Score]) -> dict[str, Json]:
+    """The means of the numbers that every turn tells beside its score."""
+    told = [score.details for score in scores]
+    return {key: mean([cast("float", one[key]) for one in told]) for key in told[0]}
 
 
 def joined(reasons: Iterable[str], turns: Sequence[float | None]) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -45,7 +46,7 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        raise UsageError(f"metric {name!r}: {_place(error)}") from error
+        raise _refused(name, kind, error) from error
 
 
 def parameters(metric: Metric) -> dict[str, Json]:
@@ -66,23 +67,51 @@ def _check_imports(kind: type[Metric]) -> None:
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:
+    options = sorted(words)
+    near = _likely(word, options)
+    if near:
+        return near
+    return f"known: {', '.join(options)}" if options else "it takes no parameters"
+
+
+def _likely(word: str, words: Iterable[str]) -> str | None:
+    """The words that were probably meant: `Relevance` is judged and `relevance` is not, and nobody
+    guesses which of them it is."""
     from difflib import get_close_matches  # late: only errors need it
 
-    options = sorted(words)
-    same = [repr(option) for option in options if option.lower() == word.lower()]
-    if same:  # `Relevance` is judged and `relevance` is not: nobody guesses which is meant
-        return f"did you mean {' or '.join(same)}?"
-    close = get_close_matches(word, options, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(options)}" if options else "it takes no parameters"
+    options = [*words]
+    near = get_close_matches(word.lower(), map(str.lower, options), n=1)
+    meant = [repr(option) for option in options if option.lower() in near]
+    return f"did you mean {' or '.join(meant)}?" if meant else None
 
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-def _place(error: msgspec.ValidationError) -> str:
-    """The message of msgspec with its path as a parameter name."""
+def _refused(name: str, kind: type[Metric], error: msgspec.ValidationError) -> UsageError:
+    """The message of msgspec with its path as a parameter name, and the word that was meant."""
     message, _, path = str(error).partition(" - at `$")
-    return f"{path.strip('.`')}: {message}" if path else message
+    absent = _ABSENT.fullmatch(message)
+    if absent:
+        hint = f"such as --param {name}.{absent[1]}=…"
+        return UsageError(f"metric {name!r} needs the parameter {absent[1]!r}", hint=hint)
+    place = path.strip(".`").removesuffix("[...]")
+    hint = None
+    if found := _NO_WORD.fullmatch(message):
+        words = _words(get_type_hints(kind)[place])
+        message = f"found {found[1]}, expected one of {', '.join(map(str, words))}"
+        hint = _likely(found[1].strip("'"), map(str, words))
+    told = f"{place}: {message}" if path else message
+    return UsageError(f"metric {name!r}: {told}", hint=hint)
+
+
+_ABSENT = re.compile(r"Object missing required field `(\w+)`")
+_NO_WORD = re.compile(r"Invalid enum value (.*)", re.DOTALL)
+
+
+def _words(hint: object) -> list[object]:
+    """The values that the `Literal`s in a type allow."""
+    if get_origin(hint) is Literal:
+        return [*get_args(hint)]
+    return [word for part in get_args(hint) for word in _words(part)]

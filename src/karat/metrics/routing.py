@@ -16,7 +16,7 @@ class AgentRouting(Metric):
     """
 
     name: ClassVar[str] = "agent_routing"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("agents", "case.agents")
 
@@ -29,4 +29,4 @@ class AgentRouting(Metric):
             return Unscored(reason="no agent was recorded")
         missing = [agent for agent in expected if agent not in involved]
         reason = f"missing {', '.join(missing)}; involved {', '.join(involved)}" if missing else ""
-        return Score(value=1 - len(missing) / len(expected), reason=reason)
+        return Score(value=(len(expected) - len(missing)) / len(expected), reason=reason)

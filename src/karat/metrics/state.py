@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import ClassVar, NamedTuple
 
+from karat.metrics.arguments import check_tolerance, within
 from karat.metrics.calls import value
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
@@ -32,12 +33,15 @@ class StateFidelity(Metric):
     """
 
     name: ClassVar[str] = "state_management_fidelity"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("state", "case.state")
 
     ignore: tuple[str, ...] = ()
     tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_tolerance("tolerance", self.tolerance)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.state is None:
@@ -49,7 +53,7 @@ class StateFidelity(Metric):
             return Unscored(reason="the case expects nothing of the state")
         wrong = [path for path in paths if path.wrong is not None]
         return Score(
-            value=1 - len(wrong) / len(paths),
+            value=(len(paths) - len(wrong)) / len(paths),
             reason=_told(wrong),
             details={"paths": len(paths), "differing": [path.name for path in wrong]},
         )
@@ -69,6 +73,8 @@ class StateFidelity(Metric):
             yield from self._lists(name, wish, got)
         elif wish == {} and name == "":
             return
+        elif isinstance(wish, Mapping | list) and wish:
+            yield from _absent(name, wish, f"nothing, for {name} is {value(got)}")
         else:
             same = self._same(wish, got)
             yield Path(name, None if same else f"{name}: expected {value(wish)}, got {value(got)}")
@@ -88,21 +94,21 @@ class StateFidelity(Metric):
         if isinstance(wish, bool) or isinstance(got, bool):
             return wish is got
         if isinstance(wish, int | float) and isinstance(got, int | float):
-            return abs(wish - got) <= self.tolerance
+            return within(wish, got, self.tolerance)
         return type(wish) is type(got) and wish == got
 
 
-def _absent(name: str, wish: Json) -> Iterator[Path]:
-    """Every path below a place that is not there."""
+def _absent(name: str, wish: Json, got: str = "nothing") -> Iterator[Path]:
+    """Every path below a place that is not there, or is something else."""
     parts: list[tuple[str, Json]] = []
     if isinstance(wish, Mapping):
         parts = [(f"{name}.{key}", part) for key, part in wish.items()]
     elif isinstance(wish, list):
         parts = [(f"{name}.{index}", part) for index, part in enumerate(wish)]
     for place, part in parts:
-        yield from _absent(place, part)
+        yield from _absent(place, part, got)
     if not parts:
-        yield Path(name, f"{name}: expected {value(wish)}, got nothing")
+        yield Path(name, f"{name}: expected {value(wish)}, got {got}")
 
 
 def _told(wrong: list[Path]) -> str:

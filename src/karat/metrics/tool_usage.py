@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from karat.metrics.arguments import ArgsMode, Arguments, Comparator
+from karat.metrics.arguments import ArgsMode, Arguments, Comparator, check_tolerance
 from karat.metrics.assignment import align, assign
 from karat.metrics.calls import recorded, shown, stated_by_turn
 from karat.metrics.metric import Metric
@@ -34,7 +35,8 @@ class ToolUsage(Metric):
     Each expected call is paired with an actual call of the same tool so that the sum of credits
     is the largest possible; the order in which calls are listed does not matter to that. A pair
     earns (1 + right arguments) / (1 + compared arguments). Precision = credit / actual calls,
-    recall = credit / expected calls, F1 = 2PR / (P + R).
+    recall = credit / expected calls, F1 = 2PR / (P + R). Calls that are expected of turns are
+    compared turn by turn, then the mean; a turn that is not expected counts if it calls tools.
 
     `order` says how calls are paired and what the score is: `any_order` F1; `strict` F1 of the
     best pairing that keeps both orders; `in_order` recall of that pairing, so that other calls may
@@ -47,13 +49,18 @@ class ToolUsage(Metric):
     """
 
     name: ClassVar[str] = "tool_usage_accuracy"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_args", "case.tool_calls")
 
     order: Literal["any_order", "strict", "in_order", "subset", "superset"] = "any_order"
     args: ArgsMode = "exact"
     comparators: Mapping[str, Comparator] = field(default_factory=dict[str, Comparator])
+
+    def __post_init__(self) -> None:
+        for argument, comparator in self.comparators.items():
+            if not isinstance(comparator, str):
+                check_tolerance(f"comparators: {argument}", comparator)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if self.args != "ignore" and not has_args(trace):
@@ -68,10 +75,12 @@ class ToolUsage(Metric):
         return self._compare(case.tool_calls, actual)
 
     def _turn(self, pair: Pair) -> Score | Unscored:
+        if pair.golden is None and pair.actual and pair.actual.tool_calls:
+            return self._compare((), pair.actual.tool_calls)
         if pair.golden is None or pair.golden.tool_calls is None:
             return Unscored(reason="the turn expects no tool calls")
         if pair.actual is None:
-            return Score(value=0.0, reason="the turn is missing")
+            return Score(value=0.0, reason="the turn is missing", details={**_rates(0.0, 1, 0)})
         if pair.actual.tool_calls is None:
             return Unscored(reason="tool calls were not recorded")
         return self._compare(pair.golden.tool_calls, pair.actual.tool_calls)
@@ -80,7 +89,7 @@ class ToolUsage(Metric):
         if min(len(expected), len(actual)) * len(expected) * len(actual) > _MOST_WORK:
             return Unscored(reason=f"{len(expected)} × {len(actual)} calls are too many to pair")
         matches = self._matches(expected, actual)
-        rates = _rates(sum(match.credit for match in matches), len(expected), len(actual))
+        rates = _rates(fsum(match.credit for match in matches), len(expected), len(actual))
         value = rates[_MEASURE[self.order]]
         if not expected and self.order in ("in_order", "superset"):
             value = 1.0  # other calls may come

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import msgspec
+
 from karat.metrics.calls import recorded, value
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need, missing
@@ -46,13 +48,13 @@ class ToolUtilization(Metric):
 class ToolSuccess(Metric):
     """Share of the tool calls that went well.
 
-    1 - failed calls / calls. A call failed if its result carries an error, is an error by its
+    (calls - failed calls) / calls. A call failed if its result carries an error, is an error by its
     shape (`status: error`, an error key, an `Error:` text), its outcome says so, or if it has
     no result although others have.
     """
 
     name: ClassVar[str] = "tool_success_rate"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_results")
 
@@ -71,7 +73,7 @@ class ToolSuccess(Metric):
         if not count:
             return Unscored(reason="no tool was called")
         return Score(
-            value=1 - len(wrong) / count,
+            value=(count - len(wrong)) / count,
             reason="; ".join(wrong),
             details={"calls": count, "failed": len(wrong)},
         )
@@ -128,6 +130,8 @@ def _failure(call: ToolCall, result: ToolResult | None) -> str | None:
 
 def _error_shape(result: Json) -> str | None:
     if isinstance(result, str):
+        if result.lstrip().startswith("{"):  # an object that a recorder wrote down as a text
+            return _error_shape(_object(result))
         return value(result) if result.startswith(("Error:", "ERROR:", "Traceback (")) else None
     if not isinstance(result, Mapping):
         return None
@@ -135,3 +139,11 @@ def _error_shape(result: Json) -> str | None:
     if isinstance(status, str) and status.casefold() in _ERROR_STATES:
         return value(result.get("error_message") or result.get("message") or status)
     return next((value(result[key]) for key in _ERROR_KEYS if result.get(key)), None)
+
+
+def _object(text: str) -> Json:
+    try:
+        found: Json = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

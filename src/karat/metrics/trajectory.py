@@ -17,13 +17,14 @@ class Trajectory(Metric):
     """How close the sequence of agents and tools is to the expected trajectory.
 
     The names of the trajectory may be agents or tools; the trace is read as the sequence of those
-    kinds that the trajectory speaks of. Loops and repeats count. `match`: `similarity` is
-    1 - edit distance / length of the longer sequence; `exact`, `in_order` (the expected steps in
-    their order, others may come between) and `any_order` (all expected steps) are 1 or 0.
+    kinds that the trajectory speaks of. Loops and repeats count; only an agent that goes on in the
+    next turn may be named again there or not, whichever fits better. `match`: `similarity` is
+    (length of the longer sequence - edit distance) / that length; `exact`, `in_order` (the expected
+    steps in their order, others may come between) and `any_order` (all expected steps) are 1 or 0.
     """
 
     name: ClassVar[str] = "trajectory_accuracy"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("agents", "case.trajectory")
 
@@ -32,12 +33,16 @@ class Trajectory(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.trajectory is None:
             return Unscored(reason="the case expects no trajectory")
-        actual = _steps(trace, set(case.trajectory))
+        named = _steps(trace, set(case.trajectory))
+        actual = [step for step, _ in named]
         if not actual and not _recorded(trace):
             return Unscored(reason="neither agents nor tool calls were recorded")
         if len(case.trajectory) * len(actual) > _MOST_CELLS:
             return Unscored(reason=f"{len(actual)} steps are too many to compare")
         value = _VALUES[self.match](case.trajectory, actual)
+        if value < 1.0 and len(once := [step for step, again in named if not again]) < len(actual):
+            other = _VALUES[self.match](case.trajectory, once)
+            value, actual = (other, once) if other > value else (value, actual)
         reason = "" if value == 1.0 else f"expected {_path(case.trajectory)}, got {_path(actual)}"
         return Score(value=value, reason=reason)
 
@@ -62,24 +67,28 @@ def subsequence(expected: Iterable[str], actual: Iterable[str]) -> bool:
 
 def _similarity(expected: Sequence[str], actual: Sequence[str]) -> float:
     longer = max(len(expected), len(actual))
-    return 1 - distance(expected, actual) / longer if longer else 1.0
+    return (longer - distance(expected, actual)) / longer if longer else 1.0
 
 
 def _recorded(trace: Trace) -> bool:
     return any(turn.agents or turn.tool_calls is not None for turn in trace.turns)
 
 
-def _steps(trace: Trace, names: set[str]) -> list[str]:
-    """The actual sequence of the kinds of steps that the names speak of."""
+def _steps(trace: Trace, names: set[str]) -> list[tuple[str, bool]]:
+    """The actual sequence of the kinds of steps that the names speak of, and of each whether it is
+    an agent that goes on from the turn before."""
     tools = {call.name for turn in trace.turns for call in turn.tool_calls or ()}
     with_tools = bool(names & tools)
     with_agents = bool(names & set(trace.agents)) or not with_tools
-    return [
-        name
-        for turn in trace.turns
-        for kind, name in _walk(turn)
-        if (with_agents if kind == "agent" else with_tools)
-    ]
+    found: list[tuple[str, bool]] = []
+    before: str | None = None
+    for turn in trace.turns:
+        for kind, name in _walk(turn):
+            if with_agents if kind == "agent" else with_tools:
+                found.append((name, kind == "agent" and name == before))
+            before = None if kind == "agent" else before
+        before = turn.agents[-1] if turn.agents else before
+    return found
 
 
 def _walk(turn: Turn) -> list[tuple[Literal["agent", "tool"], str]]:

@@ -84,7 +84,7 @@ def _result(line: Line, given: Profile | None, raw: bool) -> CaseResult:
     scored: dict[str, Scored] = {}
     for name, value in line.scores.items():
         scale = _scale(name, scales)
-        if value is not None:
+        if scale is not None and value is not None:
             _check_on(name, value, scale, raw)
             scored[name] = Scored(value, scale)
     judgement = judge(profile, scored, raw=raw)
@@ -97,12 +97,13 @@ def _result(line: Line, given: Profile | None, raw: bool) -> CaseResult:
     )
 
 
-def _scale(name: str, scales: Mapping[str, Scale]) -> Scale:
+def _scale(name: str, scales: Mapping[str, Scale]) -> Scale | None:
+    """`None` for a metric of somebody else's, which has no say; one that resembles ours is
+    misspelt."""
     scale = scales.get(canonical(name))
-    if scale is None:
-        near = nearest(name, scales)
-        hint = f"did you mean {near!r}?" if near else f"known: {', '.join(scales)}"
-        raise FormatError(f"unknown metric {name!r}", hint=hint)
+    near = nearest(canonical(name), scales, cutoff=0.8) if scale is None else None
+    if near:
+        raise FormatError(f"unknown metric {name!r}", hint=f"did you mean {near!r}?")
     return scale
 
 

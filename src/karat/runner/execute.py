@@ -128,12 +128,13 @@ def _together(work: Work, score: Callable[[Batch], Done], parts: Sequence[Done])
     results = [result for part in parts for result in part.results]
     unmatched = [item for part in parts for item in part.unmatched]
     lone = next((part.lone for part in parts if part.lone), None)
-    last = pair_rest(work.cases, lone) if lone and len(unmatched) == 1 and not results else None
+    cases = work.cases or ()
+    last = pair_rest(cases, lone) if lone and len(unmatched) == 1 and not results else None
     if last:
         made = score(lambda: [last])
         results, unmatched, parts = [*made.results], [], [made]
-    results += _left_over(work.cases, results)
-    places = {case.id: place for place, case in enumerate(work.cases)}
+    results += _left_over(cases, results)
+    places = {case.id: place for place, case in enumerate(cases)}
     results.sort(key=lambda one: (places.get(one.case or "", 0), one.trace or ""))
     unmatched.sort(key=lambda item: item.trace)
     return Done(

@@ -47,7 +47,8 @@ class Pairing:
     def _by_message(self, text: str, trace: Trace) -> Pair:
         found = self._by_text.get(text, [])
         if len(found) > 1:
-            found = [case for case in found if len(case.turns) == len(trace.turns)]
+            alike = [case for case in found if len(case.turns) == len(trace.turns)]
+            found = alike or found  # cases of another length are as ambiguous as ever
         if len(found) == 1:
             return Pair(found[0], trace, "by first user message")
         if found:

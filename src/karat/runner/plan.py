@@ -189,13 +189,14 @@ def _scored(use: Use, outcome: Outcome) -> CaseScore:
 def _status(
     scores: tuple[CaseScore, ...], profile: Profile | None, judgement: Judgement | None
 ) -> Status:
-    """What a profile weighs, it judges; the other metrics are held to their own thresholds."""
+    """What a profile weighs, it judges; the other metrics are held to their own thresholds. A
+    metric that broke might have failed the case, so that nothing passes with it."""
     if profile is None or judgement is None:
         return case_status(scores)
     others = case_status([one for one in scores if not profile.weighs(one.metric)])
-    if others in ("failed", "error"):
-        return others
-    return "passed" if judgement.passed else "failed"
+    if others == "failed" or not judgement.passed:
+        return "failed"
+    return "error" if any(one.status == "error" for one in scores) else "passed"
 
 
 def _exchanges(case: Case, trace: Trace) -> tuple[Exchange, ...]:

@@ -20,12 +20,13 @@ class Work:
     """All that a process needs to score a batch."""
 
     plan: Plan
-    cases: Sequence[Case]
+    cases: Sequence[Case] | None
+    """Without golden data there are none to belong to; golden data without cases is golden data."""
     crossed: bool = False
     pairing: Pairing = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pairing", Pairing(self.cases))
+        object.__setattr__(self, "pairing", Pairing(self.cases or ()))
 
     def score(self, batch: Batch) -> Done:
         """Score the traces of a batch as they come."""
@@ -37,13 +38,13 @@ class Work:
         """The pairs of a batch that can be scored; the others are put into the list."""
         for item in batch():
             for pair in [item] if isinstance(item, Pair) else self._pairs(item):
-                if pair.case is None and self.cases:
+                if pair.case is None and self.cases is not None:
                     unmatched.append(pair)
                 else:
                     yield pair
 
     def _pairs(self, trace: Trace) -> list[Pair]:
-        if not self.cases:
+        if self.cases is None:
             return [Pair(None, trace, "no golden data")]
         return cross(self.cases, trace) if self.crossed else [self.pairing.pair(trace)]
 

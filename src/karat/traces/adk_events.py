@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from karat.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn
+from karat.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
 from karat.traces.dialogue import Dialogue
 from karat.traces.normal import derived_id, instant
 from karat.traces.shape import first, folded, parsed, rows, table, tables, text
@@ -44,11 +44,12 @@ def calls_of(content: Json, *, agent: str | None = None, at: int | None = None) 
 
 
 def call_of(item: dict[str, Json], *, agent: str | None = None, at: int | None = None) -> ToolCall:
-    """One function call; absent arguments are none, for ADK leaves empty ones out."""
+    """One function call. Absent arguments stay absent: to ADK they are not empty ones, which it
+    writes out."""
     held = folded(item)
     return ToolCall(
         name=text(held.get("name")) or "",
-        args=held.get("args", {}),
+        args=held.get("args"),
         id=text(held.get("id")) or None,
         agent=agent,
         start=at,
@@ -113,13 +114,13 @@ def _tell(dialogue: Dialogue, event: dict[str, Json]) -> None:
 
 def _model(dialogue: Dialogue, event: dict[str, Json], author: str) -> None:
     usage = gemini_usage_of(event.get("usagemetadata"))
-    if usage is None:
+    if usage is None and not {"usagemetadata", "modelversion"} & event.keys():
         return
     reason = event.get("finishreason")
     dialogue.model(
         ModelCall(
             model=text(event.get("modelversion")),
-            usage=usage,
+            usage=usage or Usage(),
             agent=author or None,
             finish_reason=text(reason),
             end=instant(event.get("timestamp")),
@@ -150,15 +151,20 @@ def turn_of(invocation: Json) -> Turn:
     if said is not None:
         dialogue.user(said)
     _tell_steps(dialogue, folded(table(held.get("intermediatedata"))))
-    _tell_times(dialogue, held)
-    final = text_of(held.get("finalresponse"))
+    final = _answer(held.get("finalresponse"))
     if final is None:
         dialogue.leave_unanswered()
     elif final != dialogue.last:
         dialogue.say("", final)
-    turn = next(iter(dialogue.turns()), Turn(tool_calls=()))
+    turn = _timed(next(iter(dialogue.turns()), Turn(tool_calls=())), held)
     app = folded(table(held.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
+
+
+def _answer(content: Json) -> str | None:
+    """A response that is there and says nothing aloud is empty, not unrecorded."""
+    said = text_of(content)
+    return "" if said is None and parts_of(content) else said
 
 
 def _tell_steps(dialogue: Dialogue, data: dict[str, Json]) -> None:
@@ -176,12 +182,15 @@ def _tell_steps(dialogue: Dialogue, data: dict[str, Json]) -> None:
                 pass
 
 
-def _tell_times(dialogue: Dialogue, held: dict[str, Json]) -> None:
+def _timed(turn: Turn, held: dict[str, Json]) -> Turn:
+    """The turn with its times. How long it took is measured apart from when it began, and one of
+    them may be known alone: a turn that is timed and not dated begins at 0."""
     start = instant(held.get("creationtimestamp"))
     duration = held.get("duration")
-    dialogue.at(start)
-    if start is not None and isinstance(duration, int | float) and 0 <= duration < 1e9:
-        dialogue.at(start + int(duration * 1e9))
+    if isinstance(duration, int | float) and 0 <= duration < 1e9:
+        begun = start or 0
+        return msgspec.structs.replace(turn, start=begun, end=begun + round(duration * 1e9))
+    return msgspec.structs.replace(turn, start=start) if turn.start is None else turn
 
 
 def session_of(item: Json, *, source: str, case: str | None = None) -> Trace:
@@ -195,7 +204,7 @@ def session_of(item: Json, *, source: str, case: str | None = None) -> Trace:
         turns=turns_of(events),
         source=source,
         convention="adk",
-        mapper="adk-events@1",
+        mapper="adk-events@2",
         conversation=session or None,
         case=case,
         state=state if isinstance(state, dict) else state_of(events) or None,

@@ -158,7 +158,7 @@ def test_what_was_recorded_is_in_the_last_turn():
     assert found.id == "s1"
     assert found.state == {"id": 1}
     assert found.turns == (
-        Turn(user="Hi"),
+        Turn(user="Hi", tool_calls=()),
         Turn(
             user="Where is my order?",
             response="On its way.",

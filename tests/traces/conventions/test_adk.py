@@ -60,8 +60,51 @@ def test_cached_and_thought_tokens_are_told_only_by_the_response():
         thoughts_token_count=2,
     )
     assert trace(counted).usage == Usage(
-        input_tokens=9, output_tokens=3, cached_tokens=4, reasoning_tokens=2
+        input_tokens=9, output_tokens=5, cached_tokens=4, reasoning_tokens=2
     )
+
+
+def test_thoughts_are_output_also_where_the_attribute_leaves_them_out():
+    counted = call("3", [USER], [{"text": "six"}], candidates_token_count=3, thoughts_token_count=2)
+    counted.attributes["gen_ai.usage.output_tokens"] = 3
+    assert trace(counted).usage == Usage(output_tokens=5, reasoning_tokens=2)
+
+
+def test_a_response_that_is_no_text_counts_as_well():
+    usage: Json = {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": None}
+    counted = call("3", [USER], [{"text": "six"}])
+    counted.attributes["gcp.vertex.agent.llm_response"] = {"usageMetadata": usage}
+    assert trace(counted).usage == Usage(input_tokens=9, output_tokens=3)
+
+
+def test_the_chunks_of_a_search_are_told_by_the_response():
+    chunk: Json = {"web": {"uri": "https://tides.example"}}
+    searched = call("3", [USER], [{"text": "six"}])
+    response: Json = {"groundingMetadata": {"groundingChunks": [chunk, chunk]}}
+    searched.attributes["gcp.vertex.agent.llm_response"] = json.dumps(response)
+    assert trace(searched, call("4", [USER], [])).turns[0].grounding == (chunk, chunk)
+    assert trace(call("3", [USER], [{"text": "six"}])).turns[0].grounding is None
+
+
+def test_a_tool_is_adks_by_any_attribute_that_only_adk_writes():
+    asked = call("3", [USER], [{"function_call": {"name": "tide", "args": {}}}])
+    told: dict[str, Json] = {"gcp.vertex.agent.tool_response": '{"height": 6}'}
+    ran = named("execute_tool tide", "4", "3", **{"gen_ai.tool.name": "tide"}, **told)
+    (result,) = trace(asked, ran).turns[0].tool_results
+    assert result.result == {"height": 6}
+
+
+def test_an_agent_is_told_by_its_name_beside_attributes_that_tell_nothing():
+    agent = named("invoke_agent pilot", "2", "1", **{"gen_ai.agent.name": "pilot", "x": 1})
+    (found,) = to_traces([named("invocation", "1", None), agent, call("3", [USER], [])])
+    assert found.agents == ("pilot",)
+
+
+def test_the_state_and_the_conversation_that_a_row_tells_are_the_traces():
+    told: dict[str, Json] = {"karat.state": {"tide": 6}, "karat.conversation.id": "s-7"}
+    plain = Span(trace_id="t1", span_id="1", name="call_llm", start=1, end=2, resource=told)
+    (found,) = to_traces([plain])
+    assert (found.state, found.conversation) == ({"tide": 6}, "s-7")
 
 
 def test_calls_without_an_id_take_the_id_of_their_span():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -58,9 +59,8 @@ def test_each_capture_gives_what_was_done(path: Path):
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_the_mapper_and_its_version_are_remembered(path: Path):
-    assert {trace.mapper for trace in traces(path)} == {
-        f"{trace.convention}@1" for trace in traces(path)
-    }
+    for trace in traces(path):
+        assert re.fullmatch(rf"{trace.convention}@\d+", trace.mapper or "")
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)

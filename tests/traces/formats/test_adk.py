@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Message, Trace, Usage
+import pytest
+
+from karat.schema import Json, Message, ModelCall, ToolCall, Trace, Usage
 from karat.traces.formats import read_items
 
 USER: dict[str, Json] = {
@@ -129,12 +131,12 @@ def test_history_in_a_string_names_its_cases():
     assert found.attributes["final_eval_status"] == 1
 
 
-def history(invocation: Json) -> Json:
+def history(*invocations: Json, session: Json = None) -> Json:
     result: Json = {
         "eval_id": "order_7",
         "session_id": "s-1",
-        "session_details": None,
-        "eval_metric_result_per_invocation": [{"actual_invocation": invocation}],
+        "session_details": session,
+        "eval_metric_result_per_invocation": [{"actual_invocation": one} for one in invocations],
     }
     return {"evalSetResultId": "r1", "evalCaseResults": [result]}
 
@@ -173,5 +175,55 @@ def test_the_older_intermediate_data_tell_too():
     )
     (turn,) = found.turns
     assert (turn.response, [m.text for m in turn.messages]) == (None, ["One moment."])
-    assert [(c.name, c.args) for c in turn.tool_calls or ()] == [("find_order", {})]
+    assert [(c.name, c.args) for c in turn.tool_calls or ()] == [("find_order", None)]
     assert [(r.name, r.error) for r in turn.tool_results] == [("find_order", "no such order")]
+
+
+@pytest.mark.parametrize(
+    ("written", "args"), [({"args": {}}, {}), ({"args": None}, None), ({}, None)]
+)
+def test_absent_arguments_are_not_empty_ones(written: dict[str, Json], args: Json):
+    uses: Json = [{"name": "list_orders", **written}]
+    found = read(
+        history({"user_content": USER["content"], "intermediate_data": {"toolUses": uses}})
+    )
+    assert found.turns[0].tool_calls == (ToolCall(name="list_orders", args=args),)
+
+
+def test_a_response_without_text_is_empty_and_not_unrecorded():
+    final: Json = {"parts": [{"function_call": {"name": "find_order", "args": {}}}]}
+    found = read(history({"user_content": USER["content"], "final_response": final}))
+    assert (found.turns[0].response, found.turns[0].tool_calls) == ("", ())
+
+
+def timed(**times: float) -> Json:
+    return {"user_content": USER["content"], **times}
+
+
+def test_a_turn_that_was_only_dated_did_not_take_no_time():
+    (turn,) = read(history(timed(creation_timestamp=1_767_607_200.5))).turns
+    assert (turn.start, turn.end) == (1_767_607_200_500_000_000, None)
+
+
+def test_turns_that_were_only_timed_follow_one_another():
+    found = read(history(timed(duration=36.508), timed(duration=0.25, creation_timestamp=0.0)))
+    assert [(turn.start, turn.end) for turn in found.turns] == [
+        (0, 36_508_000_000),
+        (36_508_000_000, 36_758_000_000),
+    ]
+    late = read(history(timed(duration=2), timed(duration=1, creation_timestamp=1_767_607_200.0)))
+    assert late.duration_ms == 3000.0
+
+
+def test_an_event_that_names_its_model_is_a_model_call_without_any_count():
+    event: Json = {"author": "support", "model_version": "gemini-x", "usage_metadata": None}
+    data: Json = {"invocation_events": [event, {"author": "support"}]}
+    (turn,) = read(history({"user_content": USER["content"], "intermediate_data": data})).turns
+    assert turn.model_calls == (ModelCall(model="gemini-x", agent="support"),)
+
+
+def test_a_turn_of_a_session_takes_as_long_as_was_measured():
+    measured: Json = {"invocation_id": "e-1", "user_content": USER["content"], "duration": 7.25}
+    (turn,) = read(history(measured, session=SESSION)).turns
+    assert (turn.start, turn.end) == (1_767_607_200_500_000_000, 1_767_607_207_750_000_000)
+    assert turn.response == "In two days."

@@ -1,8 +1,8 @@
 """The simulation table: golden sessions with what the agent did, as CSV or as JSON rows.
 
 A row does not say which of its recorded tool calls and messages belong to which input, so all of
-them are in the last turn of the recording. Columns that have no meaning here are attributes of the
-recording, under their own names.
+them are in the last turn of the recording, and the others have none. Columns that have no meaning
+here are attributes of the recording, under their own names.
 """
 
 from __future__ import annotations
@@ -178,7 +178,11 @@ def _read_recording(row: SimulationRow, columns: Object, case_id: str) -> Trace 
     if last == Turn() and not recorded:
         return None
     *first, user = _texts(row.user_inputs) or (None,)
-    turns = (*(Turn(user=text) for text in first), msgspec.structs.replace(last, user=user))
+    none = None if last.tool_calls is None else ()
+    turns = (
+        *(Turn(user=text, tool_calls=none) for text in first),
+        msgspec.structs.replace(last, user=user),
+    )
     return Trace(
         id=row.session_id or case_id,
         case=case_id,

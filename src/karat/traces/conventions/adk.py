@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
+
+import msgspec
 
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import messages
 from karat.traces.conventions.convention import Source, SpanRole
-from karat.traces.conventions.decoding import integer, loads
+from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.said import Said
+from karat.traces.shape import folded, table
+from karat.traces.usage import gemini_usage_of
 
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
+MARKS = (
+    "gcp.vertex.agent.event_id",
+    "gcp.vertex.agent.session_id",
+    "gcp.vertex.agent.invocation_id",
+    _REQUEST,
+    _RESPONSE,
+    "gcp.vertex.agent.tool_call_args",
+    "gcp.vertex.agent.tool_response",
+)
+"""Attributes that only ADK writes; not every span has all of them."""
 _ASIDES = ("For context:", "Continue processing previous requests", "Handle the requests as spec")
 """What ADK itself says in the user's name, when agents hand over."""
 
@@ -36,6 +51,7 @@ class Adk(GenAi):
     """Google's Agent Development Kit. Its output tokens hold the reasoning tokens from 2.x on."""
 
     name: ClassVar[str] = "adk"
+    version: ClassVar[int] = 2
 
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
     inputs: ClassVar = (Source(_REQUEST, _asked, None, (_REQUEST,)), *GenAi.inputs)
@@ -60,32 +76,51 @@ class Adk(GenAi):
             return span.name[len("agent_run [") : -1] or None
         return super().agent(span)
 
+    def grounding(self, span: Span) -> Sequence[Json]:
+        """What the recorded response tells of its search."""
+        response = span.attributes.get(_RESPONSE)
+        if isinstance(response, str) and "rounding" not in response:  # in either spelling
+            return ()
+        found = folded(table(folded(table(loads(response))).get("groundingmetadata")))
+        chunks = found.get("groundingchunks")
+        return chunks if isinstance(chunks, list) else ()
+
     def usage(self, span: Span) -> Usage:
         """The attributes, and what only the recorded response tells."""
         found = super().usage(span)
         response = span.attributes.get(_RESPONSE)
-        if not isinstance(response, str) or "usage_metadata" not in response:
-            return found
-        if found.input_tokens is not None and not _tells_more(response):
+        if isinstance(response, str) and not _counts_more(response, found):
             return found
         decoded = loads(response)
-        meta = decoded.get("usage_metadata") if isinstance(decoded, dict) else None
-        return _with_meta(found, meta) if isinstance(meta, dict) else found
+        if not isinstance(decoded, dict):
+            return found
+        told = gemini_usage_of(decoded.get("usage_metadata") or decoded.get("usageMetadata"))
+        return found if told is None else _together(found, told)
 
 
-def _tells_more(response: str) -> bool:
-    return "cached_content_token_count" in response or "thoughts_token_count" in response
+def _counts_more(response: str, found: Usage) -> bool:
+    """Whether it is worth decoding a response, which may be long."""
+    if "usage_metadata" not in response and "usageMetadata" not in response:
+        return False
+    return found.input_tokens is None or any(kind in response for kind in _ONLY_THERE)
 
 
-def _with_meta(found: Usage, meta: dict[str, Json]) -> Usage:
-    def either(known: int | None, key: str) -> int | None:
-        return known if known is not None else integer(meta.get(key))
+_ONLY_THERE = (
+    "cached_content_token_count",
+    "cachedContentTokenCount",
+    "thoughts_token_count",
+    "thoughtsTokenCount",
+    "tool_use_prompt_token_count",
+    "toolUsePromptTokenCount",
+)
+"""Kinds of tokens that no attribute counts before 2.x."""
 
-    return Usage(
-        input_tokens=either(found.input_tokens, "prompt_token_count"),
-        output_tokens=either(found.output_tokens, "candidates_token_count"),
-        cached_tokens=either(found.cached_tokens, "cached_content_token_count"),
-        cache_write_tokens=found.cache_write_tokens,
-        reasoning_tokens=either(found.reasoning_tokens, "thoughts_token_count"),
-        total_tokens=found.total_tokens,
-    )
+
+def _together(found: Usage, told: Usage) -> Usage:
+    """What the attributes count, and where they are silent the response. The attribute for output
+    leaves out the thoughts before 2.x."""
+    known = {name: getattr(found, name) for name in Usage.__struct_fields__}
+    stated = {name: value for name, value in known.items() if value is not None}
+    made = msgspec.structs.replace(told, **stated)
+    outputs = [tokens for tokens in (found.output_tokens, told.output_tokens) if tokens is not None]
+    return msgspec.structs.replace(made, output_tokens=max(outputs, default=None))

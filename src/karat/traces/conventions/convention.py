@@ -5,7 +5,7 @@ A convention is a list of sources per field, in order; the engine in `turns` doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from copy import copy
 from typing import ClassVar, Literal, NamedTuple
 
@@ -218,6 +218,10 @@ class Convention:
             first_integer(held, reasoning) if reasoning else None,
             total_tokens=first_integer(held, total) if total else None,
         )
+
+    def grounding(self, span: Span) -> Sequence[Json]:
+        """The chunks of retrieved text that the answer of a model stands on."""
+        return ()
 
     def asked(self, span: Span) -> tuple[str, list[Said]] | None:
         """The messages that went in, and the source that answered."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from karat.schema import Json, Span
 from karat.traces.conventions import nested
+from karat.traces.conventions.adk import MARKS as ADK_MARKS
 from karat.traces.conventions.adk import Adk
 from karat.traces.conventions.agent_framework import AgentFramework
 from karat.traces.conventions.agentops import AgentOps
@@ -46,8 +47,7 @@ _LATE_MARKS: dict[str, Convention] = {
     "openai_agents.type": OpenAiAgents(),
     "langsmith.run_type": LangSmithRun(),
     "mlflow.spanType": MlFlow(),
-    "gcp.vertex.agent.llm_request": _ADK,
-    "gcp.vertex.agent.event_id": _ADK,
+    **dict.fromkeys(ADK_MARKS, _ADK),
     "workflow.id": _FRAMEWORK,
     "all_messages_events": _PYDANTIC,
     "pydantic_ai.all_messages": _PYDANTIC,
@@ -56,9 +56,7 @@ _LATE_MARKS: dict[str, Convention] = {
     "langfuse.observation.type": _LANGFUSE,
 }
 _OPERATION_MARKS: dict[str, Convention] = {
-    "gcp.vertex.agent.event_id": _ADK,
-    "gcp.vertex.agent.session_id": _ADK,
-    "gcp.vertex.agent.llm_request": _ADK,
+    **dict.fromkeys(ADK_MARKS, _ADK),
     "logfire.msg": _PYDANTIC,
     "model_request_parameters": _PYDANTIC,
     "pydantic_ai.all_messages": _PYDANTIC,
@@ -121,9 +119,16 @@ def explain(span: Span, *, is_spelled: bool = False) -> tuple[Span, Convention, 
         convention, role = _learned(span, shape)
     if convention is None:
         spelled = None if is_spelled else nested.flattened(span)
-        return explain(spelled, is_spelled=True) if spelled is not None else None
+        found = explain(spelled, is_spelled=True) if spelled is not None else None
+        return found or _named(span)
     role = role or convention.role(span)
     return None if role is None else (span, convention, role)
+
+
+def _named(span: Span) -> tuple[Span, Convention, SpanRole] | None:
+    """ADK's names tell where no attribute does: converters keep the names and drop the rest."""
+    role = _ADK.role(span) if span.name.startswith(_NAMES) else None
+    return None if role is None else (span, _ADK, role)
 
 
 def _learned(span: Span, shape: tuple[Json, ...]) -> tuple[Convention | None, SpanRole | None]:

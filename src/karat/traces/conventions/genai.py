@@ -35,6 +35,12 @@ ROLES: dict[object, SpanRole] = {
     "execute_tool": "tool",
     "evaluate": "skip",
 }
+_TELLS_OF_MODEL = (
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "gen_ai.prompt.0.role",
+)
 _STORE = "langfuse.observation."
 _STORED = f"{_STORE}type"
 EVENTS_IN = Source("events", events.asked, events.last_asked)
@@ -131,8 +137,8 @@ class GenAi(Convention):
             return None if attributes["gen_ai.tool.name"] == "(merged tools)" else "tool"
         if "gen_ai.request.model" not in attributes:
             return None
-        told = "gen_ai.usage.output_tokens" in attributes or "gen_ai.prompt.0.role" in attributes
-        return "model" if told or "gen_ai.usage.completion_tokens" in attributes else None
+        told = span.name == "call_llm" or not attributes.keys().isdisjoint(_TELLS_OF_MODEL)
+        return "model" if told else None
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `invoke_agent weather`."""

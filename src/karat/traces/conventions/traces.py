@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.schema import Span, Trace
+from karat.schema import Json, Span, Trace
 from karat.traces.conventions.convention import Convention, first_text
 from karat.traces.conventions.reading import Reading, read
 from karat.traces.conventions.splitting import split
@@ -40,6 +40,7 @@ def to_traces(
             mapper=convention.mapper,
             conversation=_conversation(root, readings),
             case=_case(root, readings),
+            state=_state(root),
             sources=sources,
             spans=tuple(spans) if keep_spans else (),
         )
@@ -58,7 +59,14 @@ def _conversation(root: Span, readings: list[Reading]) -> str | None:
     for reading in readings[:_LOOKED_AT]:
         if found := reading.convention.conversation(reading.span):
             return found
-    return first_text(root.attributes, ("session.id", "gen_ai.conversation.id"))
+    found = first_text(root.attributes, ("session.id", "gen_ai.conversation.id"))
+    return found or first_text(root.resource, ("karat.conversation.id",))
+
+
+def _state(root: Span) -> dict[str, Json] | None:
+    """The state that the file tells beside the spans; spans themselves do not."""
+    state = root.resource.get("karat.state")
+    return state if isinstance(state, dict) else None
 
 
 def _case(root: Span, readings: list[Reading]) -> str | None:

@@ -29,7 +29,7 @@ def turn(work: Work) -> Turn:
         messages=_messages(work, response),
         agents=_agents(work),
         model_calls=model_calls(work),
-        grounding=_grounding(work) if work.retrievers else None,
+        grounding=_grounding(work),
         error=_error(work, response),
         start=start,
         end=end,
@@ -181,6 +181,8 @@ def _grounding(work: Work) -> tuple[Json, ...] | None:
         while (key := f"retrieval.documents.{at}.document.content") in attributes:
             found.append(attributes[key])
             at += 1
+    for model in work.models:
+        found += model.outer.convention.grounding(model.outer.span)
     return tuple(found) or None
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from karat.schema import Json, Trace
+from karat.schema import Json, Trace, Turn
 from karat.traces.adk_events import session_of, turn_of
 from karat.traces.shape import folded, parsed, table, tables, text
 
@@ -40,16 +40,43 @@ def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
     session = text(result.get("sessionid")) or None
     details = parsed(result.get("sessiondetails"))
     trace = session_of(details, source=source, case=case)
-    if not folded(table(details)).get("events"):
-        turns = [folded(table(turn)) for turn in tables(result.get(_PER_TURN))]
-        actual = tuple(turn_of(turn.get("actualinvocation")) for turn in turns)
-        trace = msgspec.structs.replace(trace, turns=actual)
+    turns = [folded(table(turn)) for turn in tables(result.get(_PER_TURN))]
+    actual = [turn.get("actualinvocation") for turn in turns]
+    if folded(table(details)).get("events"):
+        measured = {turn.id: turn for turn in map(turn_of, actual) if turn.id}
+        turns = tuple(_measured(turn, measured.get(turn.id or "")) for turn in trace.turns)
+    else:
+        turns = _in_time([*map(turn_of, actual)])
+    trace = msgspec.structs.replace(trace, turns=turns)
     return msgspec.structs.replace(
         trace,
         id=session or (trace.conversation or f"{run}/{case}"),
         conversation=session or trace.conversation,
         attributes=trace.attributes | _about(result, run),
     )
+
+
+def _measured(turn: Turn, actual: Turn | None) -> Turn:
+    """A turn takes as long as was measured; its events tell when they were made, not how long it
+    took."""
+    if actual is None or actual.start is None or actual.end is None or turn.start is None:
+        return turn
+    return msgspec.structs.replace(turn, end=turn.start + actual.end - actual.start)
+
+
+def _in_time(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Turns that are timed and not dated begin where the one before ends."""
+    dated = [place for place, turn in enumerate(turns) if turn.start]
+    leading = turns[: dated[0]] if dated else ()
+    now = (turns[dated[0]].start or 0 if dated else 0) - sum(turn.end or 0 for turn in leading)
+    placed: list[Turn] = []
+    for turn in turns:
+        start, end = turn.start, turn.end
+        if start == 0 and end is not None:
+            start, end = now, now + end
+        placed.append(msgspec.structs.replace(turn, start=start, end=end))
+        now = end or now
+    return tuple(placed)
 
 
 def _about(result: dict[str, Json], run: str) -> dict[str, Json]:

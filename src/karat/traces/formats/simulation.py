@@ -13,11 +13,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from karat.schema import Json, Message, ModelCall, Span, ToolCall, ToolResult, Trace, Turn, Usage
-from karat.traces.adk_events import session_of
+from karat.schema import Json, Message, Span, ToolCall, ToolResult, Trace, Turn
+from karat.traces.adk_events import session_of, turns_of
 from karat.traces.formats.flat import Flat, span_of
+from karat.traces.lending import lent, told_by
 from karat.traces.normal import derived_id
-from karat.traces.shape import count, first, folded, parsed, table, tables, text
+from karat.traces.shape import first, folded, parsed, table, tables, text
 
 _CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
 _SESSIONS = ("finalsessionstate", "sessionstate", "sessiondetails")
@@ -35,8 +36,7 @@ class Simulation:
     def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
         held = folded(table(item))
         case = text(first(held, "evalid", "questionid", "id"))
-        found = [span for span in tables(parsed(held.get("sessiontrace"))) if Flat().claims(span)]
-        spans = [span_of(span) for span in found]
+        spans = _spans_in(held.get("sessiontrace"))
         session = parsed(first(held, *_SESSIONS))
         if any(map(_tells, spans)) or (spans and "userinputs" not in held):
             marks = _marks(held, case)
@@ -44,40 +44,52 @@ class Simulation:
         elif table(session).get("events"):
             yield session_of(session, source=source, case=case)
         elif "userinputs" in held:
-            yield _timed(_trace(held, source, case), spans)
+            yield lent(_trace(held, source, case), told_by(spans))
+
+
+def with_spans(trace: Trace) -> Trace:
+    """The recording that a row carries, with what its spans tell, else the events of its session;
+    and the session's state, if nothing else tells it."""
+    if not trace.attributes:
+        return trace
+    held = folded(trace.attributes)
+    session = folded(table(parsed(first(held, *_SESSIONS))))
+    told = told_by(_spans_in(held.get("sessiontrace"))) or turns_of(parsed(session.get("events")))
+    state = parsed(session.get("state"))
+    if trace.state is None and isinstance(state, dict):
+        trace = msgspec.structs.replace(trace, state=state)
+    return lent(trace, told)
+
+
+def _spans_in(cell: Json) -> list[Span]:
+    held = [span for span in tables(parsed(cell)) if Flat().claims(span)]
+    return [span_of(span) for span in _in_nanoseconds(held)]
+
+
+def _in_nanoseconds(spans: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The column's times are nanoseconds, also where they count from the start of the session and
+    could be taken for seconds."""
+    rows = [folded(span) for span in spans]
+    first = min((start for row in rows if type(start := row.get("starttime")) is int), default=None)
+    if first is None or any(unit * _LONG_AGO < first < unit * _FAR_OFF for unit in _UNITS):
+        return spans
+    later = first == 0  # which elsewhere is "not recorded"
+    for row in rows:
+        for name in ("starttime", "endtime"):
+            time = row.get(name)
+            if type(time) is int:
+                row[f"{name}unixnano"] = time + later
+    return rows
+
+
+_LONG_AGO, _FAR_OFF = 1_400_000_000, 2_400_000_000
+"""Seconds. A session that begins between 2014 and 2046 is dated."""
+_UNITS = (1, 10**3, 10**6, 10**9)
 
 
 def _tells(span: Span) -> bool:
     """Does the span say what was said? Spans often carry nothing but names and times."""
     return not _CONTENT.isdisjoint(span.attributes)
-
-
-def _timed(trace: Trace, spans: list[Span]) -> Trace:
-    """The trace with the times and the model calls of its spans."""
-    last = msgspec.structs.replace(
-        trace.turns[-1],
-        model_calls=tuple(_model_call(span) for span in spans if _is_model_call(span)),
-        start=min((span.start for span in spans if span.start), default=None),
-        end=max((span.end for span in spans if span.end), default=None),
-    )
-    return msgspec.structs.replace(trace, turns=(*trace.turns[:-1], last))
-
-
-def _is_model_call(span: Span) -> bool:
-    return span.name.startswith(("call_llm", "generate_content"))
-
-
-def _model_call(span: Span) -> ModelCall:
-    held = span.attributes
-    return ModelCall(
-        model=text(first(held, "gen_ai.response.model", "gen_ai.request.model")),
-        usage=Usage(
-            input_tokens=count(held.get("gen_ai.usage.input_tokens")),
-            output_tokens=count(held.get("gen_ai.usage.output_tokens")),
-        ),
-        start=span.start,
-        end=span.end,
-    )
 
 
 def _marks(row: dict[str, Json], case: str | None) -> dict[str, Json]:
@@ -105,9 +117,10 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
     inputs = parsed(row.get("userinputs"))
     users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
     session = text(row.get("sessionid"))
+    last = _last(row, data, users[-1:])
     return Trace(
         id=session or derived_id(row),
-        turns=(*(Turn(user=text(user)) for user in users[:-1]), _last(row, data, users[-1:])),
+        turns=(*(Turn(user=text(user), tool_calls=_none(data)) for user in users[:-1]), last),
         source=source,
         convention="simulation",
         mapper="simulation@1",
@@ -125,11 +138,16 @@ def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn
     return Turn(
         user=text(user[0]) if user else None,
         response=response if isinstance(response, str) else _encoded(response),
-        tool_calls=tuple(_call(item) for item in used) if "toolinteractions" in data else None,
+        tool_calls=None if _none(data) is None else tuple(_call(item) for item in used),
         tool_results=tuple(_result(item) for item in used if "outputresult" in item),
         messages=tuple(Message(agent=agent, text=line) for agent, line in said if line),
         agents=_agents([agent for agent, _ in said if agent]),
     )
+
+
+def _none(data: dict[str, Json]) -> tuple[ToolCall, ...] | None:
+    """The calls of the other turns: those of the whole session are told, or none are."""
+    return () if "toolinteractions" in data else None
 
 
 def _said(item: dict[str, Json]) -> str | None:
