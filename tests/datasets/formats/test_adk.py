@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from karat.api import load
 from karat.datasets.formats import Format
 from karat.datasets.read import read
 from karat.datasets.validate import validate
@@ -226,4 +227,4 @@ def test_empty_intermediate_data_expects_no_calls_and_none_says_nothing(
     cases = [{"eval_id": "hours", "conversation": [asked]}]
     path = tmp_path / "hours.json"
     path.write_text(json.dumps({"eval_set_id": "shop", "eval_cases": cases}))
-    assert read(path).cases[0].turns[0].tool_calls == expected
+    assert load(path).cases[0].turns[0].tool_calls == expected
