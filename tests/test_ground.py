@@ -30,7 +30,7 @@ _FORBIDDEN = re.compile(
 def _files() -> Iterator[Path]:
     for folder, folders, names in os.walk(ROOT):
         folders[:] = [name for name in folders if name not in _SKIPPED and "_cache" not in name]
-        yield from (Path(folder, name) for name in names)
+        yield from (Path(folder, name) for name in names if name not in _SKIPPED)
 
 
 def _documented() -> set[str]:

@@ -5,7 +5,7 @@ from karat.schema import Conversion, Loss, Problem, Validation
 
 
 def test_hostile_text_cannot_command_the_terminal():
-    assert printable("a\x1b[2Jb\u202ec\r\n") == "a\\x1b[2Jb\\x202ec\\x0d\n"
+    assert printable("a\x1b[2Jb\u202ec\r\n") == "a\\x1b[2Jb\\u202ec\\x0d\n"
 
 
 def test_a_validation_names_each_problem_with_its_hint():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from karat.analysis.summary import summarise
+from karat.api.clock import now
 from karat.api.judging import Panel, made_metric
 from karat.api.loading import PathName, load
 from karat.config import MetricChoice
@@ -92,9 +92,15 @@ def run(
         )
     except KeyboardInterrupt as error:
         journal.flush()
-        raise StoppedError("stopped; what is done is kept", hint="go on with --resume") from error
+        raise _stopped(journal) from error
     journal.close()
     return _run(plan, dataset, done, stopped=panel.stopped)
+
+
+def _stopped(journal: Journal) -> StoppedError:
+    if not journal.kept:
+        return StoppedError("stopped before anything was scored")
+    return StoppedError("stopped; what is done is kept", hint="go on with --resume")
 
 
 def estimate(
@@ -238,7 +244,7 @@ def make_run(
     summary = summarise(results, cases)
     return Run(
         id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
-        created_at=_now(),
+        created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         verdict=_verdict(summary),
         dataset=dataset,
         metrics=metrics,
@@ -254,13 +260,6 @@ def _fingerprinted(
     """The results with the fingerprints of their cases, by which other runs are aligned."""
     digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
     return tuple([msgspec.structs.replace(one, digest=digests.get(one.case)) for one in results])
-
-
-def _now() -> str:
-    """The time, to the second; reproducible builds may set it."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def passed(made: Run, *, allow_unscored: bool = False) -> bool:

@@ -15,7 +15,7 @@ from karat.report import gate as gate_report
 from karat.report import render
 from karat.report.html.page import page
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _margin = click.option(
     "--margin",
     "margins",

@@ -15,7 +15,7 @@ from karat.errors import LossError
 from karat.report import render, text
 from karat.schema import Conversion
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _from = click.option("--from", "name", help="Format of the file, if it is not to be recognised.")
 
 

@@ -13,7 +13,7 @@ from karat.cli.output import emit, output_options, pairs
 from karat.report import history, render
 from karat.report.forms import RUN_FORMS, run_forms
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _store = click.option("--store", metavar="PATH|URL", help="The store, if not .karat/karat.db.")
 
 

@@ -18,7 +18,7 @@ from karat.report.judging import estimate_text
 from karat.schema import Problem, Run, Trace
 from karat.schema.history import KeptRun
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()
@@ -132,10 +132,11 @@ def run(
         metrics=api.metrics,
         earlier=lambda: _earlier(made, place) if place else (),
     )
-    emit(render(made, form, forms), output)
-    if place:
+    text = render(made, form, forms)
+    if place:  # before it is shown: whoever reads it may stop reading
         sources = (traces or setup.traces, setup.golden)
         _keep(made, place, marks, api.recorded(*sources) if keep_traces else ())
+    emit(text, output)
     sys.exit(0 if api.passed(made, allow_unscored=allow_unscored) else 1)
 
 

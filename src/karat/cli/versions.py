@@ -17,7 +17,7 @@ from karat.report import render
 from karat.report import versions as text
 from karat.schema import Bump, ReviewStatus
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _registry = click.option(
     "--registry",
     type=FILE,

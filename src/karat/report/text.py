@@ -17,7 +17,11 @@ _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 def printable(text: str) -> str:
     """The text without the power to move the cursor, change colours or reverse the line."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROL.sub(lambda found: _code(ord(found[0])), text)
+
+
+def _code(number: int) -> str:
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
 
 
 def validations(found: Iterable[Validation]) -> str:
