@@ -130,3 +130,11 @@ def test_a_misspelt_command_suggests_the_right_one():
     result = run("valdate")
     assert result.exit_code == 2
     assert "Did you mean 'validate'?" in result.stderr
+
+
+def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tmp_path: Path):
+    (tmp_path / "good.csv").write_text("Input,ExpectedOutput\na,b\n")
+    result = CliRunner().invoke(karat, ["validate", "missing", str(tmp_path / "good.csv")])
+    assert result.exit_code == 2
+    assert "error: no such file" in result.stdout
+    assert "good.csv: valid (csv, 1 case)" in result.stdout

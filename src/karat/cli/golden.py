@@ -35,10 +35,13 @@ def validate(
 ) -> None:
     """Check golden files and name every problem, with its place and a hint.
 
-    The format is recognised by content. Exit code 1 if a file is not valid.
+    The format is recognised by content. Exit code 1 if a file is not valid, 2 if one cannot be
+    read or is of no known format.
     """
     found = api.validate(files, format=name, agents=agents or None, catalogue=catalogue)
     emit(render({"files": found}, form, {"text": lambda: text.validations(found)}), output)
+    if any(one.format is None for one in found):
+        sys.exit(2)
     sys.exit(0 if all(one.valid for one in found) else 1)
 
 

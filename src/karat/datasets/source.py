@@ -46,6 +46,8 @@ class Row(NamedTuple):
     value: Json
     error: InputError | None = None
     """Why the row could not be read; the rows after it still can."""
+    data: bytes = b""
+    """The text of a row of JSON, which says more than its value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +233,7 @@ def _json_rows(file: IO[bytes], source: Source) -> Iterator[Row]:
     where = str(source.path)
     for number, line in _lines(file, where):
         try:
-            yield Row(number, decode(line, where=where, line=number))
+            yield Row(number, decode(line, where=where, line=number), data=line)
         except InputError as error:
             yield Row(number, None, error)
 
