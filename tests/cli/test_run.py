@@ -119,6 +119,10 @@ def test_thresholds_and_parameters_by_flag():
         (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}.match_type=EXAKT"), "match_type"),
         (("-m", TRAJECTORY, "--threshold", "rouge_l=0.5"), "'rouge_l' is not part of this run"),
         (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=high"), "expected a number"),
+        (("--threshold", f"{TRAJECTORY}=7"), "the threshold is 7, expected a number from 0 to 1"),
+        (("--threshold", f"{TRAJECTORY}=nan"), "the threshold is nan"),
+        (("-m", "latency", "--threshold", "latency=-1"), "is -1, expected a number from 0 on"),
+        (("--param", "match_type=EXACT"), "expected METRIC.NAME=VALUE"),
         (("--profile", "prep_defautl"), "unknown profile 'prep_defautl'"),
     ],
 )
@@ -126,6 +130,14 @@ def test_what_is_misspelt_is_an_error_before_anything_runs(args: tuple[str, ...]
     result = run(*args)
     assert isinstance(result.exception, UsageError)
     assert message in str(result.exception)
+
+
+def test_what_is_measured_when_nobody_says_what_can_be_set_by_flag():
+    made = json.loads(run("--threshold", f"{TRAJECTORY}=0.5", "--format", "json").stdout)
+    assert {one["name"]: one["threshold"] for one in made["metrics"]} == {
+        TRAJECTORY: 0.5,
+        "response_match_score": 0.8,
+    }
 
 
 def test_rows_with_recordings_need_no_traces():
