@@ -138,3 +138,24 @@ def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tm
     assert result.exit_code == 2
     assert "error: no such file" in result.stdout
     assert "good.csv: valid (csv, 1 case)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        ('{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1"}]}]}]}', "are recordings"),
+        ("Input;ExpectedOutput\na;b\n", "its columns are separated by ';', expected ','"),
+    ],
+)
+def test_what_is_no_golden_data_is_called_by_its_name(tmp_path: Path, content: str, hint: str):
+    file = tmp_path / "file"
+    file.write_text(content)
+    error = CliRunner().invoke(karat, ["show", str(file)]).exception
+    assert isinstance(error, KaratError)
+    assert hint in (error.hint or "")
+
+
+def test_a_format_that_is_misspelt_is_guessed():
+    error = CliRunner().invoke(karat, ["convert", "a.csv", "b.json", "--to", "question"]).exception
+    assert isinstance(error, KaratError)
+    assert error.hint == "did you mean 'questions'?"

@@ -144,3 +144,13 @@ def test_filters_that_leave_nothing_write_nothing(recording: Path, tmp_path: Pat
 def test_a_time_that_is_none_is_an_error(recording: Path, tmp_path: Path):
     result = run("capture", recording, tmp_path / "g.json", "--to", "adk", "--since", "yesterday")
     assert str(result.exception) == "'yesterday' is no time"
+
+
+@pytest.mark.parametrize("command", [("traces",), ("run", "--no-store")])
+def test_golden_data_in_place_of_recordings_is_called_by_its_name(
+    tmp_path: Path, command: tuple[str, ...]
+):
+    file = tmp_path / "golden.csv"
+    file.write_text("Input,ExpectedOutput\na,b\n")
+    error = CliRunner().invoke(karat, [*command, str(file)]).exception
+    assert str(error) == f"{file}: golden data (csv), expected recordings"

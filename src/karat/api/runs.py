@@ -16,6 +16,7 @@ from karat.analysis.summary import summarise
 from karat.api.clock import now
 from karat.api.judging import Panel, made_metric
 from karat.api.loading import PathName, load
+from karat.api.mistaken import expecting_recordings
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
 from karat.metrics import Metric
@@ -87,11 +88,12 @@ def run(
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     journal = Journal(_journal_path(paths, dataset, plan), resume=resume)
     try:
-        batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
-        patience = 0.0 if jobs else _PATIENCE
-        done = execute(
-            work, batches, jobs=cores, journal=journal, progress=progress, patience=patience
-        )
+        with expecting_recordings(paths):
+            batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
+            patience = 0.0 if jobs else _PATIENCE
+            done = execute(
+                work, batches, jobs=cores, journal=journal, progress=progress, patience=patience
+            )
     except KeyboardInterrupt as error:
         journal.flush()
         raise _stopped(journal) from error

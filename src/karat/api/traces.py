@@ -9,6 +9,7 @@ from pathlib import Path
 from karat import plugins
 from karat.api.golden import save
 from karat.api.loading import PathName, load
+from karat.api.mistaken import expecting_recordings
 from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
@@ -37,6 +38,12 @@ def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Tr
 
 def understand(paths: Iterable[PathName]) -> Understanding:
     """What recordings say, and which metrics they can support."""
+    files = [Path(path) for path in paths]
+    with expecting_recordings(files):
+        return _understood(files)
+
+
+def _understood(paths: Sequence[Path]) -> Understanding:
     problems: list[Problem] = []
     needs = _needs()
     hints: dict[str, tuple[str, ...]] = {}

@@ -166,9 +166,13 @@ def _check_regular(path: Path) -> None:
         if path.is_dir():
             raise InputError("a directory, not a file", where=str(path))
         if not path.exists():
-            raise InputError("no such file", where=str(path))
+            hint = "standard input is not read: save it to a file first"
+            raise InputError(
+                "no such file", where=str(path), hint=hint if path.name == "-" else None
+            )
         if not path.is_file():
-            raise InputError("not a regular file", where=str(path))
+            hint = "save it to a file first"
+            raise InputError("not a regular file", where=str(path), hint=hint)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", where=str(path)) from error
 
