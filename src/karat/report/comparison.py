@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from karat.report.markdown import cell, table
-from karat.report.text import columns, count, printable, shortened
+from karat.report.text import columns, count, flat, printable, shortened
 from karat.schema import (
     Alignment,
     ComparedRun,
@@ -121,7 +121,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _flips(found: Sequence[Flip]) -> Iterator[str]:
     for flip in sorted(found, key=lambda one: one.kind)[:_SHOWN]:
-        yield f"{flip.kind} {flip.case}"
+        yield f"{flip.kind} {flat(flip.case)}"
         for score in flip.scores:
             yield f"  {score.metric} {_number(score.before)} → {_number(score.after)}"
             yield from (f"    {line}" for line in score.reason.splitlines())
@@ -164,7 +164,7 @@ def _repeats(found: Iterable[Reliability]) -> Iterator[str]:
 def _flaky(found: Sequence[FlakyCase]) -> Iterator[str]:
     for one in found[:_SHOWN]:
         before, after = (f"{side.passed} of {side.total}" for side in (one.before, one.after))
-        yield f"flaky {one.case}: passed {before} before, {after} after"
+        yield f"flaky {flat(one.case)}: passed {before} before, {after} after"
     if len(found) > _SHOWN:
         yield f"and {len(found) - _SHOWN:,} more that are flaky; all are in --format json"
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from karat.report.judging import spending
-from karat.report.text import columns, count, printable, shortened
+from karat.report.text import columns, count, flat, printable, shortened
 from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
 _SHOWN = 10
@@ -65,7 +65,7 @@ def headline(run: Run) -> str:
         )
         if number
     ]
-    name = f"{run.dataset.name}{_version(run)}: " if run.dataset else ""
+    name = f"{flat(run.dataset.name)}{_version(run)}: " if run.dataset else ""
     return f"{name}{', '.join(parts) or 'nothing was scored'} of {counts.total} ({run.id})"
 
 
@@ -96,14 +96,14 @@ def _troubles(run: Run) -> Iterator[str]:
         yield f"\nand {len(troubled) - _SHOWN} more that did not pass; all are in --format json"
     if run.unmatched:
         yield f"\n{count(len(run.unmatched), 'trace')} without a case:"
-        yield from (f"  {one.trace}: {one.why}" for one in run.unmatched[:_SHOWN])
+        yield from (f"  {flat(one.trace)}: {one.why}" for one in run.unmatched[:_SHOWN])
     if len(run.unmatched) > _SHOWN:
         yield f"  and {len(run.unmatched) - _SHOWN} more"
 
 
 def _trouble(one: CaseResult) -> Iterator[str]:
-    trace = f"  (trace {one.trace}, {one.paired_by})" if one.trace else f"  ({one.paired_by})"
-    yield f"\n{one.status} {one.case or one.trace}{trace}"
+    trace = f"trace {flat(one.trace)}, " if one.trace else ""
+    yield f"\n{one.status} {flat(one.case or one.trace or '')}  ({trace}{one.paired_by})"
     if one.judgement:
         yield f"  {one.judgement.profile}: {one.judgement.reason}"
     for score in one.scores:

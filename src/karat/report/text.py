@@ -24,6 +24,11 @@ def _code(number: int) -> str:
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
 
 
+def flat(text: str) -> str:
+    """A name in one line: what it says after a line break could pass for a line of ours."""
+    return printable(" ".join(text.split()))
+
+
 def validations(found: Iterable[Validation]) -> str:
     """Each file with its verdict, then its problems."""
     return "".join(f"{line}\n" for one in found for line in _validation(one))
@@ -51,7 +56,7 @@ def summary(made: Summary) -> str:
     """What a dataset is made of."""
     version = f" {made.version}" if made.version else ""
     lines = [
-        printable(f"{made.name}{version}"),
+        flat(f"{made.name}{version}"),
         *_named(
             {
                 "format": made.format or "none",
@@ -91,7 +96,7 @@ def _losses(losses: tuple[Loss, ...]) -> Iterator[str]:
     for loss in losses:
         by_case.setdefault(loss.case, []).append(loss.field)
     for case, fields in list(by_case.items())[:_SHOWN]:
-        yield f"  {'the dataset' if case is None else case}: {', '.join(fields)}"
+        yield f"  {'the dataset' if case is None else flat(case)}: {', '.join(fields)}"
     if len(by_case) > _SHOWN:
         yield f"  and {len(by_case) - _SHOWN} more cases; all are in --format json"
 
@@ -102,7 +107,7 @@ def _named(rows: dict[str, str]) -> Iterator[str]:
 
 
 def _counted(counts: dict[str, int]) -> str:
-    shown = [f"{name} ({number})" for name, number in list(counts.items())[:_SHOWN]]
+    shown = [f"{flat(name)} ({number})" for name, number in list(counts.items())[:_SHOWN]]
     more = [f"and {len(counts) - _SHOWN} more"] if len(counts) > _SHOWN else []
     return ", ".join(shown + more) or "none"
 
@@ -114,6 +119,7 @@ def count(number: int, noun: str) -> str:
 
 def columns(rows: list[list[str]]) -> Iterator[str]:
     """Rows with their first column to the left, the others to the right."""
+    rows = [[flat(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *rest in rows:
         cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
@@ -122,5 +128,5 @@ def columns(rows: list[list[str]]) -> Iterator[str]:
 
 def shortened(text: str, width: int = 88) -> str:
     """The text in one line, cut where it is too long for one."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= width else f"{flat[: width - 1]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 1]}…"
