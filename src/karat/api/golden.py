@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from karat import plugins
-from karat.api.loading import PathName, load
+from karat.api.loading import PathName, load, several
 from karat.datasets import validate as validation
 from karat.datasets import write as writing
 from karat.datasets.aside import Aside
@@ -58,12 +58,12 @@ def subset(
     src: PathName,
     dst: PathName,
     *,
-    tags: Iterable[str] = (),
+    tags: str | Iterable[str] = (),
     where: str | None = None,
     format: str | None = None,
 ) -> Dataset:
     """Write the cases that carry every tag and that `where` holds for."""
-    wanted = frozenset(tags)
+    wanted = frozenset(several(tags))
     holds = compile_where(where) if where else None
     dataset = load(src, format=format)
     part = dataset.subset(lambda case: wanted <= {*case.tags} and (not holds or holds(case)))
@@ -74,7 +74,7 @@ def subset(
 
 
 def validate(
-    paths: Iterable[PathName],
+    paths: PathName | Iterable[PathName],
     *,
     format: str | None = None,
     agents: Collection[str] | None = None,
@@ -86,7 +86,7 @@ def validate(
         validation.validate(
             Path(path), plugins.formats(), name=format, agents=agents, catalogue=beside
         )
-        for path in paths
+        for path in several(paths)
     )
 
 

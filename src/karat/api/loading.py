@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar, cast
 
 from karat import plugins
 from karat.datasets.read import read
@@ -13,6 +15,21 @@ from karat.schema import Dataset
 
 PathName = str | PathLike[str]
 _REFERENCE = re.compile(r"[^/\\]+@(latest|[\^~]?v?\d+(\.\d+){0,2})")
+
+
+One = TypeVar("One")
+
+
+def several(given: One | Iterable[One]) -> list[One]:
+    """One thing or many of them: a text is one, and not a list of its letters."""
+    if isinstance(given, str | PathLike) or not isinstance(given, Iterable):
+        return [cast("One", given)]
+    return [*cast("Iterable[One]", given)]
+
+
+def golden_data(golden: PathName | Dataset) -> Dataset:
+    """Golden data that is in memory already, or in a file."""
+    return golden if isinstance(golden, Dataset) else load(golden)
 
 
 def load(path: PathName, *, format: str | None = None) -> Dataset:

@@ -15,7 +15,7 @@ import msgspec
 from karat.analysis.summary import summarise
 from karat.api.clock import now
 from karat.api.judging import Panel, made_metric
-from karat.api.loading import PathName, load
+from karat.api.loading import PathName, golden_data, several
 from karat.api.mistaken import expecting_recordings
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
@@ -60,10 +60,10 @@ _PATIENCE = 1.0
 
 
 def run(
-    traces: Iterable[PathName] = (),
+    traces: PathName | Iterable[PathName] = (),
     *,
-    golden: PathName | None = None,
-    metrics: Sequence[str | MetricChoice] = (),
+    golden: PathName | Dataset | None = None,
+    metrics: str | Sequence[str | MetricChoice] = (),
     profile: str | None = None,
     profiles: Sequence[str] = (),
     cross: bool = False,
@@ -78,11 +78,14 @@ def run(
 
     Judges ask `judge`; their answers are kept in the store `answers`, and not asked for again.
     """
-    paths = [Path(path) for path in traces]
-    dataset = load(golden) if golden is not None else None
+    paths = [Path(path) for path in several(traces)]
+    dataset = golden_data(golden) if golden is not None else None
     panel = Panel(judge, answers)
     plan = make_plan(
-        metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)), panel
+        several(metrics) or DEFAULT_METRICS,
+        dataset,
+        Profiles(profile, own_profiles(profiles)),
+        panel,
     )
     cores = jobs or _cores(paths)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
@@ -108,20 +111,20 @@ def _stopped(journal: Journal) -> StoppedError:
 
 
 def estimate(
-    traces: Iterable[PathName] = (),
+    traces: PathName | Iterable[PathName] = (),
     *,
-    golden: PathName | None = None,
-    metrics: Sequence[str | MetricChoice] = (),
+    golden: PathName | Dataset | None = None,
+    metrics: str | Sequence[str | MetricChoice] = (),
     cross: bool = False,
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
     report: Callable[[Problem], None] = lambda _problem: None,
 ) -> Estimate:
     """What the judges of such a run would be asked, and nobody is."""
-    paths = [Path(path) for path in traces]
-    dataset = load(golden) if golden is not None else None
+    paths = [Path(path) for path in several(traces)]
+    dataset = golden_data(golden) if golden is not None else None
     panel = Panel(judge, answers, dry=True)
-    plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
+    plan = make_plan(several(metrics) or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
     work = Work(plan=plan, cases=dataset.cases if dataset else (), crossed=cross)
     batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
     return Estimate(count(work, batches).spending)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from karat import plugins
 from karat.api.golden import save
-from karat.api.loading import PathName, load
+from karat.api.loading import PathName, load, several
 from karat.api.mistaken import expecting_recordings
 from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
@@ -36,9 +36,9 @@ def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Tr
     return (case.recording for case in cases if case.recording)
 
 
-def understand(paths: Iterable[PathName]) -> Understanding:
+def understand(paths: PathName | Iterable[PathName]) -> Understanding:
     """What recordings say, and which metrics they can support."""
-    files = [Path(path) for path in paths]
+    files = [Path(path) for path in several(paths)]
     with expecting_recordings(files):
         return _understood(files)
 
@@ -62,7 +62,7 @@ def _needs() -> dict[str, tuple[Need, ...]]:
 
 
 def capture(
-    sources: Iterable[PathName],
+    sources: PathName | Iterable[PathName],
     dst: PathName,
     *,
     to: str,
@@ -78,7 +78,7 @@ def capture(
     wanted = Wanted(agent, session, _moment(since), _moment(until, end=True), status)
     taken = Capture(wanted, table=to == "simulation")
     recorded: list[Path] = []
-    for path in map(Path, sources):
+    for path in map(Path, several(sources)):
         logged = _logged(path, taken.table)
         if logged is None:
             recorded.append(path)
