@@ -11,6 +11,7 @@ from pathlib import Path
 from karat.schema import Conversion, Loss, Problem, Severity, Summary, Validation
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_BREAK = re.compile(r"[\t-\r\x1c-\x1e\x85\u2028\u2029]+")
 _SHOWN = 20
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
@@ -26,7 +27,7 @@ def _code(number: int) -> str:
 
 def flat(text: str) -> str:
     """A name in one line: what it says after a line break could pass for a line of ours."""
-    return printable(" ".join(text.split()))
+    return printable(_BREAK.sub(" ", text))
 
 
 def validations(found: Iterable[Validation]) -> str:
