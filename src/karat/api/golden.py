@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from karat import plugins
-from karat.api.loading import PathName, load, several
+from karat.api.loading import PathName, is_reference, load, several
 from karat.datasets import validate as validation
 from karat.datasets import write as writing
 from karat.datasets.aside import Aside
@@ -92,6 +92,8 @@ def validate(
 
 def summarise(path: PathName, *, format: str | None = None) -> Summary:
     """What a dataset is made of, counted without keeping its cases."""
+    if is_reference(path):
+        return load(path).summary()
     opened = open_golden(Path(path), plugins.formats(), format)
     head = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
     return Summary.of(head.name, read_cases(opened, Aside()), version=head.version)
