@@ -74,6 +74,8 @@ class _Check:
         try:
             self._check_frame()
             self._check_rows()
+            if not self.cases and not self.errors:
+                self._note(Problem(where="", message="there are no cases", severity="warning"))
         except KaratError as error:  # a table that ends within a quoted cell, a damaged archive
             if not self._is_known(error.where):
                 self._note(_problem(error, self.opened.source.path))
