@@ -100,3 +100,9 @@ def test_a_command_that_is_stopped_was_not_carried_out(monkeypatch: pytest.Monke
     monkeypatch.setattr("karat.api.summarise", interrupt)
     result = CliRunner().invoke(commands, ["show", "any.json"])
     assert isinstance(result.exception, StoppedError)
+
+
+def test_the_demo_overwrites_nothing(tmp_path: Path):
+    (tmp_path / "support.csv").write_text("mine")
+    done = karat("demo", "--keep", str(tmp_path))
+    assert (done.returncode, (tmp_path / "support.csv").read_text()) == (2, "mine")
