@@ -154,3 +154,13 @@ def test_golden_data_in_place_of_recordings_is_called_by_its_name(
     file.write_text("Input,ExpectedOutput\na,b\n")
     error = CliRunner().invoke(karat, [*command, str(file)]).exception
     assert str(error) == f"{file}: golden data (csv), expected recordings"
+
+
+def test_recordings_are_not_overwritten_with_golden_data(recording: Path, tmp_path: Path):
+    other = tmp_path / "other.json"
+    other.write_bytes(recording.read_bytes())
+    result = run("capture", recording, other, "--to", "adk")
+    assert "is no golden data to be replaced" in str(result.exception)
+    assert other.read_bytes() == recording.read_bytes()
+    made = tmp_path / "made.json"
+    assert [run("capture", recording, made, "--to", "adk").exit_code for _ in "ab"] == [0, 0]

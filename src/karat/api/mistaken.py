@@ -1,4 +1,4 @@
-"""Golden data where recordings are expected."""
+"""Golden data where recordings are expected, and the other way round."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from karat import plugins
+from karat.datasets.formats import Format
 from karat.datasets.read import open_golden
-from karat.errors import InputError, KaratError
+from karat.errors import InputError, KaratError, UsageError
 
 
 @contextmanager
@@ -18,18 +19,28 @@ def expecting_recordings(paths: Iterable[Path]) -> Generator[None]:
         yield
     except InputError as error:
         for path in paths:
-            name = _golden(path) if (error.where or "").startswith(str(path)) else None
-            if name:
+            form = _format(path) if (error.where or "").startswith(str(path)) else None
+            if form:
                 raise InputError(
-                    f"golden data ({name}), expected recordings",
+                    f"golden data ({form.name}), expected recordings",
                     where=str(path),
                     hint="`karat show` describes it, `karat run` takes it as --golden",
                 ) from error
         raise
 
 
-def _golden(path: Path) -> str | None:
+def check_replaceable(path: Path) -> None:
+    """Refuse to write golden data over recordings: whoever names recordings as `traces/*` and no
+    file to write names the last of them as that file."""
+    if path.is_file() and path.stat().st_size:
+        form = _format(path)
+        if form is None or not form.writable:
+            hint = "the last name is that of the file to write: give a new one"
+            raise UsageError(f"{path} is there, and is no golden data to be replaced", hint=hint)
+
+
+def _format(path: Path) -> Format | None:
     try:
-        return open_golden(path, plugins.formats()).format.name
+        return open_golden(path, plugins.formats()).format
     except KaratError:
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from karat import plugins
 from karat.api.golden import save
 from karat.api.loading import PathName, load, several
-from karat.api.mistaken import expecting_recordings
+from karat.api.mistaken import check_replaceable, expecting_recordings
 from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
@@ -75,6 +75,7 @@ def capture(
 ) -> Captured:
     """Make golden cases of recordings, or of queries that were logged; with `mask`, without
     personal data and secrets. For the `simulation` table each recording is kept beside its case."""
+    check_replaceable(Path(dst))
     wanted = Wanted(agent, session, _moment(since), _moment(until, end=True), status)
     taken = Capture(wanted, table=to == "simulation")
     recorded: list[Path] = []
