@@ -219,3 +219,8 @@ def test_the_output_can_go_to_a_file():
 def test_every_case_with_every_trace():
     made = json.loads(run("--cross", "--format", "json").stdout)
     assert len(made["cases"]) == 81
+
+
+def test_a_run_that_lacks_golden_data_says_so_first():
+    result = CliRunner().invoke(karat, ["run", "traces/good.otlp.jsonl", "--no-store"])
+    assert result.stdout.splitlines()[1].startswith("there was no golden data: name it with")

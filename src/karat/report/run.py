@@ -17,7 +17,7 @@ _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold
 
 def text(run: Run, by: Sequence[str] = ()) -> str:
     """The verdict, what did not pass with its reasons, and the numbers, broken down if asked."""
-    lines = [f"{run.verdict}: {headline(run)}", *_stopped(run), *_troubles(run), "", *_table(run)]
+    lines = [f"{run.verdict}: {headline(run)}", *_remarks(run), *_troubles(run), "", *_table(run)]
     if judges := spending(run):
         lines += ["", *columns(judges)]
     for label in by:
@@ -69,9 +69,12 @@ def headline(run: Run) -> str:
     return f"{name}{', '.join(parts) or 'nothing was scored'} of {counts.total} ({run.id})"
 
 
-def _stopped(run: Run) -> Iterator[str]:
+def _remarks(run: Run) -> Iterator[str]:
     if run.stopped:
         yield f"not everything was judged: {run.stopped}"
+    counts = run.summary.cases
+    if run.dataset is None and counts.unscored == counts.total:
+        yield "there was no golden data: name it with --golden, or metrics that need none with -m"
 
 
 def _version(run: Run) -> str:
