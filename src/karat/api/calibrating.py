@@ -21,6 +21,7 @@ from karat.datasets.labels import of_metric, read_labels
 from karat.errors import UsageError
 from karat.runner.execute import Progress
 from karat.schema import Calibration, JudgeChoice, Label, MetricUse, Problem, Run
+from karat.schema.scale import check_threshold
 from karat.store.calibrations import sealed
 
 
@@ -108,4 +109,7 @@ def _use(run: Run, name: str, threshold: float | None) -> MetricUse:
     if len(uses) > 1:
         message = f"{run.id} has {name!r} {len(uses)} times, and scores do not say by which"
         raise UsageError(message, hint="make a run in which it is there once")
-    return uses[0] if threshold is None else msgspec.structs.replace(uses[0], threshold=threshold)
+    if threshold is None:
+        return uses[0]
+    check_threshold(name, threshold, uses[0].scale)
+    return msgspec.structs.replace(uses[0], threshold=threshold)

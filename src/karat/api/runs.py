@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
-from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +18,6 @@ from karat.api.loading import PathName, golden_data, several
 from karat.api.mistaken import expecting_recordings
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
-from karat.metrics import Metric
 from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
 from karat.policy.verdict import check_scales
 from karat.runner.done import Done
@@ -43,6 +41,7 @@ from karat.schema import (
     Verdict,
 )
 from karat.schema.digest import dataset_digest, expectation_digest, run_id
+from karat.schema.scale import check_threshold
 from karat.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (
@@ -175,24 +174,14 @@ def make_plan(
         choice = MetricChoice(name=named) if isinstance(named, str) else named
         metric = made_metric(choice)
         threshold = metric.threshold if choice.threshold is None else choice.threshold
-        _check_threshold(metric, threshold)
+        if threshold is not None:
+            check_threshold(metric.name, threshold, metric.scale)
         uses.append(Use(metric=metric, threshold=threshold, asker=panel.asker(metric)))
     given = load_profile(profiles.given) if profiles.given else None
     by_case = {} if given or not dataset else profiles.of(dataset.cases)
     for profile in [given] if given else by_case.values():
         check_scales(profile, [use.noun() for use in uses])
     return Plan(uses=tuple(uses), profiles=by_case, profile=given)
-
-
-def _check_threshold(metric: Metric, threshold: float | None) -> None:
-    """A threshold off the scale would fail, or pass, whatever the agent does."""
-    low, high = metric.scale
-    if threshold is None or low <= threshold <= (inf if high is None else high):
-        return
-    expected = f"from {low:g} on" if high is None else f"from {low:g} to {high:g}"
-    raise UsageError(
-        f"metric {metric.name!r}: the threshold is {threshold:g}, expected a number {expected}"
-    )
 
 
 def _trace_batches(

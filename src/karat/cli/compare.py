@@ -81,7 +81,13 @@ def compare(
 @click.command()
 @click.argument("run")
 @click.option("--baseline", metavar="RUN", help="The run that it must not fall behind.")
-@click.option("--threshold", "thresholds", multiple=True, metavar="METRIC=MEAN")
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="METRIC=MEAN",
+    help="What the mean over all cases must reach.",
+)
 @click.option("--min-pass-rate", type=float, help="Share of the cases that must pass.")
 @_margin
 @_alpha

@@ -119,7 +119,12 @@ def convert(
 
 @click.command()
 @click.argument("name", metavar="FORMAT")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the result to a file instead.",
+)
 def schema(name: str, output: Path | None) -> None:
     """Print the JSON Schema of a format, so that an editor checks a file while it is written."""
     emit(api.json_schema(name), output)

@@ -25,8 +25,20 @@ FILE = click.Path(readable=False, path_type=Path)
 @click.argument("traces", nargs=-1, type=FILE)
 @click.option("-g", "--golden", type=FILE, help="Golden data, in any format.")
 @click.option("-m", "--metric", "metrics", multiple=True, help="A metric. Give it for each.")
-@click.option("--threshold", "thresholds", multiple=True, metavar="METRIC=NUMBER")
-@click.option("--param", "params", multiple=True, metavar="METRIC.NAME=VALUE")
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="METRIC=NUMBER",
+    help="What a case must reach to pass.",
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="METRIC.NAME=VALUE",
+    help="A parameter, as `karat metrics METRIC` lists them.",
+)
 @click.option("-c", "--config", type=FILE, help="karat.toml, or a configuration of another tool.")
 @click.option("--profile", help="Scoring profile for all cases: a name or a file.")
 @click.option("--contracts", type=FILE, help="Folder of JSON Schemas for the metric `contract`.")
