@@ -164,7 +164,8 @@ def _unwrapped(document: Json, *, where: str) -> Json:
 def _check_regular(path: Path) -> None:
     try:
         if path.is_dir():
-            raise InputError("a directory, not a file", where=str(path))
+            hint = f"name the files in it: {path}/*"
+            raise InputError("a directory, not a file", where=str(path), hint=hint)
         if not path.exists():
             hint = "standard input is not read: save it to a file first"
             raise InputError(
