@@ -102,9 +102,8 @@ def test_a_file_that_holds_nothing_is_an_error(tmp_path: Path):
 
 def test_a_recording_becomes_a_golden_case_that_is_valid(recording: Path, tmp_path: Path):
     golden = tmp_path / "golden.evalset.json"
-    assert run("capture", recording, golden, "--to", "adk").stdout == (
-        f"1 case written to {golden} (adk)\n"
-    )
+    shown = run("capture", recording, golden, "--to", "adk").stdout
+    assert shown.startswith(f"1 case written to {golden} (adk)\n")
     assert run("validate", golden).exit_code == 0
 
 
@@ -164,3 +163,12 @@ def test_recordings_are_not_overwritten_with_golden_data(recording: Path, tmp_pa
     assert other.read_bytes() == recording.read_bytes()
     made = tmp_path / "made.json"
     assert [run("capture", recording, made, "--to", "adk").exit_code for _ in "ab"] == [0, 0]
+
+
+def test_what_a_format_has_no_place_for_is_told_when_recordings_are_captured(
+    recording: Path, tmp_path: Path
+):
+    result = run("capture", recording, tmp_path / "golden.csv", "--to", "csv")
+    assert "csv has no place for " in result.stdout
+    result = run("capture", recording, tmp_path / "golden.csv", "--to", "csv", "--format", "json")
+    assert "turns[0].tool_calls" in [one["field"] for one in json.loads(result.stdout)["losses"]]

@@ -13,14 +13,23 @@ from karat.datasets.aside import Aside
 from karat.datasets.read import named, open_golden, read_cases
 from karat.datasets.where import where as compile_where
 from karat.errors import LossError, UsageError
-from karat.schema import Case, Conversion, Dataset, Summary, Validation
+from karat.schema import Case, Conversion, Dataset, Loss, Summary, Validation
 
 
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
     """Write golden data. Without a format, the one it was read in, or the one that the ending of
     the path is used for: `examples` for .json, `explain` for .jsonl, `csv` for .csv."""
+    save_carrying(dataset, path, format=format)
+
+
+def save_carrying(
+    dataset: Dataset, path: PathName, *, format: str | None = None
+) -> tuple[Loss, ...]:
+    """The same; what the format has no place for is told."""
     target = _target(dataset, Path(path), format)
-    writing.write(writing.prepare(dataset, target, plugins.formats()))
+    prepared = writing.prepare(dataset, target, plugins.formats())
+    writing.write(prepared)
+    return prepared.losses
 
 
 def convert(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karat import plugins
-from karat.api.golden import save
+from karat.api.golden import save_carrying
 from karat.api.loading import PathName, load, several
 from karat.api.mistaken import check_replaceable, expecting_recordings
 from karat.datasets.masking import Masks, masked
@@ -91,8 +91,9 @@ def capture(
         raise UsageError("no recording became a case, so nothing was written", hint=taken.why())
     masks = Masks() if mask else None
     cases = [masked(case, masks) for case in taken.cases] if masks else taken.cases
-    save(Dataset(name=Path(dst).name.partition(".")[0], cases=cases), dst, format=to)
-    return taken.captured(to)
+    dataset = Dataset(name=Path(dst).name.partition(".")[0], cases=cases)
+    losses = save_carrying(dataset, dst, format=to)
+    return taken.captured(to, losses)
 
 
 def _logged(path: Path, table: bool) -> Dataset | None:

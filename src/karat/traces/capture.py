@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from karat.schema import Captured, Case, Json, Problem, ToolCall, Trace, Turn, content_id
+from karat.schema import Captured, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
 from karat.traces.conventions import recording_hint
 from karat.traces.table import tabled
 
@@ -119,7 +119,7 @@ class Capture:
             return self.problems[-1].hint or self.problems[-1].message
         return None
 
-    def captured(self, form: str) -> Captured:
+    def captured(self, form: str, losses: tuple[Loss, ...] = ()) -> Captured:
         """What became of the recordings."""
         return Captured(
             format=form,
@@ -127,6 +127,7 @@ class Capture:
             left_out=self.left_out,
             duplicates=tuple(self.duplicates),
             problems=tuple(self.problems),
+            losses=losses,
         )
 
 
