@@ -47,6 +47,12 @@ def test_a_process_that_writes_to_its_own_output_goes_on_with_it(tmp_path: Path)
     assert log.read_text() == "before\nnew\nafter\n"
 
 
+def test_a_folder_that_is_missing_is_named(tmp_path: Path):
+    with pytest.raises(OutputError) as caught:
+        replace(tmp_path / "missing" / "a.json", b"new")
+    assert caught.value.hint == f"there is no folder {tmp_path}/missing"
+
+
 def test_a_dash_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(OutputError, match="'-' is no file"):

@@ -47,7 +47,8 @@ def replacing(path: Path) -> Generator[BinaryIO]:
             raise
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
-        raise OutputError(message, where=str(path)) from error
+        hint = None if path.parent.exists() else f"there is no folder {path.parent}"
+        raise OutputError(message, where=str(path), hint=hint) from error
 
 
 def is_stream(path: Path) -> bool:
