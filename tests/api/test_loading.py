@@ -29,3 +29,10 @@ def test_a_part_of_a_dataset_is_evaluated_without_a_file():
     part = karat.load("support.evalset.json").subset(lambda case: case.id == "opening_hours")
     run = karat.run("traces/good.otlp.jsonl", golden=part, metrics="response_match_score")
     assert [(one.case, one.status) for one in run.cases] == [("opening_hours", "passed")]
+
+
+def test_two_cases_of_one_id_are_not_scored_as_one():
+    case = karat.Case.of("Hello", "Hi", id="a")
+    twice = karat.Dataset(name="shop", cases=[case, karat.Case.of("Bye", "Bye", id="a")])
+    with pytest.raises(karat.KaratError, match="shop has the case 'a' twice"):
+        karat.run("traces/good.otlp.jsonl", golden=twice)

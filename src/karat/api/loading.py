@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from karat import plugins
 from karat.datasets.read import read
+from karat.errors import UsageError
 from karat.schema import Dataset
 
 PathName = str | PathLike[str]
@@ -28,8 +29,16 @@ def several(given: One | Iterable[One]) -> list[One]:
 
 
 def golden_data(golden: PathName | Dataset) -> Dataset:
-    """Golden data that is in memory already, or in a file."""
-    return golden if isinstance(golden, Dataset) else load(golden)
+    """Golden data to score against: in memory already, or in a file. Results name cases by their
+    ids, so that two cases of one id would be taken for one; two recordings of a case may be."""
+    dataset = golden if isinstance(golden, Dataset) else load(golden)
+    seen: set[str] = set()
+    for case in dataset.cases:
+        if case.id in seen and not case.recording:
+            hint = "give each case an id of its own; `karat validate` names the places"
+            raise UsageError(f"{dataset.name} has the case {case.id!r} twice", hint=hint)
+        seen.add(case.id)
+    return dataset
 
 
 def load(path: PathName, *, format: str | None = None) -> Dataset:
