@@ -137,7 +137,8 @@ def read_cases(opened: Opened, aside: Aside) -> Iterator[Case]:
                 yield case
         except FormatError as error:
             where = f"{opened.source.path} {opened.place(index, row, error.where or '$')}"
-            raise FormatError(error.message, where=where, hint=error.hint) from error
+            hint = error.hint or "`karat validate` names every problem of the file"
+            raise FormatError(error.message, where=where, hint=hint) from error
 
 
 def _located(opened: Opened) -> Iterator[Row]:
