@@ -241,3 +241,13 @@ def test_a_gate_that_nothing_could_fail_or_pass_is_an_error(args: tuple[str, ...
     error = CliRunner().invoke(karat, ["gate", "regressed.json", *args]).exception
     assert isinstance(error, UsageError)
     assert message in str(error)
+
+
+@pytest.mark.parametrize("command", ["report", "gate"])
+def test_a_run_that_was_edited_is_refused(command: str):
+    edited = Path("regressed.json").read_text().replace('"value": 0.42', '"value": 0.92')
+    Path("edited.json").write_text(edited)
+    rules = ("--min-pass-rate", "0.1") if command == "gate" else ()
+    error = call(command, "edited.json", *rules).exception
+    assert isinstance(error, InputError)
+    assert "its numbers are those of" in error.message
