@@ -30,7 +30,7 @@ _FORBIDDEN = re.compile(
 def _files() -> Iterator[Path]:
     for folder, folders, names in os.walk(ROOT):
         folders[:] = [name for name in folders if name not in _SKIPPED and "_cache" not in name]
-        yield from (Path(folder, name) for name in names)
+        yield from (Path(folder, name) for name in names if name not in _SKIPPED)
 
 
 def _documented() -> set[str]:
@@ -147,3 +147,10 @@ def test_whatever_is_imported_is_pinned():
         if not pinned & {home.lower().replace("_", "-") for home in homes.get(name, [])}
     }
     assert loose == {}
+
+
+def test_every_extra_is_in_the_guide_for_beginners():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    guide = (ROOT / "docs" / "guides" / "getting-started.md").read_text("utf-8")
+    rows = "".join(line for line in guide.splitlines() if line.startswith("| `"))
+    assert [name for name in extras["optional-dependencies"] if f"`{name}`" not in rows] == []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,24 +20,60 @@ def replace(path: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """The same for a file that is written piece by piece: it is there when all of it is."""
+    """The same for a file that is written piece by piece: it is there when all of it is.
+
+    A link stays a link, and what it leads to is replaced; into a stream, the bytes are written.
+    """
     import tempfile  # takes longer than a small run
 
+    if path.name == "-":
+        raise OutputError("'-' is no file", hint="name one, or write to /dev/stdout")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        if is_stream(path):
+            with _stream(path) as file:
+                yield file
+            return
+        real = Path(os.path.realpath(path))
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(_mode(path))
-            Path(name).replace(path)
+            Path(name).chmod(_mode(real))
+            Path(name).replace(real)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
-        raise OutputError(message, where=str(path)) from error
+        hint = None if path.parent.exists() else f"there is no folder {path.parent}"
+        raise OutputError(message, where=str(path), hint=hint) from error
+
+
+def is_stream(path: Path) -> bool:
+    """Is it a device, a pipe, or what this process prints to? A file in its place would destroy
+    it: to replace /dev/null is a thing that root may do."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    ordinary = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return not ordinary or _printed_to(found) is not None
+
+
+def _stream(path: Path) -> BinaryIO:
+    """Our own output is gone on with, not opened anew, which would begin at its start."""
+    number = _printed_to(path.stat())
+    return path.open("wb") if number is None else os.fdopen(os.dup(number), "wb")
+
+
+def _printed_to(found: os.stat_result) -> int | None:
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(found, os.fstat(number)):
+                return number
+    return None
 
 
 def _mode(path: Path) -> int:

@@ -162,7 +162,7 @@ def test_where_nothing_was_scored_twice_nothing_is_said(run: MakeRun):
     ("rules", "message"),
     [
         (Rules(alpha=0.0), "alpha is 0, expected a number between 0 and 1"),
-        (Rules(margin=-0.1), "the margin of 'all' is -0.1, expected 0 or more"),
+        (Rules(margin=-0.1), "the margin is -0.1, expected a share of the scale from 0 to 1"),
         (Rules(margins={"recal": 0.1}), "'recal' is not a metric that both runs share"),
         (Rules(held=["cost"]), "'cost' is not a metric that both runs share"),
     ],

@@ -6,11 +6,14 @@ import sys
 from importlib import resources
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from karat.api.runs import make_run
 from karat.cli import karat
 from karat.errors import FormatError, InputError, RefusedError, UsageError
+from karat.schema import Run
 from tests.api.judging import install
 
 RUN, LABELS = "judged/tone.run.json", "judged/tone.labels.csv"
@@ -189,7 +192,9 @@ def test_a_calibration_that_was_edited_is_an_error():
 )
 def test_another_judge_must_be_calibrated_again(before: str, after: str, message: str):
     calibrated()
-    Path("moved.json").write_text(Path(RUN).read_text().replace(before, after))
+    moved = msgspec.json.decode(Path(RUN).read_text().replace(before, after), type=Run)
+    moved = make_run(moved.dataset, moved.metrics, moved.cases, {})
+    Path("moved.json").write_bytes(msgspec.json.encode(moved))
     result = call("gate", "moved.json", "--require-calibration", "--allow-unscored")
     assert result.exit_code == 1
     assert message in result.stdout

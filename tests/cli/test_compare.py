@@ -227,3 +227,27 @@ def test_a_run_without_judges_needs_no_calibration():
 
 def test_a_rule_of_zero_is_a_rule():
     assert call("gate", "good.json", "--min-pass-rate", "0", "--allow-unscored").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--threshold", f"{MATCH}=7"), "the threshold is 7, expected a number from 0 to 1"),
+        (("--threshold", f"{MATCH}=nan"), "the threshold is nan"),
+        (("--baseline", "good.json", "--margin", "5"), "the margin is 5, expected a share"),
+    ],
+)
+def test_a_gate_that_nothing_could_fail_or_pass_is_an_error(args: tuple[str, ...], message: str):
+    error = CliRunner().invoke(karat, ["gate", "regressed.json", *args]).exception
+    assert isinstance(error, UsageError)
+    assert message in str(error)
+
+
+@pytest.mark.parametrize("command", ["report", "gate"])
+def test_a_run_that_was_edited_is_refused(command: str):
+    edited = Path("regressed.json").read_text().replace('"value": 0.42', '"value": 0.92')
+    Path("edited.json").write_text(edited)
+    rules = ("--min-pass-rate", "0.1") if command == "gate" else ()
+    error = call(command, "edited.json", *rules).exception
+    assert isinstance(error, InputError)
+    assert "its numbers are those of" in error.message

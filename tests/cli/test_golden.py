@@ -130,3 +130,38 @@ def test_a_misspelt_command_suggests_the_right_one():
     result = run("valdate")
     assert result.exit_code == 2
     assert "Did you mean 'validate'?" in result.stderr
+
+
+def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tmp_path: Path):
+    (tmp_path / "good.csv").write_text("Input,ExpectedOutput\na,b\n")
+    result = CliRunner().invoke(karat, ["validate", "missing", str(tmp_path / "good.csv")])
+    assert result.exit_code == 2
+    assert "error: no such file" in result.stdout
+    assert "good.csv: valid (csv, 1 case)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        ('{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1"}]}]}]}', "are recordings"),
+        ("Input;ExpectedOutput\na;b\n", "its columns are separated by ';', expected ','"),
+    ],
+)
+def test_what_is_no_golden_data_is_called_by_its_name(tmp_path: Path, content: str, hint: str):
+    file = tmp_path / "file"
+    file.write_text(content)
+    error = CliRunner().invoke(karat, ["show", str(file)]).exception
+    assert isinstance(error, KaratError)
+    assert hint in (error.hint or "")
+
+
+def test_a_format_that_is_misspelt_is_guessed():
+    error = CliRunner().invoke(karat, ["convert", "a.csv", "b.json", "--to", "question"]).exception
+    assert isinstance(error, KaratError)
+    assert error.hint == "did you mean 'questions'?"
+
+
+def test_a_dataset_without_cases_is_valid_with_a_warning(tmp_path: Path):
+    (tmp_path / "empty.csv").write_text("Input,ExpectedOutput\n")
+    result = CliRunner().invoke(karat, ["validate", str(tmp_path / "empty.csv")])
+    assert (result.exit_code, "warning: there are no cases" in result.stdout) == (0, True)

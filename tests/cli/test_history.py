@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karat.cli import karat
-from karat.errors import InputError, KaratError, UsageError
+from karat.errors import InputError, KaratError, OutputError, UsageError
 
 STORE = Path(".karat/karat.db")
 
@@ -229,3 +229,9 @@ def test_old_runs_go_and_a_baseline_stays():
 def test_a_command_that_needs_no_store_does_not_load_a_database():
     program = "import sys, karat.api, karat.cli.history; sys.exit('sqlite3' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_run_is_kept_even_if_it_cannot_be_shown():
+    with pytest.raises(OutputError):
+        run("-o", "missing/run.json")
+    assert len(listed()) == 1

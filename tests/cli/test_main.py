@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from karat.cli import karat as commands
+from karat.errors import StoppedError
 
 KARAT = Path(sys.executable).with_name("karat")
 
@@ -44,3 +51,58 @@ def test_bad_usage_is_exit_code_2():
 
 def test_version():
     assert karat("--version").stdout == "karat, version 0.1.0\n"
+
+
+def test_no_colours_are_shown_to_those_who_want_none(monkeypatch: pytest.MonkeyPatch):
+    def shown() -> bytes:
+        leader, follower = os.openpty()
+        subprocess.run([KARAT, "show", "missing"], stderr=follower, timeout=60, check=False)
+        os.close(follower)
+        seen = os.read(leader, 1000)
+        os.close(leader)
+        return seen
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert shown().startswith(b"\x1b[31m")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert shown() == b"error: missing: no such file\r\n"
+
+
+def test_an_error_that_quotes_a_file_cannot_command_the_terminal(tmp_path: Path):
+    file = tmp_path / "evil.json"
+    file.write_text('{"\\u001b]0;owned\\u0007\\u009b31m": 1}')
+    assert r"seen: `\x1b]0;owned\x07\x9b31m`" in karat("show", str(file)).stderr
+
+
+def test_what_goes_into_a_pipe_is_utf8_in_every_locale(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    assert "… and carried along" in karat("demo").stdout
+
+
+def test_a_file_name_that_is_no_text_is_refused():
+    done = karat(os.fsdecode(b"show"), os.fsdecode(b"\xff.csv"))
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        2,
+        r"error: '\udcff.csv' is not UTF-8",
+    )
+
+
+def test_what_the_system_refuses_is_an_error_without_a_traceback(tmp_path: Path):
+    (tmp_path / "file").touch()
+    done = karat("demo", "--keep", str(tmp_path / "file" / "below"))
+    assert (done.returncode, done.stderr) == (2, f"error: {tmp_path}/file/below: Not a directory\n")
+
+
+def test_a_command_that_is_stopped_was_not_carried_out(monkeypatch: pytest.MonkeyPatch):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("karat.api.summarise", interrupt)
+    result = CliRunner().invoke(commands, ["show", "any.json"])
+    assert isinstance(result.exception, StoppedError)
+
+
+def test_the_demo_overwrites_nothing(tmp_path: Path):
+    (tmp_path / "support.csv").write_text("mine")
+    done = karat("demo", "--keep", str(tmp_path))
+    assert (done.returncode, (tmp_path / "support.csv").read_text()) == (2, "mine")

@@ -121,6 +121,10 @@ def test_thresholds_and_parameters_by_flag():
         (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=high"), "expected a number"),
         (("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=nan"), "found 'nan', expected a number"),
         (("-m", TRAJECTORY, "--param", f"{TRAJECTORY}=1"), "expected METRIC.NAME=VALUE"),
+        (("--threshold", f"{TRAJECTORY}=7"), "the threshold is 7, expected a number from 0 to 1"),
+        (("--threshold", f"{TRAJECTORY}=nan"), "the threshold is nan"),
+        (("-m", "latency", "--threshold", "latency=-1"), "is -1, expected a number from 0 on"),
+        (("--param", "match_type=EXACT"), "expected METRIC.NAME=VALUE"),
         (("--profile", "prep_defautl"), "unknown profile 'prep_defautl'"),
     ],
 )
@@ -128,6 +132,14 @@ def test_what_is_misspelt_is_an_error_before_anything_runs(args: tuple[str, ...]
     result = run(*args)
     assert isinstance(result.exception, UsageError)
     assert message in str(result.exception)
+
+
+def test_what_is_measured_when_nobody_says_what_can_be_set_by_flag():
+    made = json.loads(run("--threshold", f"{TRAJECTORY}=0.5", "--format", "json").stdout)
+    assert {one["name"]: one["threshold"] for one in made["metrics"]} == {
+        TRAJECTORY: 0.5,
+        "response_match_score": 0.8,
+    }
 
 
 def test_rows_with_recordings_need_no_traces():
@@ -218,3 +230,8 @@ def test_a_mistake_is_told_of_the_config_that_has_it_and_not_of_a_flag():
     assert told.startswith(f"test_config.json: metric '{TRAJECTORY}': match_type: found 'X'")
     flagged = str(run("-c", str(config), "-m", "respons_match_score").exception)
     assert flagged.startswith("unknown metric 'respons_match_score'")
+
+
+def test_a_run_that_lacks_golden_data_says_so_first():
+    result = CliRunner().invoke(karat, ["run", "traces/good.otlp.jsonl", "--no-store"])
+    assert result.stdout.splitlines()[1].startswith("there was no golden data: name it with")

@@ -102,9 +102,8 @@ def test_a_file_that_holds_nothing_is_an_error(tmp_path: Path):
 
 def test_a_recording_becomes_a_golden_case_that_is_valid(recording: Path, tmp_path: Path):
     golden = tmp_path / "golden.evalset.json"
-    assert run("capture", recording, golden, "--to", "adk").stdout == (
-        f"1 case written to {golden} (adk)\n"
-    )
+    shown = run("capture", recording, golden, "--to", "adk").stdout
+    assert shown.startswith(f"1 case written to {golden} (adk)\n")
     assert run("validate", golden).exit_code == 0
 
 
@@ -144,3 +143,32 @@ def test_filters_that_leave_nothing_write_nothing(recording: Path, tmp_path: Pat
 def test_a_time_that_is_none_is_an_error(recording: Path, tmp_path: Path):
     result = run("capture", recording, tmp_path / "g.json", "--to", "adk", "--since", "yesterday")
     assert str(result.exception) == "'yesterday' is no time"
+
+
+@pytest.mark.parametrize("command", [("traces",), ("run", "--no-store")])
+def test_golden_data_in_place_of_recordings_is_called_by_its_name(
+    tmp_path: Path, command: tuple[str, ...]
+):
+    file = tmp_path / "golden.csv"
+    file.write_text("Input,ExpectedOutput\na,b\n")
+    error = CliRunner().invoke(karat, [*command, str(file)]).exception
+    assert str(error) == f"{file}: golden data (csv), expected recordings"
+
+
+def test_recordings_are_not_overwritten_with_golden_data(recording: Path, tmp_path: Path):
+    other = tmp_path / "other.json"
+    other.write_bytes(recording.read_bytes())
+    result = run("capture", recording, other, "--to", "adk")
+    assert "is no golden data to be replaced" in str(result.exception)
+    assert other.read_bytes() == recording.read_bytes()
+    made = tmp_path / "made.json"
+    assert [run("capture", recording, made, "--to", "adk").exit_code for _ in "ab"] == [0, 0]
+
+
+def test_what_a_format_has_no_place_for_is_told_when_recordings_are_captured(
+    recording: Path, tmp_path: Path
+):
+    result = run("capture", recording, tmp_path / "golden.csv", "--to", "csv")
+    assert "csv has no place for " in result.stdout
+    result = run("capture", recording, tmp_path / "golden.csv", "--to", "csv", "--format", "json")
+    assert "turns[0].tool_calls" in [one["field"] for one in json.loads(result.stdout)["losses"]]

@@ -161,3 +161,15 @@ def test_a_command_that_cannot_be_carried_out_says_so(words: list[str]):
     golden("Yes.")
     result = run(*words)
     assert result.exit_code == 2 or isinstance(result.exception, KaratError)
+
+
+def test_to_verify_nothing_is_an_error_and_no_good_news():
+    run("release", golden("Yes."))
+    for args in (("--registry", "golden/registri"), ("suport",)):
+        error = run("versions", "--verify", *args).exception
+        assert isinstance(error, KaratError)
+
+
+def test_a_release_is_summarised_like_a_file():
+    run("release", golden("Yes."))
+    assert json.loads(run("show", "support@1", "--format", "json").stdout)["version"] == "1.0.0"

@@ -21,6 +21,7 @@ def test_a_broken_case_is_named_by_file_line_and_path(tmp_path: Path, formats: l
     with pytest.raises(FormatError) as raised:
         read(path, formats)
     assert raised.value.where == f"{path} line 8 $.examples[1].input"
+    assert raised.value.hint == "`karat validate` names every problem of the file"
 
 
 def test_an_unknown_file_lists_what_was_looked_for(tmp_path: Path, formats: list[Format]):

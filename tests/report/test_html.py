@@ -188,7 +188,7 @@ def test_a_comparison_shows_what_flipped(make_run: MakeRun):
         alpha=0.05,
         verdict="regressed",
         sentence="The agent got worse.",
-        cases=Alignment(same=2),
+        cases=Alignment(same=2, added=("new",)),
         moved=(),
         overall=None,
         metrics=(),
@@ -199,6 +199,7 @@ def test_a_comparison_shows_what_flipped(make_run: MakeRun):
     text = page(make_run(passed(), failed()), comparison=comparison)
     assert "<strong>regressed</strong>: The agent got worse." in text
     assert '<th scope="row"><a href="#case-2">late</a></th>' in text
+    assert "<h3>Not the same in both runs</h3><ul><li>1 case only after: new" in text
 
 
 def test_traces_without_a_case_are_listed(make_run: MakeRun):

@@ -39,7 +39,7 @@ def test_pieces_may_be_nested():
 
 
 def test_controls_and_half_characters_are_shown_not_written():
-    assert join("a\x00b\u202ec\ud800") == "a\\x00b\\x202ec\ufffd"
+    assert join("a\x00b\u202ec\ud800") == "a\\x00b\\u202ec\ufffd"
     assert tag("a", title="\x1b[31m") == '<a title="\\x1b[31m"></a>'
 
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from karat.report.text import conversion, printable, validations
+from karat.report.text import columns, conversion, printable, validations
 from karat.schema import Conversion, Loss, Problem, Validation
 
 
 def test_hostile_text_cannot_command_the_terminal():
-    assert printable("a\x1b[2Jb\u202ec\r\n") == "a\\x1b[2Jb\\x202ec\\x0d\n"
+    assert printable("a\x1b[2Jb\u202ec\r\n") == "a\\x1b[2Jb\\u202ec\\x0d\n"
 
 
 def test_a_validation_names_each_problem_with_its_hint():
@@ -31,3 +31,12 @@ def test_a_conversion_groups_losses_by_case():
         "  the dataset: version\n"
         "  a: state, agents\n"
     )
+
+
+def test_a_name_with_line_breaks_cannot_pass_for_a_line_of_the_report():
+    rows = [["case", "status"], ["a\npassed: all\x1b[2J", "draft"], ["b", "draft"]]
+    assert [*columns(rows)] == [
+        "case                  status",
+        "a passed: all\\x1b[2J   draft",
+        "b                      draft",
+    ]

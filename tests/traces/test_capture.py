@@ -119,3 +119,8 @@ def test_a_row_of_the_table_keeps_the_recording_beside_the_case():
     assert case.turns == (Turn(user="Where is my order?"),)
     assert case.recording is not None
     assert case.recording.turns[-1].messages[-1] == Message(agent="orders", text="On its way.")
+
+
+def test_filters_that_leave_nothing_say_whose_recordings_there_are():
+    taken = captured(trace(agents=("orders",)), wanted=Wanted(agent="order"))
+    assert taken.why() == "the filters left out the only recording; recorded agents: orders"

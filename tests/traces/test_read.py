@@ -196,7 +196,7 @@ def test_an_empty_export_is_an_error(tmp_path: Path):
 def test_no_file_and_no_such_file_are_errors(tmp_path: Path):
     with pytest.raises(UsageError, match="no file to read"):
         traces()
-    with pytest.raises(InputError, match="cannot be opened"):
+    with pytest.raises(InputError, match="no such file"):
         traces(tmp_path / "missing.jsonl")
 
 
@@ -325,3 +325,9 @@ def test_log_records_without_any_span_are_named_as_such(tmp_path: Path):
     (tmp_path / "logs.json").write_text(json.dumps(logs))
     with pytest.raises(FormatError, match="1 log records were read, but no span"):
         list(read_traces([tmp_path / "logs.json"], report=lambda problem: None))
+
+
+def test_a_folder_is_an_error_that_names_the_way(tmp_path: Path):
+    with pytest.raises(InputError) as caught:
+        traces(tmp_path)
+    assert caught.value.hint == f"name the files in it: {tmp_path}/*"

@@ -12,6 +12,7 @@ from karat.analysis.calibrated import calibration_checks
 from karat.analysis.columns import pass_rates, scores
 from karat.errors import RefusedError, UsageError
 from karat.schema import Calibration, Check, Comparison, GateRules, MetricComparison, MetricUse, Run
+from karat.schema.scale import check_threshold
 
 _SHOWN = 5
 
@@ -73,6 +74,7 @@ def _without_verdict(run: Run) -> list[str]:
 
 def _threshold(run: Run, name: str, threshold: float) -> Check:
     use = _use(run, name)
+    check_threshold(name, threshold, use.scale)
     column = scores([*by_case(run).values()], [name])[name].values
     values = [value for value in column if value is not None]
     if not values:

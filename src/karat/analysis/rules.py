@@ -28,7 +28,12 @@ class Rules(NamedTuple):
         """The numbers must make sense, and the names be known."""
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha:g}, expected a number between 0 and 1")
-        for name, margin in {"all": self.margin, **self.margins}.items():
+        if not 0 <= self.margin <= 1:
+            message = f"the margin is {self.margin:g}, expected a share of the scale from 0 to 1"
+            raise UsageError(
+                message, hint="0.05 is 5 %; METRIC=NUMBER is in the metric's own units"
+            )
+        for name, margin in self.margins.items():
             if not 0 <= margin < float("inf"):
                 raise UsageError(f"the margin of {name!r} is {margin:g}, expected 0 or more")
         for name in [*self.margins, *self.held]:

@@ -14,13 +14,14 @@ from karat.analysis.calibration import calibrate as _calibrate
 from karat.api.history import find_run
 from karat.api.judging import Panel, made_metric
 from karat.api.labelled import Recorded, labelled_run
-from karat.api.loading import PathName
+from karat.api.loading import PathName, several
 from karat.api.registry import moment
 from karat.config import MetricChoice
 from karat.datasets.labels import of_metric, read_labels
 from karat.errors import UsageError
 from karat.runner.execute import Progress
 from karat.schema import Calibration, JudgeChoice, Label, MetricUse, Problem, Run
+from karat.schema.scale import check_threshold
 from karat.store.calibrations import sealed
 
 
@@ -28,9 +29,9 @@ def calibrate(
     labels: PathName,
     *,
     run: Run | PathName | None = None,
-    traces: Iterable[PathName] = (),
+    traces: PathName | Iterable[PathName] = (),
     golden: PathName | None = None,
-    metrics: Sequence[str | MetricChoice] = (),
+    metrics: str | Sequence[str | MetricChoice] = (),
     threshold: float | None = None,
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
@@ -44,7 +45,7 @@ def calibrate(
     labels name.
     """
     told = read_labels(Path(labels))
-    choices = [MetricChoice(name=one) if isinstance(one, str) else one for one in metrics]
+    choices = [MetricChoice(name=one) if isinstance(one, str) else one for one in several(metrics)]
     if run is not None:
         made = run if isinstance(run, Run) else find_run(str(run))
         name = _chosen(_used(made, choices), told)
@@ -52,7 +53,7 @@ def calibrate(
         choices = choices or [MetricChoice(name=name) for name in _named(told)]
         known = {made_metric(one).name: one for one in choices}
         name = _chosen({name: made_metric(one).judged for name, one in known.items()}, told)
-        recorded = Recorded(golden, [Path(path) for path in traces], report)
+        recorded = Recorded(golden, [Path(path) for path in several(traces)], report)
         panel = Panel(judge, answers)
         made = labelled_run(of_metric(told, name), known[name], recorded, panel, progress)
     use = _use(made, name, threshold)
@@ -108,4 +109,7 @@ def _use(run: Run, name: str, threshold: float | None) -> MetricUse:
     if len(uses) > 1:
         message = f"{run.id} has {name!r} {len(uses)} times, and scores do not say by which"
         raise UsageError(message, hint="make a run in which it is there once")
-    return uses[0] if threshold is None else msgspec.structs.replace(uses[0], threshold=threshold)
+    if threshold is None:
+        return uses[0]
+    check_threshold(name, threshold, uses[0].scale)
+    return msgspec.structs.replace(uses[0], threshold=threshold)

@@ -14,7 +14,7 @@ from karat.api.answers import Answer, as_trace
 from karat.api.configuration import under_flags
 from karat.api.desk import wait
 from karat.api.judging import Panel
-from karat.api.loading import PathName, load
+from karat.api.loading import PathName, golden_data, several
 from karat.api.rows import rows
 from karat.api.runs import DEFAULT_METRICS, Profiles, about, make_plan
 from karat.config import Config, load_config
@@ -158,13 +158,13 @@ _ALONE = "no trace belongs to it"
 def suite(
     golden: PathName | Dataset,
     *,
-    traces: Iterable[PathName] = (),
-    metrics: Sequence[str] = (),
+    traces: PathName | Iterable[PathName] = (),
+    metrics: str | Sequence[str] = (),
     thresholds: Mapping[str, float] | None = None,
     params: Mapping[str, Any] | None = None,
     profile: str | None = None,
     where: str | None = None,
-    tags: Iterable[str] = (),
+    tags: str | Iterable[str] = (),
     config: Path | None = None,
     judge: str | None = None,
     answers: str | None = None,
@@ -173,9 +173,9 @@ def suite(
 
     Judges ask the model `judge`; their answers are kept in the store `answers`.
     """
-    dataset = golden if isinstance(golden, Dataset) else load(golden)
+    dataset = golden_data(golden)
     found = load_config(config) if config else Config(source="", dialect="karat")
-    asked = metrics or [one.name for one in found.metrics or DEFAULT_METRICS]
+    asked = several(metrics) or [one.name for one in found.metrics or DEFAULT_METRICS]
     setup = under_flags(
         found,
         metrics=asked,
@@ -188,9 +188,9 @@ def suite(
     panel = Panel(setup.judge, answers)
     return Suite(
         dataset=dataset,
-        cases=_selected(dataset, where, frozenset(tags)),
+        cases=_selected(dataset, where, frozenset(several(tags))),
         plan=make_plan(setup.metrics, dataset, profiles, panel),
-        traces=tuple(_existing(Path(path)) for path in traces),
+        traces=tuple(_existing(Path(path)) for path in several(traces)),
     )
 
 
@@ -198,7 +198,7 @@ def score(
     case: Case,
     answer: Answer,
     *,
-    metrics: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     thresholds: Mapping[str, float] | None = None,
     profile: str | None = None,
     judge: str | None = None,
@@ -216,7 +216,7 @@ def check(
     case: Case,
     answer: Answer,
     *,
-    metrics: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     thresholds: Mapping[str, float] | None = None,
     profile: str | None = None,
     judge: str | None = None,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -14,6 +12,7 @@ from karat.analysis.calibrated import deciding
 from karat.analysis.compare import compare as _compare
 from karat.analysis.rules import ALPHA, MARGIN, Rules
 from karat.api.calibrations import find_calibrations
+from karat.api.clock import now
 from karat.api.history import find_run
 from karat.api.loading import PathName
 from karat.config import find_config, load_config, load_quarantine
@@ -87,7 +86,7 @@ def _quarantined(rules: GateRules) -> tuple[Quarantined, ...]:
     """The cases that may not decide today."""
     if rules.quarantine is None:
         return ()
-    found, today = load_quarantine(Path(rules.quarantine)), _today()
+    found, today = load_quarantine(Path(rules.quarantine)), now().date().isoformat()
     expired = [one for one in found if one.expires < today]
     if expired:
         named = "; ".join(f"{one.case!r} on {one.expires}, owner {one.owner}" for one in expired)
@@ -108,10 +107,3 @@ def _unknown(excused: Sequence[Quarantined], run: Run, rules: GateRules) -> tupl
         for one in excused
         if one.case not in known
     )
-
-
-def _today() -> str:
-    """The day, in UTC; reproducible builds may set it."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
-    return moment.date().isoformat()

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from karat.api.judging import made_metric
+from karat.api.runs import DEFAULT_METRICS
 from karat.config import Config, MetricChoice, find_config, load_config
 from karat.errors import InputError, UsageError
 from karat.schema import Json, JudgeChoice
@@ -54,12 +55,14 @@ def under_flags(
     for one in found.others:  # settings of a metric that does not exist are settings of nothing
         made_metric(_from(found, one))
     asked = [found.choice(name) for name in metrics] or found.metrics
+    if not asked and (thresholds or params):
+        asked = DEFAULT_METRICS
     chosen = {one.name: _from(found, one) for one in asked}
     for name, text in (thresholds or {}).items():
         chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))
     for key, text in (params or {}).items():
-        name, _, field = key.partition(".")
-        if not field:
+        name, _, field = key.rpartition(".")
+        if not name:
             raise UsageError(f"found the parameter {key!r}, expected METRIC.NAME=VALUE")
         one = _asked(chosen, name)
         changed = one.params | {field: _value(text)}

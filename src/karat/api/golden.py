@@ -6,21 +6,30 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from karat import plugins
-from karat.api.loading import PathName, load
+from karat.api.loading import PathName, is_reference, load, several
 from karat.datasets import validate as validation
 from karat.datasets import write as writing
 from karat.datasets.aside import Aside
 from karat.datasets.read import named, open_golden, read_cases
 from karat.datasets.where import where as compile_where
 from karat.errors import LossError, UsageError
-from karat.schema import Case, Conversion, Dataset, Summary, Validation
+from karat.schema import Case, Conversion, Dataset, Loss, Summary, Validation
 
 
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
     """Write golden data. Without a format, the one it was read in, or the one that the ending of
     the path is used for: `examples` for .json, `explain` for .jsonl, `csv` for .csv."""
+    save_carrying(dataset, path, format=format)
+
+
+def save_carrying(
+    dataset: Dataset, path: PathName, *, format: str | None = None
+) -> tuple[Loss, ...]:
+    """The same; what the format has no place for is told."""
     target = _target(dataset, Path(path), format)
-    writing.write(writing.prepare(dataset, target, plugins.formats()))
+    prepared = writing.prepare(dataset, target, plugins.formats())
+    writing.write(prepared)
+    return prepared.losses
 
 
 def convert(
@@ -58,12 +67,12 @@ def subset(
     src: PathName,
     dst: PathName,
     *,
-    tags: Iterable[str] = (),
+    tags: str | Iterable[str] = (),
     where: str | None = None,
     format: str | None = None,
 ) -> Dataset:
     """Write the cases that carry every tag and that `where` holds for."""
-    wanted = frozenset(tags)
+    wanted = frozenset(several(tags))
     holds = compile_where(where) if where else None
     dataset = load(src, format=format)
     part = dataset.subset(lambda case: wanted <= {*case.tags} and (not holds or holds(case)))
@@ -74,7 +83,7 @@ def subset(
 
 
 def validate(
-    paths: Iterable[PathName],
+    paths: PathName | Iterable[PathName],
     *,
     format: str | None = None,
     agents: Collection[str] | None = None,
@@ -86,12 +95,14 @@ def validate(
         validation.validate(
             Path(path), plugins.formats(), name=format, agents=agents, catalogue=beside
         )
-        for path in paths
+        for path in several(paths)
     )
 
 
 def summarise(path: PathName, *, format: str | None = None) -> Summary:
     """What a dataset is made of, counted without keeping its cases."""
+    if is_reference(path):
+        return load(path).summary()
     opened = open_golden(Path(path), plugins.formats(), format)
     head = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
     return Summary.of(head.name, read_cases(opened, Aside()), version=head.version)

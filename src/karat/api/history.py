@@ -16,7 +16,7 @@ from karat.files import replacing
 from karat.schema import Run
 from karat.schema.history import History, KeptRun, Pruned, Transfer, Verification
 from karat.store import Database, is_there, open_store
-from karat.store.document import decoded, microseconds
+from karat.store.document import decoded, microseconds, of_json
 from karat.store.history import Wanted, find, label, page
 from karat.store.prune import Retention, prune
 from karat.store.runs import read
@@ -32,13 +32,17 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 def find_run(name: str, *, store: str | None = None) -> Run:
     """The run in a file that `karat run --format json -o FILE` wrote; or a run in the store, by
     its id or the beginning of it, `latest`, `latest:DATASET`, `branch:NAME` or `release`."""
+    if _is_path(name):
+        return of_json(_file(Path(name)), name).run
     return decoded(find_document(name, store=store), name)
 
 
 def find_document(name: str, *, store: str | None = None) -> bytes:
     """The same as the JSON that was written, byte by byte but for white space."""
     if _is_path(name):
-        return _file(Path(name))
+        data = _file(Path(name))
+        of_json(data, name)  # a number that somebody changed is an error here as well
+        return data
     with _opened(store) as database:
         return read(database, find(database, name))
 

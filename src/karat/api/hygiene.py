@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from karat import plugins
-from karat.api.loading import PathName
+from karat.api.loading import PathName, several
 from karat.config import Config, find_config, load_config
 from karat.datasets.lint import run
 from karat.datasets.lint.rules import RULES, rule_ids, rule_named
@@ -15,7 +15,7 @@ from karat.schema import DatasetUse, LintedFile, LintRule
 
 
 def lint(
-    paths: Iterable[PathName],
+    paths: PathName | Iterable[PathName],
     *,
     format: str | None = None,
     ignore: Iterable[str] = (),
@@ -28,7 +28,7 @@ def lint(
     found = Path(config) if config else find_config(Path.cwd())
     chosen = load_config(found) if found else Config(source="", dialect="karat")
     flags = rule_ids(ignore)
-    files = [(Path(path), _settings(Path(path), chosen, flags, use)) for path in paths]
+    files = [(Path(path), _settings(Path(path), chosen, flags, use)) for path in several(paths)]
     return tuple(
         run.lint(path, plugins.formats(), name=format, settings=settings, fix=fix)
         for path, settings in files

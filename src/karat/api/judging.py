@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import cast
@@ -14,7 +14,7 @@ from karat.config import MetricChoice
 from karat.errors import FormatError, UsageError
 from karat.metrics import Asker, Judge, Metric, build
 from karat.policy.profile import canonical
-from karat.schema import JudgeChoice
+from karat.schema import Json, JudgeChoice
 from karat.store import is_there, open_store
 from karat.store.shelf import Shelf
 
@@ -58,11 +58,19 @@ def _made(choice: MetricChoice) -> Metric:
             f"{choice.name!r} is code of your own, which Karat does not run", hint=hint
         )
     else:
-        return build(canonical(choice.name), choice.params, plugins.metrics())
+        return _installed(canonical(choice.name), choice.params)
     if kind.name in plugins.metrics():
         hint = "give it a name that no installed metric has"
         raise UsageError(f"there is a metric {kind.name!r} already", where=choice.name, hint=hint)
     return build(choice.name, choice.params, {choice.name: kind})
+
+
+def _installed(name: str, params: Mapping[str, Json]) -> Metric:
+    try:
+        return build(name, params, plugins.metrics())
+    except UsageError as error:
+        error.hint = error.hint or f"`karat metrics {name}` describes its parameters"
+        raise
 
 
 class Panel:

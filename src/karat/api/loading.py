@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar, cast
 
 from karat import plugins
 from karat.datasets.read import read
+from karat.errors import UsageError
 from karat.schema import Dataset
 
 PathName = str | PathLike[str]
 _REFERENCE = re.compile(r"[^/\\]+@(latest|[\^~]?v?\d+(\.\d+){0,2})")
+
+
+One = TypeVar("One")
+
+
+def several(given: One | Iterable[One]) -> list[One]:
+    """One thing or many of them: a text is one, and not a list of its letters."""
+    if isinstance(given, str | PathLike) or not isinstance(given, Iterable):
+        return [cast("One", given)]
+    return [*cast("Iterable[One]", given)]
+
+
+def golden_data(golden: PathName | Dataset) -> Dataset:
+    """Golden data to score against: in memory already, or in a file. Results name cases by their
+    ids, so that two cases of one id would be taken for one; two recordings of a case may be."""
+    dataset = golden if isinstance(golden, Dataset) else load(golden)
+    seen: set[str] = set()
+    for case in dataset.cases:
+        if case.id in seen and not case.recording:
+            hint = "give each case an id of its own; `karat validate` names the places"
+            raise UsageError(f"{dataset.name} has the case {case.id!r} twice", hint=hint)
+        seen.add(case.id)
+    return dataset
 
 
 def load(path: PathName, *, format: str | None = None) -> Dataset:

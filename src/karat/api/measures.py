@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Iterable
 
 from karat import plugins
+from karat.config.table import nearest
+from karat.errors import UsageError
 from karat.metrics import Metric, parameters
 from karat.schema import Json, MetricInfo
 
 
-def metrics() -> tuple[MetricInfo, ...]:
-    """Every metric that is installed, by name."""
-    return tuple(_info(kind) for kind in plugins.metrics().values())
+def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
+    """Every metric that is installed, by name; or those that are named."""
+    known = plugins.metrics()
+    for name in (names := [*names]):
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"did you mean {near!r}?" if near else "`karat metrics` lists them"
+            raise UsageError(f"unknown metric {name!r}", hint=hint)
+    return tuple(_info(known[name]) for name in names or known)
 
 
 def _info(kind: type[Metric]) -> MetricInfo:

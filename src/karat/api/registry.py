@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from karat import plugins
+from karat.api.clock import now
 from karat.api.golden import save
 from karat.api.loading import PathName, load
 from karat.api.references import REGISTRY, intact, load_release, own_file, referenced
@@ -123,19 +123,13 @@ def format_name(dataset: Dataset) -> str | None:
 
 def moment(date: str | None) -> str:
     """The time that is given, that of SOURCE_DATE_EPOCH, or now; ISO 8601 in UTC."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
     try:
-        if date:
-            found = datetime.fromisoformat(date)
-            found = found if found.tzinfo else found.replace(tzinfo=UTC)
-        else:
-            found = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
-    except (ValueError, OverflowError, OSError) as error:
+        found = datetime.fromisoformat(date) if date else now()
+        found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         hint = "such as 2026-01-31 or 2026-01-31T10:30:00Z"
-        raise UsageError(
-            f"found the date {date or epoch!r}, expected ISO 8601", hint=hint
-        ) from error
-    return found.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        raise UsageError(f"found the date {date!r}, expected ISO 8601", hint=hint) from error
+    return found.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _opened(source: Dataset | PathName, registry: PathName) -> Dataset:

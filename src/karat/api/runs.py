@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -13,8 +12,10 @@ from typing import NamedTuple
 import msgspec
 
 from karat.analysis.summary import summarise
+from karat.api.clock import now
 from karat.api.judging import Panel, made_metric
-from karat.api.loading import PathName, load
+from karat.api.loading import PathName, golden_data, several
+from karat.api.mistaken import expecting_recordings
 from karat.api.rows import rows
 from karat.config import MetricChoice
 from karat.errors import StoppedError, UsageError
@@ -41,6 +42,7 @@ from karat.schema import (
     Verdict,
 )
 from karat.schema.digest import dataset_digest, expectation_digest, run_id
+from karat.schema.scale import check_threshold
 from karat.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (
@@ -58,10 +60,10 @@ _PATIENCE = 1.0
 
 
 def run(
-    traces: Iterable[PathName] = (),
+    traces: PathName | Iterable[PathName] = (),
     *,
-    golden: PathName | None = None,
-    metrics: Sequence[str | MetricChoice] = (),
+    golden: PathName | Dataset | None = None,
+    metrics: str | Sequence[str | MetricChoice] = (),
     profile: str | None = None,
     profiles: Sequence[str] = (),
     cross: bool = False,
@@ -76,43 +78,53 @@ def run(
 
     Judges ask `judge`; their answers are kept in the store `answers`, and not asked for again.
     """
-    paths = [Path(path) for path in traces]
-    dataset = load(golden) if golden is not None else None
+    paths = [Path(path) for path in several(traces)]
+    dataset = golden_data(golden) if golden is not None else None
     panel = Panel(judge, answers)
     plan = make_plan(
-        metrics or DEFAULT_METRICS, dataset, Profiles(profile, own_profiles(profiles)), panel
+        several(metrics) or DEFAULT_METRICS,
+        dataset,
+        Profiles(profile, own_profiles(profiles)),
+        panel,
     )
     cores = jobs or _cores(paths)
     work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
     journal = Journal(_journal_path(paths, dataset, work), resume=resume)
     try:
-        batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
-        patience = 0.0 if jobs else _PATIENCE
-        done = execute(
-            work, batches, jobs=cores, journal=journal, progress=progress, patience=patience
-        )
+        with expecting_recordings(paths):
+            batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
+            patience = 0.0 if jobs else _PATIENCE
+            done = execute(
+                work, batches, jobs=cores, journal=journal, progress=progress, patience=patience
+            )
     except KeyboardInterrupt as error:
         journal.flush()
-        raise StoppedError("stopped; what is done is kept", hint="go on with --resume") from error
+        raise _stopped(journal) from error
     journal.close()
     return _run(plan, dataset, done, stopped=panel.stopped)
 
 
+def _stopped(journal: Journal) -> StoppedError:
+    if not journal.kept:
+        return StoppedError("stopped before anything was scored")
+    return StoppedError("stopped; what is done is kept", hint="go on with --resume")
+
+
 def estimate(
-    traces: Iterable[PathName] = (),
+    traces: PathName | Iterable[PathName] = (),
     *,
-    golden: PathName | None = None,
-    metrics: Sequence[str | MetricChoice] = (),
+    golden: PathName | Dataset | None = None,
+    metrics: str | Sequence[str | MetricChoice] = (),
     cross: bool = False,
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
     report: Callable[[Problem], None] = lambda _problem: None,
 ) -> Estimate:
     """What the judges of such a run would be asked, and nobody is."""
-    paths = [Path(path) for path in traces]
-    dataset = load(golden) if golden is not None else None
+    paths = [Path(path) for path in several(traces)]
+    dataset = golden_data(golden) if golden is not None else None
     panel = Panel(judge, answers, dry=True)
-    plan = make_plan(metrics or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
+    plan = make_plan(several(metrics) or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
     work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
     batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
     return Estimate(count(work, batches).spending)
@@ -173,6 +185,8 @@ def make_plan(
         choice = MetricChoice(name=named) if isinstance(named, str) else named
         metric = made_metric(choice)
         threshold = metric.threshold if choice.threshold is None else choice.threshold
+        if threshold is not None:
+            check_threshold(metric.name, threshold, metric.scale)
         uses.append(Use(metric=metric, threshold=threshold, asker=panel.asker(metric)))
     given = load_profile(profiles.given) if profiles.given else None
     by_case = {} if given or not dataset else profiles.of(dataset.cases)
@@ -255,7 +269,7 @@ def make_run(
     summary = summarise(results, cases)
     return Run(
         id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
-        created_at=_now(),
+        created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         verdict=_verdict(summary),
         dataset=dataset,
         metrics=metrics,
@@ -271,13 +285,6 @@ def _fingerprinted(
     """The results with the fingerprints of their cases, by which other runs are aligned."""
     digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
     return tuple([msgspec.structs.replace(one, digest=digests.get(one.case)) for one in results])
-
-
-def _now() -> str:
-    """The time, to the second; reproducible builds may set it."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def passed(made: Run, *, allow_unscored: bool = False) -> bool:

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karat import plugins
-from karat.api.golden import save
-from karat.api.loading import PathName, load
+from karat.api.golden import save_carrying
+from karat.api.loading import PathName, load, several
+from karat.api.mistaken import check_replaceable, expecting_recordings
 from karat.api.rows import rows
 from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
@@ -36,8 +37,14 @@ def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Tr
     return (pair.trace for pair in rows(cases))
 
 
-def understand(paths: Iterable[PathName]) -> Understanding:
+def understand(paths: PathName | Iterable[PathName]) -> Understanding:
     """What recordings say, and which metrics they can support."""
+    files = [Path(path) for path in several(paths)]
+    with expecting_recordings(files):
+        return _understood(files)
+
+
+def _understood(paths: Sequence[Path]) -> Understanding:
     problems: list[Problem] = []
     needs = _needs()
     hints: dict[str, tuple[str, ...]] = {}
@@ -56,7 +63,7 @@ def _needs() -> dict[str, tuple[Need, ...]]:
 
 
 def capture(
-    sources: Iterable[PathName],
+    sources: PathName | Iterable[PathName],
     dst: PathName,
     *,
     to: str,
@@ -69,10 +76,11 @@ def capture(
 ) -> Captured:
     """Make golden cases of recordings, or of queries that were logged; with `mask`, without
     personal data and secrets. For the `simulation` table each recording is kept beside its case."""
+    check_replaceable(Path(dst))
     wanted = Wanted(agent, session, _moment(since), _moment(until, end=True), status)
     taken = Capture(wanted, table=to == "simulation")
     recorded: list[Path] = []
-    for path in map(Path, sources):
+    for path in map(Path, several(sources)):
         logged = _logged(path, taken.table)
         if logged is None:
             recorded.append(path)
@@ -84,8 +92,9 @@ def capture(
         raise UsageError("no recording became a case, so nothing was written", hint=taken.why())
     masks = Masks() if mask else None
     cases = [masked(case, masks) for case in taken.cases] if masks else taken.cases
-    save(Dataset(name=Path(dst).name.partition(".")[0], cases=cases), dst, format=to)
-    return taken.captured(to)
+    dataset = Dataset(name=Path(dst).name.partition(".")[0], cases=cases)
+    losses = save_carrying(dataset, dst, format=to)
+    return taken.captured(to, losses)
 
 
 def _logged(path: Path, table: bool) -> Dataset | None:

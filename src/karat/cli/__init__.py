@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
+import os
 import sys
 from importlib import import_module
 
 import click
 
 from karat import __version__
-from karat.errors import KaratError
+from karat.errors import KaratError, StoppedError, UsageError
 
 _COMMANDS = {
     "demo": ("demo", "Tell the whole story on bundled data, offline."),
@@ -59,6 +61,12 @@ class _Commands(click.Group):
             raise click.UsageError(_unknown(args[0]), ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise StoppedError("stopped") from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
@@ -88,11 +96,15 @@ def karat() -> None:
 def main() -> None:
     """The `karat` command: an error is shown without a traceback, and gives exit code 2."""
     _collect_rarely()
+    _write_utf8()
     try:
-        karat(prog_name="karat")
+        _check_names(sys.argv)
+        karat(prog_name="karat", color=_coloured())
     except KaratError as error:
         show_error(error)
-        sys.exit(2)
+    except OSError as error:
+        show_error(KaratError(error.strerror or str(error), where=error.filename))
+    sys.exit(2)
 
 
 def _collect_rarely() -> None:
@@ -102,8 +114,34 @@ def _collect_rarely() -> None:
     atexit.register(gc.freeze)
 
 
+def _write_utf8() -> None:
+    """What goes to a file or a pipe is the same everywhere, whatever the locale; and no character
+    that a terminal does not have is worth a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _check_names(args: list[str]) -> None:
+    """A file name that is no text could be opened, but in no result be named."""
+    for arg in args:
+        if any("\ud800" <= letter <= "\udfff" for letter in arg):
+            raise UsageError(f"{arg!r} is not UTF-8", hint="give the file another name")
+
+
+def _coloured() -> bool | None:
+    """Not if the user wants none, see https://no-color.org; otherwise the terminal decides."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
 def show_error(error: KaratError) -> None:
-    """The error, a blank line, then the hint, on stderr."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
+    """The error, a blank line, then the hint, on stderr. What it quotes may come from a file."""
+    printable = import_module("karat.report.text").printable
+    word, hint = (
+        click.style("error:", fg="red", bold=True),
+        click.style("hint:", fg="cyan", bold=True),
+    )
+    click.echo(f"{word} {printable(str(error))}", err=True, color=_coloured())
     if error.hint:
-        click.echo(f"\n{click.style('hint:', fg='cyan', bold=True)} {error.hint}", err=True)
+        click.echo(f"\n{hint} {printable(error.hint)}", err=True, color=_coloured())

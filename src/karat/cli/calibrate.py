@@ -15,7 +15,7 @@ from karat.report import calibration as report
 from karat.report import render
 from karat.schema import Calibration, Problem
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()

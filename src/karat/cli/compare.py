@@ -15,7 +15,7 @@ from karat.report import gate as gate_report
 from karat.report import render
 from karat.report.html.page import page
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _margin = click.option(
     "--margin",
     "margins",
@@ -81,7 +81,13 @@ def compare(
 @click.command()
 @click.argument("run")
 @click.option("--baseline", metavar="RUN", help="The run that it must not fall behind.")
-@click.option("--threshold", "thresholds", multiple=True, metavar="METRIC=MEAN")
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="METRIC=MEAN",
+    help="What the mean over all cases must reach.",
+)
 @click.option("--min-pass-rate", type=float, help="Share of the cases that must pass.")
 @_margin
 @_alpha

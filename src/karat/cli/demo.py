@@ -15,6 +15,7 @@ from typing import NamedTuple
 import click
 
 from karat.cli import karat
+from karat.errors import UsageError
 
 
 class Step(NamedTuple):
@@ -53,7 +54,7 @@ STORY = (
 @click.option(
     "--keep",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Leave the bundled data and all that is made of it in this folder.",
+    help="Leave the bundled data and all that is made of it in this folder, a new one.",
 )
 def demo(keep: Path | None) -> None:
     """Tell the whole story on bundled data: offline, in seconds."""
@@ -68,6 +69,8 @@ def demo(keep: Path | None) -> None:
 @contextmanager
 def _folder(keep: Path | None) -> Generator[Path]:
     """The bundled data in a folder of its own, which is the current one meanwhile."""
+    if keep and keep.is_dir() and any(keep.iterdir()):
+        raise UsageError(f"{keep} has files already", hint="name a new folder")
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as scratch:
         folder = keep or Path(scratch)

@@ -15,7 +15,7 @@ from karat.errors import LossError
 from karat.report import render, text
 from karat.schema import Conversion
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _from = click.option("--from", "name", help="Format of the file, if it is not to be recognised.")
 
 
@@ -35,10 +35,13 @@ def validate(
 ) -> None:
     """Check golden files and name every problem, with its place and a hint.
 
-    The format is recognised by content. Exit code 1 if a file is not valid.
+    The format is recognised by content. Exit code 1 if a file is not valid, 2 if one cannot be
+    read or is of no known format.
     """
     found = api.validate(files, format=name, agents=agents or None, catalogue=catalogue)
     emit(render({"files": found}, form, {"text": lambda: text.validations(found)}), output)
+    if any(one.format is None for one in found):
+        sys.exit(2)
     sys.exit(0 if all(one.valid for one in found) else 1)
 
 
@@ -116,7 +119,12 @@ def convert(
 
 @click.command()
 @click.argument("name", metavar="FORMAT")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the result to a file instead.",
+)
 def schema(name: str, output: Path | None) -> None:
     """Print the JSON Schema of a format, so that an editor checks a file while it is written."""
     emit(api.json_schema(name), output)

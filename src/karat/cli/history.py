@@ -13,7 +13,7 @@ from karat.cli.output import emit, output_options, pairs
 from karat.report import history, render
 from karat.report.forms import RUN_FORMS, run_forms
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _store = click.option("--store", metavar="PATH|URL", help="The store, if not .karat/karat.db.")
 
 
@@ -109,7 +109,7 @@ def verify(store: str | None, form: str, output: Path | None) -> None:
     sys.exit(1 if found.problems else 0)
 
 
-@store.command("export")
+@store.command("export", short_help="Write all that is kept, or some runs, to a file.")
 @click.argument("file", type=FILE)
 @click.argument("runs", nargs=-1)
 @_store
@@ -122,7 +122,7 @@ def export_(
     emit(render(made, form, {"text": lambda: history.exported(made)}), output)
 
 
-@store.command("import")
+@store.command("import", short_help="Take in what was exported, or a run.")
 @click.argument("file", type=FILE)
 @_store
 @output_options()

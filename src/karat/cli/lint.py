@@ -15,7 +15,7 @@ from karat.report import lint as report
 from karat.report import render
 from karat.schema import DatasetUse, LintedFile
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()

@@ -13,8 +13,13 @@ from karat.report import render
 
 
 @click.command()
+@click.argument("names", nargs=-1)
 @output_options()
-def metrics(form: str, output: Path | None) -> None:
-    """List every metric: what it means, what it needs, its scale, its default threshold."""
-    found = api.metrics()
-    emit(render({"metrics": found}, form, {"text": lambda: report.text(found)}), output)
+def metrics(names: tuple[str, ...], form: str, output: Path | None) -> None:
+    """List every metric: what it means, what it needs, its scale, its default threshold.
+
+    With NAMES only those, with how they are measured and their parameters.
+    """
+    found = api.metrics(names)
+    made = {"text": lambda: report.text(found, fully=bool(names))}
+    emit(render({"metrics": found}, form, made), output)

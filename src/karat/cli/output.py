@@ -53,8 +53,8 @@ def pairs(given: Iterable[str]) -> dict[str, str]:
 
 
 def emit(text: str, output: Path | None) -> None:
-    """A finished result, to stdout or to a file."""
-    if output:
+    """A finished result, to stdout or to a file; `-` is stdout, as elsewhere."""
+    if output and output.name != "-":
         replace(output, text.encode())
     else:
         click.echo(text, nl=False)

@@ -18,15 +18,27 @@ from karat.report.judging import estimate_text
 from karat.schema import Problem, Run, Trace
 from karat.schema.history import KeptRun
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()
 @click.argument("traces", nargs=-1, type=FILE)
 @click.option("-g", "--golden", type=FILE, help="Golden data, in any format.")
 @click.option("-m", "--metric", "metrics", multiple=True, help="A metric. Give it for each.")
-@click.option("--threshold", "thresholds", multiple=True, metavar="METRIC=NUMBER")
-@click.option("--param", "params", multiple=True, metavar="METRIC.NAME=VALUE")
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="METRIC=NUMBER",
+    help="What a case must reach to pass.",
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="METRIC.NAME=VALUE",
+    help="A parameter, as `karat metrics METRIC` lists them.",
+)
 @click.option("-c", "--config", type=FILE, help="karat.toml, or a configuration of another tool.")
 @click.option("--profile", help="Scoring profile for all cases: a name or a file.")
 @click.option("--contracts", type=FILE, help="Folder of JSON Schemas for the metric `contract`.")
@@ -132,10 +144,11 @@ def run(
         metrics=api.metrics,
         earlier=lambda: _earlier(made, place) if place else (),
     )
-    emit(render(made, form, forms), output)
-    if place:
+    text = render(made, form, forms)
+    if place:  # before it is shown: whoever reads it may stop reading
         sources = (traces or setup.traces, setup.golden)
         _keep(made, place, marks, api.recorded(*sources) if keep_traces else ())
+    emit(text, output)
     sys.exit(0 if api.passed(made, allow_unscored=allow_unscored) else 1)
 
 

@@ -12,7 +12,7 @@ from karat.cli.output import emit, output_options
 from karat.report import render
 from karat.report import traces as report
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()

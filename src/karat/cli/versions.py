@@ -12,12 +12,12 @@ import click
 from karat import api
 from karat.cli import show_error
 from karat.cli.output import emit, output_options
-from karat.errors import RefusedError
+from karat.errors import RefusedError, UsageError
 from karat.report import render
 from karat.report import versions as text
 from karat.schema import Bump, ReviewStatus
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(readable=False, path_type=Path)
 _registry = click.option(
     "--registry",
     type=FILE,
@@ -126,7 +126,9 @@ def versions(
     if verify:
         problems = api.verify(registry=registry)
         document = {"valid": not problems, "problems": problems}
-        intact = 0 if problems else len(api.versions(registry=registry))
+        intact = 0 if problems else len(api.versions(name, registry=registry))
+        if not problems and not intact:  # no good news: the registry is elsewhere, or gone
+            raise UsageError(f"there are no releases in {registry}", hint="name it with --registry")
         shown = {"text": lambda: text.verification(problems, intact)}
         emit(render(document, form, shown), output)
         sys.exit(1 if problems else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,9 @@ import msgspec
 from karat.datasets import locate
 from karat.datasets.aside import Aside, read_aside
 from karat.datasets.formats import Format, list_key
+from karat.datasets.shape import meant
 from karat.datasets.source import Container, Row, Source, open_source
-from karat.errors import FormatError, UnknownFormatError, UsageError
+from karat.errors import FormatError, KaratError, UnknownFormatError, UsageError
 from karat.memory import collector_paused
 from karat.schema import Case, Dataset, Json
 
@@ -61,12 +63,33 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
         for container, sample in samples:
             if container in form.containers and form.claims(sample):
                 return Opened(source, form, container, _frame(source, form, container))
-    looked = "\n".join(f"  {form.name}: {form.sought}" for form in formats)
     raise UnknownFormatError(
         f"no golden format claims this {_KINDS[source.container]}",
         where=str(path),
-        hint=f"{_seen(source)}; a file is recognised by\n{looked}",
+        hint=f"{_seen(source)}; {_instead(source, formats)}",
     )
+
+
+def _instead(source: Source, formats: Sequence[Format]) -> str:
+    """What would have been golden data; or what this is."""
+    mark = next((mark for mark in ";\t|" if mark in "".join(source.columns[:1])), None)
+    if mark and len(source.columns) == 1:
+        return f"its columns are separated by {mark!r}, expected ','"
+    if _is_recording(_samples(source)[0][1]):
+        return (
+            "these are recordings: `karat traces` shows them, `karat run` takes them beside "
+            "--golden, `karat capture` makes golden data of them"
+        )
+    looked = "\n".join(f"  {form.name}: {form.sought}" for form in formats)
+    return f"a file is recognised by\n{looked}"
+
+
+def _is_recording(sample: Json) -> bool:
+    detect = import_module("karat.traces.formats.detect")  # late: only errors need it
+    try:
+        return next(detect.read_items([sample], source=""), None) is not None
+    except KaratError:
+        return False
 
 
 def named(name: str, formats: Sequence[Format]) -> Format:
@@ -74,8 +97,9 @@ def named(name: str, formats: Sequence[Format]) -> Format:
     for form in formats:
         if form.name == name:
             return form
-    known = ", ".join(form.name for form in formats)
-    raise UsageError(f"no format {name!r}", hint=f"the formats are {known}")
+    known = [form.name for form in formats]
+    hint = meant(name, known) or f"the formats are {', '.join(known)}"
+    raise UsageError(f"no format {name!r}", hint=hint)
 
 
 def read(path: Path, formats: Sequence[Format], name: str | None = None) -> Dataset:
@@ -113,7 +137,8 @@ def read_cases(opened: Opened, aside: Aside) -> Iterator[Case]:
                 yield case
         except FormatError as error:
             where = f"{opened.source.path} {opened.place(index, row, error.where or '$')}"
-            raise FormatError(error.message, where=where, hint=error.hint) from error
+            hint = error.hint or "`karat validate` names every problem of the file"
+            raise FormatError(error.message, where=where, hint=hint) from error
 
 
 def _located(opened: Opened) -> Iterator[Row]:

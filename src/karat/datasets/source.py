@@ -46,6 +46,8 @@ class Row(NamedTuple):
     value: Json
     error: InputError | None = None
     """Why the row could not be read; the rows after it still can."""
+    data: bytes = b""
+    """The text of a row of JSON, which says more than its value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +164,16 @@ def _unwrapped(document: Json, *, where: str) -> Json:
 def _check_regular(path: Path) -> None:
     try:
         if path.is_dir():
-            raise InputError("a directory, not a file", where=str(path))
+            hint = f"name the files in it: {path}/*"
+            raise InputError("a directory, not a file", where=str(path), hint=hint)
         if not path.exists():
-            raise InputError("no such file", where=str(path))
+            hint = "standard input is not read: save it to a file first"
+            raise InputError(
+                "no such file", where=str(path), hint=hint if path.name == "-" else None
+            )
         if not path.is_file():
-            raise InputError("not a regular file", where=str(path))
+            hint = "save it to a file first"
+            raise InputError("not a regular file", where=str(path), hint=hint)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", where=str(path)) from error
 
@@ -231,7 +238,7 @@ def _json_rows(file: IO[bytes], source: Source) -> Iterator[Row]:
     where = str(source.path)
     for number, line in _lines(file, where):
         try:
-            yield Row(number, decode(line, where=where, line=number))
+            yield Row(number, decode(line, where=where, line=number), data=line)
         except InputError as error:
             yield Row(number, None, error)
 

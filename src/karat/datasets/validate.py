@@ -18,6 +18,7 @@ import msgspec
 from karat.datasets import locate
 from karat.datasets.aside import read_aside
 from karat.datasets.catalogue import Catalogue, find_catalogue, read_catalogue
+from karat.datasets.doubled import doubled
 from karat.datasets.formats import ChecksFrame, Format, list_key
 from karat.datasets.ids import Repeated, mark
 from karat.datasets.lens import Lens
@@ -73,6 +74,8 @@ class _Check:
         try:
             self._check_frame()
             self._check_rows()
+            if not self.cases and not self.errors:
+                self._note(Problem(where="", message="there are no cases", severity="warning"))
         except KaratError as error:  # a table that ends within a quoted cell, a damaged archive
             if not self._is_known(error.where):
                 self._note(_problem(error, self.opened.source.path))
@@ -110,6 +113,7 @@ class _Check:
         else:
             whole = frame if isinstance(source.document, dict) else source.document
             self._note_all(problems(whole, form.shape))
+        self._note_all(doubled(source.data))
         if self.opened.container == "table":
             self._note_all(unknown(source.columns, form.shape), "line 1 $")
         if isinstance(form, ChecksFrame):
@@ -126,6 +130,7 @@ class _Check:
             if row.error:
                 self._note(_problem(row.error, self.opened.source.path))
                 continue
+            self._note_all(doubled(row.data), place)
             case = self._check_item(place, row.value)
             name = _name(case, row.value)
             if name and not self.opened.format.derives_ids:

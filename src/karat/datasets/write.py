@@ -17,7 +17,7 @@ from karat.datasets.patch import Object
 from karat.datasets.read import unique_ids
 from karat.datasets.source import Container
 from karat.errors import OutputError, UsageError
-from karat.files import replace
+from karat.files import is_stream, replace
 from karat.schema import Case, Dataset, Json, Loss
 
 N = TypeVar("N", Case, Dataset)
@@ -80,6 +80,7 @@ def write(prepared: Prepared, *, carry: bool = True) -> None:
     side: Aside | None = None
     if carry and lens.open_at is None:
         side = _aside(prepared, lens)
+        _check_beside(to.path, side)
     elif carry:
         docs = [lens.put_in(written.doc, written.carry) for written in prepared.cases]
         frame = to.format.header(to.container, to.stem).put_in(frame, prepared.header.carry)
@@ -113,7 +114,15 @@ def _aside(prepared: Prepared, lens: Lens[Case]) -> Aside:
     )
 
 
+def _check_beside(path: Path, side: Aside) -> None:
+    if side != Aside() and is_stream(path):
+        message = "no file, so there is no place beside it for what is carried along"
+        raise OutputError(message, where=str(path), hint="write to a file, or use `--drop`")
+
+
 def _write_aside(path: Path, side: Aside | None) -> None:
+    if is_stream(path):
+        return
     if side and side != Aside():
         replace(aside_path(path), msgspec.json.format(_encoded(side), indent=2) + b"\n")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from karat.report.markdown import cell, table
-from karat.report.text import columns, count, printable, shortened
+from karat.report.text import columns, count, flat, printable, shortened
 from karat.schema import (
     Alignment,
     ComparedRun,
@@ -31,15 +31,15 @@ def _lines(made: Comparison) -> Iterator[str]:
     yield f"{made.verdict}: {made.sentence}"
     yield f"before {_run(made.before)}"
     yield f"after  {_run(made.after)}"
-    yield from ("", *columns([_HEAD, *map(_row, _all(made))]))
-    yield from ("", *(f"{one.name}: {one.sentence}" for one in _all(made)))
+    yield from ("", *columns([_HEAD, *map(_row, compared(made))]))
+    yield from ("", *(f"{one.name}: {one.sentence}" for one in compared(made)))
     behind = [*details(made)]
     yield from ("", *behind) if behind else ()
 
 
 def details(made: Comparison) -> Iterator[str]:
     """What is behind the verdict: what moved, which cases flipped, what repeats say."""
-    parts = (_moved(made), _flips(made.flips), _repeats(made.reliability), _flaky(made.flaky))
+    parts = (moved(made), _flips(made.flips), _repeats(made.reliability), _flaky(made.flaky))
     shown = [lines for part in parts if (lines := [*part])]
     for place, lines in enumerate(shown):
         yield from lines if place == 0 else ["", *lines]
@@ -47,10 +47,13 @@ def details(made: Comparison) -> Iterator[str]:
 
 def markdown(made: Comparison) -> str:
     """For a comment on a change: the verdict, a table of metrics, what moved, and what flipped."""
-    parts = [f"### {made.verdict}: {cell(made.sentence)}", "", *table(_HEAD, map(_row, _all(made)))]
-    moved = [*_moved(made)]
-    if moved:
-        parts += ["", *table(["not the same in both runs"], [[one] for one in moved])]
+    parts = [
+        f"### {made.verdict}: {cell(made.sentence)}",
+        "",
+        *table(_HEAD, map(_row, compared(made))),
+    ]
+    if others := [[one] for one in moved(made)]:
+        parts += ["", *table(["not the same in both runs"], others)]
     if made.flips:
         rows = map(_flip_row, made.flips[:_SHOWN])
         parts += ["", *table(["case", "before", "after", "why"], rows), *_more(len(made.flips))]
@@ -64,7 +67,8 @@ def _run(one: ComparedRun) -> str:
     return f"{one.id}, {one.dataset.name}{version}"
 
 
-def _all(made: Comparison) -> list[MetricComparison]:
+def compared(made: Comparison) -> list[MetricComparison]:
+    """The pass rate, then the metrics."""
     return [*([made.overall] if made.overall else []), *made.metrics]
 
 
@@ -78,14 +82,15 @@ def _row(one: MetricComparison) -> list[str]:
         f"{one.cases:,}",
         _number(one.before.value),
         _number(one.after.value),
-        _signed(found.value),
-        f"{_signed(found.interval[0])} to {_signed(found.interval[1])}",
+        signed(found.value),
+        f"{signed(found.interval[0])} to {signed(found.interval[1])}",
         _probability(found.adjusted_p),
         one.verdict,
     ]
 
 
-def _moved(made: Comparison) -> Iterator[str]:
+def moved(made: Comparison) -> Iterator[str]:
+    """What is not the same in both runs, and what that does to the comparison."""
     yield from map(_move, made.moved)
     yield from _cases(made.cases)
 
@@ -121,7 +126,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _flips(found: Sequence[Flip]) -> Iterator[str]:
     for flip in sorted(found, key=lambda one: one.kind)[:_SHOWN]:
-        yield f"{flip.kind} {flip.case}"
+        yield f"{flip.kind} {flat(flip.case)}"
         for score in flip.scores:
             yield f"  {score.metric} {_number(score.before)} → {_number(score.after)}"
             yield from (f"    {line}" for line in score.reason.splitlines())
@@ -164,7 +169,7 @@ def _repeats(found: Iterable[Reliability]) -> Iterator[str]:
 def _flaky(found: Sequence[FlakyCase]) -> Iterator[str]:
     for one in found[:_SHOWN]:
         before, after = (f"{side.passed} of {side.total}" for side in (one.before, one.after))
-        yield f"flaky {one.case}: passed {before} before, {after} after"
+        yield f"flaky {flat(one.case)}: passed {before} before, {after} after"
     if len(found) > _SHOWN:
         yield f"and {len(found) - _SHOWN:,} more that are flaky; all are in --format json"
 
@@ -178,7 +183,8 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A difference, with a minus sign and not a hyphen."""
     return f"{'−' if value < 0 else '+'}{_number(abs(value))}" if value else "0"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from karat.report import comparison
 from karat.report.markdown import cell, table
-from karat.report.text import count, printable
+from karat.report.text import count, flat, printable
 from karat.schema import Gate
 
 
@@ -49,4 +49,4 @@ def _headline(made: Gate) -> str:
 
 def _quarantine(made: Gate) -> Iterator[str]:
     for one in made.quarantined:
-        yield f"in quarantine  {one.case}, until {one.expires}, {one.owner}: {one.reason}"
+        yield f"in quarantine  {flat(one.case)}, until {one.expires}, {one.owner}: {one.reason}"

@@ -5,27 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
-from karat.schema import MetricInfo
+import msgspec
+
+from karat.schema import Json, MetricInfo
 
 _WIDTH = 100
 
 
-def text(found: tuple[MetricInfo, ...]) -> str:
-    """Each metric with its meaning, then what it needs and how it is measured."""
-    return "\n".join(line for one in found for line in _metric(one)) + "\n"
+def text(found: tuple[MetricInfo, ...], *, fully: bool = False) -> str:
+    """Each metric with its meaning and what it needs; fully, also how it is measured."""
+    return "\n".join(line for one in found for line in _metric(one, fully)) + "\n"
 
 
-def _metric(one: MetricInfo) -> Iterator[str]:
+def _metric(one: MetricInfo, fully: bool) -> Iterator[str]:
     kind = "judged by a model" if one.judged else "offline"
     yield f"{one.name}@{one.version}  {kind}, {_scale(one)}, {_threshold(one)}"
-    yield from wrap(one.meaning, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    for part in one.description.split("\n\n") if fully else [one.meaning]:
+        yield from wrap(part, _WIDTH, initial_indent="  ", subsequent_indent="  ")
     if one.needs:
         yield f"  needs {', '.join(one.needs)}"
-    if one.params:
+    if one.params and fully:
+        yield from (f"  --param {one.name}.{name}={_json(one.params[name])}" for name in one.params)
+    elif one.params:
         yield f"  takes {', '.join(one.params)}"
     if one.packages:
         yield f"  with the package {', '.join(one.packages)}"
     yield ""
+
+
+def _json(value: Json) -> str:
+    """A default as it would be typed."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _scale(one: MetricInfo) -> str:

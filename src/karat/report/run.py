@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from karat.report.judging import spending
-from karat.report.text import columns, count, printable, shortened
+from karat.report.text import columns, count, flat, printable, shortened
 from karat.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
 _SHOWN = 10
@@ -17,7 +17,7 @@ _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold
 
 def text(run: Run, by: Sequence[str] = ()) -> str:
     """The verdict, what did not pass with its reasons, and the numbers, broken down if asked."""
-    lines = [f"{run.verdict}: {headline(run)}", *_stopped(run), *_troubles(run), "", *_table(run)]
+    lines = [f"{run.verdict}: {headline(run)}", *_remarks(run), *_troubles(run), "", *_table(run)]
     if judges := spending(run):
         lines += ["", *columns(judges)]
     for label in by:
@@ -65,13 +65,16 @@ def headline(run: Run) -> str:
         )
         if number
     ]
-    name = f"{run.dataset.name}{_version(run)}: " if run.dataset else ""
+    name = f"{flat(run.dataset.name)}{_version(run)}: " if run.dataset else ""
     return f"{name}{', '.join(parts) or 'nothing was scored'} of {counts.total} ({run.id})"
 
 
-def _stopped(run: Run) -> Iterator[str]:
+def _remarks(run: Run) -> Iterator[str]:
     if run.stopped:
         yield f"not everything was judged: {run.stopped}"
+    counts = run.summary.cases
+    if run.dataset is None and counts.unscored == counts.total:
+        yield "there was no golden data: name it with --golden, or metrics that need none with -m"
 
 
 def _version(run: Run) -> str:
@@ -96,14 +99,14 @@ def _troubles(run: Run) -> Iterator[str]:
         yield f"\nand {len(troubled) - _SHOWN} more that did not pass; all are in --format json"
     if run.unmatched:
         yield f"\n{count(len(run.unmatched), 'trace')} without a case:"
-        yield from (f"  {one.trace}: {one.why}" for one in run.unmatched[:_SHOWN])
+        yield from (f"  {flat(one.trace)}: {one.why}" for one in run.unmatched[:_SHOWN])
     if len(run.unmatched) > _SHOWN:
         yield f"  and {len(run.unmatched) - _SHOWN} more"
 
 
 def _trouble(one: CaseResult) -> Iterator[str]:
-    trace = f"  (trace {one.trace}, {one.paired_by})" if one.trace else f"  ({one.paired_by})"
-    yield f"\n{one.status} {one.case or one.trace}{trace}"
+    trace = f"trace {flat(one.trace)}, " if one.trace else ""
+    yield f"\n{one.status} {flat(one.case or one.trace or '')}  ({trace}{one.paired_by})"
     if one.judgement:
         yield f"  {one.judgement.profile}: {one.judgement.reason}"
     for score in one.scores:

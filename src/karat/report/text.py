@@ -11,13 +11,23 @@ from pathlib import Path
 from karat.schema import Conversion, Loss, Problem, Severity, Summary, Validation
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_BREAK = re.compile(r"[\t-\r\x1c-\x1e\x85\u2028\u2029]+")
 _SHOWN = 20
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 def printable(text: str) -> str:
     """The text without the power to move the cursor, change colours or reverse the line."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROL.sub(lambda found: _code(ord(found[0])), text)
+
+
+def _code(number: int) -> str:
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+
+def flat(text: str) -> str:
+    """A name in one line: what it says after a line break could pass for a line of ours."""
+    return printable(_BREAK.sub(" ", text))
 
 
 def validations(found: Iterable[Validation]) -> str:
@@ -47,7 +57,7 @@ def summary(made: Summary) -> str:
     """What a dataset is made of."""
     version = f" {made.version}" if made.version else ""
     lines = [
-        printable(f"{made.name}{version}"),
+        flat(f"{made.name}{version}"),
         *_named(
             {
                 "format": made.format or "none",
@@ -87,7 +97,7 @@ def _losses(losses: tuple[Loss, ...]) -> Iterator[str]:
     for loss in losses:
         by_case.setdefault(loss.case, []).append(loss.field)
     for case, fields in list(by_case.items())[:_SHOWN]:
-        yield f"  {'the dataset' if case is None else case}: {', '.join(fields)}"
+        yield f"  {'the dataset' if case is None else flat(case)}: {', '.join(fields)}"
     if len(by_case) > _SHOWN:
         yield f"  and {len(by_case) - _SHOWN} more cases; all are in --format json"
 
@@ -98,7 +108,7 @@ def _named(rows: dict[str, str]) -> Iterator[str]:
 
 
 def _counted(counts: dict[str, int]) -> str:
-    shown = [f"{name} ({number})" for name, number in list(counts.items())[:_SHOWN]]
+    shown = [f"{flat(name)} ({number})" for name, number in list(counts.items())[:_SHOWN]]
     more = [f"and {len(counts) - _SHOWN} more"] if len(counts) > _SHOWN else []
     return ", ".join(shown + more) or "none"
 
@@ -110,6 +120,7 @@ def count(number: int, noun: str) -> str:
 
 def columns(rows: list[list[str]]) -> Iterator[str]:
     """Rows with their first column to the left, the others to the right."""
+    rows = [[flat(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *rest in rows:
         cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
@@ -118,5 +129,5 @@ def columns(rows: list[list[str]]) -> Iterator[str]:
 
 def shortened(text: str, width: int = 88) -> str:
     """The text in one line, cut where it is too long for one."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= width else f"{flat[: width - 1]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -238,6 +238,11 @@ def _problem(problem: Problem) -> Iterator[str]:
 def captured(made: Captured, path: str) -> str:
     """How many cases were written, and what was not."""
     lines = [f"{count(made.cases, 'case')} written to {path} ({made.format})"]
+    if made.losses:
+        fields = count(len(made.losses), "field")
+        lines.append(
+            f"{made.format} has no place for {fields}, carried along; all are in --format json"
+        )
     if made.left_out:
         lines.append(f"{count(made.left_out, 'recording')} left out by the filters")
     if made.duplicates:

@@ -50,7 +50,7 @@ class Journal:
         self._open_at = time.monotonic() + patience
         self._waiting: list[_Line] = []
         if not resume:
-            path.unlink(missing_ok=True)
+            self._remove()
 
     def finished(self) -> Iterator[tuple[int, Done]]:
         """The batches that are done, from an earlier attempt; a line that was cut off is removed,
@@ -64,7 +64,8 @@ class Journal:
         for line in data.splitlines(keepends=True):
             found = _decoded(line)
             if found is None:
-                os.truncate(self.path, whole)
+                with suppress(OSError):
+                    os.truncate(self.path, whole)
                 return
             whole += len(line)
             self.kept += 1
@@ -75,7 +76,8 @@ class Journal:
         self.kept += 1
         self._waiting.append(_Line(batch, done))
         if time.monotonic() >= self._open_at:
-            self.flush()
+            with suppress(OutputError):  # a run in a folder that is read-only is a run all the same
+                self.flush()
 
     def flush(self) -> None:
         """Write what is not on disk yet."""
@@ -93,7 +95,11 @@ class Journal:
     def close(self) -> None:
         """The run is complete, the journal is not needed any more."""
         self._waiting.clear()
-        self.path.unlink(missing_ok=True)
+        self._remove()
         with suppress(OSError):  # other runs may have journals there
             self.path.parent.rmdir()
             self.path.parent.parent.rmdir()
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            self.path.unlink()

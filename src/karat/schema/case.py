@@ -82,7 +82,7 @@ class Case(Noun, frozen=True):
         *,
         id: str | None = None,
         context: str | None = None,
-        tags: Iterable[str] = (),
+        tags: str | Iterable[str] = (),
         metadata: Mapping[str, Json] | None = None,
     ) -> Case:
         """A case of one turn; without an id it gets one that follows from the user's message."""
@@ -90,7 +90,7 @@ class Case(Noun, frozen=True):
             id=content_id(user) if id is None else id,
             turns=(Turn(user=user, response=response),),
             context=context,
-            tags=tuple(tags),
+            tags=(tags,) if isinstance(tags, str) else tuple(tags),
             metadata=dict(metadata or {}),
         )
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from karat.schema.conversion import Loss
 from karat.schema.noun import Noun
 from karat.schema.problem import Problem
 from karat.schema.trace import Trace
@@ -32,3 +33,5 @@ class Captured(Noun, frozen=True, omit_defaults=False):
     duplicates: tuple[str, ...] = ()
     """Recordings that say the same as another one, which is a case."""
     problems: tuple[Problem, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    """What the format has no place for, which is carried along."""

@@ -12,11 +12,12 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from karat.schema import Captured, Case, Json, Problem, ToolCall, Trace, Turn, content_id
+from karat.schema import Captured, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
 from karat.traces.conventions import recording_hint
 from karat.traces.table import tabled
 
 Status = Literal["ok", "error"]
+_SHOWN = 10
 
 
 class Wanted(NamedTuple):
@@ -59,6 +60,8 @@ class Capture:
         self.left_out = 0
         self.duplicates: list[str] = []
         self.problems: list[Problem] = []
+        self._agents: dict[str, None] = {}
+        """Whose recordings were left out."""
         self._ids: dict[str, int] = {}
         self._seen: dict[bytes, str] = {}
 
@@ -66,11 +69,15 @@ class Capture:
         """Take recordings in."""
         for trace in traces:
             if not self.wanted.takes(trace):
-                self.left_out += 1
+                self._leave_out(trace)
             elif any(turn.user is None for turn in trace.turns) or not trace.turns:
                 self.problems.append(_unheard(trace))
             else:
                 self._case(trace)
+
+    def _leave_out(self, trace: Trace) -> None:
+        self.left_out += 1
+        self._agents |= dict.fromkeys(trace.agents)
 
     def _case(self, trace: Trace) -> None:
         case = (
@@ -91,7 +98,7 @@ class Capture:
         for case in cases:
             recording = case.recording
             if recording is not None and not self.wanted.takes(recording):
-                self.left_out += 1
+                self._leave_out(recording)
                 continue
             agent = self.wanted.agent
             if agent and not case.agents:
@@ -104,11 +111,15 @@ class Capture:
 
     def why(self) -> str | None:
         """Why there is no case, for a message."""
+        if self.left_out:
+            agents = ", ".join([*self._agents][:_SHOWN]) if self.wanted.agent else ""
+            whose = f"; recorded agents: {agents}" if agents else ""
+            return f"the filters left out {_recordings(self.left_out)}{whose}"
         if self.problems:
             return self.problems[-1].hint or self.problems[-1].message
-        return f"the filters left out all {self.left_out} recordings" if self.left_out else None
+        return None
 
-    def captured(self, form: str) -> Captured:
+    def captured(self, form: str, losses: tuple[Loss, ...] = ()) -> Captured:
         """What became of the recordings."""
         return Captured(
             format=form,
@@ -116,6 +127,7 @@ class Capture:
             left_out=self.left_out,
             duplicates=tuple(self.duplicates),
             problems=tuple(self.problems),
+            losses=losses,
         )
 
 
@@ -219,3 +231,7 @@ def _start(trace: Trace) -> int | None:
 
 def _status(trace: Trace) -> Status:
     return "error" if any(turn.error is not None for turn in trace.turns) else "ok"
+
+
+def _recordings(number: int) -> str:
+    return "the only recording" if number == 1 else f"all {number} recordings"

@@ -110,10 +110,14 @@ def _opened(path: Path) -> _File:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise InputError("is a directory, not a file", where=str(path))
+            hint = f"name the files in it: {path}/*"
+            raise InputError("a directory, not a file", where=str(path), hint=hint)
         if not stat.S_ISREG(mode):
-            raise InputError("is no regular file", where=str(path), hint="save it to a file first")
+            raise InputError("not a regular file", where=str(path), hint="save it to a file first")
         file = path.open("rb")
+    except FileNotFoundError as error:
+        hint = "standard input is not read: save it to a file first" if path.name == "-" else None
+        raise InputError("no such file", where=str(path), hint=hint) from error
     except (OSError, ValueError) as error:
         why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise InputError(f"cannot be opened: {why}", where=str(path)) from error

@@ -94,10 +94,9 @@ class Registry:
         for shelf in shelves:
             if shelf.folder.name == name:
                 return shelf
-        known = ", ".join(shelf.folder.name for shelf in shelves) or "none"
-        raise UsageError(
-            f"no dataset {name!r} in {self.root}", hint=f"the datasets released there are {known}"
-        )
+        known = ", ".join(shelf.folder.name for shelf in shelves)
+        hint = f"the datasets released there are {known}" if known else "nothing is released there"
+        raise UsageError(f"no dataset {name!r} in {self.root}", hint=hint)
 
 
 class Shelf:

@@ -87,6 +87,11 @@ def test_a_profile_that_is_a_file_is_beside_the_config(tmp_path: Path):
         ("[run]\nmetrics = ['a', 'a']", "run.metrics: metric 'a' is asked for twice", ""),
         ("[metrics]\ncost = 1", "metrics.cost: expected a table, got 1", ""),
         ("[metrics.cost]\nthreshold = '1'", "metrics.cost.threshold: expected a number", ""),
+        (
+            "[metrics.cost]\ntreshold = 1",
+            "line 2, metrics.cost.treshold",
+            "did you mean 'threshold'?",
+        ),
         ("[policy]\nprofle = 'a'", "policy.profle: unknown key", "did you mean 'profile'?"),
         ("[run]\ngolden = 'https://x.example/a'", "run.golden: expected a path", "no URL"),
         ("[run]\ngolden = '../a.json'", "'../a.json' is not in the folder", "command line"),

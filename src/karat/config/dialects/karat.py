@@ -11,7 +11,7 @@ from karat.config.gate import read_gate
 from karat.config.judge import read_judge
 from karat.config.lint import LintChoice, read_lint
 from karat.config.paths import inside, matching
-from karat.config.table import Table
+from karat.config.table import Table, nearest
 from karat.schema import GateRules
 
 
@@ -53,6 +53,9 @@ class Karat:
 
 def _choice(name: str, table: Table, folder: Path) -> MetricChoice:
     threshold, rubric = table.number("threshold"), table.text("rubric")
+    for key in table.rest():
+        if nearest(key, ["threshold"]):  # no metric has a parameter that looks like it
+            raise table.error(key, f"unknown key {key!r}", hint="did you mean 'threshold'?")
     return MetricChoice(
         name=name,
         params=table.rest(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from karat.report.comparison import compared, moved, signed
 from karat.report.html.parts import named, number, stamp, table
 from karat.report.markup import Child, Markup, join, tag
 from karat.schema import Run
@@ -20,6 +21,7 @@ def flip_section(comparison: Comparison, run: Run) -> Markup:
         [
             tag("p", tag("strong", comparison.verdict), ": ", comparison.sentence),
             _metrics(comparison),
+            _moved(comparison),
             table("Cases that flipped", head, flips) if flips else tag("p", "No case flipped."),
             tag("p", f"And {left:,} more.") if left > 0 else None,
         ]
@@ -31,12 +33,17 @@ def _metrics(comparison: Comparison) -> Markup:
     return table(
         f"Against run {comparison.before.id} of {comparison.before.created_at}",
         head,
-        [_metric(one) for one in comparison.metrics],
+        [_metric(one) for one in compared(comparison)],
     )
 
 
+def _moved(comparison: Comparison) -> Markup | None:
+    found = [tag("li", one) for one in moved(comparison)]
+    return join([tag("h3", "Not the same in both runs"), tag("ul", found)]) if found else None
+
+
 def _metric(one: MetricComparison) -> list[Child]:
-    difference = f"{one.difference.value:+.3g}" if one.difference else "–"
+    difference = signed(one.difference.value) if one.difference else "–"
     return [
         named(one.name),
         number(one.before.value if one.before else None),

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import json
+
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import KaratError
+
+
+def metrics(*args: str) -> Result:
+    return CliRunner().invoke(karat, ["metrics", *args])
+
+
+def test_all_metrics_are_listed_with_what_they_need():
+    listed = metrics().stdout
+    assert "response_match_score@1  offline, 0 to 1, higher is better, threshold 0.8\n" in listed
+    assert "  takes match_type, ignore_args, args\n" in listed
+
+
+def test_a_metric_that_is_named_is_described_with_its_parameters():
+    shown = metrics("tool_trajectory_avg_score").stdout
+    assert "IN_ORDER the expected calls in their order" in shown
+    assert "  --param tool_trajectory_avg_score.match_type=EXACT\n" in shown
+    (one,) = json.loads(metrics("rouge_l", "--format", "json").stdout)["metrics"]
+    assert one["name"] == "rouge_l"
+
+
+def test_a_metric_that_is_misspelt_is_guessed():
+    error = metrics("rouge").exception
+    assert isinstance(error, KaratError)
+    assert (error.message, error.hint) == ("unknown metric 'rouge'", "did you mean 'rouge_l'?")
+
+
+def test_a_parameter_that_is_wrong_says_where_it_is_described():
+    args = ["run", "x.json", "-m", "tool_trajectory_avg_score"]
+    wrong = ["--param", "tool_trajectory_avg_score.match_type=EXAKT"]
+    error = CliRunner().invoke(karat, [*args, *wrong]).exception
+    assert isinstance(error, KaratError)
+    assert error.hint == "`karat metrics tool_trajectory_avg_score` describes its parameters"
