@@ -34,7 +34,7 @@ def test_a_metric_that_is_misspelt_is_guessed():
 
 def test_a_parameter_that_is_wrong_says_where_it_is_described():
     args = ["run", "x.json", "-m", "tool_trajectory_avg_score"]
-    wrong = ["--param", "tool_trajectory_avg_score.match_type=EXAKT"]
+    wrong = ["--param", "tool_trajectory_avg_score.match_type=LOOSE"]
     error = CliRunner().invoke(karat, [*args, *wrong]).exception
     assert isinstance(error, KaratError)
     assert error.hint == "`karat metrics tool_trajectory_avg_score` describes its parameters"

@@ -75,10 +75,15 @@ class _Check:
             self._check_frame()
             self._check_rows()
             if not self.cases and not self.errors:
-                self._note(Problem(where="", message="there are no cases", severity="warning"))
+                self._note(self._empty())
         except KaratError as error:  # a table that ends within a quoted cell, a damaged archive
             if not self._is_known(error.where):
                 self._note(_problem(error, self.opened.source.path))
+
+    def _empty(self) -> Problem:
+        key = list_key(self.opened.source.document, self.opened.format.items_keys)
+        where = f"$.{key}" if key else "$"
+        return Problem(where=where, message="there are no cases", severity="warning")
 
     def result(self) -> Validation:
         """What was found, in the order of the file."""
