@@ -380,3 +380,12 @@ def test_a_response_may_name_itself_only_in_its_output():
 def test_an_answer_whose_content_was_left_out_is_not_recorded(said: Json):
     turn = trace(agent("guide", None, 0, 9), chat("model", "guide", 1, said)).turns[0]
     assert turn.response == (None if said else "")
+
+
+def test_what_only_the_inner_recorder_of_a_tool_tells_is_kept():
+    inner = tool("inner", "outer", 3, "weather", gen_ai__tool__call__id="c1", error__type="Timeout")
+    outer = tool("outer", "a", 2, "weather", gen_ai__tool__call__result="no weather")
+    (made,) = to_traces([agent("a", None, 1, 9), outer, inner])[0].turns
+    assert [(one.id, one.result, one.error) for one in made.tool_results] == [
+        ("c1", "no weather", "Timeout")
+    ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from karat.traces.conventions.convention import Tool
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.said import Call, Result, Said
+from karat.traces.conventions.tools import failure
 from karat.traces.conventions.work import Model, Work, worker
 
 
@@ -45,22 +47,41 @@ def _wanted(call: Call, agent: str | None, start: int | None, asker: Reading) ->
 
 def _ran(work: Work) -> list[Made]:
     ran: list[Made] = []
-    names: dict[int, str | None] = {}
+    known: dict[int, Made] = {}
     sources = work.sources
     for reading in work.tools:
         span, place = reading.span, reading.place
         tool = reading.convention.tool(span)
-        name = names[id(reading)] = tool.name
-        # A tool within a tool of its own name is the same call, told by another recorder.
-        if name is None or (place.tool is not None and names.get(id(place.tool)) == name):
+        name = tool.name
+        if name is None:
+            continue
+        if place.tool is not None and (outer := known.get(id(place.tool))) and outer.name == name:
+            known[id(reading)] = outer
+            _complete(outer, tool, reading)
             continue
         agent = place.worker or worker(reading, work)
-        ran.append(Made(name, None, agent, span.start, None, tool, reading, None, tool.id))
+        made = Made(name, None, agent, span.start, None, tool, reading, None, tool.id)
+        ran.append(made)
+        known[id(reading)] = made
         if "tool_args" not in sources and tool.args_key and tool.recorded is not None:
             sources["tool_args"] = tool.args_key
         if "tool_results" not in sources and tool.answer_key and tool.answer is not None:
             sources["tool_results"] = tool.answer_key
     return ran
+
+
+def _complete(outer: Made, tool: Tool, reading: Reading) -> None:
+    """A tool within a tool of its own name is the same call, told by another recorder."""
+    told = outer.tool
+    if told is None or outer.reading is None:
+        return
+    told.id = outer.id = outer.id or tool.id
+    if told.recorded is None:
+        told.recorded, told.args_key = tool.recorded, tool.args_key
+    if told.answer is None:
+        told.answer, told.answer_key = tool.answer, tool.answer_key
+    if failure(outer.reading.span) is None and failure(reading.span) is not None:
+        outer.reading = reading
 
 
 def _requests(ran: list[Made]) -> list[Made]:
