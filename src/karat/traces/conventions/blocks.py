@@ -31,6 +31,8 @@ RESULT_TYPES = frozenset(
         "tool_call_response",
         "tool_result",
         "tool-result",
+        "tool-return",
+        "retry-prompt",
         "function_call_output",
         "tool_response",
         "tool-error",
@@ -59,6 +61,7 @@ SILENT_TYPES = frozenset(
         "input_image",
         "input_file",
         "compaction",
+        "system-prompt",
     ]
 )
 _SAYING = ("content", "parts", "tool_calls", "function_call", "refusal", "blocks")
@@ -134,7 +137,7 @@ def _is_tool_block(block: Json) -> bool:
 
 
 def _kind(block: dict[str, Json]) -> str | None:
-    kind = block.get("type")
+    kind = block.get("type", block.get("part_kind"))  # pydantic-ai's own word
     return kind if isinstance(kind, str) else None
 
 
@@ -281,12 +284,13 @@ def _result(block: dict[str, Json]) -> Result:
             break
     found = block.get("call_id") or block.get("tool_use_id") or block.get("toolUseId")
     found = found or block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
-    failed = block.get("status") == "error" or block.get("type") == "tool-error"
+    failed = block.get("status") == "error" or _kind(block) in ("tool-error", "retry-prompt")
     failed = failed or block.get("is_error") is True or block.get("isError") is True
     if isinstance(value, dict) and value.keys() == {"type", "value"}:  # Vercel's
         failed = failed or value["type"] in ("error-text", "error-json")
         value = value["value"]
-    return Result(_id(found), _id(block.get("name") or block.get("toolName")), plain(value), failed)
+    name = block.get("name") or block.get("toolName") or block.get("tool_name")
+    return Result(_id(found), _id(name), plain(value), failed)
 
 
 def is_block(value: dict[str, Json]) -> bool:
