@@ -115,3 +115,21 @@ def test_tool_messages_of_unknown_role_are_results():
     turn = trace(asked, told).turns[0]
     assert (turn.user, turn.response) == ("When?", "At six.")
     assert [(r.id, r.result) for r in turn.tool_results] == [("c1", "six")]
+
+
+def test_llama_indexs_first_and_last_step_stand_in_for_model_calls_that_are_not_recorded():
+    def said(role: str, text: str) -> Json:
+        return {"role": role, "blocks": [{"block_type": "text", "text": text}]}
+
+    def step(key: str, start: int, told: Json) -> Span:
+        held: dict[str, Json] = {
+            "traceloop.span.kind": "task",
+            "traceloop.entity.output": json.dumps(told),
+        }
+        return span(key, "run", start, held)
+
+    handed: Json = {"input": [said("user", "tide?")], "current_agent_name": "pilot"}
+    answered: Json = {"result": {"response": said("assistant", "at six")}}
+    run = span("run", None, 1, {"traceloop.span.kind": "workflow"})
+    turn = trace(run, step("one", 2, handed), step("two", 3, handed), step("three", 4, answered))
+    assert (turn.turns[0].user, turn.turns[0].response) == ("tide?", "at six")

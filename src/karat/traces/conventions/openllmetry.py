@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span, Usage
-from karat.traces.conventions import crewai
-from karat.traces.conventions.convention import SpanRole, attribute, verbatim
+from karat.traces.conventions import crewai, messages
+from karat.traces.conventions.convention import Source, SpanRole, attribute, verbatim
+from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import ROLES, GenAi
+from karat.traces.conventions.said import Said
 
 _KINDS: dict[Json, SpanRole] = {
     "workflow": "workflow",
@@ -17,7 +19,15 @@ _KINDS: dict[Json, SpanRole] = {
     "llm": "model",
 }
 _REQUESTS: dict[Json, SpanRole] = {"chat": "model", "completion": "model"}
+_OUTPUT = "traceloop.entity.output"
 _PROPERTIES = "traceloop.association.properties."
+
+
+def _handed_on(span: Span) -> list[Said] | None:
+    """What a step of llama-index's workflow hands to its agent."""
+    told = loads(span.attributes.get(_OUTPUT))
+    handed = told.get("input") if isinstance(told, dict) and "current_agent_name" in told else None
+    return messages.read(handed, "user") if isinstance(handed, list) else None
 
 
 class OpenLlmetry(GenAi):
@@ -38,15 +48,16 @@ class OpenLlmetry(GenAi):
         *GenAi.inputs,
         attribute("traceloop.entity.input", "user"),
         verbatim("crewai.task.description", "user"),
+        Source(_OUTPUT, _handed_on, None, (_OUTPUT,)),
     )
     outputs: ClassVar = (
         crewai.RESULT,
         *GenAi.outputs,
-        attribute("traceloop.entity.output", "assistant"),
+        attribute(_OUTPUT, "assistant"),
     )
     tool_names: ClassVar = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
     tool_args: ClassVar = (*GenAi.tool_args, "tool.arguments", "traceloop.entity.input")
-    tool_results: ClassVar = (*GenAi.tool_results, "traceloop.entity.output")
+    tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation, else by the kind, else by the type of request."""

@@ -114,6 +114,10 @@ def _raw_response(work: Work) -> tuple[str, str] | None:
     for reading in work.chains[:1]:
         if found := reading.convention.response(reading.span):
             return found
+    for reading in reversed(work.chains if owner is not None else ()):
+        own = owner is not None and reading.span.parent_id == owner.span.span_id
+        if own and (found := reading.convention.response(reading.span)):
+            return found
     return None
 
 
