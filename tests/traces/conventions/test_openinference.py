@@ -284,3 +284,26 @@ def test_what_the_processor_left_under_the_old_names_is_read():
 def test_metadata_that_phoenix_took_apart_names_the_thread():
     told: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata.thread_id": "th-1"}
     assert trace(span("root", None, 1, told), model("llm", "root", 2)).conversation == "th-1"
+
+
+def test_the_messages_of_a_crews_agent_tell_the_ids_of_its_calls():
+    called: Json = {"id": "c1", "type": "function", "function": {"name": "tide", "arguments": "{}"}}
+    said: Json = [
+        {"role": "user", "content": "Current Task: tide?"},
+        {"role": "assistant", "content": "", "tool_calls": [called]},
+        {"role": "tool", "content": "at six", "tool_call_id": "c1", "name": "tide"},
+    ]
+    worker: dict[str, Json] = {
+        "openinference.span.kind": "AGENT",
+        "graph.node.id": "pilot",
+        "crew_id": "c",
+        "output.value": json.dumps({"raw": "six", "messages": said}),
+    }
+    ran: dict[str, Json] = {"openinference.span.kind": "TOOL", "tool.name": "tide"}
+    spans = [
+        Span("t1", "a", None, "pilot._execute_core", start=1, end=9, attributes=worker),
+        Span("t1", "b", "a", "tide.run", start=2, end=3, attributes=ran),
+    ]
+    turn = to_traces(spans)[0].turns[0]
+    assert [(call.name, call.id) for call in turn.tool_calls or ()] == [("tide", "c1")]
+    assert [result.result for result in turn.tool_results] == ["at six"]

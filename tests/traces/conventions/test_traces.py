@@ -389,3 +389,17 @@ def test_what_only_the_inner_recorder_of_a_tool_tells_is_kept():
     assert [(one.id, one.result, one.error) for one in made.tool_results] == [
         ("c1", "no weather", "Timeout")
     ]
+
+
+def test_a_result_that_is_a_printed_object_is_told_by_the_message_that_carries_it_back():
+    asked = calls(("c1", "expert", {}))
+    told = [
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "6"}]}
+    ]
+    found = trace(
+        agent("a", None, 0, 9),
+        chat("one", "a", 1, asked),
+        tool("run", "a", 3, "expert", gen_ai__tool__call__result="[<af.Content object at 0x7f>]"),
+        chat("two", "a", 5, text("at six"), gen_ai__input__messages=json.dumps(told)),
+    )
+    assert [result.result for result in found.turns[0].tool_results] == ["6"]

@@ -88,6 +88,7 @@ class OpenInference(Convention):
         _OUTPUT,
         EVENTS_OUT,
     )
+    transcripts: ClassVar = (crewai.RUN,)
     model_inputs: ClassVar = (
         numbered("llm.input_messages", flat.OPENINFERENCE),
         attribute("input.value", "user"),

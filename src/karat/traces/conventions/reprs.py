@@ -27,7 +27,9 @@ _CALLING = re.compile(r"arguments=(\{.*\})", re.DOTALL)
 _ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
 
 
-_OBJECT = re.compile(r"<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\(")
+_OBJECT = re.compile(
+    r"\[?<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\("
+)
 
 
 class FunctionCall(NamedTuple):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from karat.traces.conventions.convention import Tool
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.reading import Reading
+from karat.traces.conventions.reprs import is_object
 from karat.traces.conventions.said import Call, Result, Said
 from karat.traces.conventions.tools import failure
 from karat.traces.conventions.work import Model, Work, worker
@@ -18,8 +19,8 @@ def tool_calls(work: Work) -> list[Made]:
     ran = _ran(work)
     if any(one.tool and one.tool.requested for one in ran):
         asked += _requests(ran)
-    if not asked and not ran:
-        asked, results = _told_by_owner(work)
+    if not asked:
+        asked, results = _told_by_agents(work)
     made = join(asked, ran)
     _answer(made, results, work)
     return made
@@ -101,20 +102,20 @@ def _requests(ran: list[Made]) -> list[Made]:
     ]
 
 
-def _told_by_owner(work: Work) -> tuple[list[Made], list[Result]]:
-    """Calls that only the agent's own messages tell."""
+def _told_by_agents(work: Work) -> tuple[list[Made], list[Result]]:
+    """Calls that only the agents' own messages tell; what several tell counts once."""
     asked: list[Made] = []
     results: list[Result] = []
-    owner = work.first_agent or work.owner
-    found = _run_messages(owner) if owner else None
-    if owner is None or found is None:
-        return asked, results
-    for said in _since_user(found[1]):
-        start = owner.span.start
-        asked += [_wanted(call, owner.name, start, owner) for call in said.calls]
-        results.extend(said.results)
-    if asked:
-        work.sources.setdefault("tool_calls", found[0])
+    first = work.first_agent or work.owner
+    for agent in work.owners:
+        found = _run_messages(agent) if agent is first or agent.role == "agent" else None
+        known = {one.id for one in asked} if asked else set[str | None]()
+        for said in _since_user(found[1]) if found else ():
+            calls = [call for call in said.calls if agent is first or call.id not in {None, *known}]
+            asked += [_wanted(call, agent.name, agent.span.start, agent) for call in calls]
+            results.extend(said.results)
+        if found and asked:
+            work.sources.setdefault("tool_calls", found[0])
     return asked, results
 
 
@@ -134,7 +135,7 @@ def _since_user(said: list[Said]) -> list[Said]:
 
 def _answer(made: list[Made], results: list[Result], work: Work) -> None:
     """Results that no tool's span tells, out of the messages that carry them back."""
-    missing = [one for one in made if one.tool is None or one.tool.answer is None]
+    missing = [one for one in made if one.tool is None or not _is_answered(one.tool)]
     if not missing:
         return
     known = {one.id for one in made} | {one.call.id for one in made if one.call}
@@ -148,6 +149,15 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
             waiting.assign(told, model.outer)
             work.sources.setdefault("tool_results", key)
             break
+    for one in missing:
+        if one.tool is not None and one.result is not None:
+            one.tool.answer = None
+
+
+def _is_answered(tool: Tool) -> bool:
+    """Whether the span tells the result itself, not merely which object it was."""
+    told = tool.answer
+    return told is not None and not (isinstance(told.value, str) and is_object(told.value))
 
 
 def _told_to(model: Model) -> Iterator[tuple[str, list[Result]]]:
