@@ -307,3 +307,25 @@ def test_the_messages_of_a_crews_agent_tell_the_ids_of_its_calls():
     turn = to_traces(spans)[0].turns[0]
     assert [(call.name, call.id) for call in turn.tool_calls or ()] == [("tide", "c1")]
     assert [result.result for result in turn.tool_results] == ["at six"]
+
+
+def test_a_chain_that_bears_the_name_of_langchains_agent_is_the_agent():
+    def chain(key: str, parent: str | None, start: int, agent: str) -> Span:
+        metadata = json.dumps({"ls_integration": "langchain_create_agent", "lc_agent_name": agent})
+        held: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata": metadata}
+        return span(key, parent, start, held)
+
+    def tool(key: str, parent: str, start: int) -> Span:
+        return span(key, parent, start, {"openinference.span.kind": "TOOL", "tool.name": key})
+
+    found = trace(
+        chain("captain", None, 1, "captain"),
+        chain("tools", "captain", 2, "captain"),
+        tool("ask_pilot", "tools", 3),
+        chain("pilot", "ask_pilot", 4, "pilot"),
+        tool("tide", "pilot", 5),
+    )
+    assert [(call.name, call.agent) for call in found.turns[0].tool_calls or ()] == [
+        ("ask_pilot", "captain"),
+        ("tide", "pilot"),
+    ]

@@ -120,13 +120,15 @@ class OpenInference(Convention):
             return "tool"
         if role == "tool" and span.name.startswith("handoff to "):
             return role if first_text(span.attributes, self.tool_names) else None
-        if role == "chain" and span.parent_id is None and _is_graph(span):
+        if role == "chain" and (_is_named(span) or (span.parent_id is None and _is_graph(span))):
             return "agent"
         return role
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by the span's name if it says more than which method ran."""
         found = super().agent(span)
+        if found is None and _is_named(span):
+            return span.name
         if found or not ("input.value" in span.attributes or span.events):
             return found
         name = span.name.removesuffix(".run")
@@ -178,6 +180,14 @@ def _metadata(span: Span) -> dict[str, Json]:
         return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
     found = loads(attributes["metadata"])
     return found if isinstance(found, dict) else {}
+
+
+def _is_named(span: Span) -> bool:
+    """Whether it bears the name of LangChain's agent, which all that is within only mentions."""
+    told = span.attributes.get("metadata")
+    if isinstance(told, str) and "lc_agent_name" not in told:
+        return False
+    return _metadata(span).get("lc_agent_name") == span.name
 
 
 def _is_graph(span: Span) -> bool:
