@@ -403,3 +403,33 @@ def test_a_result_that_is_a_printed_object_is_told_by_the_message_that_carries_i
         chat("two", "a", 5, text("at six"), gen_ai__input__messages=json.dumps(told)),
     )
     assert [result.result for result in found.turns[0].tool_results] == ["6"]
+
+
+def test_runs_within_one_workflow_that_go_on_from_the_last_answer_are_turns():
+    before: list[Json] = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": text("at six")},
+        {"role": "user", "parts": text("and low?")},
+    ]
+    found = trace(
+        span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
+        agent("a", "w", 1, 9),
+        chat("one", "a", 2, text("at six"), gen_ai__input__messages=json.dumps(before[:1])),
+        msgspec.structs.replace(agent("b", "w", 11, 19), name="a"),
+        chat("two", "b", 12, text("at noon"), gen_ai__input__messages=json.dumps(before)),
+    )
+    assert [(turn.user, turn.response, turn.end) for turn in found.turns] == [
+        ("tide?", "at six", 9),
+        ("and low?", "at noon", 19),
+    ]
+
+
+def test_steps_of_one_workflow_that_pass_the_answer_on_are_one_turn():
+    found = trace(
+        span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
+        agent("a", "w", 1, 9),
+        chat("one", "a", 2, text("a draft"), gen_ai__input__messages=asks("write")),
+        agent("b", "w", 11, 19),
+        chat("two", "b", 12, text("a text"), gen_ai__input__messages=asks("a draft")),
+    )
+    assert [(turn.user, turn.response) for turn in found.turns] == [("write", "a text")]
