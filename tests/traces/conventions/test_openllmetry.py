@@ -133,3 +133,16 @@ def test_llama_indexs_first_and_last_step_stand_in_for_model_calls_that_are_not_
     run = span("run", None, 1, {"traceloop.span.kind": "workflow"})
     turn = trace(run, step("one", 2, handed), step("two", 3, handed), step("three", 4, answered))
     assert (turn.turns[0].user, turn.turns[0].response) == ("tide?", "at six")
+
+
+def test_a_task_that_bears_the_name_of_langchains_agent_is_the_agent():
+    told = "traceloop.association.properties.lc_agent_name"
+    task: dict[str, Json] = {
+        "gen_ai.operation.name": "execute_task",
+        "traceloop.span.kind": "task",
+        "traceloop.entity.name": "pilot",
+        told: "pilot",
+    }
+    ran: dict[str, Json] = {"traceloop.span.kind": "tool", "traceloop.entity.name": "tide"}
+    found = trace(span("a", None, 1, task), span("b", "a", 2, ran | {told: "pilot"}))
+    assert [call.agent for call in found.turns[0].tool_calls or ()] == ["pilot"]

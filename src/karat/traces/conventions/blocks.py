@@ -121,6 +121,8 @@ def _tool_message(said: Said, value: dict[str, Json], content: Json) -> None:
     if isinstance(content, dict) and ("content" in content or "message" in content):
         content = content.get("content", content.get("message"))
     blocks = loads(content)
+    if isinstance(blocks, dict) and blocks.get("type") == "function" and "function" in blocks:
+        return  # Langfuse's handler for LangChain adds what tools there are to the messages
     if isinstance(blocks, list) and any(_is_tool_block(block) for block in blocks):
         fill(said, blocks)
     else:

@@ -66,8 +66,13 @@ class OpenLlmetry(GenAi):
         if isinstance(operation, str) and (operation in ROLES or operation == "create_agent"):
             return super().role(span)
         kind = attributes.get("traceloop.span.kind")
-        if isinstance(kind, str):  # llama-index runs tools as tasks
-            return "tool" if kind == "task" and "tool.name" in attributes else _KINDS.get(kind)
+        if kind == "task" and "tool.name" in attributes:  # llama-index runs tools as tasks
+            return "tool"
+        named = attributes.get("traceloop.entity.name")
+        if kind == "task" and named and attributes.get(f"{_PROPERTIES}lc_agent_name") == named:
+            return "agent"  # LangChain's, if it runs within another
+        if isinstance(kind, str):
+            return _KINDS.get(kind)
         request = attributes.get("llm.request.type")
         return _REQUESTS.get(request) if isinstance(request, str) else None
 

@@ -2,8 +2,9 @@
 
 Where a recording came by OpenTelemetry, its original attributes are in `metadata` and are given as
 they are. What Langfuse made of it stands beside them under the names of its own SDK:
-`langfuse.observation.type|input|output|model.name|usage_details`, and on the observations without
-a parent `langfuse.trace.name|input|output` and `langfuse.session.id`.
+`langfuse.observation.type|input|output|model.name|usage_details`, the agent that LangChain names
+under `langfuse.observation.metadata.lc_agent_name`, and on the observations without a parent
+`langfuse.trace.name|input|output` and `langfuse.session.id`.
 """
 
 from __future__ import annotations
@@ -133,6 +134,7 @@ def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[st
         "langfuse.observation.output": item.get("output"),
         "langfuse.observation.model.name": model,
         "langfuse.observation.usage_details": _usage(item),
+        "langfuse.observation.metadata.lc_agent_name": metadata.get("lc_agent_name"),
     }
     return {key: value for key, value in made.items() if value is not None} | original
 
