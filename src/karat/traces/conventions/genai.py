@@ -35,6 +35,7 @@ ROLES: dict[object, SpanRole] = {
     "execute_tool": "tool",
     "evaluate": "skip",
 }
+_UNNAMED = "<not specified>"
 _STORE = "langfuse.observation."
 _STORED = f"{_STORE}type"
 EVENTS_IN = Source("events", events.asked, events.last_asked)
@@ -160,7 +161,16 @@ class GenAi(Convention):
             found.answer_key = "gen_ai.choice"
         if _STORED in span.attributes:
             _fill_stored(found, span)
+        if found.id == _UNNAMED:
+            _forget(found)
         return with_status(found, span)
+
+
+def _forget(found: Tool) -> None:
+    """ADK names neither the call of a tool that raised nor, of course, its result."""
+    found.id = None
+    if found.answer and found.answer.value in (_UNNAMED, {"result": _UNNAMED}):
+        found.answer = None
 
 
 def _fill_stored(found: Tool, span: Span) -> None:
