@@ -329,3 +329,23 @@ def test_a_chain_that_bears_the_name_of_langchains_agent_is_the_agent():
         ("ask_pilot", "captain"),
         ("tide", "pilot"),
     ]
+
+
+def test_only_the_whole_request_tells_that_a_tool_failed():
+    called = "llm.output_messages.0.message.tool_calls.0.tool_call"
+    one: dict[str, Json] = {
+        "openinference.span.kind": "LLM",
+        "llm.output_messages.0.message.role": "assistant",
+        f"{called}.id": "c1",
+        f"{called}.function.name": "tide",
+    }
+    block: Json = {"type": "tool_result", "tool_use_id": "c1", "content": "down", "is_error": True}
+    two: dict[str, Json] = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "tool",
+        "llm.input_messages.0.message.content": "down",
+        "llm.input_messages.0.message.tool_call_id": "c1",
+        "input.value": json.dumps({"messages": [{"role": "user", "content": [block]}]}),
+    }
+    (result,) = trace(span("one", None, 1, one), span("two", None, 3, two)).turns[0].tool_results
+    assert (result.result, result.error) == ("down", "down")

@@ -433,3 +433,18 @@ def test_steps_of_one_workflow_that_pass_the_answer_on_are_one_turn():
         chat("two", "b", 12, text("a text"), gen_ai__input__messages=asks("a draft")),
     )
     assert [(turn.user, turn.response) for turn in found.turns] == [("write", "a text")]
+
+
+def test_a_recorder_without_content_beside_another_hides_no_turn():
+    before = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": text("at six")},
+        {"role": "user", "parts": text("and low?")},
+    ]
+    found = trace(
+        span("session", None, 0, 99),
+        chat("one", "session", 1, text("at six"), gen_ai__input__messages=asks("tide?")),
+        chat("bare one", "session", 2),
+        chat("two", "session", 5, text("at noon"), gen_ai__input__messages=json.dumps(before)),
+    )
+    assert [turn.user for turn in found.turns] == ["tide?", "and low?"]

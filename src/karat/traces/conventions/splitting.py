@@ -88,8 +88,9 @@ def _model_starts(readings: list[Reading]) -> list[Reading]:
         if answer and _goes_on(reading, answer):
             starts.append(reading)
         found = reading.answered()
-        calls = found is not None and any(said.calls for said in found[1])
-        answer = None if found is None or calls else last_answer(found[1])
+        if found is not None:  # another recorder beside it may tell nothing
+            calls = any(said.calls for said in found[1])
+            answer = None if calls else last_answer(found[1])
     return starts
 
 

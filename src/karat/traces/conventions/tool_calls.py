@@ -145,10 +145,12 @@ def _answer(made: list[Made], results: list[Result], work: Work) -> None:
     for model in _last_models(work):
         if _first(waiting.calls, model.outer) is None:
             continue
-        for key, told in _told_to(model):
-            waiting.assign(told, model.outer)
-            work.sources.setdefault("tool_results", key)
-            break
+        for at, (key, told) in enumerate(_told_to(model)):
+            if at:  # OpenInference tells only in the whole request that a tool failed
+                waiting.blame(told)
+            else:
+                waiting.assign(told, model.outer)
+                work.sources.setdefault("tool_results", key)
     for one in missing:
         if one.tool is not None and one.result is not None:
             one.tool.answer = None
@@ -215,6 +217,13 @@ class _Waiting:
             for at, one in enumerate(call for call in calls if _is_open(call, asker)):
                 one.result = found[min(at, len(found) - 1)]
         self._assign_loose(loose, asker)
+
+    def blame(self, results: list[Result]) -> None:
+        """Which of the results are errors, by another source of the same."""
+        for result in results:
+            for one in self.by_id.get(result.id or "", ()) if result.error else ():
+                if one.result is not None:
+                    one.result.error = True
 
     def _assign_loose(self, loose: list[Result], asker: Reading | None) -> None:
         """Results that name nothing that was asked for, by order if each call can have its own."""
