@@ -349,3 +349,24 @@ def test_only_the_whole_request_tells_that_a_tool_failed():
     }
     (result,) = trace(span("one", None, 1, one), span("two", None, 3, two)).turns[0].tool_results
     assert (result.result, result.error) == ("down", "down")
+
+
+def test_dspys_outermost_module_tells_what_was_asked_and_answered():
+    module: dict[str, Json] = {
+        "openinference.span.kind": "CHAIN",
+        "input.value": '{"input_args": {"question": "tide?"}}',
+        "output.value": '{"reasoning": "…", "answer": "at six"}',
+    }
+    prompt: dict[str, Json] = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "[[ ## question ## ]] tide?",
+    }
+    ran: dict[str, Json] = {"openinference.span.kind": "TOOL", "input.value": '{"kwargs": {}}'}
+    turn = trace(
+        span("ReAct.forward", None, 1, module),
+        span("LM.__call__", "ReAct.forward", 2, prompt),
+        span("tide.__call__", "ReAct.forward", 3, ran),
+    ).turns[0]
+    assert (turn.user, turn.response, turn.agents) == ("tide?", "at six", ())
+    assert [call.name for call in turn.tool_calls or ()] == ["tide"]

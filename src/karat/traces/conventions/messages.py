@@ -46,6 +46,7 @@ _ASKED = (
     "user_query",
     "input",
     "inputs",
+    "input_args",
     "prompt",
     "kwargs",
     "content",

@@ -5,6 +5,7 @@
 - smolagents: the agent holds `{"task": …}`, and the answer is its `output.value`.
 - CrewAI: no model spans; the crew holds its tasks and the answer under `raw`.
 - llama-index: `_prepare_chat_with_tools` is no model call.
+- DSPy: the outermost module holds `{"input_args": {"question": …}}` and the answer by its name.
 - claude-agent-sdk: `tool.parameters` are arguments; everywhere else they are a schema.
 """
 
@@ -112,6 +113,8 @@ class OpenInference(Convention):
         role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
         if role == "chain" and ("crew_tasks" in span.attributes or "crew_id" in span.attributes):
             return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else role
+        if role == "chain" and span.parent_id is None and span.name.endswith(".forward"):
+            return "workflow"
         if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
             return None
         if role == "agent" and len(span.attributes) <= 2 and self.agent(span) is None:
@@ -158,7 +161,7 @@ class OpenInference(Convention):
             found = adot.tool(span)
         if found.name is None:
             named = crewai.tool_name(span.attributes.get("input.value"))
-            found.name = named or span.name or None
+            found.name = named or span.name.removesuffix(".__call__") or None
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
             declared = loads(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
