@@ -219,12 +219,16 @@ class Convention:
         return _first(span, self.inputs_of(span))
 
     def answered(self, span: Span) -> tuple[str, list[Said]] | None:
-        """The messages that came out, and the source that answered."""
+        """The messages that came out, and the source that answered: one that is not empty first."""
+        empty = None
         for source in self.outputs_of(span):
             said = source.read(span)
             if said:
-                return source.key, said
-        return None
+                for one in said:
+                    if one.text or one.calls or one.results:
+                        return source.key, said
+                empty = empty or (source.key, said)
+        return empty
 
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""

@@ -154,16 +154,22 @@ class GenAi(Convention):
     def tool(self, span: Span) -> Tool:
         """By attributes, else by the events that carry them as if they were messages."""
         found = Convention.tool(self, span)
-        if span.events and found.recorded is None and found.answer is None:
-            args, result = events.tool(span)
-            found.recorded, found.args_key = args, "gen_ai.tool.message"
-            found.answer = None if result is None else answer(result)
-            found.answer_key = "gen_ai.choice"
+        if span.events and (found.recorded is None or found.answer is None):
+            _fill_told(found, span)
         if _STORED in span.attributes:
             _fill_stored(found, span)
         if found.id == _UNNAMED:
             _forget(found)
         return with_status(found, span)
+
+
+def _fill_told(found: Tool, span: Span) -> None:
+    args, result = events.tool(span)
+    if found.recorded is None:
+        found.recorded, found.args_key = args, "gen_ai.tool.message"
+    if found.answer is None and result is not None:
+        found.answer, found.answer_key = answer(result), "gen_ai.choice"
+        found.id = found.id or found.answer.id
 
 
 def _forget(found: Tool) -> None:
