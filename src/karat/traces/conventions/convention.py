@@ -119,6 +119,8 @@ _KEYS = (
     "tool_args",
     "tool_results",
 )
+_NOTHING = ("{}", "[]", "null")
+"""Outputs of what ended without any."""
 _SOURCES = ("inputs", "outputs", "transcripts", "model_inputs", "model_outputs")
 
 
@@ -266,7 +268,7 @@ class Convention:
         """An output that is no message at all, such as a structured result."""
         for source in self.outputs_of(span):
             value = span.attributes.get(source.key)
-            if isinstance(value, str) and value:
+            if isinstance(value, str) and value and value not in _NOTHING:
                 return source.key, value
         return None
 
