@@ -448,3 +448,14 @@ def test_a_recorder_without_content_beside_another_hides_no_turn():
         chat("two", "session", 5, text("at noon"), gen_ai__input__messages=json.dumps(before)),
     )
     assert [turn.user for turn in found.turns] == ["tide?", "and low?"]
+
+
+def test_an_agent_is_not_told_what_the_calls_of_another_gave():
+    told = [{"role": "tool", "parts": [{"type": "tool_call_response", "response": "logs"}]}]
+    found = trace(
+        agent("a", None, 0, 9),
+        agent("b", "a", 1, 4),
+        chat("one", "b", 2, calls((None, "final_answer", {}))),
+        chat("two", "a", 5, text("six"), gen_ai__input__messages=json.dumps(told)),
+    )
+    assert found.turns[0].tool_results == ()

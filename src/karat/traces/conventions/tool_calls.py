@@ -228,6 +228,9 @@ class _Waiting:
     def _assign_loose(self, loose: list[Result], asker: Reading | None) -> None:
         """Results that name nothing that was asked for, by order if each call can have its own."""
         calls = [one for one in self.calls if _is_open(one, asker)] if loose else []
+        if asker is not None:  # an agent is told what its own calls gave
+            agent = asker.place.agent
+            calls = [one for one in calls if one.asker and one.asker.place.agent is agent]
         if len(calls) == len(loose):
             for one, result in zip(calls, loose, strict=True):
                 one.result = result
