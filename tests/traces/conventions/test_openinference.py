@@ -370,3 +370,14 @@ def test_dspys_outermost_module_tells_what_was_asked_and_answered():
     ).turns[0]
     assert (turn.user, turn.response, turn.agents) == ("tide?", "at six", ())
     assert [call.name for call in turn.tool_calls or ()] == ["tide"]
+
+
+def test_an_agent_of_which_only_the_kind_is_recorded_is_told_from_the_run_by_its_place():
+    bare: dict[str, Json] = {"openinference.span.kind": "AGENT"}
+    ran: dict[str, Json] = {"openinference.span.kind": "TOOL", "tool.name": "tide"}
+    found = trace(
+        span("Agent workflow", None, 1, bare),
+        span("pilot", "Agent workflow", 2, bare),
+        span("tide", "pilot", 3, ran),
+    )
+    assert found.turns[0].agents == ("pilot",)

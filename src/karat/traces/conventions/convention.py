@@ -177,6 +177,10 @@ class Convention:
         """The name of the agent."""
         return first_text(span.attributes, self.agent_names)
 
+    def inner_agent(self, span: Span) -> str | None:
+        """The name of an agent that only its place within another run shows to be one."""
+        return None
+
     def model(self, span: Span) -> str | None:
         """The name of the model."""
         for key in self.models:  # asked of every model call: a call within costs as much as this

@@ -117,7 +117,7 @@ class OpenInference(Convention):
             return "workflow"
         if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
             return None
-        if role == "agent" and len(span.attributes) <= 2 and self.agent(span) is None:
+        if role == "agent" and _is_bare(span) and self.agent(span) is None:
             return "workflow"
         if role == "agent" and "tool.name" in span.attributes:  # LangChain's, if so named
             return "tool"
@@ -138,6 +138,10 @@ class OpenInference(Convention):
         if name == "LangGraph" or _metadata(span).get("langgraph_node") == name == "agent":
             return None
         return name if name and "." not in name else None
+
+    def inner_agent(self, span: Span) -> str | None:
+        """Early versions gave agents of the OpenAI SDK no more than a kind, like the run itself."""
+        return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
 
     def inputs_of(self, span: Span) -> tuple[Source, ...]:
         """A model's messages are spread out; an agent's are in its value."""
@@ -183,6 +187,10 @@ def _metadata(span: Span) -> dict[str, Json]:
         return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
     found = loads(attributes["metadata"])
     return found if isinstance(found, dict) else {}
+
+
+def _is_bare(span: Span) -> bool:
+    return len(span.attributes) <= 2
 
 
 def _is_named(span: Span) -> bool:
