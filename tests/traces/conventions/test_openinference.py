@@ -381,3 +381,8 @@ def test_an_agent_of_which_only_the_kind_is_recorded_is_told_from_the_run_by_its
         span("tide", "pilot", 3, ran),
     )
     assert found.turns[0].agents == ("pilot",)
+
+
+def test_adks_agents_are_told_by_the_names_of_their_spans():
+    held: dict[str, Json] = {"openinference.span.kind": "AGENT", "output.value": "six"}
+    assert trace(span("agent_run [pilot]", None, 1, held)).turns[0].agents == ("pilot",)

@@ -32,6 +32,8 @@ from karat.traces.conventions.tools import is_schema
 
 _KIND = "openinference.span.kind"
 _OUTPUT = numbered("llm.output_messages", flat.OPENINFERENCE)
+_ADK_AGENTS = ("agent_run [", "invoke_agent ")
+"""How ADK names its agents' spans."""
 _ROLES: dict[Json, SpanRole] = {
     "LLM": "model",
     "AGENT": "agent",
@@ -132,6 +134,9 @@ class OpenInference(Convention):
         found = super().agent(span)
         if found is None and _is_named(span):
             return span.name
+        for prefix in _ADK_AGENTS if found is None else ():
+            if span.name.startswith(prefix):
+                return span.name[len(prefix) :].removesuffix("]") or None
         if found or not ("input.value" in span.attributes or span.events):
             return found
         name = span.name.removesuffix(".run")
