@@ -146,3 +146,22 @@ def test_a_task_that_bears_the_name_of_langchains_agent_is_the_agent():
     ran: dict[str, Json] = {"traceloop.span.kind": "tool", "traceloop.entity.name": "tide"}
     found = trace(span("a", None, 1, task), span("b", "a", 2, ran | {told: "pilot"}))
     assert [call.agent for call in found.turns[0].tool_calls or ()] == ["pilot"]
+
+
+def test_litellm_tells_each_call_as_a_completion_of_its_own():
+    held: dict[str, Json] = {
+        "llm.request.type": "completion",
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": "tide?",
+        "gen_ai.completion.0.role": "assistant",
+        "gen_ai.completion.0.function_call.name": "tide",
+        "gen_ai.completion.0.function_call.arguments": '{"city": "Oslo"}',
+        "gen_ai.completion.1.function_call.name": "sun",
+        "gen_ai.completion.1.function_call.arguments": "{}",
+    }
+    turn = trace(span("litellm_request", None, 1, held)).turns[0]
+    assert [(one.name, one.args) for one in turn.tool_calls or ()] == [
+        ("tide", {"city": "Oslo"}),
+        ("sun", {}),
+    ]
+    assert turn.response is None
