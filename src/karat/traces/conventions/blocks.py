@@ -209,6 +209,9 @@ def _content_text(said: Said, content: str) -> None:
         fill(said, held.get("content"))
         _calls(said, held.get("tool_calls"))
         return
+    if isinstance(held, dict) and _kind(held) in _TEXT_TYPES and "text" in held:
+        said.add(dumps(held["text"]))
+        return
     # OpenLLMetry writes an empty answer as its JSON, two quotation marks.
     said.add("" if content == '""' else content)
 
