@@ -459,3 +459,20 @@ def test_an_agent_is_not_told_what_the_calls_of_another_gave():
         chat("two", "a", 5, text("six"), gen_ai__input__messages=json.dumps(told)),
     )
     assert found.turns[0].tool_results == ()
+
+
+def test_the_word_of_another_agent_does_not_stand_in_for_one_that_is_not_recorded():
+    told = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": calls(("c1", "expert", {}))},
+    ]
+    found = trace(
+        agent("a", None, 0, 9),
+        chat("one", "a", 1, gen_ai__input__messages=asks("tide?")),
+        tool("run", "a", 2, "expert"),
+        agent("b", None, 3, 5),
+        chat("two", "b", 4, text("at six")),
+        chat("three", "a", 7, gen_ai__input__messages=json.dumps(told)),
+    )
+    assert found.turns[0].response is None
+    assert [(call.name, call.id) for call in found.turns[0].tool_calls or ()] == [("expert", "c1")]

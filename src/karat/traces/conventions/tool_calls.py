@@ -39,7 +39,24 @@ def _asked(work: Work) -> tuple[list[Made], list[Result]]:
                 results += said.results
         if asked and model.key and "tool_calls" not in work.sources:
             work.sources["tool_calls"] = model.key
+    if not all(model.said for model in work.models):
+        quoted = _quoted(work, {one.id for one in asked})
+        asked = sorted([*asked, *quoted], key=lambda one: one.start or 0) if quoted else asked
     return asked, results
+
+
+def _quoted(work: Work, known: set[str | None]) -> list[Made]:
+    """Calls of which only the history tells, in what the agent's last model call was given."""
+    silent = {id(model.outer.place.agent): model for model in work.models[::-1] if not model.said}
+    found: list[Made] = []
+    for model in _last_models(work):
+        first = silent.get(id(model.outer.place.agent))
+        if first is None or first is model or (told := model.outer.asked()) is None:
+            continue
+        outer, calls = first.outer, [call for said in _since_user(told[1]) for call in said.calls]
+        new = [call for call in calls if call.id and call.id not in known]
+        found += [_wanted(call, model.agent, outer.span.start, outer) for call in new]
+    return found
 
 
 def _wanted(call: Call, agent: str | None, start: int | None, asker: Reading) -> Made:

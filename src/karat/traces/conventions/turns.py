@@ -81,8 +81,10 @@ def _response(work: Work) -> tuple[str, str] | None:
     if found is not None and found[1] and not is_object(found[1]):
         return found
     empty = found
-    for model in reversed(work.models):
-        if model.outer.place.inside is None:
+    spoke = [model for model in reversed(work.models) if model.outer.place.inside is None]
+    for model in spoke:
+        # Where the last word is not recorded, that of another agent does not stand in for it.
+        if spoke[0].said or model.agent == spoke[0].agent:
             said = last_answer(model.said)
             if said:
                 return model.key or "", said
