@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from karat.traces.conventions.convention import Tool
+from karat.traces.conventions.decoding import dumps
 from karat.traces.conventions.joining import Made, join
 from karat.traces.conventions.reading import Reading
 from karat.traces.conventions.reprs import is_object
@@ -13,13 +14,15 @@ from karat.traces.conventions.said import Call, Result, Said
 from karat.traces.conventions.tools import failure
 from karat.traces.conventions.work import Model, Work, worker
 
+_ERROR = '"is_error"'
+
 
 def tool_calls(work: Work) -> list[Made]:
     asked, results = _asked(work)
     ran = _ran(work)
     if any(one.tool and one.tool.requested for one in ran):
         asked += _requests(ran)
-    if not asked:
+    if not asked and not (ran and all(_is_whole(one) for one in ran)):
         asked, results = _told_by_agents(work)
     made = join(asked, ran)
     _answer(made, results, work)
@@ -102,6 +105,10 @@ def _complete(outer: Made, tool: Tool, reading: Reading) -> None:
         outer.reading = reading
 
 
+def _is_whole(one: Made) -> bool:
+    return one.id is not None and one.tool is not None and one.tool.recorded is not None
+
+
 def _requests(ran: list[Made]) -> list[Made]:
     """Takes out the spans that only tell what a model asked for."""
     found = [one for one in ran if one.tool and one.tool.requested]
@@ -180,17 +187,24 @@ def _is_answered(tool: Tool) -> bool:
 
 
 def _told_to(model: Model) -> Iterator[tuple[str, list[Result]]]:
-    """The results that a model was told since the user spoke, by every source that has some."""
+    """The results that a model was told since the user spoke, by every source that has some.
+
+    After the first, only sources that tell of errors.
+    """
+    known = False
     for reading in model.parts:
         first = reading.asked()
         if first is None:
             continue
         if told := _told_since_user(first[1]):
+            known = True
             yield first[0], told
         for source in reading.convention.inputs_of(reading.span):
-            if source.key != first[0] and (
-                told := _told_since_user(source.read(reading.span) or [])
-            ):
+            value = reading.span.attributes.get(source.key)
+            if source.key == first[0] or (known and not (value and _ERROR in dumps(value))):
+                continue
+            if told := _told_since_user(source.read(reading.span) or []):
+                known = True
                 yield source.key, told
 
 
