@@ -52,3 +52,25 @@ def test_a_mere_span_may_be_a_tool_by_its_own_attributes():
     found = span("running tool", None, 1, "span")
     found.attributes["gen_ai.tool.name"] = "tide"
     assert [call.name for call in trace(found).turns[0].tool_calls or ()] == ["tide"]
+
+
+def test_what_langfuse_took_out_of_the_attributes_is_read_under_any_convention():
+    def stored(
+        key: str, parent: str | None, start: int, told: tuple[str, str], **more: Json
+    ) -> Span:
+        found = span(key, parent, start, "span", input=told[0], output=told[1])
+        found.attributes.update({word.replace("__", "."): value for word, value in more.items()})
+        return found
+
+    asked = json.dumps([{"role": "user", "content": "tide?"}])
+    called = json.dumps([{"toolCallId": "c1", "toolName": "tide", "input": {"city": "Oslo"}}])
+    vercel = trace(
+        stored("a", None, 1, (asked, "six"), ai__operationId="ai.generateText"),
+        stored("b", "a", 2, (asked, called), ai__operationId="ai.generateText.doGenerate"),
+    ).turns[0]
+    assert (vercel.user, vercel.response) == ("tide?", "six")
+    assert [(call.id, call.args) for call in vercel.tool_calls or ()] == [("c1", {"city": "Oslo"})]
+    other = trace(
+        stored("pilot.run", None, 1, (asked, "six"), openinference__span__kind="AGENT")
+    ).turns[0]
+    assert (other.user, other.response, other.agents) == ("tide?", "six", ("pilot",))

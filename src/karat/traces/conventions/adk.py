@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import messages
-from karat.traces.conventions.convention import Source, SpanRole
+from karat.traces.conventions.convention import STORED, Source, SpanRole
 from karat.traces.conventions.decoding import integer, loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.said import Said
@@ -63,7 +63,7 @@ class Adk(GenAi):
     def usage(self, span: Span) -> Usage:
         """The attributes, and what only the recorded response tells."""
         found = super().usage(span)
-        response = span.attributes.get(_RESPONSE)
+        response = span.attributes.get(_RESPONSE) or span.attributes.get(STORED[1])
         if not isinstance(response, str) or "usage_metadata" not in response:
             return found
         if found.input_tokens is not None and not _tells_more(response):

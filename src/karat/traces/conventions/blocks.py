@@ -66,6 +66,8 @@ SILENT_TYPES = frozenset(
 )
 _SAYING = ("content", "parts", "tool_calls", "function_call", "refusal", "blocks")
 _BLOCK_KEYS = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "cachePoint")
+_VERCEL = frozenset(("toolCallId", "toolName"))
+"""What a call of Vercel's has, where it stands outside of a message and has no type."""
 _BLOCK_TYPES = CALL_TYPES | RESULT_TYPES | _TEXT_TYPES | SILENT_TYPES
 
 
@@ -228,6 +230,8 @@ def fill_block(said: Said, block: dict[str, Json]) -> None:
         _call(said, block)
     elif kind in RESULT_TYPES:
         said.results.append(_result(block))
+    elif kind is None and block.keys() >= _VERCEL:
+        _call(said, block)
     elif isinstance(piece := block.get("text", block.get("content")), str):
         if piece.startswith(PRINTED):
             _content_text(said, piece)
@@ -304,6 +308,8 @@ def is_block(value: dict[str, Json]) -> bool:
     kind = value.get("type")
     if isinstance(kind, str):
         return kind in _BLOCK_TYPES and kind not in ("function_call", "function_call_output")
+    if value.keys() >= _VERCEL:
+        return True
     return any(key in value for key in _BLOCK_KEYS) and len(value) <= 2
 
 

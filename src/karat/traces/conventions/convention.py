@@ -77,6 +77,12 @@ def verbatim(key: str, role: Role) -> Source:
     return Source(key, read, None, (key,))
 
 
+STORED = ("langfuse.observation.input", "langfuse.observation.output")
+"""Where Langfuse puts what it takes out of the attributes of whichever convention."""
+STORED_IN = attribute(STORED[0], "user")
+STORED_OUT = attribute(STORED[1], "assistant")
+
+
 class Tool(msgspec.Struct, eq=False, gc=False):
     """What a tool's span says."""
 

@@ -7,6 +7,9 @@ from typing import ClassVar
 from karat.schema import Span
 from karat.traces.conventions import events, flat
 from karat.traces.conventions.convention import (
+    STORED,
+    STORED_IN,
+    STORED_OUT,
     Convention,
     Source,
     SpanRole,
@@ -36,8 +39,7 @@ ROLES: dict[object, SpanRole] = {
     "evaluate": "skip",
 }
 _UNNAMED = "<not specified>"
-_STORE = "langfuse.observation."
-_STORED = f"{_STORE}type"
+_STORED = "langfuse.observation.type"
 EVENTS_IN = Source("events", events.asked, events.last_asked)
 EVENTS_OUT = Source("events", events.answered, events.last_answered)
 
@@ -88,7 +90,7 @@ class GenAi(Convention):
         EVENTS_IN,
         attribute("gen_ai.prompt", "user"),
         attribute("request_data", "user"),
-        attribute(f"{_STORE}input", "user"),
+        STORED_IN,
     )
     outputs: ClassVar = (
         attribute("gen_ai.output.messages", "assistant"),
@@ -96,7 +98,7 @@ class GenAi(Convention):
         EVENTS_OUT,
         attribute("gen_ai.completion", "assistant"),
         attribute("response_data", "assistant"),
-        attribute(f"{_STORE}output", "assistant"),
+        STORED_OUT,
     )
     tool_names: ClassVar = ("gen_ai.tool.name",)
     tool_ids: ClassVar = ("gen_ai.tool.call.id",)
@@ -182,11 +184,12 @@ def _forget(found: Tool) -> None:
 def _fill_stored(found: Tool, span: Span) -> None:
     """What Langfuse made of events, which its exports do not hold."""
     held = span.attributes
-    args, result = held.get(f"{_STORE}input"), held.get(f"{_STORE}output")
+    args, result = held.get(STORED[0]), held.get(STORED[1])
     if found.recorded is None and args is not None:
-        found.recorded, found.args_key = args, f"{_STORE}input"
+        found.recorded, found.args_key = args, STORED[0]
     if found.answer is None and result is not None:
-        found.answer, found.answer_key = answer(result), f"{_STORE}output"
+        found.answer, found.answer_key = answer(result), STORED[1]
+        found.id = found.id or found.answer.id
 
 
 def with_status(found: Tool, span: Span) -> Tool:

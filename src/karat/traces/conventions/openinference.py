@@ -16,6 +16,9 @@ from typing import ClassVar
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import adot, crewai, flat, messages
 from karat.traces.conventions.convention import (
+    STORED,
+    STORED_IN,
+    STORED_OUT,
     Convention,
     Source,
     SpanRole,
@@ -32,6 +35,7 @@ from karat.traces.conventions.tools import is_schema
 
 _KIND = "openinference.span.kind"
 _OUTPUT = numbered("llm.output_messages", flat.OPENINFERENCE)
+_CONTENT = frozenset(("input.value", STORED[0]))
 _ADK_AGENTS = ("agent_run [", "invoke_agent ")
 """How ADK names its agents' spans."""
 _ROLES: dict[Json, SpanRole] = {
@@ -85,11 +89,13 @@ class OpenInference(Convention):
         attribute("input.value", "user"),
         numbered("llm.input_messages", flat.OPENINFERENCE),
         EVENTS_IN,
+        STORED_IN,
     )
     outputs: ClassVar = (
         attribute("output.value", "assistant"),
         _OUTPUT,
         EVENTS_OUT,
+        STORED_OUT,
     )
     transcripts: ClassVar = (crewai.RUN,)
     model_inputs: ClassVar = (
@@ -104,8 +110,8 @@ class OpenInference(Convention):
     )
     tool_names: ClassVar = ("tool.name", "tool_call.function.name", "gen_ai.tool.name")
     tool_ids: ClassVar = ("tool.id", "tool_call.id", "tool.call_id", "gen_ai.tool.call.id")
-    tool_args: ClassVar = ("input.value", "tool_call.function.arguments")
-    tool_results: ClassVar = ("output.value",)
+    tool_args: ClassVar = ("input.value", "tool_call.function.arguments", STORED[0])
+    tool_results: ClassVar = ("output.value", STORED[1])
 
     def role(self, span: Span) -> SpanRole | None:
         """By the kind."""
@@ -137,7 +143,7 @@ class OpenInference(Convention):
         for prefix in _ADK_AGENTS if found is None else ():
             if span.name.startswith(prefix):
                 return span.name[len(prefix) :].removesuffix("]") or None
-        if found or not ("input.value" in span.attributes or span.events):
+        if found or not (_CONTENT & span.attributes.keys() or span.events):
             return found
         name = span.name.removesuffix(".run")
         if name == "LangGraph" or _metadata(span).get("langgraph_node") == name == "agent":
