@@ -381,6 +381,9 @@ def test_an_agent_of_which_only_the_kind_is_recorded_is_told_from_the_run_by_its
         span("tide", "pilot", 3, ran),
     )
     assert found.turns[0].agents == ("pilot",)
+    bare |= {"langfuse.observation.type": "agent", "langfuse.trace.name": "Agent workflow"}
+    run, pilot = span("Agent workflow", None, 1, bare), span("pilot", "Agent workflow", 2, bare)
+    assert trace(run, pilot).turns[0].agents == ("pilot",)
 
 
 def test_adks_agents_are_told_by_the_names_of_their_spans():

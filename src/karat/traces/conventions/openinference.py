@@ -201,7 +201,8 @@ def _metadata(span: Span) -> dict[str, Json]:
 
 
 def _is_bare(span: Span) -> bool:
-    return len(span.attributes) <= 2
+    """Whether it tells hardly more than its kind; what Langfuse added does not count."""
+    return len([key for key in span.attributes if not key.startswith("langfuse.")]) <= 2
 
 
 def _is_named(span: Span) -> bool:
