@@ -424,6 +424,23 @@ def test_runs_within_one_workflow_that_go_on_from_the_last_answer_are_turns():
     ]
 
 
+def test_model_calls_of_a_workflow_without_agents_that_go_on_from_the_last_answer_are_turns():
+    before = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": text("at six")},
+        {"role": "user", "parts": text("and low?")},
+    ]
+    found = trace(
+        span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
+        chat("one", "w", 2, text("at six"), gen_ai__input__messages=asks("tide?")),
+        chat("two", "w", 12, text("at noon"), gen_ai__input__messages=json.dumps(before)),
+    )
+    assert [(turn.user, turn.response) for turn in found.turns] == [
+        ("tide?", "at six"),
+        ("and low?", "at noon"),
+    ]
+
+
 def test_steps_of_one_workflow_that_pass_the_answer_on_are_one_turn():
     found = trace(
         span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),

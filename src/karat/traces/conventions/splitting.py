@@ -73,7 +73,7 @@ def _run_starts(top: Reading, readings: list[Reading]) -> list[Reading]:
         run, above = model, model.place.agent
         while above is not None and above is not top:
             run, above = above, above.place.agent
-        if id(model) in again and run is not model and id(run) not in known:
+        if id(model) in again and id(run) not in known:
             starts.append(run)
         known.add(id(run))
     return starts
