@@ -130,15 +130,18 @@ def _told_by_agents(work: Work) -> tuple[list[Made], list[Result]]:
     """Calls that only the agents' own messages tell; what several tell counts once."""
     asked: list[Made] = []
     results: list[Result] = []
+    known: set[str | None] = {None}
     first = work.first_agent or work.owner
     for agent in work.owners:
         found = _run_messages(agent) if agent is first or agent.role == "agent" else None
-        known = {one.id for one in asked} if asked else set[str | None]()
-        for said in _since_user(found[1]) if found else ():
-            calls = [call for call in said.calls if agent is first or call.id not in {None, *known}]
-            asked += [_wanted(call, agent.name, agent.span.start, agent) for call in calls]
-            results.extend(said.results)
-        if found and asked:
+        said = _since_user(found[1]) if found else []
+        calls = [call for one in said for call in one.calls]
+        if agent is not first:
+            calls = [call for call in calls if call.id not in known]
+        asked += [_wanted(call, agent.name, agent.span.start, agent) for call in calls]
+        known.update(call.id for call in calls)
+        results += [result for one in said for result in one.results]
+        if found and calls:
             work.sources.setdefault("tool_calls", found[0])
     return asked, results
 
