@@ -182,3 +182,19 @@ def test_an_id_that_only_counts_calls_gives_way_to_the_id_of_the_span():
         ("adk-74e272c4-73f1-4243-85f6-5ad21b8fe316", {"city": "Bodo"}),
     ]
     assert [r.result for r in turn.tool_results] == [{"result": "six"}, {"result": "ten"}]
+
+
+def test_a_tool_that_raised_ran_the_call_that_its_span_does_not_name():
+    asked: Json = [{"function_call": {"id": "c1", "name": "tide", "args": {}}}]
+    held: dict[str, Json] = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "tide",
+        "gen_ai.tool.call.id": "<not specified>",
+        "gcp.vertex.agent.tool_response": '{"result": "<not specified>"}',
+        "error.type": "Timeout",
+    }
+    turn = trace(call("3", [USER], asked), named("execute_tool tide", "4", "2", **held)).turns[0]
+    assert [one.id for one in turn.tool_calls or ()] == ["c1"]
+    assert [(one.id, one.result, one.error) for one in turn.tool_results] == [
+        ("c1", None, "Timeout")
+    ]

@@ -115,3 +115,14 @@ def test_copies_beside_a_whole_value_of_adot_are_not_messages():
 
 def test_a_value_of_adot_that_holds_no_message_is_not_what_the_user_said():
     assert events.asked(adot([{"role": "user", "content": '{"inputs": {"topic": 1}}'}], [])) is None
+
+
+def test_content_that_was_moved_into_a_log_is_found_beside_what_is_left_on_the_span():
+    told: Json = {"output": {"messages": [{"role": "assistant", "content": "six"}]}}
+    log = SpanEvent(name="scope", body=told)
+    left: dict[str, Json] = {"gen_ai.completion.0.role": "assistant"}
+    assert turn("chat", log, **left).response == "six"
+    (result,) = turn(
+        "execute_tool", log, **{"gen_ai.tool.name": "tide", "gen_ai.tool.call.arguments": "{}"}
+    ).tool_results
+    assert result.result == "six"

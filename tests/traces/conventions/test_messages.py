@@ -268,3 +268,16 @@ def test_a_result_of_vercel_says_whether_it_is_an_error(kind: str, failed: bool)
     part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
     (said,) = messages.read([{"role": "tool", "content": [part]}], "user")
     assert said.results == [Result("c1", None, "x", failed)]
+
+
+def test_a_message_that_only_calls_tools_is_no_answer_even_if_its_text_is_empty():
+    assert last_answer([Said("assistant", "", [CALL])]) is None
+    assert last_answer([Said("assistant", "")]) == ""
+
+
+def test_a_printed_block_of_text_is_the_text():
+    said: Json = {
+        "type": "text",
+        "content": "{'annotations': [], 'text': 'six', 'type': 'output_text'}",
+    }
+    assert messages.read([{"role": "assistant", "parts": [said]}], "assistant")[0].text == "six"

@@ -284,3 +284,108 @@ def test_what_the_processor_left_under_the_old_names_is_read():
 def test_metadata_that_phoenix_took_apart_names_the_thread():
     told: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata.thread_id": "th-1"}
     assert trace(span("root", None, 1, told), model("llm", "root", 2)).conversation == "th-1"
+
+
+def test_the_messages_of_a_crews_agent_tell_the_ids_of_its_calls():
+    called: Json = {"id": "c1", "type": "function", "function": {"name": "tide", "arguments": "{}"}}
+    said: Json = [
+        {"role": "user", "content": "Current Task: tide?"},
+        {"role": "assistant", "content": "", "tool_calls": [called]},
+        {"role": "tool", "content": "at six", "tool_call_id": "c1", "name": "tide"},
+    ]
+    worker: dict[str, Json] = {
+        "openinference.span.kind": "AGENT",
+        "graph.node.id": "pilot",
+        "crew_id": "c",
+        "output.value": json.dumps({"raw": "six", "messages": said}),
+    }
+    ran: dict[str, Json] = {"openinference.span.kind": "TOOL", "tool.name": "tide"}
+    spans = [
+        Span("t1", "a", None, "pilot._execute_core", start=1, end=9, attributes=worker),
+        Span("t1", "b", "a", "tide.run", start=2, end=3, attributes=ran),
+    ]
+    turn = to_traces(spans)[0].turns[0]
+    assert [(call.name, call.id) for call in turn.tool_calls or ()] == [("tide", "c1")]
+    assert [result.result for result in turn.tool_results] == ["at six"]
+
+
+def test_a_chain_that_bears_the_name_of_langchains_agent_is_the_agent():
+    def chain(key: str, parent: str | None, start: int, agent: str) -> Span:
+        metadata = json.dumps({"ls_integration": "langchain_create_agent", "lc_agent_name": agent})
+        held: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata": metadata}
+        return span(key, parent, start, held)
+
+    def tool(key: str, parent: str, start: int) -> Span:
+        return span(key, parent, start, {"openinference.span.kind": "TOOL", "tool.name": key})
+
+    found = trace(
+        chain("captain", None, 1, "captain"),
+        chain("tools", "captain", 2, "captain"),
+        tool("ask_pilot", "tools", 3),
+        chain("pilot", "ask_pilot", 4, "pilot"),
+        tool("tide", "pilot", 5),
+    )
+    assert [(call.name, call.agent) for call in found.turns[0].tool_calls or ()] == [
+        ("ask_pilot", "captain"),
+        ("tide", "pilot"),
+    ]
+
+
+def test_only_the_whole_request_tells_that_a_tool_failed():
+    called = "llm.output_messages.0.message.tool_calls.0.tool_call"
+    one: dict[str, Json] = {
+        "openinference.span.kind": "LLM",
+        "llm.output_messages.0.message.role": "assistant",
+        f"{called}.id": "c1",
+        f"{called}.function.name": "tide",
+    }
+    block: Json = {"type": "tool_result", "tool_use_id": "c1", "content": "down", "is_error": True}
+    two: dict[str, Json] = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "tool",
+        "llm.input_messages.0.message.content": "down",
+        "llm.input_messages.0.message.tool_call_id": "c1",
+        "input.value": json.dumps({"messages": [{"role": "user", "content": [block]}]}),
+    }
+    (result,) = trace(span("one", None, 1, one), span("two", None, 3, two)).turns[0].tool_results
+    assert (result.result, result.error) == ("down", "down")
+
+
+def test_dspys_outermost_module_tells_what_was_asked_and_answered():
+    module: dict[str, Json] = {
+        "openinference.span.kind": "CHAIN",
+        "input.value": '{"input_args": {"question": "tide?"}}',
+        "output.value": '{"reasoning": "…", "answer": "at six"}',
+    }
+    prompt: dict[str, Json] = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "[[ ## question ## ]] tide?",
+    }
+    ran: dict[str, Json] = {"openinference.span.kind": "TOOL", "input.value": '{"kwargs": {}}'}
+    turn = trace(
+        span("ReAct.forward", None, 1, module),
+        span("LM.__call__", "ReAct.forward", 2, prompt),
+        span("tide.__call__", "ReAct.forward", 3, ran),
+    ).turns[0]
+    assert (turn.user, turn.response, turn.agents) == ("tide?", "at six", ())
+    assert [call.name for call in turn.tool_calls or ()] == ["tide"]
+
+
+def test_an_agent_of_which_only_the_kind_is_recorded_is_told_from_the_run_by_its_place():
+    bare: dict[str, Json] = {"openinference.span.kind": "AGENT"}
+    ran: dict[str, Json] = {"openinference.span.kind": "TOOL", "tool.name": "tide"}
+    found = trace(
+        span("Agent workflow", None, 1, bare),
+        span("pilot", "Agent workflow", 2, bare),
+        span("tide", "pilot", 3, ran),
+    )
+    assert found.turns[0].agents == ("pilot",)
+    bare |= {"langfuse.observation.type": "agent", "langfuse.trace.name": "Agent workflow"}
+    run, pilot = span("Agent workflow", None, 1, bare), span("pilot", "Agent workflow", 2, bare)
+    assert trace(run, pilot).turns[0].agents == ("pilot",)
+
+
+def test_adks_agents_are_told_by_the_names_of_their_spans():
+    held: dict[str, Json] = {"openinference.span.kind": "AGENT", "output.value": "six"}
+    assert trace(span("agent_run [pilot]", None, 1, held)).turns[0].agents == ("pilot",)

@@ -115,3 +115,53 @@ def test_tool_messages_of_unknown_role_are_results():
     turn = trace(asked, told).turns[0]
     assert (turn.user, turn.response) == ("When?", "At six.")
     assert [(r.id, r.result) for r in turn.tool_results] == [("c1", "six")]
+
+
+def test_llama_indexs_first_and_last_step_stand_in_for_model_calls_that_are_not_recorded():
+    def said(role: str, text: str) -> Json:
+        return {"role": role, "blocks": [{"block_type": "text", "text": text}]}
+
+    def step(key: str, start: int, told: Json) -> Span:
+        held: dict[str, Json] = {
+            "traceloop.span.kind": "task",
+            "traceloop.entity.output": json.dumps(told),
+        }
+        return span(key, "run", start, held)
+
+    handed: Json = {"input": [said("user", "tide?")], "current_agent_name": "pilot"}
+    answered: Json = {"result": {"response": said("assistant", "at six")}}
+    run = span("run", None, 1, {"traceloop.span.kind": "workflow"})
+    turn = trace(run, step("one", 2, handed), step("two", 3, handed), step("three", 4, answered))
+    assert (turn.turns[0].user, turn.turns[0].response) == ("tide?", "at six")
+
+
+def test_a_task_that_bears_the_name_of_langchains_agent_is_the_agent():
+    told = "traceloop.association.properties.lc_agent_name"
+    task: dict[str, Json] = {
+        "gen_ai.operation.name": "execute_task",
+        "traceloop.span.kind": "task",
+        "traceloop.entity.name": "pilot",
+        told: "pilot",
+    }
+    ran: dict[str, Json] = {"traceloop.span.kind": "tool", "traceloop.entity.name": "tide"}
+    found = trace(span("a", None, 1, task), span("b", "a", 2, ran | {told: "pilot"}))
+    assert [call.agent for call in found.turns[0].tool_calls or ()] == ["pilot"]
+
+
+def test_litellm_tells_each_call_as_a_completion_of_its_own():
+    held: dict[str, Json] = {
+        "llm.request.type": "completion",
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": "tide?",
+        "gen_ai.completion.0.role": "assistant",
+        "gen_ai.completion.0.function_call.name": "tide",
+        "gen_ai.completion.0.function_call.arguments": '{"city": "Oslo"}',
+        "gen_ai.completion.1.function_call.name": "sun",
+        "gen_ai.completion.1.function_call.arguments": "{}",
+    }
+    turn = trace(span("litellm_request", None, 1, held)).turns[0]
+    assert [(one.name, one.args) for one in turn.tool_calls or ()] == [
+        ("tide", {"city": "Oslo"}),
+        ("sun", {}),
+    ]
+    assert turn.response is None

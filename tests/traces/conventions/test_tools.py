@@ -83,8 +83,14 @@ def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: Answer):
     assert answer(recorded) == expected
 
 
-def test_what_the_agents_sdk_says_in_place_of_an_exception_is_a_failure():
-    said = "An error occurred while running the tool. Please try again."
+@pytest.mark.parametrize(
+    "said",
+    [
+        "An error occurred while running the tool. Please try again.",
+        "\nI encountered an error while trying to use the tool. This was the error: down.",
+    ],
+)
+def test_what_a_framework_says_in_place_of_an_exception_is_a_failure(said: str):
     assert answer(said) == Answer(said, None, failed=True)
 
 

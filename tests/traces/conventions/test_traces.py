@@ -380,3 +380,116 @@ def test_a_response_may_name_itself_only_in_its_output():
 def test_an_answer_whose_content_was_left_out_is_not_recorded(said: Json):
     turn = trace(agent("guide", None, 0, 9), chat("model", "guide", 1, said)).turns[0]
     assert turn.response == (None if said else "")
+
+
+def test_what_only_the_inner_recorder_of_a_tool_tells_is_kept():
+    inner = tool("inner", "outer", 3, "weather", gen_ai__tool__call__id="c1", error__type="Timeout")
+    outer = tool("outer", "a", 2, "weather", gen_ai__tool__call__result="no weather")
+    (made,) = to_traces([agent("a", None, 1, 9), outer, inner])[0].turns
+    assert [(one.id, one.result, one.error) for one in made.tool_results] == [
+        ("c1", "no weather", "Timeout")
+    ]
+
+
+def test_a_result_that_is_a_printed_object_is_told_by_the_message_that_carries_it_back():
+    asked = calls(("c1", "expert", {}))
+    told = [
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "6"}]}
+    ]
+    found = trace(
+        agent("a", None, 0, 9),
+        chat("one", "a", 1, asked),
+        tool("run", "a", 3, "expert", gen_ai__tool__call__result="[<af.Content object at 0x7f>]"),
+        chat("two", "a", 5, text("at six"), gen_ai__input__messages=json.dumps(told)),
+    )
+    assert [result.result for result in found.turns[0].tool_results] == ["6"]
+
+
+def test_runs_within_one_workflow_that_go_on_from_the_last_answer_are_turns():
+    before: list[Json] = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": text("at six")},
+        {"role": "user", "parts": text("and low?")},
+    ]
+    found = trace(
+        span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
+        agent("a", "w", 1, 9),
+        chat("one", "a", 2, text("at six"), gen_ai__input__messages=json.dumps(before[:1])),
+        msgspec.structs.replace(agent("b", "w", 11, 19), name="a"),
+        chat("two", "b", 12, text("at noon"), gen_ai__input__messages=json.dumps(before)),
+    )
+    assert [(turn.user, turn.response, turn.end) for turn in found.turns] == [
+        ("tide?", "at six", 9),
+        ("and low?", "at noon", 19),
+    ]
+
+
+def test_model_calls_of_a_workflow_without_agents_that_go_on_from_the_last_answer_are_turns():
+    before = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": text("at six")},
+        {"role": "user", "parts": text("and low?")},
+    ]
+    found = trace(
+        span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
+        chat("one", "w", 2, text("at six"), gen_ai__input__messages=asks("tide?")),
+        chat("two", "w", 12, text("at noon"), gen_ai__input__messages=json.dumps(before)),
+    )
+    assert [(turn.user, turn.response) for turn in found.turns] == [
+        ("tide?", "at six"),
+        ("and low?", "at noon"),
+    ]
+
+
+def test_steps_of_one_workflow_that_pass_the_answer_on_are_one_turn():
+    found = trace(
+        span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
+        agent("a", "w", 1, 9),
+        chat("one", "a", 2, text("a draft"), gen_ai__input__messages=asks("write")),
+        agent("b", "w", 11, 19),
+        chat("two", "b", 12, text("a text"), gen_ai__input__messages=asks("a draft")),
+    )
+    assert [(turn.user, turn.response) for turn in found.turns] == [("write", "a text")]
+
+
+def test_a_recorder_without_content_beside_another_hides_no_turn():
+    before = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": text("at six")},
+        {"role": "user", "parts": text("and low?")},
+    ]
+    found = trace(
+        span("session", None, 0, 99),
+        chat("one", "session", 1, text("at six"), gen_ai__input__messages=asks("tide?")),
+        chat("bare one", "session", 2),
+        chat("two", "session", 5, text("at noon"), gen_ai__input__messages=json.dumps(before)),
+    )
+    assert [turn.user for turn in found.turns] == ["tide?", "and low?"]
+
+
+def test_an_agent_is_not_told_what_the_calls_of_another_gave():
+    told = [{"role": "tool", "parts": [{"type": "tool_call_response", "response": "logs"}]}]
+    found = trace(
+        agent("a", None, 0, 9),
+        agent("b", "a", 1, 4),
+        chat("one", "b", 2, calls((None, "final_answer", {}))),
+        chat("two", "a", 5, text("six"), gen_ai__input__messages=json.dumps(told)),
+    )
+    assert found.turns[0].tool_results == ()
+
+
+def test_the_word_of_another_agent_does_not_stand_in_for_one_that_is_not_recorded():
+    told = [
+        {"role": "user", "parts": text("tide?")},
+        {"role": "assistant", "parts": calls(("c1", "expert", {}))},
+    ]
+    found = trace(
+        agent("a", None, 0, 9),
+        chat("one", "a", 1, gen_ai__input__messages=asks("tide?")),
+        tool("run", "a", 2, "expert"),
+        agent("b", None, 3, 5),
+        chat("two", "b", 4, text("at six")),
+        chat("three", "a", 7, gen_ai__input__messages=json.dumps(told)),
+    )
+    assert found.turns[0].response is None
+    assert [(call.name, call.id) for call in found.turns[0].tool_calls or ()] == [("expert", "c1")]

@@ -130,3 +130,15 @@ def test_a_log_record_is_told_from_a_span():
     (found,) = read_items([item], source="f")
     assert isinstance(found, LogRecord)
     assert (found.event.name, found.event.body) == ("gen_ai.user.message", {"content": "Hi"})
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"Events.Name": ["e"], "Events.Timestamp": [START], "Events.Attributes": [{"n": 1}]},
+        {"event_names": ["e"], "event_timestamps": [START], "event_attributes": [{"n": 1}]},
+    ],
+)
+def test_events_of_which_each_field_is_a_list_of_its_own(columns: dict[str, Json]):
+    (event,) = read(ROWS["clickhouse"] | columns).events
+    assert (event.name, event.time, event.attributes) == ("e", START, {"n": 1})

@@ -102,3 +102,27 @@ def test_numbers_come_out_of_the_text_of_their_wrapper():
     assert found.attributes["gen_ai.usage.cache_read_input_tokens"] == 7
     assert found.attributes["gen_ai.usage.input_tokens"] == "653"
     assert found.attributes["note"] == '{"intValues": 1}'
+
+
+def test_a_request_to_the_ingestion_is_read_as_its_last_update_left_it():
+    at = "2024-01-01T00:00:0{}Z"
+    batch: Json = [
+        {"type": "trace-create", "body": {"id": "t", "sessionId": "s-1", "name": "chat"}},
+        {
+            "type": "generation-create",
+            "body": {"id": "o", "traceId": "t", "startTime": at.format(1), "input": "tide?"},
+        },
+        {
+            "type": "generation-update",
+            "body": {"id": "o", "endTime": at.format(2), "output": "six", "usage": {"input": 3}},
+        },
+        {"type": "score-create", "body": {"id": "x", "traceId": "t", "value": 1}},
+    ]
+    (found,) = read_items([{"batch": batch, "metadata": {}}], source="f")
+    assert isinstance(found, Span)
+    assert (found.trace_id, found.attributes["langfuse.session.id"]) == ("t", "s-1")
+    assert {key: found.attributes[f"langfuse.observation.{key}"] for key in ("type", "output")} == {
+        "type": "generation",
+        "output": "six",
+    }
+    assert found.end is not None

@@ -9,7 +9,7 @@ import msgspec
 
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import messages
-from karat.traces.conventions.convention import Source, SpanRole
+from karat.traces.conventions.convention import STORED, Source, SpanRole
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.said import Said
@@ -88,7 +88,7 @@ class Adk(GenAi):
     def usage(self, span: Span) -> Usage:
         """The attributes, and what only the recorded response tells."""
         found = super().usage(span)
-        response = span.attributes.get(_RESPONSE)
+        response = span.attributes.get(_RESPONSE) or span.attributes.get(STORED[1])
         if isinstance(response, str) and not _counts_more(response, found):
             return found
         decoded = loads(response)

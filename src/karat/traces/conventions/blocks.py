@@ -31,6 +31,8 @@ RESULT_TYPES = frozenset(
         "tool_call_response",
         "tool_result",
         "tool-result",
+        "tool-return",
+        "retry-prompt",
         "function_call_output",
         "tool_response",
         "tool-error",
@@ -59,10 +61,13 @@ SILENT_TYPES = frozenset(
         "input_image",
         "input_file",
         "compaction",
+        "system-prompt",
     ]
 )
 _SAYING = ("content", "parts", "tool_calls", "function_call", "refusal", "blocks")
 _BLOCK_KEYS = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "cachePoint")
+_VERCEL = frozenset(("toolCallId", "toolName"))
+"""What a call of Vercel's has, where it stands outside of a message and has no type."""
 _BLOCK_TYPES = CALL_TYPES | RESULT_TYPES | _TEXT_TYPES | SILENT_TYPES
 
 
@@ -118,6 +123,8 @@ def _tool_message(said: Said, value: dict[str, Json], content: Json) -> None:
     if isinstance(content, dict) and ("content" in content or "message" in content):
         content = content.get("content", content.get("message"))
     blocks = loads(content)
+    if isinstance(blocks, dict) and blocks.get("type") == "function" and "function" in blocks:
+        return  # Langfuse's handler for LangChain adds what tools there are to the messages
     if isinstance(blocks, list) and any(_is_tool_block(block) for block in blocks):
         fill(said, blocks)
     else:
@@ -134,7 +141,7 @@ def _is_tool_block(block: Json) -> bool:
 
 
 def _kind(block: dict[str, Json]) -> str | None:
-    kind = block.get("type")
+    kind = block.get("type", block.get("part_kind"))  # pydantic-ai's own word
     return kind if isinstance(kind, str) else None
 
 
@@ -204,6 +211,9 @@ def _content_text(said: Said, content: str) -> None:
         fill(said, held.get("content"))
         _calls(said, held.get("tool_calls"))
         return
+    if isinstance(held, dict) and _kind(held) in _TEXT_TYPES and "text" in held:
+        said.add(dumps(held["text"]))
+        return
     # OpenLLMetry writes an empty answer as its JSON, two quotation marks.
     said.add("" if content == '""' else content)
 
@@ -220,6 +230,8 @@ def fill_block(said: Said, block: dict[str, Json]) -> None:
         _call(said, block)
     elif kind in RESULT_TYPES:
         said.results.append(_result(block))
+    elif kind is None and block.keys() >= _VERCEL:
+        _call(said, block)
     elif isinstance(piece := block.get("text", block.get("content")), str):
         if piece.startswith(PRINTED):
             _content_text(said, piece)
@@ -281,12 +293,13 @@ def _result(block: dict[str, Json]) -> Result:
             break
     found = block.get("call_id") or block.get("tool_use_id") or block.get("toolUseId")
     found = found or block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
-    failed = block.get("status") == "error" or block.get("type") == "tool-error"
+    failed = block.get("status") == "error" or _kind(block) in ("tool-error", "retry-prompt")
     failed = failed or block.get("is_error") is True or block.get("isError") is True
     if isinstance(value, dict) and value.keys() == {"type", "value"}:  # Vercel's
         failed = failed or value["type"] in ("error-text", "error-json")
         value = value["value"]
-    return Result(_id(found), _id(block.get("name") or block.get("toolName")), plain(value), failed)
+    name = block.get("name") or block.get("toolName") or block.get("tool_name")
+    return Result(_id(found), _id(name), plain(value), failed)
 
 
 def is_block(value: dict[str, Json]) -> bool:
@@ -295,6 +308,8 @@ def is_block(value: dict[str, Json]) -> bool:
     kind = value.get("type")
     if isinstance(kind, str):
         return kind in _BLOCK_TYPES and kind not in ("function_call", "function_call_output")
+    if value.keys() >= _VERCEL:
+        return True
     return any(key in value for key in _BLOCK_KEYS) and len(value) <= 2
 
 

@@ -77,6 +77,12 @@ def verbatim(key: str, role: Role) -> Source:
     return Source(key, read, None, (key,))
 
 
+STORED = ("langfuse.observation.input", "langfuse.observation.output")
+"""Where Langfuse puts what it takes out of the attributes of whichever convention."""
+STORED_IN = attribute(STORED[0], "user")
+STORED_OUT = attribute(STORED[1], "assistant")
+
+
 class Tool(msgspec.Struct, eq=False, gc=False):
     """What a tool's span says."""
 
@@ -121,6 +127,8 @@ _KEYS = (
 )
 RESPONSES = ("gen_ai.response.id", "output.value")
 """Where a span tells which response a model gave."""
+_NOTHING = ("{}", "[]", "null")
+"""Outputs of what ended without any."""
 _SOURCES = ("inputs", "outputs", "transcripts", "model_inputs", "model_outputs")
 
 
@@ -180,6 +188,10 @@ class Convention:
         """The name of the agent."""
         return first_text(span.attributes, self.agent_names)
 
+    def inner_agent(self, span: Span) -> str | None:
+        """The name of an agent that only its place within another run shows to be one."""
+        return None
+
     def model(self, span: Span) -> str | None:
         """The name of the model."""
         for key in self.models:  # asked of every model call: a call within costs as much as this
@@ -228,12 +240,16 @@ class Convention:
         return _first(span, self.inputs_of(span))
 
     def answered(self, span: Span) -> tuple[str, list[Said]] | None:
-        """The messages that came out, and the source that answered."""
+        """The messages that came out, and the source that answered: one that is not empty first."""
+        empty = None
         for source in self.outputs_of(span):
             said = source.read(span)
             if said:
-                return source.key, said
-        return None
+                for one in said:
+                    if one.text or one.calls or one.results:
+                        return source.key, said
+                empty = empty or (source.key, said)
+        return empty
 
     def user(self, span: Span) -> tuple[str, str] | None:
         """What the user said last, and the source that answered."""
@@ -271,7 +287,7 @@ class Convention:
         """An output that is no message at all, such as a structured result."""
         for source in self.outputs_of(span):
             value = span.attributes.get(source.key)
-            if isinstance(value, str) and value:
+            if isinstance(value, str) and value and value not in _NOTHING:
                 return source.key, value
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from karat.schema import Json, Span, Usage
+from karat.traces.conventions import messages
 from karat.traces.conventions.convention import Source, first_integer, verbatim
 from karat.traces.conventions.decoding import literal, loads
 from karat.traces.conventions.said import Said
@@ -41,6 +42,16 @@ TASKS = (
     _listed("crewai.crew.tasks"),
     Source("crewai.crew.tasks", _numbered, None, ("crewai.crew.tasks.0.description",)),
 )
+
+
+def _run(span: Span) -> list[Said] | None:
+    """The messages that an agent of a crew keeps beside its answer."""
+    output = loads(span.attributes.get("output.value"))
+    listed = output.get("messages") if isinstance(output, dict) and "raw" in output else None
+    return messages.read(listed, "assistant") if isinstance(listed, list) else None
+
+
+RUN = Source("output.value", _run, None, ("output.value",))
 RESULT = verbatim("crewai.crew.result", "assistant")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.schema import Json, Span
-from karat.traces.conventions import nested
+from karat.traces.conventions import logfire_agents, nested
 from karat.traces.conventions.adk import MARKS as ADK_MARKS
 from karat.traces.conventions.adk import Adk
 from karat.traces.conventions.agent_framework import AgentFramework
@@ -72,6 +72,7 @@ _SCOPES: dict[str, Convention] = {
     "agent_framework": _FRAMEWORK,
     "gen_ai": VercelGenAi(),
     "any_agent": _ANY_AGENT,
+    logfire_agents.SCOPE: logfire_agents.LogfireAgents(),
 }
 _SYSTEMS: dict[object, Convention] = {
     "gcp.vertex.agent": _ADK,

@@ -39,6 +39,8 @@ class Layout(NamedTuple):
     call: str
     call_name: str
     call_args: str
+    function_name: str
+    function_args: str
     no_args: str | None = None
     """What it means if a call's arguments are left out."""
 
@@ -49,9 +51,19 @@ OPENINFERENCE = Layout(
     call="tool_call.",
     call_name="function.name",
     call_args="function.arguments",
+    function_name="function_call_name",
+    function_args="function_call_arguments_json",
     no_args="{}",
 )
-OPENLLMETRY = Layout(message="", content="text", call="", call_name="name", call_args="arguments")
+OPENLLMETRY = Layout(
+    message="",
+    content="text",
+    call="",
+    call_name="name",
+    call_args="arguments",
+    function_name="function_call.name",
+    function_args="function_call.arguments",
+)
 
 
 def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Said] | None:
@@ -101,7 +113,7 @@ def _spell(prefix: str, index: int, layout: Layout) -> Keys:
         f"{base}tool_call_id",
         f"{base}name",
         f"{base}finish_reason",
-        f"{base}function_call_name",
+        f"{base}{layout.function_name}",
         f"{base}contents.0.{layout.content}",
         f"{base}contents.0.message_content.type",
         f"{base}tool_calls.0.{layout.call}{layout.call_name}",
@@ -178,7 +190,7 @@ def _calls(said: Said, attributes: dict[str, Json], keys: Keys, layout: Layout) 
         args = attributes.get(base + layout.call_args, layout.no_args)
         said.calls.append(Call(name, _args(args), _text(attributes.get(base + "id"))))
     if isinstance(name := attributes.get(keys.function), str):
-        args = attributes.get(keys.function.replace("_name", "_arguments_json"))
+        args = attributes.get(keys.function.replace(layout.function_name, layout.function_args))
         said.calls.append(Call(name, _args(args), None))
 
 

@@ -7,6 +7,9 @@ from typing import ClassVar
 from karat.schema import Span
 from karat.traces.conventions import events, flat
 from karat.traces.conventions.convention import (
+    STORED,
+    STORED_IN,
+    STORED_OUT,
     Convention,
     Source,
     SpanRole,
@@ -41,8 +44,8 @@ _TELLS_OF_MODEL = (
     "gen_ai.usage.completion_tokens",
     "gen_ai.prompt.0.role",
 )
-_STORE = "langfuse.observation."
-_STORED = f"{_STORE}type"
+_UNNAMED = "<not specified>"
+_STORED = "langfuse.observation.type"
 EVENTS_IN = Source("events", events.asked, events.last_asked)
 EVENTS_OUT = Source("events", events.answered, events.last_answered)
 
@@ -93,7 +96,7 @@ class GenAi(Convention):
         EVENTS_IN,
         attribute("gen_ai.prompt", "user"),
         attribute("request_data", "user"),
-        attribute(f"{_STORE}input", "user"),
+        STORED_IN,
     )
     outputs: ClassVar = (
         attribute("gen_ai.output.messages", "assistant"),
@@ -101,7 +104,7 @@ class GenAi(Convention):
         EVENTS_OUT,
         attribute("gen_ai.completion", "assistant"),
         attribute("response_data", "assistant"),
-        attribute(f"{_STORE}output", "assistant"),
+        STORED_OUT,
     )
     tool_names: ClassVar = ("gen_ai.tool.name",)
     tool_ids: ClassVar = ("gen_ai.tool.call.id",)
@@ -159,24 +162,40 @@ class GenAi(Convention):
     def tool(self, span: Span) -> Tool:
         """By attributes, else by the events that carry them as if they were messages."""
         found = Convention.tool(self, span)
-        if span.events and found.recorded is None and found.answer is None:
-            args, result = events.tool(span)
-            found.recorded, found.args_key = args, "gen_ai.tool.message"
-            found.answer = None if result is None else answer(result)
-            found.answer_key = "gen_ai.choice"
+        if span.events and (found.recorded is None or found.answer is None):
+            _fill_told(found, span)
         if _STORED in span.attributes:
             _fill_stored(found, span)
+        if found.id == _UNNAMED:
+            _forget(found)
         return with_status(found, span)
+
+
+def _fill_told(found: Tool, span: Span) -> None:
+    args, result = events.tool(span)
+    if found.recorded is None:
+        found.recorded, found.args_key = args, "gen_ai.tool.message"
+    if found.answer is None and result is not None:
+        found.answer, found.answer_key = answer(result), "gen_ai.choice"
+        found.id = found.id or found.answer.id
+
+
+def _forget(found: Tool) -> None:
+    """ADK names neither the call of a tool that raised nor, of course, its result."""
+    found.id = None
+    if found.answer and found.answer.value in (_UNNAMED, {"result": _UNNAMED}):
+        found.answer = None
 
 
 def _fill_stored(found: Tool, span: Span) -> None:
     """What Langfuse made of events, which its exports do not hold."""
     held = span.attributes
-    args, result = held.get(f"{_STORE}input"), held.get(f"{_STORE}output")
+    args, result = held.get(STORED[0]), held.get(STORED[1])
     if found.recorded is None and args is not None:
-        found.recorded, found.args_key = args, f"{_STORE}input"
+        found.recorded, found.args_key = args, STORED[0]
     if found.answer is None and result is not None:
-        found.answer, found.answer_key = answer(result), f"{_STORE}output"
+        found.answer, found.answer_key = answer(result), STORED[1]
+        found.id = found.id or found.answer.id
 
 
 def with_status(found: Tool, span: Span) -> Tool:

@@ -39,6 +39,10 @@ class LangSmith(GenAi):
         named = span.attributes.get(f"{_META}lc_agent_name")
         return _promoted(span, role, named)
 
+    def tool(self, span: Span) -> Tool:
+        """A run that failed has outputs without anything in them."""
+        return _without_nothing(super().tool(span), span)
+
     def usage(self, span: Span) -> Usage:
         """The attributes, with the details that only the metadata holds."""
         found = super().usage(span)
@@ -80,10 +84,7 @@ class LangSmithRun(Convention):
 
     def tool(self, span: Span) -> Tool:
         """A run that failed has outputs without anything in them."""
-        found = super().tool(span)
-        if span.status == "error" and found.answer is not None and not found.answer.value:
-            found.answer = None
-        return found
+        return _without_nothing(super().tool(span), span)
 
     def tool_name(self, span: Span) -> str | None:
         """The run bears the tool's name."""
@@ -92,6 +93,12 @@ class LangSmithRun(Convention):
     def conversation(self, span: Span) -> str | None:
         """By the metadata."""
         return first_text(_metadata(span), _THREADS)
+
+
+def _without_nothing(found: Tool, span: Span) -> Tool:
+    if span.status == "error" and found.answer is not None and not found.answer.value:
+        found.answer = None
+    return found
 
 
 def _promoted(span: Span, role: SpanRole | None, named: Json) -> SpanRole | None:

@@ -22,6 +22,7 @@ from karat.traces.conventions.blocks import (
 from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.said import ROLES, Role, Said
 
+_KINDS: dict[Json, Role] = {"request": "user", "response": "assistant"}
 _SHORT = 1000
 """Letters below which there is no history to speak of."""
 DEPTH = 12
@@ -45,6 +46,7 @@ _ASKED = (
     "user_query",
     "input",
     "inputs",
+    "input_args",
     "prompt",
     "kwargs",
     "content",
@@ -141,8 +143,8 @@ def _collect_dict(value: dict[str, Json], role: Role, found: list[Said], depth: 
     if "role" in value:
         found.append(spoken(value, value["role"]))
         return
-    if "parts" in value:
-        found.append(spoken(value, role))
+    if "parts" in value:  # pydantic-ai's own messages are requests and responses
+        found.append(spoken(value, _KINDS.get(value.get("kind"), role)))
         return
     if is_block(value):
         _collect_list([value], role, found, depth)

@@ -34,11 +34,13 @@ class MlFlow(Convention):
     def role(self, span: Span) -> SpanRole | None:
         """By the type of span."""
         kind = loads(span.attributes.get("mlflow.spanType"))
-        return _ROLES.get(kind) if isinstance(kind, str) else None
+        role = _ROLES.get(kind) if isinstance(kind, str) else None
+        return "agent" if role == "chain" and _graph(span) == span.name else role
 
     def agent(self, span: Span) -> str | None:
-        """The span bears the agent's name."""
-        return span.name or None
+        """By attribute, else by the span's name unless that is a method such as `Agent.run`."""
+        named = text(loads(span.attributes.get("name")))
+        return named or (span.name if "." not in span.name else None) or None
 
     def tool_name(self, span: Span) -> str | None:
         """The span bears the tool's name."""
@@ -52,6 +54,10 @@ class MlFlow(Convention):
         asked = loads(span.attributes.get("mlflow.spanInputs"))
         return text(asked.get("model")) if isinstance(asked, dict) else None
 
+    def provider(self, span: Span) -> str | None:
+        """By attribute."""
+        return text(loads(span.attributes.get("mlflow.llm.provider")))
+
     def usage(self, span: Span) -> Usage:
         """By the token usage object."""
         usage = loads(span.attributes.get("mlflow.chat.tokenUsage"))
@@ -63,3 +69,9 @@ class MlFlow(Convention):
             cached_tokens=first_integer(usage, ("cache_read_input_tokens",)),
             total_tokens=first_integer(usage, ("total_tokens",)),
         )
+
+
+def _graph(span: Span) -> str | None:
+    """The agent that LangChain says a span works for."""
+    metadata = loads(span.attributes.get("metadata"))
+    return text(metadata.get("lc_agent_name")) if isinstance(metadata, dict) else None

@@ -49,16 +49,7 @@ class OpenAiAgents(Convention):
     def usage(self, span: Span) -> Usage:
         """By the usage object, in the words of either OpenAI API."""
         usage = loads(span.attributes.get("openai_agents.usage"))
-        if not isinstance(usage, dict):
-            return Usage()
-        asked, told = details(usage, *ASKED), details(usage, *TOLD)
-        return Usage(
-            input_tokens=first_integer(usage, ("input_tokens", "prompt_tokens")),
-            output_tokens=first_integer(usage, ("output_tokens", "completion_tokens")),
-            cached_tokens=first_integer(asked, ("cached_tokens",)),
-            reasoning_tokens=first_integer(told, ("reasoning_tokens",)),
-            total_tokens=first_integer(usage, ("total_tokens",)),
-        )
+        return counted(usage) if isinstance(usage, dict) else Usage()
 
     def tool(self, span: Span) -> Tool:
         """A tool's error is beside its output."""
@@ -67,6 +58,18 @@ class OpenAiAgents(Convention):
         if error and found.answer:
             found.answer.failed = True
         return found
+
+
+def counted(usage: dict[str, Json]) -> Usage:
+    """What a usage object counts."""
+    asked, told = details(usage, *ASKED), details(usage, *TOLD)
+    return Usage(
+        input_tokens=first_integer(usage, ("input_tokens", "prompt_tokens")),
+        output_tokens=first_integer(usage, ("output_tokens", "completion_tokens")),
+        cached_tokens=first_integer(asked, ("cached_tokens",)),
+        reasoning_tokens=first_integer(told, ("reasoning_tokens",)),
+        total_tokens=first_integer(usage, ("total_tokens",)),
+    )
 
 
 def details(usage: dict[str, Json], *keys: str) -> dict[str, Json]:

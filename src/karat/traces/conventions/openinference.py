@@ -5,6 +5,7 @@
 - smolagents: the agent holds `{"task": …}`, and the answer is its `output.value`.
 - CrewAI: no model spans; the crew holds its tasks and the answer under `raw`.
 - llama-index: `_prepare_chat_with_tools` is no model call.
+- DSPy: the outermost module holds `{"input_args": {"question": …}}` and the answer by its name.
 - claude-agent-sdk: `tool.parameters` are arguments; everywhere else they are a schema.
 """
 
@@ -15,6 +16,9 @@ from typing import ClassVar
 from karat.schema import Json, Span, Usage
 from karat.traces.conventions import adot, crewai, flat, messages
 from karat.traces.conventions.convention import (
+    STORED,
+    STORED_IN,
+    STORED_OUT,
     Convention,
     Source,
     SpanRole,
@@ -31,6 +35,9 @@ from karat.traces.conventions.tools import is_schema
 
 _KIND = "openinference.span.kind"
 _OUTPUT = numbered("llm.output_messages", flat.OPENINFERENCE)
+_CONTENT = frozenset(("input.value", STORED[0]))
+_ADK_AGENTS = ("agent_run [", "invoke_agent ")
+"""How ADK names its agents' spans."""
 _ROLES: dict[Json, SpanRole] = {
     "LLM": "model",
     "AGENT": "agent",
@@ -82,12 +89,15 @@ class OpenInference(Convention):
         attribute("input.value", "user"),
         numbered("llm.input_messages", flat.OPENINFERENCE),
         EVENTS_IN,
+        STORED_IN,
     )
     outputs: ClassVar = (
         attribute("output.value", "assistant"),
         _OUTPUT,
         EVENTS_OUT,
+        STORED_OUT,
     )
+    transcripts: ClassVar = (crewai.RUN,)
     model_inputs: ClassVar = (
         numbered("llm.input_messages", flat.OPENINFERENCE),
         attribute("input.value", "user"),
@@ -100,8 +110,8 @@ class OpenInference(Convention):
     )
     tool_names: ClassVar = ("tool.name", "tool_call.function.name", "gen_ai.tool.name")
     tool_ids: ClassVar = ("tool.id", "tool_call.id", "tool.call_id", "gen_ai.tool.call.id")
-    tool_args: ClassVar = ("input.value", "tool_call.function.arguments")
-    tool_results: ClassVar = ("output.value",)
+    tool_args: ClassVar = ("input.value", "tool_call.function.arguments", STORED[0])
+    tool_results: ClassVar = ("output.value", STORED[1])
 
     def role(self, span: Span) -> SpanRole | None:
         """By the kind."""
@@ -111,27 +121,38 @@ class OpenInference(Convention):
         role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
         if role == "chain" and ("crew_tasks" in span.attributes or "crew_id" in span.attributes):
             return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else role
+        if role == "chain" and span.parent_id is None and span.name.endswith(".forward"):
+            return "workflow"
         if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
             return None
-        if role == "agent" and len(span.attributes) <= 2 and self.agent(span) is None:
+        if role == "agent" and _is_bare(span) and self.agent(span) is None:
             return "workflow"
         if role == "agent" and "tool.name" in span.attributes:  # LangChain's, if so named
             return "tool"
         if role == "tool" and span.name.startswith("handoff to "):
             return role if first_text(span.attributes, self.tool_names) else None
-        if role == "chain" and span.parent_id is None and _is_graph(span):
+        if role == "chain" and (_is_named(span) or (span.parent_id is None and _is_graph(span))):
             return "agent"
         return role
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by the span's name if it says more than which method ran."""
         found = super().agent(span)
-        if found or not ("input.value" in span.attributes or span.events):
+        if found is None and _is_named(span):
+            return span.name
+        for prefix in _ADK_AGENTS if found is None else ():
+            if span.name.startswith(prefix):
+                return span.name[len(prefix) :].removesuffix("]") or None
+        if found or not (_CONTENT & span.attributes.keys() or span.events):
             return found
         name = span.name.removesuffix(".run")
         if name == "LangGraph" or _metadata(span).get("langgraph_node") == name == "agent":
             return None
         return name if name and "." not in name else None
+
+    def inner_agent(self, span: Span) -> str | None:
+        """Early versions gave agents of the OpenAI SDK no more than a kind, like the run itself."""
+        return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
 
     def inputs_of(self, span: Span) -> tuple[Source, ...]:
         """A model's messages are spread out; an agent's are in its value."""
@@ -155,7 +176,7 @@ class OpenInference(Convention):
             found = adot.tool(span)
         if found.name is None:
             named = crewai.tool_name(span.attributes.get("input.value"))
-            found.name = named or span.name or None
+            found.name = named or span.name.removesuffix(".__call__") or None
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
             declared = loads(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
@@ -177,6 +198,19 @@ def _metadata(span: Span) -> dict[str, Json]:
         return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
     found = loads(attributes["metadata"])
     return found if isinstance(found, dict) else {}
+
+
+def _is_bare(span: Span) -> bool:
+    """Whether it tells hardly more than its kind; what Langfuse added does not count."""
+    return len([key for key in span.attributes if not key.startswith("langfuse.")]) <= 2
+
+
+def _is_named(span: Span) -> bool:
+    """Whether it bears the name of LangChain's agent, which all that is within only mentions."""
+    told = span.attributes.get("metadata")
+    if isinstance(told, str) and "lc_agent_name" not in told:
+        return False
+    return _metadata(span).get("lc_agent_name") == span.name
 
 
 def _is_graph(span: Span) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from karat.schema import Json, Span, Usage
-from karat.traces.conventions import crewai
-from karat.traces.conventions.convention import SpanRole, attribute, verbatim
+from karat.traces.conventions import crewai, messages
+from karat.traces.conventions.convention import Source, SpanRole, attribute, verbatim
+from karat.traces.conventions.decoding import loads
 from karat.traces.conventions.genai import ROLES, GenAi
+from karat.traces.conventions.said import Said
 
 _KINDS: dict[Json, SpanRole] = {
     "workflow": "workflow",
@@ -17,7 +19,15 @@ _KINDS: dict[Json, SpanRole] = {
     "llm": "model",
 }
 _REQUESTS: dict[Json, SpanRole] = {"chat": "model", "completion": "model"}
+_OUTPUT = "traceloop.entity.output"
 _PROPERTIES = "traceloop.association.properties."
+
+
+def _handed_on(span: Span) -> list[Said] | None:
+    """What a step of llama-index's workflow hands to its agent."""
+    told = loads(span.attributes.get(_OUTPUT))
+    handed = told.get("input") if isinstance(told, dict) and "current_agent_name" in told else None
+    return messages.read(handed, "user") if isinstance(handed, list) else None
 
 
 class OpenLlmetry(GenAi):
@@ -38,15 +48,16 @@ class OpenLlmetry(GenAi):
         *GenAi.inputs,
         attribute("traceloop.entity.input", "user"),
         verbatim("crewai.task.description", "user"),
+        Source(_OUTPUT, _handed_on, None, (_OUTPUT,)),
     )
     outputs: ClassVar = (
         crewai.RESULT,
         *GenAi.outputs,
-        attribute("traceloop.entity.output", "assistant"),
+        attribute(_OUTPUT, "assistant"),
     )
     tool_names: ClassVar = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
     tool_args: ClassVar = (*GenAi.tool_args, "tool.arguments", "traceloop.entity.input")
-    tool_results: ClassVar = (*GenAi.tool_results, "traceloop.entity.output")
+    tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation, else by the kind, else by the type of request."""
@@ -55,8 +66,13 @@ class OpenLlmetry(GenAi):
         if isinstance(operation, str) and (operation in ROLES or operation == "create_agent"):
             return super().role(span)
         kind = attributes.get("traceloop.span.kind")
-        if isinstance(kind, str):  # llama-index runs tools as tasks
-            return "tool" if kind == "task" and "tool.name" in attributes else _KINDS.get(kind)
+        if kind == "task" and "tool.name" in attributes:  # llama-index runs tools as tasks
+            return "tool"
+        named = attributes.get("traceloop.entity.name")
+        if kind == "task" and named and attributes.get(f"{_PROPERTIES}lc_agent_name") == named:
+            return "agent"  # LangChain's, if it runs within another
+        if isinstance(kind, str):
+            return _KINDS.get(kind)
         request = attributes.get("llm.request.type")
         return _REQUESTS.get(request) if isinstance(request, str) else None
 

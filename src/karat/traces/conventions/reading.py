@@ -103,6 +103,9 @@ def _entered(reading: Reading, readings: list[Reading]) -> Place | Reading:
         return reading
     if role == "agent" or role == "workflow":
         reading.name = reading.convention.agent(reading.span)
+        if reading.name is None and place.agent is not None:
+            reading.name = reading.convention.inner_agent(reading.span)
+            reading.role = "agent"
         if reading.name is None:  # a run around agents, such as `Agent workflow`
             reading.role = "workflow"
         return reading

@@ -27,7 +27,9 @@ _CALLING = re.compile(r"arguments=(\{.*\})", re.DOTALL)
 _ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
 
 
-_OBJECT = re.compile(r"<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\(")
+_OBJECT = re.compile(
+    r"\[?<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\("
+)
 
 
 class FunctionCall(NamedTuple):
@@ -67,7 +69,7 @@ def execution(text: str) -> Execution | None:
 
 def is_object(text: str) -> bool:
     """Whether a text is a printed object rather than something that was said."""
-    return ("=" in text or text.startswith("<")) and _OBJECT.match(text) is not None
+    return ("=" in text or text.startswith(("<", "[<"))) and _OBJECT.match(text) is not None
 
 
 def crew_arguments(text: str) -> str | None:

@@ -88,13 +88,13 @@ def last_user(said: list[Said]) -> str | None:
 
 
 def last_answer(said: list[Said]) -> str | None:
-    """The last text of the assistant; empty if it spoke without any text."""
+    """The last text of the assistant; empty if it spoke without any text, not if it only called."""
     empty = None
     for message in reversed(said):
         if message.role != "assistant":
             continue
         if message.text and not message.text.isspace():
             return message.text
-        if message.text is not None or not (message.calls or message.hidden):
+        if not message.calls and (message.text is not None or not message.hidden):
             empty = ""
     return empty

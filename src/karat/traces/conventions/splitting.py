@@ -16,8 +16,8 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
     """The turns of a trace: mostly one.
 
     A new turn begins where an agent starts after the last one had ended and is asked something
-    else, with nothing above the two that would make them steps of one run. Without any agent, it
-    begins where a model call quotes the last answer and goes on from there.
+    else, with nothing above the two that would make them steps of one run. Without any agent, or
+    within a workflow, it begins where a model call quotes the last answer and goes on from there.
     """
     tops = [
         reading
@@ -27,7 +27,9 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
     if len(tops) > 1:
         starts = _agent_starts(tops)
     elif tops:
-        starts = []
+        starts = _run_starts(tops[0], readings)
+        if starts:  # what is around all turns is part of none
+            readings = [reading for reading in readings if reading is not tops[0]]
     else:
         starts = _model_starts(readings)
     if starts:
@@ -60,20 +62,44 @@ def _differ(asked: tuple[str, str] | None, again: tuple[str, str] | None, *, sam
     return asked[1] != again[1]
 
 
+def _run_starts(top: Reading, readings: list[Reading]) -> list[Reading]:
+    """Within a workflow that was asked nothing itself: the runs that go on from the last answer."""
+    if top.role != "workflow" or top.convention.user(top.span) is not None:
+        return []
+    again = {id(model) for model in _model_starts(readings)}
+    known = set[int]()
+    starts: list[Reading] = []
+    for model in _models(readings) if again else ():
+        run, above = model, model.place.agent
+        while above is not None and above is not top:
+            run, above = above, above.place.agent
+        if id(model) in again and id(run) not in known:
+            starts.append(run)
+        known.add(id(run))
+    return starts
+
+
 def _model_starts(readings: list[Reading]) -> list[Reading]:
     """Without agents: a call that quotes the last answer and asks something else."""
-    models = [
-        reading for reading in readings if reading.role == "model" and reading.place.model is None
-    ]
+    models = _models(readings)
     starts: list[Reading] = []
     answer: str | None = None
     for reading in models if len(models) > 1 else ():
         if answer and _goes_on(reading, answer):
             starts.append(reading)
         found = reading.answered()
-        calls = found is not None and any(said.calls for said in found[1])
-        answer = None if found is None or calls else last_answer(found[1])
+        if found is not None:  # another recorder beside it may tell nothing
+            calls = any(said.calls for said in found[1])
+            answer = None if calls else last_answer(found[1])
     return starts
+
+
+def _models(readings: list[Reading]) -> list[Reading]:
+    return [
+        reading
+        for reading in readings
+        if reading.role == "model" and reading.place.model is None and reading.place.inside is None
+    ]
 
 
 def _goes_on(reading: Reading, answer: str) -> bool:
@@ -90,6 +116,8 @@ def _cut(readings: list[Reading], starts: list[Reading]) -> Iterator[list[Readin
     parts: list[list[Reading]] = [[] for _ in range(len(starts) + 1)]
     for reading in readings:
         owner = reading.place.top or reading
+        if (owner.span.end or 0) > times[-1] > (owner.span.start or 0):  # it is around the turns
+            owner = reading
         parts[bisect_right(times, owner.span.start or 0)].append(reading)
     for part in parts:
         if part:

@@ -11,8 +11,11 @@ from karat.traces.conventions.blocks import plain
 from karat.traces.conventions.decoding import dumps, literal, loads
 from karat.traces.conventions.reprs import crew_arguments, execution
 
-_SDK_FAILURE = "An error occurred while running the tool"
-"""What the OpenAI Agents SDK answers in place of an exception."""
+_FAILURES = (
+    "An error occurred while running the tool",
+    "\nI encountered an error while trying to use the tool.",
+)
+"""What the OpenAI Agents SDK and CrewAI answer in place of an exception."""
 _TOOL_MESSAGE = re.compile(
     r"""content=(?P<q>['"])(?P<content>.*?)(?P=q)(?= name=| tool_call_id=| additional_kwargs=|$)"""
     r"""(?:.*?tool_call_id='(?P<id>[^']*)')?""",
@@ -111,7 +114,7 @@ _AROUND_ANSWERS = (
 )
 
 
-_WRAPPED = ("{", "[", '"', " ", "\n", "content=", "null", "status='", _SDK_FAILURE, "meta=")
+_WRAPPED = ("{", "[", '"', " ", "\n", "content=", "null", "status='", "meta=", *_FAILURES)
 """How a text begins that is more than what the tool said."""
 
 
@@ -181,7 +184,7 @@ def _text_answer(found: str) -> Answer:
         return Answer(None)
     if (ended := execution(found)) is not None:
         return Answer(ended.value, None, ended.failed)
-    failed = found.startswith(_SDK_FAILURE)
+    failed = found.startswith(_FAILURES)
     return Answer(found, None, failed or (found.startswith("meta=") and "isError=True" in found))
 
 

@@ -83,8 +83,10 @@ def _response(work: Work) -> tuple[str, str] | None:
     if found is not None and found[1] and not is_object(found[1]):
         return found
     empty = found
-    for model in reversed(work.models):
-        if model.outer.place.inside is None:
+    spoke = [model for model in reversed(work.models) if model.outer.place.inside is None]
+    for model in spoke:
+        # Where the last word is not recorded, that of another agent does not stand in for it.
+        if spoke[0].said or model.agent == spoke[0].agent:
             said = last_answer(model.said)
             if said:
                 return model.key or "", said
@@ -115,6 +117,10 @@ def _raw_response(work: Work) -> tuple[str, str] | None:
         return raw
     for reading in work.chains[:1]:
         if found := reading.convention.response(reading.span):
+            return found
+    for reading in reversed(work.chains if owner is not None else ()):
+        own = owner is not None and reading.span.parent_id == owner.span.span_id
+        if own and (found := reading.convention.response(reading.span)):
             return found
     return None
 

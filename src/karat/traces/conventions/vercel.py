@@ -6,7 +6,16 @@ from typing import ClassVar
 
 from karat.schema import Json, Span
 from karat.traces.conventions.blocks import message
-from karat.traces.conventions.convention import Convention, Source, SpanRole, Tokens, attribute
+from karat.traces.conventions.convention import (
+    STORED,
+    STORED_IN,
+    STORED_OUT,
+    Convention,
+    Source,
+    SpanRole,
+    Tokens,
+    attribute,
+)
 from karat.traces.conventions.decoding import dumps
 from karat.traces.conventions.genai import GenAi
 from karat.traces.conventions.said import Said
@@ -73,12 +82,16 @@ class Vercel(Convention):
         ),
         total=("ai.usage.totalTokens", "ai.usage.tokens", *GenAi.tokens.total),
     )
-    inputs: ClassVar = (attribute("ai.prompt.messages", "user"), attribute("ai.prompt", "user"))
-    outputs: ClassVar = (Source("ai.response.text", _answered, None, _ANSWERS),)
+    inputs: ClassVar = (
+        attribute("ai.prompt.messages", "user"),
+        attribute("ai.prompt", "user"),
+        STORED_IN,
+    )
+    outputs: ClassVar = (Source("ai.response.text", _answered, None, _ANSWERS), STORED_OUT)
     tool_names: ClassVar = ("ai.toolCall.name",)
     tool_ids: ClassVar = ("ai.toolCall.id",)
-    tool_args: ClassVar = ("ai.toolCall.args", "ai.toolCall.input")
-    tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output")
+    tool_args: ClassVar = ("ai.toolCall.args", "ai.toolCall.input", STORED[0])
+    tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output", STORED[1])
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation: what the user called, what the provider was asked, or a tool."""

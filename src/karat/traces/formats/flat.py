@@ -7,6 +7,7 @@ takes rows of span stores (ClickHouse, Logfire), JavaScript's and ADK's debug ou
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.attributes import attributes, plain
@@ -23,7 +24,7 @@ from karat.traces.normal import (
     status,
     status_message,
 )
-from karat.traces.shape import first, folded, parsed, table, tables, text
+from karat.traces.shape import first, folded, parsed, rows, table, tables, text
 
 _OTHERS = frozenset({"childspans", "rawoteljson"})
 _CONTEXTS = ("context", "spancontext")
@@ -111,7 +112,7 @@ def span_of(
         start=start,
         end=end,
         attributes=_attributes(item, held),
-        events=events_of(first(held, "events", "spanevents", "otelevents")),
+        events=events_of(first(held, "events", "spanevents", "otelevents")) or _columns(held),
         status=status(first(held, *_STATUSES)),
         status_message=_message(held),
         scope=name or scope,
@@ -205,6 +206,18 @@ def _message(held: dict[str, Json]) -> str | None:
 def events_of(value: Json) -> tuple[SpanEvent, ...]:
     """The events of a span."""
     return tuple(_event(folded(item)) for item in tables(parsed(value)))
+
+
+def _columns(held: dict[str, Json]) -> tuple[SpanEvent, ...]:
+    """The events where a store keeps a list for each of their fields."""
+    lists = [
+        rows(parsed(first(held, f"events.{field}", f"event{field}", f"event{field}s")))
+        for field in ("name", "timestamp", "attributes")
+    ]
+    return tuple(
+        _event({"name": name, "timestamp": time, "attributes": inner})
+        for name, time, inner in zip_longest(*lists)
+    )
 
 
 def _event(held: dict[str, Json]) -> SpanEvent:

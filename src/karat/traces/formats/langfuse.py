@@ -1,9 +1,10 @@
-"""Langfuse: observations of its UI export and its API.
+"""Langfuse: observations of its UI export, its API and its ingestion.
 
 Where a recording came by OpenTelemetry, its original attributes are in `metadata` and are given as
 they are. What Langfuse made of it stands beside them under the names of its own SDK:
-`langfuse.observation.type|input|output|model.name|usage_details`, and on the observations without
-a parent `langfuse.trace.name|input|output` and `langfuse.session.id`.
+`langfuse.observation.type|input|output|model.name|usage_details`, the agent that LangChain names
+under `langfuse.observation.metadata.lc_agent_name`, and on the observations without a parent
+`langfuse.trace.name|input|output` and `langfuse.session.id`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Langfuse:
 
     def claims(self, item: Json) -> bool:
         held = folded(table(item))
-        if _is_observation(held):
+        if _is_observation(held) or _changes(held):
             return True
         observations = held.get("observations")
         return isinstance(observations, list) and all(
@@ -64,6 +65,9 @@ class Langfuse:
         held = folded(table(item))
         if _is_observation(held):
             yield _span(held, {})
+            return
+        if changes := _changes(held):
+            yield from _ingested(changes)
             return
         trace = folded(table(parsed(held.get("trace")))) or held
         observations = tables(held.get("observations"))
@@ -79,6 +83,35 @@ def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
     kind = text(item.get("type")) or ""
     ours = kind.upper() in _TYPES or "parentobservationid" in item
     return within or (ours and "traceid" in item and "spanid" not in item)
+
+
+def _changes(held: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
+    """What a request to Langfuse's ingestion creates or updates, each with its kind."""
+    found: list[tuple[str, dict[str, Json]]] = []
+    for event in tables(held.get("batch")):
+        kind, _, change = (text(event.get("type")) or "").rpartition("-")
+        body = folded(table(event.get("body")))
+        if change in {"create", "update"} and "id" in body:
+            found.append((kind, body))
+    return found
+
+
+def _ingested(changes: list[tuple[str, dict[str, Json]]]) -> Iterator[Span]:
+    """Each observation once, as its last update left it."""
+    traces: dict[Json, dict[str, Json]] = {}
+    observations: dict[Json, dict[str, Json]] = {}
+    for kind, body in changes:
+        if kind == "trace":
+            traces.setdefault(text(body["id"]), {}).update(body)
+        elif kind != "score":
+            held = observations.setdefault(text(body["id"]), {"type": kind.upper()})
+            held.update(body)
+    for held in observations.values():
+        yield _span(held, traces.get(text(held.get("traceid")), {}))
+    told = {text(held.get("traceid")) for held in observations.values()}
+    for key, trace in traces.items():
+        if key not in told:
+            yield _alone(trace)
 
 
 def _alone(trace: dict[str, Json]) -> Span:
@@ -133,6 +166,7 @@ def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[st
         "langfuse.observation.output": item.get("output"),
         "langfuse.observation.model.name": model,
         "langfuse.observation.usage_details": _usage(item),
+        "langfuse.observation.metadata.lc_agent_name": metadata.get("lc_agent_name"),
     }
     return {key: value for key, value in made.items() if value is not None} | original
 

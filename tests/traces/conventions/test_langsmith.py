@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from karat.schema import Json, Span
+from karat.traces.conventions import to_traces
+
+
+def test_what_failed_before_it_gave_anything_has_no_response_and_no_result():
+    def span(key: str, parent: str | None, start: int, kind: str) -> Span:
+        held: dict[str, Json] = {
+            "langsmith.span.kind": kind,
+            "gen_ai.completion": "{}",
+            "langsmith.trace.name": key,
+        }
+        return Span("t1", key, parent, key, start=start, end=9, attributes=held, status="error")
+
+    turn = to_traces([span("pilot", None, 1, "chain"), span("tide", "pilot", 2, "tool")])[0].turns[
+        0
+    ]
+    assert turn.response is None
+    assert [(one.result, one.error) for one in turn.tool_results] == [(None, "the tool failed")]
