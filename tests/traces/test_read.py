@@ -232,6 +232,30 @@ def test_several_processes_give_the_same_in_the_same_order(
     assert shared == alone
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_is_told_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int):
+    path = written(tmp_path / "t.jsonl", *[otlp(*spans(n)) for n in range(20)])
+    size = path.stat().st_size
+    monkeypatch.setattr(collect, "TELLING", size // 10)
+    monkeypatch.setattr(read, "WORTH_DIVIDING", 0)
+    monkeypatch.setattr(read, "PART", size // 3)
+    told: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+
+    with open_traces([path], report=lambda _: None, jobs=jobs, progress=progress) as recordings:
+        assert len(recordings) == 20
+    assert len(told) >= 3
+    assert told == sorted(told)
+    assert {total for _, total in told} == {size}
+
+
+def test_many_traces_that_never_end_are_all_there(tmp_path: Path, in_little_memory: None):
+    lines = [otlp(spans(n)[1]) for n in range(300)]
+    assert len(traces(written(tmp_path / "t.jsonl", *lines))) == 300
+
+
 def test_a_file_that_is_broken_for_one_process_is_read_as_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

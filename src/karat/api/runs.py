@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -13,6 +12,7 @@ import msgspec
 
 from karat.analysis.summary import summarise
 from karat.api.clock import now
+from karat.api.cores import cores
 from karat.api.judging import Panel, made_metric
 from karat.api.loading import PathName, golden_data, several
 from karat.api.mistaken import expecting_recordings
@@ -72,11 +72,13 @@ def run(
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
     progress: Progress = lambda _done, _total: None,
+    reading: Progress = lambda _done, _total: None,
     report: Callable[[Problem], None] = lambda _problem: None,
 ) -> Run:
     """Score traces against golden data; without traces, the recordings that the data carries.
 
     Judges ask `judge`; their answers are kept in the store `answers`, and not asked for again.
+    `reading` is told how many bytes of the traces are read, `progress` how much is scored.
     """
     paths = [Path(path) for path in several(traces)]
     dataset = golden_data(golden) if golden is not None else None
@@ -87,15 +89,23 @@ def run(
         Profiles(profile, own_profiles(profiles)),
         panel,
     )
-    cores = jobs or _cores(paths)
+    processes = jobs or _processes(paths)
     work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
     journal = Journal(_journal_path(paths, dataset, work), resume=resume)
     try:
         with expecting_recordings(paths):
-            batches = _trace_batches(paths, cores, report) if paths else _row_batches(dataset)
-            patience = 0.0 if jobs else _PATIENCE
+            batches = (
+                _trace_batches(paths, processes, report, reading)
+                if paths
+                else _row_batches(dataset)
+            )
             done = execute(
-                work, batches, jobs=cores, journal=journal, progress=progress, patience=patience
+                work,
+                batches,
+                jobs=processes,
+                journal=journal,
+                progress=progress,
+                patience=0.0 if jobs else _PATIENCE,
             )
     except KeyboardInterrupt as error:
         journal.flush()
@@ -147,9 +157,9 @@ class _File(NamedTuple):
         return cls(str(path.resolve()), about.st_size, about.st_mtime_ns)
 
 
-def _cores(paths: Sequence[Path]) -> int:
+def _processes(paths: Sequence[Path]) -> int:
     small = sum(_File.at(path).size for path in paths) < _SMALL
-    return 1 if small else len(os.sched_getaffinity(0))
+    return 1 if small else cores()
 
 
 class Profiles(NamedTuple):
@@ -196,9 +206,13 @@ def make_plan(
 
 
 def _trace_batches(
-    paths: Sequence[Path], jobs: int, report: Callable[[Problem], None]
+    paths: Sequence[Path],
+    jobs: int,
+    report: Callable[[Problem], None],
+    progress: Progress = lambda _done, _total: None,
 ) -> list[Batch]:
-    return [partial(read_shard, shard) for shard in shards(paths, jobs, report=report)]
+    found = shards(paths, jobs, report=report, progress=progress)
+    return [partial(read_shard, shard) for shard in found]
 
 
 def _row_batches(dataset: Dataset | None) -> list[Batch]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karat import plugins
+from karat.api.cores import cores
 from karat.api.golden import save_carrying
 from karat.api.loading import PathName, load, several
 from karat.api.mistaken import check_replaceable, expecting_recordings
@@ -19,6 +20,10 @@ from karat.traces import read
 from karat.traces.capture import Capture, Status, Wanted
 from karat.traces.source import Report
 from karat.traces.sufficiency import sufficiency
+
+
+def _quiet(_done: int, _total: int) -> None:
+    """Nobody waits."""
 
 
 def read_traces(
@@ -37,19 +42,21 @@ def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Tr
     return (pair.trace for pair in rows(cases))
 
 
-def understand(paths: PathName | Iterable[PathName]) -> Understanding:
+def understand(
+    paths: PathName | Iterable[PathName], *, progress: read.Progress = _quiet
+) -> Understanding:
     """What recordings say, and which metrics they can support."""
     files = [Path(path) for path in several(paths)]
     with expecting_recordings(files):
-        return _understood(files)
+        return _understood(files, progress)
 
 
-def _understood(paths: Sequence[Path]) -> Understanding:
+def _understood(paths: Sequence[Path], progress: read.Progress) -> Understanding:
     problems: list[Problem] = []
     needs = _needs()
     hints: dict[str, tuple[str, ...]] = {}
     found: list[Understood] = []
-    for trace in read_traces(*paths, report=problems.append):
+    for trace in read.read_traces(paths, report=problems.append, jobs=cores(), progress=progress):
         enough = sufficiency(trace, needs, lacks)
         found.append(Understood(trace=trace, supports=enough.supports))
         for reason, hint in enough.hints.items():
@@ -73,6 +80,7 @@ def capture(
     until: str | None = None,
     status: Status | None = None,
     mask: bool = False,
+    progress: read.Progress = _quiet,
 ) -> Captured:
     """Make golden cases of recordings, or of queries that were logged; with `mask`, without
     personal data and secrets. For the `simulation` table each recording is kept beside its case."""
@@ -87,7 +95,14 @@ def capture(
         else:
             taken.add_cases(logged.cases)
     if recorded:
-        taken.add(read_traces(*recorded, report=taken.problems.append, spans=taken.table))
+        found = read.read_traces(
+            recorded,
+            report=taken.problems.append,
+            keep_spans=taken.table,
+            jobs=cores(),
+            progress=progress,
+        )
+        taken.add(found)
     if not taken.cases:
         raise UsageError("no recording became a case, so nothing was written", hint=taken.why())
     masks = Masks() if mask else None

@@ -9,7 +9,7 @@ import click
 
 from karat import api
 from karat.cli.judging import judge_options
-from karat.cli.output import emit, output_options, progress_bar, show_problem
+from karat.cli.output import emit, output_options, progress_line, show_problem
 from karat.errors import KaratError
 from karat.report import calibration as report
 from karat.report import render
@@ -79,7 +79,7 @@ def calibrate(
     names = () if metric is None else (metric,)
     setup = api.settings(config, metrics=names, golden=golden, judge=asked)
     place = None if no_store else api.store_place(store, config=config)
-    with progress_bar("judging") as progress:
+    with progress_line() as line:
         made = api.calibrate(
             labels,
             run=None if scored is None else api.find_run(scored, store=store),
@@ -89,7 +89,7 @@ def calibrate(
             threshold=threshold,
             judge=setup.judge,
             answers=place,
-            progress=progress,
+            progress=line.of("judging"),
             report=show_problem,
         )
     least = min_kappa if min_kappa is not None else setup.gate.min_kappa

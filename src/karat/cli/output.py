@@ -67,23 +67,41 @@ def show_problem(problem: Problem) -> None:
     click.echo(f"{click.style(f'{problem.severity}:', fg='yellow', bold=True)} {text}", err=True)
 
 
-_PATIENCE = 1.0
+PATIENCE = 1.0
+
+
+class ProgressLine:
+    """How far long work is, in one line of the terminal that is gone when it is done."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._shown = False
+
+    def of(self, step: str, unit: int = 1, name: str = "") -> Callable[[int, int], None]:
+        """The progress of one step, counted in units of that name."""
+
+        def progress(done: int, total: int) -> None:
+            if sys.stderr.isatty() and time.monotonic() - self._started > PATIENCE:
+                self._shown = True
+                told = f"{step} {done // unit:,} of {total // unit:,}{name}"
+                click.echo(f"\r\x1b[K{told}", err=True, nl=False)
+
+        return progress
+
+    @property
+    def reading(self) -> Callable[[int, int], None]:
+        """The progress of reading, which is told in bytes."""
+        return self.of("reading", 10**6, " MB")
+
+    def close(self) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
 
 
 @contextmanager
-def progress_bar(label: str) -> Generator[Callable[[int, int], None]]:
-    """How far long work is, in one line of the terminal that is gone when it is done."""
-    started = time.monotonic()
-    shown = False
-
-    def progress(done: int, total: int) -> None:
-        nonlocal shown
-        if sys.stderr.isatty() and time.monotonic() - started > _PATIENCE:
-            shown = True
-            click.echo(f"\r\x1b[K{label} {done} of {total}", err=True, nl=False)
-
+def progress_line() -> Generator[ProgressLine]:
+    line = ProgressLine()
     try:
-        yield progress
+        yield line
     finally:
-        if shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
+        line.close()

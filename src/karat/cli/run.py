@@ -10,7 +10,7 @@ import click
 
 from karat import api
 from karat.cli.judging import judge_options
-from karat.cli.output import emit, output_options, pairs, progress_bar, show_problem
+from karat.cli.output import emit, output_options, pairs, progress_line, show_problem
 from karat.errors import KaratError
 from karat.report import render
 from karat.report.forms import RUN_FORMS, run_forms
@@ -122,7 +122,7 @@ def run(
             raise click.UsageError(f"A dry run has no form {form!r}: text and json are there.")
         emit(render(found, form, {"text": lambda: estimate_text(found)}), output)
         return
-    with progress_bar("scoring") as progress:
+    with progress_line() as line:
         made = api.run(
             traces or setup.traces,
             golden=setup.golden,
@@ -134,7 +134,8 @@ def run(
             resume=resume,
             judge=setup.judge,
             answers=place,
-            progress=progress,
+            progress=line.of("scoring"),
+            reading=line.reading,
             report=show_problem,
         )
     forms = run_forms(

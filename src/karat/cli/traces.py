@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from karat import api
-from karat.cli.output import emit, output_options
+from karat.cli.output import emit, output_options, progress_line
 from karat.report import render
 from karat.report import traces as report
 
@@ -24,7 +24,8 @@ def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
     Any container and convention is recognised by content; several files are one input, such as
     spans in one and their log records in another.
     """
-    found = api.understand(files)
+    with progress_line() as line:
+        found = api.understand(files, progress=line.reading)
     emit(render(report.document(found), form, {"text": lambda: report.text(found)}), output)
 
 
@@ -59,15 +60,17 @@ def capture(
     karat capture raw_logs.json golden.json --agent orders --to questions
     karat capture history.evalset_result.json table.csv --to simulation
     """
-    made = api.capture(
-        sources,
-        dst,
-        to=to,
-        agent=agent,
-        session=session,
-        since=since,
-        until=until,
-        status=status,
-        mask=mask,
-    )
+    with progress_line() as line:
+        made = api.capture(
+            sources,
+            dst,
+            to=to,
+            agent=agent,
+            session=session,
+            since=since,
+            until=until,
+            status=status,
+            mask=mask,
+            progress=line.reading,
+        )
     emit(render(made, form, {"text": lambda: report.captured(made, str(dst))}), output)

@@ -7,7 +7,7 @@ result is the same in whatever order lines come.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import takewhile
 
@@ -26,6 +26,9 @@ HELD = 8 << 20
 """Bytes of input whose spans may be held at a time."""
 KEPT = 256 << 20
 """Bytes of input whose traces stay in memory."""
+
+TELLING = 4 << 20
+"""Bytes of input between two words of progress."""
 
 _WINDOW = 64 << 10
 _MAX_NAMES = 1000
@@ -113,6 +116,9 @@ class Collector:
         """Bytes of input whose spans are held: none while traces come in one piece, and more each
         time that one does not. What is held for long is no longer in the processor's caches."""
         self.made = Collected()
+        self.progress: Callable[[int], None] = lambda _seen: None
+        """Told now and then how many bytes were seen."""
+        self.told = 0
 
     def read(self, chunk: Chunk) -> None:
         """Take in the records of a chunk."""
@@ -161,6 +167,9 @@ class Collector:
         self.seen += size
         self.held += size
         self.charge = size
+        if self.seen > self.told + TELLING:
+            self.told = self.seen
+            self.progress(self.seen)
 
     charge = 0
     """Bytes of the value that no trace has on its account yet."""

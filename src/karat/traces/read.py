@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from karat.errors import FormatError, KaratError, UsageError
 from karat.memory import collector_paused
@@ -15,8 +16,12 @@ from karat.traces.source import Report
 from karat.traces.spill import Spill
 from karat.traces.stream import Chunk, divided, whole
 
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how much of how much is done."""
 WORTH_DIVIDING = 64 << 20
 """Bytes from which on several processes are quicker than one."""
+PART = 128 << 20
+"""Bytes that a process reads before it tells what it found."""
 _SHOWN = 5
 
 
@@ -24,18 +29,37 @@ def _ignore(_: Problem) -> None:
     """What is not asked for is not told."""
 
 
+def _quiet(_done: int, _total: int) -> None:
+    """The same of progress."""
+
+
 def read_traces(
-    paths: Sequence[Path], *, report: Report, keep_spans: bool = False
+    paths: Sequence[Path],
+    *,
+    report: Report,
+    keep_spans: bool = False,
+    jobs: int = 1,
+    progress: Progress = _quiet,
 ) -> Iterator[Trace]:
     """What the agent did in each session, by all files together, in the order of time."""
-    with open_traces(paths, report=report, keep_spans=keep_spans) as recordings:
+    with open_traces(
+        paths, report=report, keep_spans=keep_spans, jobs=jobs, progress=progress
+    ) as recordings:
         yield from recordings
 
 
 def open_traces(
-    paths: Sequence[Path], *, report: Report, keep_spans: bool = False, jobs: int = 1
+    paths: Sequence[Path],
+    *,
+    report: Report,
+    keep_spans: bool = False,
+    jobs: int = 1,
+    progress: Progress = _quiet,
 ) -> Recordings:
-    """Read all files as one input, with several processes if that is quicker."""
+    """Read all files as one input, with several processes if that is quicker.
+
+    `progress` is told how many bytes of how many are read; what is packed is not counted.
+    """
     if not paths:
         raise UsageError("no file to read")
     import tempfile
@@ -43,9 +67,9 @@ def open_traces(
     chunks = whole(list(paths))
     folder = Path(tempfile.mkdtemp(prefix="karat-"))
     try:
-        made = _parallel(chunks, folder, report, keep_spans, jobs)
+        made = _parallel(chunks, folder, report, keep_spans, jobs, progress)
         if made is None:
-            made = _sequential(chunks, folder, report, keep_spans)
+            made = _sequential(chunks, folder, report, keep_spans, progress)
         _tell(made, chunks, report)
         return Recordings(in_order(made), folder)
     except BaseException:
@@ -53,9 +77,11 @@ def open_traces(
         raise
 
 
-def shards(paths: Sequence[Path], jobs: int, *, report: Report = _ignore) -> list[Shard]:
+def shards(
+    paths: Sequence[Path], jobs: int, *, report: Report = _ignore, progress: Progress = _quiet
+) -> list[Shard]:
     """All sessions in lots that processes can read with `read_shard`, until this process ends."""
-    recordings = open_traces(paths, report=report, jobs=jobs)
+    recordings = open_traces(paths, report=report, jobs=jobs, progress=progress)
     atexit.register(recordings.close)
     return recordings.shards()
 
@@ -66,11 +92,12 @@ def read_shard(shard: Shard) -> Iterator[Trace]:
 
 
 def _sequential(
-    chunks: Sequence[Chunk], folder: Path, report: Report, keep_spans: bool
+    chunks: Sequence[Chunk], folder: Path, report: Report, keep_spans: bool, progress: Progress
 ) -> Collected:
     paths = [chunk.path for chunk in chunks]
-    spill = Spill(folder / "0")
+    spill, total = Spill(folder / "0"), _size(chunks)
     collector = Collector(paths, spill, report, keep_spans=keep_spans, kept=KEPT)
+    collector.progress = lambda done: progress(done, total)
     with collector_paused():
         for chunk in chunks:
             collector.read(chunk)
@@ -79,8 +106,17 @@ def _sequential(
     return made
 
 
+def _size(chunks: Iterable[Chunk]) -> int:
+    return sum((chunk.end or 0) - chunk.start for chunk in chunks)
+
+
 def _parallel(
-    chunks: Sequence[Chunk], folder: Path, report: Report, keep_spans: bool, jobs: int
+    chunks: Sequence[Chunk],
+    folder: Path,
+    report: Report,
+    keep_spans: bool,
+    jobs: int,
+    progress: Progress,
 ) -> Collected | None:
     """Each process reads its part; what is in several parts is read again. `None` if not worth it.
 
@@ -91,6 +127,7 @@ def _parallel(
         return None
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     paths = [chunk.path for chunk in chunks]
     context = multiprocessing.get_context("spawn")
@@ -99,20 +136,23 @@ def _parallel(
             pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
             for number, part in enumerate(parts, 1)
         ]
+        found: list[Collected] = []
         try:
-            found = [task.result() for task in tasks]
-        except KaratError:
+            for task in tasks:
+                found.append(task.result())
+                progress(_size(parts[: len(found)]), _size(parts))
+        except (KaratError, BrokenProcessPool):  # a script without a main guard breaks every pool
             pool.shutdown(cancel_futures=True)
             return None
     return _merged(found, paths, folder, report, keep_spans)
 
 
 def _parts(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
-    if jobs < 2 or sum(chunk.end or 0 for chunk in chunks) < WORTH_DIVIDING:
+    if jobs < 2 or _size(chunks) < WORTH_DIVIDING:
         return []
     if any(chunk.end is None for chunk in chunks):
         return []
-    share = sum(chunk.end or 0 for chunk in chunks) / jobs
+    share = min(_size(chunks) / jobs, PART)
     return [
         part for chunk in chunks for part in divided(chunk, max(1, round((chunk.end or 0) / share)))
     ]

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from karat.cli import output
+
+
+def test_progress_is_one_line_that_is_gone_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(output, "PATIENCE", -1)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with output.progress_line() as line:
+        line.reading(12_400_000, 1_200_000_000)
+        line.of("scoring")(3, 8)
+    told = ("reading 12 of 1,200 MB", "scoring 3 of 8", "")
+    assert capsys.readouterr().err == "".join(f"\r\x1b[K{text}" for text in told)
+
+
+def test_short_work_shows_no_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with output.progress_line() as line:
+        line.of("scoring")(3, 8)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_is_for_terminals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(output, "PATIENCE", -1)
+    with output.progress_line() as line:
+        line.of("scoring")(3, 8)
+    assert capsys.readouterr().err == ""
