@@ -50,12 +50,7 @@ class CacheEfficiency(Metric):
     needs: ClassVar[tuple[Need, ...]] = ("usage",)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        calls = _counted(trace)
-        if not calls:
-            return _NOT_RECORDED
-        cached = sum(call.usage.cached_tokens or 0 for call in calls)
-        prompt = sum(call.usage.input_tokens or 0 for call in calls)
-        return _share(cached, prompt, "cached", "input")
+        return _share(trace, "cached_tokens", "input_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +63,7 @@ class Thinking(Metric):
     needs: ClassVar[tuple[Need, ...]] = ("usage",)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        calls = _counted(trace)
-        if not calls:
-            return _NOT_RECORDED
-        thoughts = sum(call.usage.reasoning_tokens or 0 for call in calls)
-        output = sum(call.usage.output_tokens or 0 for call in calls)
-        return _share(thoughts, output, "reasoning", "output")
+        return _share(trace, "reasoning_tokens", "output_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,12 +112,18 @@ def _counted(trace: Trace) -> list[ModelCall]:
     return [call for call in trace.model_calls if spent(call.usage)]
 
 
-def _share(part: int, whole: int, part_name: str, whole_name: str) -> Score | Unscored:
-    if whole == 0:
-        return Unscored(reason=f"no {whole_name} tokens were recorded")
-    if part > whole:
-        return Unscored(
-            reason=f"{part} {part_name} tokens cannot be part of {whole} {whole_name} tokens"
-        )
-    details: dict[str, Json] = {f"{part_name}_tokens": part, f"{whole_name}_tokens": whole}
-    return Score(value=part / whole, details=details)
+def _share(trace: Trace, part: str, whole: str) -> Score | Unscored:
+    """How many tokens of one kind are also of another, which is a part of it."""
+    calls = _counted(trace)
+    if not calls:
+        return _NOT_RECORDED
+    some, most = (sum(getattr(call.usage, kind) or 0 for call in calls) for kind in (part, whole))
+    if most == 0:
+        return Unscored(reason=f"no {_words(whole)} were recorded")
+    if some > most:
+        return Unscored(reason=f"{some} {_words(part)} cannot be part of {most} {_words(whole)}")
+    return Score(value=some / most, details={part: some, whole: most})
+
+
+def _words(kind: str) -> str:
+    return kind.replace("_", " ")
