@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import msgspec
 
 from karat.errors import UsageError
 from karat.schema import Case, Trace, Turn
+from karat.spelling import meant
 
 Reply: TypeAlias = str | Mapping[str, Any]
 """What the agent did in one turn: its response, or a dict with fields of a `Turn`."""
@@ -50,8 +50,7 @@ def _fields(reply: Reply) -> dict[str, Any]:
         raise _unexpected(reply)
     for name in reply:
         if name not in _FIELDS:
-            close = get_close_matches(str(name), _FIELDS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(_FIELDS)}"
+            hint = meant(str(name), _FIELDS) or f"known: {', '.join(_FIELDS)}"
             raise UsageError(f"an answer has no field {name!r}", hint=hint)
     return dict(reply)
 

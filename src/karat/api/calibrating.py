@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
@@ -22,6 +21,7 @@ from karat.errors import UsageError
 from karat.runner.execute import Progress
 from karat.schema import Calibration, JudgeChoice, Label, MetricUse, Problem, Run
 from karat.schema.scale import check_threshold
+from karat.spelling import meant
 from karat.store.calibrations import sealed
 
 
@@ -99,8 +99,7 @@ def _chosen(known: Mapping[str, bool], labels: Sequence[Label]) -> str:
 
 
 def _unknown(message: str, name: str, known: Iterable[str], where: str | None = None) -> UsageError:
-    close = get_close_matches(name, [*known], n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+    hint = meant(name, known) or f"expected one of {', '.join(known)}"
     return UsageError(message, where=where, hint=hint)
 
 

@@ -7,10 +7,10 @@ import inspect
 from collections.abc import Iterable
 
 from karat import plugins
-from karat.config.table import nearest
 from karat.errors import UsageError
 from karat.metrics import Metric, parameters
 from karat.schema import Json, MetricInfo
+from karat.spelling import meant
 
 
 def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
@@ -18,8 +18,7 @@ def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
     known = plugins.metrics()
     for name in (names := [*names]):
         if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean {near!r}?" if near else "`karat metrics` lists them"
+            hint = meant(name, known) or "`karat metrics` lists them"
             raise UsageError(f"unknown metric {name!r}", hint=hint)
     return tuple(_info(known[name]) for name in names or known)
 

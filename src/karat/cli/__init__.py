@@ -14,6 +14,7 @@ import click
 
 from karat import __version__
 from karat.errors import KaratError, StoppedError, UsageError
+from karat.spelling import nearest
 
 _COMMANDS = {
     "demo": ("demo", "Tell the whole story on bundled data, offline."),
@@ -73,11 +74,8 @@ class _Commands(click.Group):
 
 
 def _unknown(name: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, _COMMANDS, n=1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
-    return f"No such command {name!r}.{meant}"
+    near = nearest(name, _COMMANDS)
+    return f"No such command {name!r}." + (f" Did you mean {near!r}?" if near else "")
 
 
 @click.group(

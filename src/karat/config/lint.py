@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from karat.config.table import Table, nearest
+from karat.config.table import Table
 from karat.schema import DatasetUse, Noun, Severity
+from karat.spelling import meant
 
 _LEVELS = ("error", "warning", "note")
 _USES = ("development", "pre-release", "regression", "production")
@@ -42,6 +43,5 @@ def _one_of(table: Table, name: str, words: tuple[str, ...]) -> str | None:
     word = table.text(name)
     if word is None or word in words:
         return word
-    near = nearest(word, words)
-    hint = f"did you mean {near!r}?" if near else f"known: {', '.join(words)}"
+    hint = meant(word, words) or f"known: {', '.join(words)}"
     raise table.error(name, f"found {word!r}", hint=hint)

@@ -12,8 +12,9 @@ from karat.config.dialects.agentevals import AgentEvals
 from karat.config.dialects.definitions import Definitions
 from karat.config.dialects.karat import Karat
 from karat.config.document import Document
-from karat.config.table import Table, fold, nearest
+from karat.config.table import Table
 from karat.errors import UnknownFormatError
+from karat.spelling import fold, nearest
 
 _DIALECTS: tuple[Dialect, ...] = (Karat(), Adk(), AgentEvals(), Definitions())
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from karat.config.document import Document
 from karat.errors import FormatError
 from karat.schema import Json
+from karat.spelling import fold, meant, nearest
 
 
 class Table:
@@ -90,16 +91,14 @@ class Table:
         """Every key must have been asked for."""
         for key in self.rest():
             known = [*self._asked.values()]
-            near = nearest(key, known)
-            hint = f"did you mean {near!r}?" if near else f"known: {', '.join(known)}"
+            hint = meant(key, known) or f"known: {', '.join(known)}"
             raise self.error(key, f"unknown key {key!r}", hint=hint)
 
     def close_loosely(self) -> None:
         """No key that was not asked for may look like a misspelt one; others pass."""
         for key in self.rest():
-            near = nearest(key, self._asked.values(), cutoff=0.8)
-            if near:
-                hint = f"did you mean {near!r}?"
+            hint = meant(key, self._asked.values(), cutoff=0.8)
+            if hint:
                 raise self.error(key, f"unknown key {key!r}", hint=hint)
 
     def error(self, name: str, message: str, *, hint: str | None = None) -> FormatError:
@@ -143,17 +142,3 @@ class Table:
 
     def _mistyped(self, name: str, expected: str, value: Json) -> FormatError:
         return self.error(name, f"expected {expected}, got {value!r:.60}")
-
-
-def fold(key: str) -> str:
-    """A key without the difference between `match_type` and `matchType`."""
-    return key.replace("_", "").lower()
-
-
-def nearest(word: str, words: Iterable[str], *, cutoff: float = 0.7) -> str | None:
-    """The word that was probably meant."""
-    from difflib import get_close_matches  # late: only errors need it
-
-    folded = {fold(known): known for known in words}
-    close = get_close_matches(fold(word), folded, n=1, cutoff=cutoff)
-    return folded[close[0]] if close else None

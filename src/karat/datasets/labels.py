@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from karat.datasets import locate
 from karat.datasets.source import Row, Source, open_source
 from karat.errors import FormatError
 from karat.schema import Json, Label, Opinion
+from karat.spelling import nearest
 
 _KEYS = ("case", "label", "trace", "metric", "by", "note")
 _MOST = 100_000
@@ -101,7 +101,7 @@ def _check_keys(keys: tuple[str, ...], where: str, *, whole: bool = True) -> Non
 @lru_cache(1024)
 def _meant(name: str) -> str | None:
     """The key that is probably meant."""
-    return next(iter(get_close_matches(name[:20], _KEYS, n=1, cutoff=0.75)), None)
+    return nearest(name[:20], _KEYS, cutoff=0.75)
 
 
 def _text(values: Mapping[str, Json], key: str, where: str) -> str | None:

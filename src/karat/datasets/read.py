@@ -12,11 +12,11 @@ import msgspec
 from karat.datasets import locate
 from karat.datasets.aside import Aside, read_aside
 from karat.datasets.formats import Format, list_key
-from karat.datasets.shape import meant
 from karat.datasets.source import Container, Row, Source, open_source
 from karat.errors import FormatError, KaratError, UnknownFormatError, UsageError
 from karat.memory import collector_paused
 from karat.schema import Case, Dataset, Json
+from karat.spelling import meant
 
 
 class Opened(NamedTuple):

@@ -20,6 +20,7 @@ from karat.datasets.lens import KEY
 from karat.datasets.patch import Object
 from karat.errors import FormatError
 from karat.schema import Json, Problem, Severity
+from karat.spelling import meant
 
 S = TypeVar("S")
 
@@ -151,21 +152,6 @@ def kind(value: Json) -> str:
             return f"the number {value}"
 
 
-def nearest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
-    """The known name that somebody who wrote `name` probably meant."""
-    from difflib import get_close_matches  # late: only errors need it
-
-    folded = {_folded(other): other for other in known}
-    close = get_close_matches(_folded(name), list(folded), n=1, cutoff=cutoff)
-    return folded[close[0]] if close else None
-
-
-def meant(name: str, known: Iterable[str]) -> str | None:
-    """The hint for a name that is probably misspelt."""
-    found = nearest(name, known)
-    return f"did you mean {found!r}?" if found else None
-
-
 def member(doc: Json, name: str) -> tuple[str, Json]:
     """The key under which an object has a field, in either spelling, and its value."""
     if isinstance(doc, dict):
@@ -181,10 +167,6 @@ def spellings(name: str) -> tuple[str, ...]:
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     first, *rest = snake.split("_")
     return tuple(dict.fromkeys([name, snake, first + "".join(word.title() for word in rest)]))
-
-
-def _folded(key: str) -> str:
-    return key.replace("_", "").lower()
 
 
 @cache
@@ -394,14 +376,14 @@ def _unknown(key: str, doc: Object, declared: inspect.StructType, path: str) -> 
     fields = names(declared.cls)
     present = {fields[name].encode_name for name in doc if name in fields}
     absent = [field.encode_name for field in declared.fields if field.encode_name not in present]
-    near = nearest(key, absent, cutoff=0.8 if opened else 0.7)
+    near = meant(key, absent, cutoff=0.8 if opened else 0.7)
     if opened and (key == KEY or not (near or dropped_by)):
         return
     drops = f", which {dropped_by} drops" if dropped_by else ""
     yield Problem(
         where=f"{path}.{key}",
         message=f"unknown key {key!r}{drops}",
-        hint=f"did you mean {near!r}?" if near else _known_keys(declared),
+        hint=near or _known_keys(declared),
         severity="warning" if opened else "error",
     )
 

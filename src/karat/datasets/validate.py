@@ -23,11 +23,12 @@ from karat.datasets.formats import ChecksFrame, Format, list_key
 from karat.datasets.ids import Repeated, mark
 from karat.datasets.lens import Lens
 from karat.datasets.read import Opened, open_golden
-from karat.datasets.shape import item_shape, meant, member, names, problems, unknown
+from karat.datasets.shape import item_shape, member, names, problems, unknown
 from karat.datasets.source import Row
 from karat.errors import FormatError, KaratError, UsageError
 from karat.memory import collector_paused
 from karat.schema import Case, Json, Problem, Validation
+from karat.spelling import meant
 
 LIMIT = 1000
 """How many problems are named; the others are counted."""

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias, cast
 import msgspec
 from msgspec import inspect
 
-from karat.datasets.shape import nearest
 from karat.errors import UsageError
 from karat.schema import Case, Lineage
+from karat.spelling import meant
 
 Value: TypeAlias = object
 Reader: TypeAlias = Callable[[Case], Value]
@@ -167,9 +167,8 @@ def _check_path(names: list[str]) -> None:
 
 
 def _unknown(name: str, fields: list[str]) -> UsageError:
-    meant = nearest(name, fields)
-    hint = f"did you mean {meant!r}? " if meant else ""
-    return UsageError(f"no field {name!r}", hint=f"{hint}the fields are {', '.join(fields)}")
+    hints = (meant(name, fields), f"the fields are {', '.join(fields)}")
+    return UsageError(f"no field {name!r}", hint=" ".join(filter(None, hints)))
 
 
 def _element(declared: inspect.Type) -> inspect.Type:

@@ -13,6 +13,7 @@ import msgspec
 from karat.errors import UsageError
 from karat.metrics.metric import Metric
 from karat.schema import Json
+from karat.spelling import meant
 
 _EXTRAS = {
     "detect_secrets": "safety",
@@ -30,7 +31,7 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
     """The metric of that name, with parameters in snake_case or camelCase."""
     kind = known.get(name)
     if kind is None:
-        raise UsageError(f"unknown metric {name!r}", hint=_nearest(name, known))
+        raise UsageError(f"unknown metric {name!r}", hint=_hint(name, known))
     _check_imports(kind)
     fields = [field.name for field in dataclasses.fields(kind)]  # pyright: ignore[reportArgumentType] - every metric is a dataclass
     values: dict[str, Json] = {}
@@ -38,7 +39,7 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
         field = _snake(written)
         if field not in fields:
             raise UsageError(
-                f"metric {name!r} has no parameter {written!r}", hint=_nearest(field, fields)
+                f"metric {name!r} has no parameter {written!r}", hint=_hint(field, fields)
             )
         if field in values:
             raise UsageError(f"metric {name!r}: parameter {field!r} is given twice")
@@ -66,23 +67,10 @@ def _check_imports(kind: type[Metric]) -> None:
         )
 
 
-def _nearest(word: str, words: Iterable[str]) -> str:
-    options = sorted(words)
-    near = _likely(word, options)
-    if near:
-        return near
-    return f"known: {', '.join(options)}" if options else "it takes no parameters"
-
-
-def _likely(word: str, words: Iterable[str]) -> str | None:
-    """The words that were probably meant: `Relevance` is judged and `relevance` is not, and nobody
-    guesses which of them it is."""
-    from difflib import get_close_matches  # late: only errors need it
-
-    options = [*words]
-    near = get_close_matches(word.lower(), map(str.lower, options), n=1)
-    meant = [repr(option) for option in options if option.lower() in near]
-    return f"did you mean {' or '.join(meant)}?" if meant else None
+def _hint(word: str, words: Iterable[str]) -> str:
+    known = sorted(words)
+    near = meant(word, known)
+    return near or (f"known: {', '.join(known)}" if known else "it takes no parameters")
 
 
 def _snake(name: str) -> str:
@@ -101,7 +89,7 @@ def _refused(name: str, kind: type[Metric], error: msgspec.ValidationError) -> U
     if found := _NO_WORD.fullmatch(message):
         words = _words(get_type_hints(kind)[place])
         message = f"found {found[1]}, expected one of {', '.join(map(str, words))}"
-        hint = _likely(found[1].strip("'"), map(str, words))
+        hint = meant(found[1].strip("'"), map(str, words))
     told = f"{place}: {message}" if path else message
     return UsageError(f"metric {name!r}: {told}", hint=hint)
 

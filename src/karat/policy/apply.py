@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from karat.config.table import nearest
 from karat.errors import FormatError, KaratError
 from karat.policy.profile import Profile, Scale, canonical, named_profile
 from karat.policy.verdict import Scored, exact, judge, on_scale
 from karat.schema import CaseResult, CaseScore, Judgement, Status
+from karat.spelling import meant
 
 EXPLAIN_SCALES: Mapping[str, Scale] = {
     "TaskAdherence": (1, 5),
@@ -66,9 +66,9 @@ def _line(text: bytes) -> Line:
     except (msgspec.DecodeError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", hint=_shape()) from error
     for key in sorted(keys):
-        near = nearest(key, Line.__struct_fields__)
-        if near:
-            raise FormatError(f"unknown key {key!r}", hint=f"did you mean {near!r}?")
+        hint = meant(key, Line.__struct_fields__)
+        if hint:
+            raise FormatError(f"unknown key {key!r}", hint=hint)
     return line
 
 
@@ -101,9 +101,9 @@ def _scale(name: str, scales: Mapping[str, Scale]) -> Scale | None:
     """`None` for a metric of somebody else's, which has no say; one that resembles ours is
     misspelt."""
     scale = scales.get(canonical(name))
-    near = nearest(canonical(name), scales, cutoff=0.8) if scale is None else None
-    if near:
-        raise FormatError(f"unknown metric {name!r}", hint=f"did you mean {near!r}?")
+    hint = meant(canonical(name), scales, cutoff=0.8) if scale is None else None
+    if hint:
+        raise FormatError(f"unknown metric {name!r}", hint=hint)
     return scale
 
 

@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from karat.config.document import Document, parse, read
-from karat.config.table import Table, nearest
+from karat.config.table import Table
 from karat.errors import FormatError, UsageError
 from karat.schema import Noun
+from karat.spelling import meant
 
 Scale = tuple[float, float]
 
@@ -64,10 +65,7 @@ def named_profile(name: str, own: Mapping[str, Profile]) -> Profile:
     profile = own.get(name) or shipped().get(name)
     if profile is None:
         known = sorted({*own, *shipped()})
-        near = nearest(name, known)
-        hint = (
-            f"did you mean {near!r}?" if near else f"known: {', '.join(known)}; your own is a file"
-        )
+        hint = meant(name, known) or f"known: {', '.join(known)}; your own is a file"
         raise UsageError(f"unknown profile {name!r}", hint=hint)
     return profile
 
@@ -164,8 +162,7 @@ def _hard_fail(table: Table, demands: Mapping[str, Demand], scale: Scale) -> Har
 
 
 def _not_there(table: Table, name: str, demands: Mapping[str, Demand]) -> FormatError:
-    near = nearest(name, demands)
-    hint = f"did you mean {near!r}?" if near else f"its metrics are {', '.join(demands)}"
+    hint = meant(name, demands) or f"its metrics are {', '.join(demands)}"
     return table.error("metrics", f"{name!r} is no metric of the profile", hint=hint)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from os import PathLike
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from karat.errors import UsageError
 from karat.schema import Dataset
+from karat.spelling import meant
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,8 +45,7 @@ def arguments(mark: pytest.Mark) -> Arguments:
             hint='expected the path of a golden dataset, as in @pytest.mark.golden("support.json")',
         )
     if unknown := next((name for name in mark.kwargs if name not in _NAMES), None):
-        close = get_close_matches(unknown, _NAMES, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(_NAMES)}"
+        hint = meant(unknown, _NAMES) or f"known: {', '.join(_NAMES)}"
         raise UsageError(f"unknown argument {unknown!r}", hint=hint)
     if mark.kwargs.get("traces") and mark.kwargs.get("target"):
         raise UsageError("found both traces and a target", hint="a case is answered by one of them")

@@ -10,8 +10,9 @@ from pathlib import Path
 from karat.config.choice import MetricChoice
 from karat.config.config import Config
 from karat.config.document import Syntax
-from karat.config.table import Table, fold
+from karat.config.table import Table
 from karat.schema import Json
+from karat.spelling import fold
 
 
 class Adk:

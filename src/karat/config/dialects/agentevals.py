@@ -13,8 +13,9 @@ from karat.config.config import Config
 from karat.config.dialects.adk import match_type
 from karat.config.document import Syntax
 from karat.config.paths import local
-from karat.config.table import Table, nearest
+from karat.config.table import Table
 from karat.schema import Json
+from karat.spelling import meant
 
 _RETIRED = ("metrics", "custom_evaluators", "judge_model", "threshold", "trajectory_match_type")
 _OWN = {"code": ("path",), "remote": ("source", "ref")}
@@ -58,8 +59,8 @@ def _choice(table: Table) -> MetricChoice:
         return MetricChoice(name=name, params=_params(table), threshold=threshold)
     if kind not in _OWN:
         known = ["builtin", *_OWN]
-        hint = f"did you mean {near!r}?" if (near := nearest(kind, known)) else None
-        raise table.error("type", f"{kind!r} is none of {', '.join(known)}", hint=hint)
+        message = f"{kind!r} is none of {', '.join(known)}"
+        raise table.error("type", message, hint=meant(kind, known))
     return _own(table, name, kind, 0.5 if threshold is None else threshold)
 
 

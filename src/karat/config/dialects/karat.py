@@ -11,8 +11,9 @@ from karat.config.gate import read_gate
 from karat.config.judge import read_judge
 from karat.config.lint import LintChoice, read_lint
 from karat.config.paths import inside, matching
-from karat.config.table import Table, nearest
+from karat.config.table import Table
 from karat.schema import GateRules
+from karat.spelling import meant
 
 
 class Karat:
@@ -54,8 +55,9 @@ class Karat:
 def _choice(name: str, table: Table, folder: Path) -> MetricChoice:
     threshold, rubric = table.number("threshold"), table.text("rubric")
     for key in table.rest():
-        if nearest(key, ["threshold"]):  # no metric has a parameter that looks like it
-            raise table.error(key, f"unknown key {key!r}", hint="did you mean 'threshold'?")
+        hint = meant(key, ["threshold"])
+        if hint:  # no metric has a parameter that looks like it
+            raise table.error(key, f"unknown key {key!r}", hint=hint)
     return MetricChoice(
         name=name,
         params=table.rest(),

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.datasets.shape import meant, member
+from karat.datasets.shape import member
 from karat.schema import Json, Problem
+from karat.spelling import meant
 
 _PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")
 _KINDS_OF_CASE = ("conversation", "conversation_scenario")

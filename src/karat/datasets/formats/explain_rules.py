@@ -9,8 +9,9 @@ from typing import cast
 import msgspec
 
 from karat.datasets.patch import Object, same
-from karat.datasets.shape import kind, nearest
+from karat.datasets.shape import kind
 from karat.schema import Json, Problem
+from karat.spelling import meant
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "phase": ("preparation", "assessment"),
@@ -123,13 +124,8 @@ def _check_choices(row: Object) -> Iterator[Problem]:
             yield Problem(
                 where=f"$.{name}",
                 message=f"found {value!r}, expected one of {expected}",
-                hint=_meant(value, allowed),
+                hint=meant(value, allowed),
             )
-
-
-def _meant(name: str, known: tuple[str, ...]) -> str | None:
-    meant = nearest(name, list(known))
-    return f"did you mean {meant!r}?" if meant else None
 
 
 def _check_present(row: Object) -> Iterator[Problem]:
@@ -168,7 +164,7 @@ def _check_evals(row: Object) -> Iterator[Problem]:
             yield Problem(
                 where=f"$.required_evals[{index}]",
                 message=f"no eval {name!r}",
-                hint=_meant(name, tuple(EVALS)) or f"the evals are {', '.join(EVALS)}",
+                hint=meant(name, EVALS) or f"the evals are {', '.join(EVALS)}",
             )
 
 
@@ -192,7 +188,7 @@ def _check_inputs(row: Object) -> Iterator[Problem]:
 def _check_bundle(row: Object, name: str, found: Json) -> Iterator[Problem]:
     path = f"$.explain_inputs.{name}"
     if name not in EVALS:
-        yield Problem(where=path, message=f"no eval {name!r}", hint=_meant(name, tuple(EVALS)))
+        yield Problem(where=path, message=f"no eval {name!r}", hint=meant(name, EVALS))
     if name not in EVALS or not isinstance(found, dict):
         return
     for payload in EVALS[name]:

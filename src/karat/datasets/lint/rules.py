@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from karat.datasets.shape import nearest
 from karat.errors import UsageError
 from karat.schema import LintRule
+from karat.spelling import meant
 
 RULES = (
     LintRule(
@@ -165,6 +165,5 @@ def rule_ids(names: Iterable[str]) -> frozenset[str]:
 
 def meant_rule(name: str) -> str:
     """The hint for a rule that does not exist."""
-    close = nearest(name, _BY_NAME, cutoff=0.6)
     listed = ", ".join(rule.name for rule in RULES)
-    return f"did you mean {close!r}?" if close else f"the rules are {listed}"
+    return meant(name, _BY_NAME, cutoff=0.6) or f"the rules are {listed}"

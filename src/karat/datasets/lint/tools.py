@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from karat.datasets.lint.check import Found, Item, Place, path_of
-from karat.datasets.shape import meant
 from karat.schema import Case, Dataset, Json, expected_tools
+from karat.spelling import meant
 
 
 class UndeclaredTools:

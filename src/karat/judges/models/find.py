@@ -4,7 +4,6 @@ runs."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 
 from karat.errors import UsageError
@@ -16,6 +15,7 @@ from karat.judges.models.established import Established
 from karat.judges.models.local import Local
 from karat.judges.models.weights import find_weights
 from karat.schema import JudgeChoice
+from karat.spelling import meant
 
 _KNOWN = (*PLACES, *PROVIDERS, "local")
 
@@ -66,9 +66,8 @@ def _unknown(model: str, provider: str) -> UsageError:
     elif provider in _KNOWN:
         message, hint = f"judge {model!r} has no model", f"such as '{provider}:NAME'"
     else:
-        near = get_close_matches(provider.lower(), _KNOWN, n=1)
         message = f"judge provider {provider!r} is not known: {', '.join(_KNOWN)} are"
-        hint = f"did you mean {near[0]!r}?" if near else "any other: 'openai:NAME' with its `url`"
+        hint = meant(provider, _KNOWN) or "any other: 'openai:NAME' with its `url`"
     return UsageError(message, hint=hint)
 
 

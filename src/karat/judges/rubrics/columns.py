@@ -7,13 +7,13 @@ from typing import cast
 
 import msgspec
 
-from karat.config.table import nearest
 from karat.judges.rubrics import shown
 from karat.judges.rubrics.inputs import INPUTS
 from karat.judges.rubrics.view import View
 from karat.metrics import Need
 from karat.metrics.tools import answered
 from karat.schema import Json, ToolCall, Turn
+from karat.spelling import meant, nearest
 
 Read = Callable[[View], Json]
 Object = dict[str, Json]
@@ -166,9 +166,7 @@ def problem(column: str) -> tuple[str, str] | None:
     root, _, key = column.partition(":")
     known = (*_COLUMNS, *_AS_RECORDED)
     if root not in known:
-        near = nearest(root, known)
-        hint = f"did you mean {near!r}?" if near else f"known: {', '.join(known)}"
-        return f"unknown column {root!r}", hint
+        return f"unknown column {root!r}", meant(root, known) or f"known: {', '.join(known)}"
     first = key.partition(".")[0]
     keys = _OPEN.get(root, ())
     if first and first not in keys and (near := nearest(first, keys, cutoff=0.85)):

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from karat.config.table import nearest
 from karat.judges.rubrics import columns
 from karat.judges.rubrics.builtin import managed, managed_rubric
 from karat.judges.rubrics.inputs import Input
@@ -25,6 +24,7 @@ from karat.judges.rubrics.rubric import Rubric
 from karat.judges.rubrics.templates import Place, pointer, pointing, used
 from karat.judges.rubrics.view import View
 from karat.schema import Json
+from karat.spelling import meant
 
 _DEFAULTS = {"prompt": "user_inputs", "response": "final_response"}
 """What fills a placeholder that nobody maps."""
@@ -84,8 +84,7 @@ def _managed(definition: Mapping[str, Json], place: Place) -> tuple[Rubric, tupl
     session, so the session is judged as a whole."""
     wanted = definition.get("managed_metric_name")
     if not isinstance(wanted, str) or wanted.upper() not in managed():
-        near = nearest(str(wanted), managed())
-        hint = f"did you mean {near!r}?" if near else f"known: {', '.join(managed())}"
+        hint = meant(str(wanted), managed()) or f"known: {', '.join(managed())}"
         place.at("managed_metric_name").fail(f"unknown managed metric {wanted!r:.60}", hint)
     rubric = managed_rubric(wanted.upper())
     scale = _range(definition, place)
@@ -235,9 +234,8 @@ def _part(name: str, source: Mapping[str, Json], place: Place, column: Json) -> 
         place.at("source_column").fail(*wrong)
     transform = source.get("transform")
     if transform is not None and transform not in columns.TRANSFORMS:
-        near = nearest(str(transform), columns.TRANSFORMS)
-        known = ", ".join(columns.TRANSFORMS)
-        hint = f"did you mean {near!r}?" if near else f"known: {known}"
+        known = columns.TRANSFORMS
+        hint = meant(str(transform), known) or f"known: {', '.join(known)}"
         place.at("transform").fail(f"unknown transform {transform!r:.60}", hint)
     default = source.get("default")
     read = partial(_read, column, None if transform is None else str(transform))

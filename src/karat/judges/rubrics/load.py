@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from karat.config import document
-from karat.config.table import Table, nearest
+from karat.config.table import Table
 from karat.errors import FormatError
 from karat.judges.rubrics.inputs import INPUTS
 from karat.judges.rubrics.judge import MOST, RubricJudge
 from karat.judges.rubrics.kinds import judge_class
 from karat.judges.rubrics.rubric import Combine, Kind, Rubric, Span
 from karat.schema import Rubric as Property
+from karat.spelling import meant
 
 W = TypeVar("W", Kind, Combine, Span)
 _KINDS: tuple[Kind, ...] = ("yes/no", "properties", "sentences")
@@ -126,8 +127,7 @@ def _inputs(table: Table, name: str) -> tuple[str, ...]:
     found = table.texts(name)
     for place, one in enumerate(found):
         if one not in INPUTS:
-            near = nearest(one, INPUTS)
-            hint = f"did you mean {near!r}?" if near else f"known: {', '.join(INPUTS)}"
+            hint = meant(one, INPUTS) or f"known: {', '.join(INPUTS)}"
             raise table.error(f"{name}[{place}]", f"unknown input {one!r}", hint=hint)
     return found
 
@@ -163,9 +163,8 @@ def _one_of(table: Table, name: str, allowed: tuple[W, ...], hint: str | None = 
     for word in allowed:
         if word == found:
             return word
-    near = nearest(found, allowed)
-    hint = f"did you mean {near!r}?" if near else hint
-    raise table.error(name, f"{found!r} is none of {', '.join(map(repr, allowed))}", hint=hint)
+    message = f"{found!r} is none of {', '.join(map(repr, allowed))}"
+    raise table.error(name, message, hint=meant(found, allowed) or hint)
 
 
 def _check(table: Table, rubric: Rubric) -> None:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
-from karat.config.table import nearest
 from karat.errors import FormatError
+from karat.spelling import nearest
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*)\}")
 _TRICK = re.compile(r"\{([A-Za-z_]\w*)[.!:\[][^{}]*\}")
