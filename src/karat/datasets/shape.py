@@ -1,26 +1,22 @@
 """The declared shape of a format, held against a document.
 
-A shape is a msgspec struct. `fit` is the fast way: it makes the struct of a document that is as
-declared, and of one that has unknown keys or keys in another spelling. `problems` is the thorough
-way: it names everything in which the document is not as declared.
+A shape is a msgspec struct. `fit` makes it of a document that is as declared, and of one that has
+unknown keys or keys in another spelling.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from itertools import repeat
 from typing import Annotated, ClassVar, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import inspect
 
-from karat.datasets.lens import KEY
 from karat.datasets.patch import Object
 from karat.errors import FormatError
-from karat.schema import Json, Problem, Severity
-from karat.spelling import meant
+from karat.schema import Json
 
 S = TypeVar("S")
 
@@ -44,25 +40,12 @@ class Open(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """Older names of fields."""
 
 
-_NAMES: dict[type, str] = {
-    inspect.AnyType: "anything",
-    inspect.BoolType: "true or false",
-    inspect.DictType: "an object",
-    inspect.FloatType: "a number",
-    inspect.IntType: "a whole number",
-    inspect.ListType: "a list",
-    inspect.NoneType: "null",
-    inspect.StrType: "a text",
-    inspect.StructType: "an object",
-    inspect.VarTupleType: "a list",
-}
-_BASE64 = (
+BASE64 = (
     r"^(?=[A-Za-z0-9+/]*=*$|[A-Za-z0-9_-]*=*$)"
     r"(?:[^=]{4})*(?:[^=][AQgw](?:==)?|[^=]{2}[AEIMQUYcgkosw048]=?)?$"
 )
-_FORMS = {_BASE64: "base64"}
 
-Base64: TypeAlias = Annotated[str, msgspec.Meta(pattern=_BASE64)]
+Base64: TypeAlias = Annotated[str, msgspec.Meta(pattern=BASE64)]
 """Bytes in either alphabet, with padding or without."""
 
 _SWITCHES = {
@@ -86,20 +69,9 @@ def fit(doc: Json, shape: type[S]) -> S:
         ) from error
 
 
-def problems(doc: Json, shape: type, path: str = "$") -> Iterator[Problem]:
-    """Everything in which the document is not as declared."""
-    if _is_exact(shape):
-        try:
-            msgspec.convert(doc, shape)
-        except msgspec.ValidationError:
-            pass
-        else:
-            return
-    yield from _check(doc, type_info(shape), path)
-
-
 @cache
 def type_info(shape: type) -> inspect.Type:
+    """What a shape declares."""
     return inspect.type_info(shape)
 
 
@@ -122,12 +94,6 @@ def structs(declared: inspect.Type) -> Iterator[inspect.StructType]:
                 yield from structs(member)
         case _:
             pass
-
-
-@cache
-def _is_exact(shape: type) -> bool:
-    """Does msgspec find unknown keys everywhere in this shape?"""
-    return all(struct.forbid_unknown_fields for struct in structs(type_info(shape)))
 
 
 def is_open(struct: inspect.StructType) -> bool:
@@ -172,7 +138,7 @@ def spellings(name: str) -> tuple[str, ...]:
 @cache
 def names(struct: type) -> dict[str, inspect.Field]:
     """The fields of a struct by every name that they may have."""
-    fields = {field.encode_name: field for field in _info(struct).fields}
+    fields = {field.encode_name: field for field in struct_info(struct).fields}
     if getattr(struct, "one_spelling", False):
         return fields
     spelt = {other: field for name, field in fields.items() for other in spellings(name)}
@@ -188,7 +154,8 @@ def item_shape(shape: type, key: str) -> type | None:
     return item.cls if isinstance(item, inspect.StructType) else None
 
 
-def _info(struct: type) -> inspect.StructType:
+def struct_info(struct: type) -> inspect.StructType:
+    """What a struct declares."""
     return cast("inspect.StructType", type_info(struct))
 
 
@@ -205,9 +172,9 @@ def _tidied(doc: Json, declared: inspect.Type) -> Json:
         case inspect.DictType() if isinstance(doc, dict):
             return {key: _tidied(value, declared.value_type) for key, value in doc.items()}
         case inspect.UnionType():
-            return _tidied(doc, _branch(doc, declared))
+            return _tidied(doc, branch(doc, declared))
         case _:
-            return _coerced(doc, declared)
+            return coerced(doc, declared)
 
 
 def _tidied_object(doc: Object, declared: inspect.StructType) -> Json:
@@ -228,7 +195,7 @@ def _takes_null(field: inspect.Field) -> bool:
     return any(isinstance(member, inspect.NoneType | inspect.AnyType) for member in members)
 
 
-def _coerced(doc: Json, declared: inspect.Type) -> Json:
+def coerced(doc: Json, declared: inspect.Type) -> Json:
     """A number or truth value that is written as another one or as a text."""
     if isinstance(doc, list | dict | None):
         return doc
@@ -247,15 +214,16 @@ def _coerced(doc: Json, declared: inspect.Type) -> Json:
         return doc
 
 
-def _branch(doc: Json, union: inspect.UnionType) -> inspect.Type:
+def branch(doc: Json, union: inspect.UnionType) -> inspect.Type:
     """The member of a union that the document is meant to be."""
     for alternative in union.types:
-        if _is_kind(doc, alternative):
+        if is_kind(doc, alternative):
             return alternative
     return next(part for part in union.types if not isinstance(part, inspect.NoneType))
 
 
-def _is_kind(doc: Json, declared: inspect.Type) -> bool:
+def is_kind(doc: Json, declared: inspect.Type) -> bool:
+    """Is it what is declared, whatever it holds?"""
     match declared:
         case inspect.AnyType():
             return True
@@ -275,133 +243,3 @@ def _is_kind(doc: Json, declared: inspect.Type) -> bool:
             return isinstance(doc, list) and len(doc) == len(declared.item_types)
         case _:
             return isinstance(doc, dict)
-
-
-def _check(doc: Json, declared: inspect.Type, path: str) -> Iterator[Problem]:
-    if isinstance(declared, inspect.UnionType):
-        declared = _branch(doc, declared)
-    if not _is_kind(doc, declared):
-        yield _mistyped(doc, declared, path)
-        return
-    match declared:
-        case inspect.StructType():
-            yield from _check_object(cast("Object", doc), declared, path)
-        case inspect.ListType() | inspect.VarTupleType() | inspect.TupleType():
-            for index, (value, item) in enumerate(_elements(doc, declared)):
-                yield from _check(value, item, f"{path}[{index}]")
-        case inspect.DictType():
-            for key, value in cast("Object", doc).items():
-                yield from _check(value, declared.value_type, f"{path}.{key}")
-        case inspect.LiteralType() | inspect.StrType():
-            yield from _check_text(cast("str", doc), declared, path)
-        case _:
-            pass
-
-
-def _elements(
-    doc: Json, declared: inspect.ListType | inspect.VarTupleType | inspect.TupleType
-) -> Iterator[tuple[Json, inspect.Type]]:
-    values = cast("list[Json]", doc)
-    if isinstance(declared, inspect.TupleType):
-        return zip(values, declared.item_types, strict=True)
-    return zip(values, repeat(declared.item_type))
-
-
-def _mistyped(doc: Json, declared: inspect.Type, path: str) -> Problem:
-    readable = not isinstance(doc, str) or not isinstance(declared, inspect.StrType)
-    severity: Severity = "error"
-    hint = None
-    if readable and _is_kind(_coerced(doc, declared), declared):
-        severity, hint = "warning", "it is read as one"
-    elif isinstance(declared, inspect.StrType) and isinstance(doc, int | float):
-        hint = "put it in quotes"
-    elif isinstance(declared, inspect.ListType) and doc is not None:
-        hint = "put it in brackets"
-    elif doc is None:
-        hint = "leave the key out, or give it a value"
-    message = f"found {kind(doc)}, expected {expected(declared)}"
-    return Problem(where=path, message=message, hint=hint, severity=severity)
-
-
-def expected(declared: inspect.Type) -> str:
-    """What a type stands for, in a user's words."""
-    match declared:
-        case inspect.LiteralType():
-            return "one of " + ", ".join(repr(value) for value in declared.values)
-        case inspect.TupleType():
-            return f"a list of {len(declared.item_types)}"
-        case inspect.UnionType():
-            return " or ".join(expected(part) for part in declared.types)
-        case _:
-            return _NAMES.get(type(declared), "something else")
-
-
-def _check_object(doc: Object, declared: inspect.StructType, path: str) -> Iterator[Problem]:
-    fields = names(declared.cls)
-    found: dict[str, str] = {}
-    for key, value in doc.items():
-        field = fields.get(key)
-        if field is None:
-            yield from _unknown(key, doc, declared, path)
-        elif field.encode_name in found:
-            yield Problem(
-                where=f"{path}.{key}",
-                message=f"{found[field.encode_name]!r} is there again in another spelling",
-                hint=f"keep only one of {key!r} and {found[field.encode_name]!r}",
-                severity="warning" if is_open(declared) else "error",
-            )
-        else:
-            found[field.encode_name] = key
-            yield from _check(value, field.type, f"{path}.{key}")
-    for field in declared.fields:
-        if field.required and field.encode_name not in found:
-            yield Problem(
-                where=path,
-                message=f"no {field.encode_name!r}, which is required",
-                hint=f"add {field.encode_name!r}: {expected(field.type)}",
-            )
-
-
-def unknown(keys: Iterable[str], shape: type, path: str = "$") -> Iterator[Problem]:
-    """The problems with names of columns alone."""
-    columns: Object = dict.fromkeys(keys)
-    for key in columns:
-        if key not in names(shape):
-            yield from _unknown(key, columns, _info(shape), path)
-
-
-def _unknown(key: str, doc: Object, declared: inspect.StructType, path: str) -> Iterator[Problem]:
-    """An unknown key is an error where the format forbids it; else it may be misspelt."""
-    opened, dropped_by = is_open(declared), getattr(declared.cls, "dropped_by", None)
-    fields = names(declared.cls)
-    present = {fields[name].encode_name for name in doc if name in fields}
-    absent = [field.encode_name for field in declared.fields if field.encode_name not in present]
-    near = meant(key, absent, cutoff=0.8 if opened else 0.7)
-    if opened and (key == KEY or not (near or dropped_by)):
-        return
-    drops = f", which {dropped_by} drops" if dropped_by else ""
-    yield Problem(
-        where=f"{path}.{key}",
-        message=f"unknown key {key!r}{drops}",
-        hint=near or _known_keys(declared),
-        severity="warning" if opened else "error",
-    )
-
-
-def _known_keys(declared: inspect.StructType) -> str:
-    return "the keys are " + ", ".join(field.encode_name for field in declared.fields)
-
-
-def _check_text(
-    doc: str, declared: inspect.LiteralType | inspect.StrType, path: str
-) -> Iterator[Problem]:
-    if isinstance(declared, inspect.LiteralType):
-        if doc not in declared.values:
-            yield Problem(
-                where=path,
-                message=f"found {doc!r}, expected {expected(declared)}",
-                hint=meant(doc, map(str, declared.values)),
-            )
-    elif declared.pattern and not re.search(declared.pattern, doc):
-        wanted = _FORMS.get(declared.pattern, declared.pattern)
-        yield Problem(where=path, message=f"found {kind(doc)}, expected {wanted}")

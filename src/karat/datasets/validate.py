@@ -22,8 +22,9 @@ from karat.datasets.doubled import doubled
 from karat.datasets.formats import ChecksFrame, Format, list_key
 from karat.datasets.ids import Repeated, mark
 from karat.datasets.lens import Lens
+from karat.datasets.problems import problems, unknown
 from karat.datasets.read import Opened, open_golden
-from karat.datasets.shape import item_shape, member, names, problems, unknown
+from karat.datasets.shape import item_shape, member, names
 from karat.datasets.source import Row
 from karat.errors import FormatError, KaratError, UsageError
 from karat.memory import collector_paused

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from karat.datasets.formats.adk_history import AdkHistory
-from karat.datasets.shape import problems
+from karat.datasets.problems import problems
 from karat.datasets.source import open_source
 from karat.errors import FormatError
 from karat.schema import Case, Json, Problem, Session, ToolCall, Trace

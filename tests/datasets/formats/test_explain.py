@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from karat.datasets.formats.explain import Explain, ExplainRow
 from karat.datasets.formats.explain_rules import EVALS
 from karat.datasets.patch import apply, same
-from karat.datasets.shape import problems
+from karat.datasets.problems import problems
 from karat.datasets.source import open_source
 from karat.errors import FormatError
 from karat.schema import (

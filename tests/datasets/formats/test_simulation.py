@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from karat.datasets.formats.simulation import Simulation
 from karat.datasets.formats.simulation_rows import SimulationRow
 from karat.datasets.patch import apply, same
-from karat.datasets.shape import problems
+from karat.datasets.problems import problems
 from karat.datasets.source import Container, open_source
 from karat.errors import FormatError
 from karat.schema import (

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.datasets.formats.test import QueryLists
-from karat.datasets.shape import problems
+from karat.datasets.problems import problems
 from karat.datasets.source import open_source
 from karat.errors import FormatError
 from karat.schema import Case, Json, Message, Problem, Session, ToolCall, Turn, content_id

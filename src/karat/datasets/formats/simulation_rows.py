@@ -11,7 +11,8 @@ import msgspec
 from karat.datasets.formats.reference import ReferenceData
 from karat.datasets.formats.spelling import respelt
 from karat.datasets.patch import Object
-from karat.datasets.shape import Open, kind, problems
+from karat.datasets.problems import problems
+from karat.datasets.shape import Open, kind
 from karat.schema import Json, Problem
 
 
