@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from karat.analysis.distributions import normal_quantile, optional, t_quantile
 from karat.schema import Interval
+from karat.schema.scale import Scale
 
 
 class Spread(NamedTuple):
@@ -49,9 +50,7 @@ def spread(differences: Sequence[float], span: float) -> Spread:
     return Spread(number, mean, variance, max(map(abs, differences)) or span)
 
 
-def mean_interval(
-    values: Sequence[float], level: float, scale: tuple[float, float | None]
-) -> Interval | None:
+def mean_interval(values: Sequence[float], level: float, scale: Scale) -> Interval | None:
     """Where the true mean is: Wilson's interval if all values are at the ends of the scale,
     Student's otherwise; `None` for a single value."""
     low, high = scale
@@ -67,7 +66,7 @@ def mean_interval(
     return max(low, mean - reach), above if high is None else min(high, above)
 
 
-def at_ends(values: Sequence[float], scale: tuple[float, float | None]) -> bool:
+def at_ends(values: Sequence[float], scale: Scale) -> bool:
     """Are all values the lowest or the highest that there can be, as with pass and fail?"""
     low, high = scale
     return high is not None and values.count(low) + values.count(high) == len(values)

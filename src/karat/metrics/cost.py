@@ -8,6 +8,7 @@ from karat.metrics.metric import Metric
 from karat.metrics.needs import Need, spent
 from karat.metrics.prices import NEWEST, price
 from karat.schema import Case, ModelCall, Score, Trace, Turn, Unscored
+from karat.schema.scale import Scale
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATED = 10**17
@@ -25,7 +26,7 @@ class Cost(Metric):
 
     name: ClassVar[str] = "cost"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     needs: ClassVar[tuple[Need, ...]] = ("usage", "models")
     imports: ClassVar[tuple[str, ...]] = ("genai_prices",)

@@ -14,12 +14,13 @@ from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.metrics.pairs import mean
 from karat.schema import Case, Score, Trace, Turn, Unscored, Usage
+from karat.schema.scale import Scale
 
 
 class _Effort(Metric):
     """Lower is better, and nothing passes or fails by it."""
 
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.schema import Case, Score, Trace, Unscored
+from karat.schema.scale import Scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +15,7 @@ class GroundingUtilization(Metric):
 
     name: ClassVar[str] = "grounding_utilization"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     needs: ClassVar[tuple[Need, ...]] = ("grounding",)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:

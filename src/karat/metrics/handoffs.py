@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.schema import Case, Score, Trace, Unscored
+from karat.schema.scale import Scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +16,7 @@ class AgentHandoffs(Metric):
 
     name: ClassVar[str] = "agent_handoffs"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     needs: ClassVar[tuple[Need, ...]] = ("agents",)
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.schema import Case, Json, Score, Trace, Unscored
+from karat.schema.scale import Scale
 
 Interval: TypeAlias = tuple[int, int]
 """Start and end in nanoseconds."""
@@ -27,7 +28,7 @@ class Latency(Metric):
 
     name: ClassVar[str] = "latency"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     needs: ClassVar[tuple[Need, ...]] = ("timing",)
 

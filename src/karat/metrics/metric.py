@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from karat.metrics.needs import Need
 from karat.schema import Case, Failed, Score, Trace, Unscored
+from karat.schema.scale import Scale
 
 Outcome: TypeAlias = Score | Unscored | Failed
 
@@ -16,7 +17,7 @@ class Metric(Protocol):
     name: ClassVar[str]
     version: ClassVar[int]
     """Changes when the same pair would score differently."""
-    scale: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    scale: ClassVar[Scale] = (0.0, 1.0)
     """Lowest and highest value; `None` is "no upper end"."""
     better: ClassVar[Literal["higher", "lower"]] = "higher"
     threshold: ClassVar[float | None] = None

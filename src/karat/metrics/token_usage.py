@@ -9,6 +9,7 @@ from karat.metrics.efficiency import total
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need, spent
 from karat.schema import Case, Json, ModelCall, Score, Trace, Unscored, Usage
+from karat.schema.scale import Scale
 
 _NOT_RECORDED = Unscored(reason="token usage was not recorded")
 
@@ -22,7 +23,7 @@ class TokenUsage(Metric):
 
     name: ClassVar[str] = "token_usage"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     needs: ClassVar[tuple[Need, ...]] = ("usage",)
 
@@ -72,7 +73,7 @@ class ContextSaturation(Metric):
 
     name: ClassVar[str] = "context_saturation"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     needs: ClassVar[tuple[Need, ...]] = ("usage",)
 
@@ -94,7 +95,7 @@ class OutputDensity(Metric):
 
     name: ClassVar[str] = "output_density"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     needs: ClassVar[tuple[Need, ...]] = ("usage",)
 

@@ -13,6 +13,7 @@ from karat.metrics.calls import recorded, value
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need, missing
 from karat.schema import Case, Json, Score, ToolCall, ToolResult, Trace, Turn, Unscored
+from karat.schema.scale import Scale
 
 _ERROR_KEYS = (
     "error",
@@ -32,7 +33,7 @@ class ToolUtilization(Metric):
 
     name: ClassVar[str] = "tool_utilization"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls",)
 
@@ -85,7 +86,7 @@ class SandboxUsage(Metric):
 
     name: ClassVar[str] = "sandbox_usage"
     version: ClassVar[int] = 1
-    scale: ClassVar[tuple[float, float | None]] = (0.0, None)
+    scale: ClassVar[Scale] = (0.0, None)
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls",)
 
     tools: tuple[str, ...] = (

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from karat.errors import FormatError, KaratError
-from karat.policy.profile import Profile, Scale, canonical, named_profile
+from karat.policy.profile import ClosedScale, Profile, canonical, named_profile
 from karat.policy.verdict import Scored, exact, judge, on_scale
 from karat.schema import CaseResult, CaseScore, Judgement, Status
 from karat.spelling import meant
 
-EXPLAIN_SCALES: Mapping[str, Scale] = {
+EXPLAIN_SCALES: Mapping[str, ClosedScale] = {
     "TaskAdherence": (1, 5),
     "IntentResolution": (1, 5),
     "ToolCallAccuracy": (1, 5),
@@ -97,7 +97,7 @@ def _result(line: Line, given: Profile | None, raw: bool) -> CaseResult:
     )
 
 
-def _scale(name: str, scales: Mapping[str, Scale]) -> Scale | None:
+def _scale(name: str, scales: Mapping[str, ClosedScale]) -> ClosedScale | None:
     """`None` for a metric of somebody else's, which has no say; one that resembles ours is
     misspelt."""
     scale = scales.get(canonical(name))
@@ -107,7 +107,7 @@ def _scale(name: str, scales: Mapping[str, Scale]) -> Scale | None:
     return scale
 
 
-def _check_on(name: str, value: float, scale: Scale, raw: bool) -> None:
+def _check_on(name: str, value: float, scale: ClosedScale, raw: bool) -> None:
     if not raw and not scale[0] <= value <= scale[1]:
         raise FormatError(
             f"{name}: {value:g} is not on its scale from {scale[0]:g} to {scale[1]:g}",

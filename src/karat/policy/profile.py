@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from karat.config.document import Document, parse, read
 from karat.config.table import Table
@@ -12,7 +13,7 @@ from karat.errors import FormatError, UsageError
 from karat.schema import Noun
 from karat.spelling import meant
 
-Scale = tuple[float, float]
+ClosedScale: TypeAlias = tuple[float, float]
 
 
 class Demand(Noun, frozen=True):
@@ -36,7 +37,7 @@ class Profile(Noun, frozen=True):
     """How the scores of a case become a verdict. All its numbers are on its own scale."""
 
     name: str
-    scale: Scale
+    scale: ClosedScale
     composite: float
     metrics: dict[str, Demand]
     hard_fail: HardFail = HardFail()
@@ -114,7 +115,7 @@ def _profile(document: Document, stem: str) -> Profile:
     )
 
 
-def _scale(table: Table, scale: tuple[float, ...]) -> Scale:
+def _scale(table: Table, scale: tuple[float, ...]) -> ClosedScale:
     if not scale:
         raise table.missing("scale")
     if len(scale) != 2 or scale[0] >= scale[1]:
@@ -124,7 +125,7 @@ def _scale(table: Table, scale: tuple[float, ...]) -> Scale:
     return scale[0], scale[1]
 
 
-def _demands(table: Table, metrics: Table, scale: Scale) -> dict[str, Demand]:
+def _demands(table: Table, metrics: Table, scale: ClosedScale) -> dict[str, Demand]:
     made: dict[str, Demand] = {}
     for name, one in metrics.tables():
         if canonical(name) in made:
@@ -135,7 +136,7 @@ def _demands(table: Table, metrics: Table, scale: Scale) -> dict[str, Demand]:
     return made
 
 
-def _demand(table: Table, scale: Scale) -> Demand:
+def _demand(table: Table, scale: ClosedScale) -> Demand:
     threshold, weight = table.number("threshold"), table.number("weight")
     table.close()
     if threshold is None or weight is None:
@@ -146,7 +147,7 @@ def _demand(table: Table, scale: Scale) -> Demand:
     return Demand(threshold=threshold, weight=weight)
 
 
-def _hard_fail(table: Table, demands: Mapping[str, Demand], scale: Scale) -> HardFail:
+def _hard_fail(table: Table, demands: Mapping[str, Demand], scale: ClosedScale) -> HardFail:
     below, names = table.number("below"), table.texts("metrics")
     contract = table.flag("contract")
     table.close()
@@ -166,7 +167,7 @@ def _not_there(table: Table, name: str, demands: Mapping[str, Demand]) -> Format
     return table.error("metrics", f"{name!r} is no metric of the profile", hint=hint)
 
 
-def _check_on(table: Table, name: str, value: float, scale: Scale) -> None:
+def _check_on(table: Table, name: str, value: float, scale: ClosedScale) -> None:
     if not scale[0] <= value <= scale[1]:
         message = f"{value:g} is not on the scale from {scale[0]:g} to {scale[1]:g}"
         raise table.error(name, message)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from karat.errors import UsageError
-from karat.policy.profile import Profile, canonical
+from karat.policy.profile import ClosedScale, Profile, canonical
 from karat.schema import (
     CaseScore,
     Failed,
@@ -22,6 +22,7 @@ from karat.schema import (
     Status,
     Unscored,
 )
+from karat.schema.scale import Scale
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -31,7 +32,7 @@ class Scored(NamedTuple):
     """A score, and the scale of the metric that gave it."""
 
     value: float
-    scale: tuple[float, float | None]
+    scale: Scale
 
 
 def status(
@@ -121,7 +122,7 @@ def _rescaled(profile: Profile, name: str, scored: Scored) -> Fraction:
     return bottom + share * (top - bottom)
 
 
-def _closed(profile: Profile, name: str, scale: tuple[float, float | None]) -> tuple[float, float]:
+def _closed(profile: Profile, name: str, scale: Scale) -> ClosedScale:
     if scale[1] is None:
         raise _unmixable(profile, name, "its scale has no upper end")
     return scale[0], scale[1]

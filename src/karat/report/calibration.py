@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from karat.report.text import columns, count, printable, shortened
 from karat.schema import Agreement, Calibration, Confusion, Disagreement, Measured, Opinion
+from karat.schema.scale import Scale
 
 _SHOWN = 5
 _WIDTH = 200
@@ -84,7 +85,7 @@ def _bias(made: Calibration, bias: Measured) -> str:
     )
 
 
-def _scale(scale: tuple[float, float | None]) -> str:
+def _scale(scale: Scale) -> str:
     low, high = scale
     return f"from {low:g} on" if high is None else f"from {low:g} to {high:g}"
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Literal
 
 from karat.schema.noun import Json, Noun
+from karat.schema.scale import Scale
 
 
 class MetricInfo(Noun, frozen=True, omit_defaults=False):
@@ -14,7 +15,7 @@ class MetricInfo(Noun, frozen=True, omit_defaults=False):
     """The first sentence of its description."""
     description: str
     needs: tuple[str, ...]
-    scale: tuple[float, float | None]
+    scale: Scale
     better: Literal["higher", "lower"]
     threshold: float | None
     """The default one; `None` for a metric that informs."""

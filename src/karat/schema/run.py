@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from karat.schema.judging import Asked, JudgeUse, Spending
 from karat.schema.modes import ModeComparison
 from karat.schema.noun import Json, Noun
+from karat.schema.scale import Scale
 
 Status = Literal["passed", "failed", "unscored", "error"]
 ScoreStatus = Literal["passed", "failed", "unscored", "error", "info"]
@@ -22,7 +23,7 @@ class MetricUse(Noun, frozen=True, omit_defaults=False):
     version: int
     params: dict[str, Json]
     threshold: float | None
-    scale: tuple[float, float | None]
+    scale: Scale
     better: Literal["higher", "lower"]
     judge: JudgeUse | UnsetType = UNSET
     """Who was asked, if it is a judge."""
