@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,8 +18,8 @@ from karat.api.registry import moment
 from karat.config import MetricChoice
 from karat.datasets.labels import of_metric, read_labels
 from karat.errors import UsageError
-from karat.runner.execute import Progress
-from karat.schema import Calibration, JudgeChoice, Label, MetricUse, Problem, Run
+from karat.schema import Calibration, JudgeChoice, Label, MetricUse, Run
+from karat.schema.listeners import Progress, Report, nobody
 from karat.schema.scale import check_threshold
 from karat.spelling import meant
 from karat.store.calibrations import sealed
@@ -35,8 +35,8 @@ def calibrate(
     threshold: float | None = None,
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
-    progress: Progress = lambda _done, _total: None,
-    report: Callable[[Problem], None] = lambda _problem: None,
+    progress: Progress = nobody,
+    report: Report = nobody,
 ) -> Calibration:
     """How well does a judge agree with people? Either it has scored their cases in a run that is
     given, and nobody is asked; or it is asked now, about the answers that people labelled.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ from karat.api.runs import Profiles, about, make_plan, make_run
 from karat.config import MetricChoice
 from karat.errors import RefusedError, UsageError
 from karat.runner.done import Done
-from karat.runner.execute import Progress
 from karat.runner.judging import Judging
 from karat.runner.pairing import Pair, Pairing
 from karat.runner.work import Work
 from karat.schema import Case, Label, Problem, Run
+from karat.schema.listeners import Progress, Report
 from karat.traces.read import read_traces
 
 
@@ -28,7 +28,7 @@ class Recorded(NamedTuple):
 
     golden: PathName | None
     traces: Sequence[Path]
-    report: Callable[[Problem], None]
+    report: Report
 
 
 def labelled_run(

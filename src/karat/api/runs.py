@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -22,9 +22,8 @@ from karat.errors import StoppedError, UsageError
 from karat.policy.profile import Profile, load_profile, named_profile, own_profiles
 from karat.policy.verdict import check_scales
 from karat.runner.done import Done
-from karat.runner.execute import Progress, count, execute
+from karat.runner.execute import count, execute
 from karat.runner.journal import Journal
-from karat.runner.pairing import Pair
 from karat.runner.plan import Plan, Use
 from karat.runner.work import Batch, Work
 from karat.schema import (
@@ -34,7 +33,6 @@ from karat.schema import (
     Estimate,
     JudgeChoice,
     MetricUse,
-    Problem,
     Run,
     RunDataset,
     RunSummary,
@@ -42,6 +40,7 @@ from karat.schema import (
     Verdict,
 )
 from karat.schema.digest import dataset_digest, expectation_digest, run_id
+from karat.schema.listeners import Progress, Report, nobody
 from karat.schema.scale import check_threshold
 from karat.traces.read import read_shard, shards
 
@@ -71,9 +70,9 @@ def run(
     resume: bool = False,
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
-    progress: Progress = lambda _done, _total: None,
-    reading: Progress = lambda _done, _total: None,
-    report: Callable[[Problem], None] = lambda _problem: None,
+    progress: Progress = nobody,
+    reading: Progress = nobody,
+    report: Report = nobody,
 ) -> Run:
     """Score traces against golden data; without traces, the recordings that the data carries.
 
@@ -128,7 +127,7 @@ def estimate(
     cross: bool = False,
     judge: str | JudgeChoice | None = None,
     answers: str | None = None,
-    report: Callable[[Problem], None] = lambda _problem: None,
+    report: Report = nobody,
 ) -> Estimate:
     """What the judges of such a run would be asked, and nobody is."""
     paths = [Path(path) for path in several(traces)]
@@ -208,8 +207,8 @@ def make_plan(
 def _trace_batches(
     paths: Sequence[Path],
     jobs: int,
-    report: Callable[[Problem], None],
-    progress: Progress = lambda _done, _total: None,
+    report: Report,
+    progress: Progress = nobody,
 ) -> list[Batch]:
     found = shards(paths, jobs, report=report, progress=progress)
     return [partial(read_shard, shard) for shard in found]
@@ -224,11 +223,7 @@ def _row_batches(dataset: Dataset | None) -> list[Batch]:
             hint="give trace files, or golden data that carries recordings (explain, simulation)",
         )
     starts = range(0, len(cases), _ROWS)
-    return [partial(_recorded, cases[start : start + _ROWS]) for start in starts]
-
-
-def _recorded(cases: Sequence[Case]) -> list[Pair]:
-    return list(rows(cases))
+    return [partial(rows, cases[start : start + _ROWS]) for start in starts]
 
 
 def _journal_path(paths: Sequence[Path], dataset: Dataset | None, work: Work) -> Path:

@@ -16,19 +16,13 @@ from karat.datasets.masking import Masks, masked
 from karat.errors import FormatError, InputError, UsageError
 from karat.metrics import Need, lacks
 from karat.schema import Captured, Dataset, Problem, Trace, Understanding, Understood
+from karat.schema.listeners import Progress, Report, nobody
 from karat.traces import read
 from karat.traces.capture import Capture, Status, Wanted
-from karat.traces.source import Report
 from karat.traces.sufficiency import sufficiency
 
 
-def _quiet(_done: int, _total: int) -> None:
-    """Nobody waits."""
-
-
-def read_traces(
-    *paths: PathName, report: Report = lambda _: None, spans: bool = False
-) -> Iterator[Trace]:
+def read_traces(*paths: PathName, report: Report = nobody, spans: bool = False) -> Iterator[Trace]:
     """What an agent did, by recordings of any container and convention; several files are one
     input. With `spans` each trace keeps the spans that it was read from."""
     return read.read_traces([Path(path) for path in paths], report=report, keep_spans=spans)
@@ -43,7 +37,7 @@ def recorded(traces: Sequence[PathName], golden: PathName | None) -> Iterator[Tr
 
 
 def understand(
-    paths: PathName | Iterable[PathName], *, progress: read.Progress = _quiet
+    paths: PathName | Iterable[PathName], *, progress: Progress = nobody
 ) -> Understanding:
     """What recordings say, and which metrics they can support."""
     files = [Path(path) for path in several(paths)]
@@ -51,7 +45,7 @@ def understand(
         return _understood(files, progress)
 
 
-def _understood(paths: Sequence[Path], progress: read.Progress) -> Understanding:
+def _understood(paths: Sequence[Path], progress: Progress) -> Understanding:
     problems: list[Problem] = []
     needs = _needs()
     hints: dict[str, tuple[str, ...]] = {}
@@ -80,7 +74,7 @@ def capture(
     until: str | None = None,
     status: Status | None = None,
     mask: bool = False,
-    progress: read.Progress = _quiet,
+    progress: Progress = nobody,
 ) -> Captured:
     """Make golden cases of recordings, or of queries that were logged; with `mask`, without
     personal data and secrets. For the `simulation` table each recording is kept beside its case."""

@@ -14,6 +14,7 @@ import click
 from karat.files import replace
 from karat.report.text import printable
 from karat.schema import Problem
+from karat.schema.listeners import Progress
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -77,7 +78,7 @@ class ProgressLine:
         self._started = time.monotonic()
         self._shown = False
 
-    def of(self, step: str, unit: int = 1, name: str = "") -> Callable[[int, int], None]:
+    def of(self, step: str, unit: int = 1, name: str = "") -> Progress:
         """The progress of one step, counted in units of that name."""
 
         def progress(done: int, total: int) -> None:
@@ -89,7 +90,7 @@ class ProgressLine:
         return progress
 
     @property
-    def reading(self) -> Callable[[int, int], None]:
+    def reading(self) -> Progress:
         """The progress of reading, which is told in bytes."""
         return self.of("reading", 10**6, " MB")
 

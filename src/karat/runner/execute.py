@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from karat.runner.done import Done
 from karat.runner.journal import Journal
@@ -17,15 +17,13 @@ from karat.runner.judging import Judging, total
 from karat.runner.pairing import pair_rest
 from karat.runner.work import Batch, Work
 from karat.schema import Case, CaseResult
+from karat.schema.listeners import Progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 # Process pools take longer to import than a small run takes to score: they are imported where they
 # are used.
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Told how much of how much is done."""
 
 
 def execute(

@@ -13,6 +13,7 @@ from karat.runner.pairing import Pair
 from karat.runner.plan import Judged
 from karat.runner.work import Batch, Work, batch_done
 from karat.schema import Spending
+from karat.schema.listeners import Progress, nobody
 
 if TYPE_CHECKING:
     import asyncio
@@ -54,7 +55,7 @@ class Judging:
         self,
         todo: Sequence[tuple[int, Batch]],
         finished: Callable[[int, Done], None],
-        progress: Callable[[int, int], None] = lambda _done, _total: None,
+        progress: Progress = nobody,
     ) -> None:
         """Score batches and hand over each when it is finished. Progress is told in pairs, of which
         more may come to light."""
@@ -64,7 +65,7 @@ class Judging:
         self,
         todo: Sequence[tuple[int, Batch]],
         finished: Callable[[int, Done], None],
-        progress: Callable[[int, int], None],
+        progress: Progress,
     ) -> None:
         import asyncio
 

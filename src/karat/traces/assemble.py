@@ -12,8 +12,8 @@ from operator import attrgetter, lt
 import msgspec
 
 from karat.schema import Problem, Span, SpanEvent
+from karat.schema.listeners import Report, nobody
 from karat.traces.formats.container import LogRecord
-from karat.traces.source import Report
 
 _start = attrgetter("start")
 
@@ -42,7 +42,8 @@ def spans_of(key: str, records: Sequence[Span | LogRecord]) -> tuple[Span, ...]:
     found = _once(records)
     if found is not None:
         return ordered(found)
-    return assemble(records, source="", report=_ignore).get(key, ())
+    # What is missing from one trace is counted over all of them.
+    return assemble(records, source="", report=nobody).get(key, ())
 
 
 def _once(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None:
@@ -53,10 +54,6 @@ def _once(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None:
         if isinstance(record, Span) and "logfire.span_type" not in record.attributes
     }
     return spans if len(spans) == len(records) and "" not in spans else None
-
-
-def _ignore(_: Problem) -> None:
-    """What is missing from one trace is counted over all of them."""
 
 
 def ordered(found: dict[str, Span]) -> tuple[Span, ...]:

@@ -14,11 +14,11 @@ from itertools import takewhile
 import msgspec
 
 from karat.schema import Problem, Span, Trace
+from karat.schema.listeners import Report, nobody
 from karat.traces.assemble import spans_of, whole
 from karat.traces.conventions import to_traces
 from karat.traces.formats import LogRecord, Record
 from karat.traces.formats.otlp import Records
-from karat.traces.source import Report
 from karat.traces.spill import Slot, Spill
 from karat.traces.stream import Chunk, Place, Stream, again
 
@@ -116,7 +116,7 @@ class Collector:
         """Bytes of input whose spans are held: none while traces come in one piece, and more each
         time that one does not. What is held for long is no longer in the processor's caches."""
         self.made = Collected()
-        self.progress: Callable[[int], None] = lambda _seen: None
+        self.progress: Callable[[int], None] = nobody
         """Told now and then how many bytes were seen."""
         self.told = 0
 

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from karat.errors import FormatError, KaratError, UsageError
 from karat.memory import collector_paused
 from karat.schema import Problem, Trace
+from karat.schema.listeners import Progress, Report, nobody
 from karat.traces.collect import KEPT, Collected, Collector
 from karat.traces.recordings import Recordings, Shard, in_order
-from karat.traces.source import Report
 from karat.traces.spill import Spill
 from karat.traces.stream import Chunk, divided, whole
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Told how much of how much is done."""
 WORTH_DIVIDING = 64 << 20
 """Bytes from which on several processes are quicker than one."""
 PART = 128 << 20
 """Bytes that a process reads before it tells what it found."""
 _SHOWN = 5
-
-
-def _ignore(_: Problem) -> None:
-    """What is not asked for is not told."""
-
-
-def _quiet(_done: int, _total: int) -> None:
-    """The same of progress."""
 
 
 def read_traces(
@@ -39,7 +28,7 @@ def read_traces(
     report: Report,
     keep_spans: bool = False,
     jobs: int = 1,
-    progress: Progress = _quiet,
+    progress: Progress = nobody,
 ) -> Iterator[Trace]:
     """What the agent did in each session, by all files together, in the order of time."""
     with open_traces(
@@ -54,7 +43,7 @@ def open_traces(
     report: Report,
     keep_spans: bool = False,
     jobs: int = 1,
-    progress: Progress = _quiet,
+    progress: Progress = nobody,
 ) -> Recordings:
     """Read all files as one input, with several processes if that is quicker.
 
@@ -78,7 +67,7 @@ def open_traces(
 
 
 def shards(
-    paths: Sequence[Path], jobs: int, *, report: Report = _ignore, progress: Progress = _quiet
+    paths: Sequence[Path], jobs: int, *, report: Report = nobody, progress: Progress = nobody
 ) -> list[Shard]:
     """All sessions in lots that processes can read with `read_shard`, until this process ends."""
     recordings = open_traces(paths, report=report, jobs=jobs, progress=progress)

@@ -22,12 +22,12 @@ import msgspec
 
 from karat.errors import FormatError, InputError
 from karat.schema import Json, Problem
+from karat.schema.listeners import Report
 from karat.traces.lenient import BrokenError, DeepError, lenient
 
 MAX_VALUE = 512 * 1024 * 1024
 """The largest JSON value that is read, in bytes after decompression."""
 
-Report: TypeAlias = Callable[[Problem], None]
 T = TypeVar("T")
 
 _HEAD = 4096

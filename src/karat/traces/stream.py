@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.schema import Json
+from karat.schema.listeners import Report, nobody
 from karat.traces.formats import Record, otlp, read_batches
-from karat.traces.source import Report, is_plain, values, values_in
+from karat.traces.source import is_plain, values, values_in
 
 _BLOCK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
@@ -136,4 +137,4 @@ class _Lines:
 def again(place: Place, path: str) -> Iterator[Record]:
     """The records of one place, as they were read before."""
     chunk = Chunk(place.file, path, place.start, place.end)
-    return chain.from_iterable(Stream(chunk, lambda _: None).batches())
+    return chain.from_iterable(Stream(chunk, nobody).batches())
