@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import OutputError
-from karat.files import replace
+from karat.errors import InputError, OutputError
+from karat.files import check_regular, replace
 
 
 def test_a_file_is_replaced_as_a_whole_and_keeps_its_permissions(tmp_path: Path):
@@ -58,3 +58,25 @@ def test_a_dash_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(OutputError, match="'-' is no file"):
         replace(Path("-"), b"new")
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("missing.json", "missing.json: no such file", None),
+        ("a.json/b", "a.json/b: no such file", None),
+        ("-", "-: no such file", "standard input is not read: save it to a file first"),
+        ("folder", "folder: a directory, not a file", "name the files in it: folder/*"),
+        ("pipe", "pipe: not a regular file", "save it to a file first"),
+    ],
+)
+def test_what_is_no_file_is_refused_with_what_it_is(
+    name: str, message: str, hint: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("a.json").touch()
+    Path("folder").mkdir()
+    os.mkfifo("pipe")
+    with pytest.raises(InputError) as caught:
+        check_regular(Path(name))
+    assert (str(caught.value), caught.value.hint) == (message, hint)

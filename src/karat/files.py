@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all."""
+"""Files that are there completely or not at all, and files that are none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,25 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from karat.errors import OutputError
+from karat.errors import InputError, OutputError
+
+
+def check_regular(path: Path) -> None:
+    """Refuse to read what is no file, or could block."""
+    where = str(path)
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError) as error:
+        hint = "standard input is not read: save it to a file first" if path.name == "-" else None
+        raise InputError("no such file", where=where, hint=hint) from error
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise InputError(message, where=where) from error
+    if stat.S_ISDIR(mode):
+        hint = f"name the files in it: {path}/*"
+        raise InputError("a directory, not a file", where=where, hint=hint)
+    if not stat.S_ISREG(mode):
+        raise InputError("not a regular file", where=where, hint="save it to a file first")
 
 
 def replace(path: Path, data: bytes) -> None:

@@ -19,6 +19,7 @@ from typing import IO, Literal, NamedTuple, TypeAlias, cast
 import msgspec
 
 from karat.errors import FormatError, InputError, UnknownFormatError
+from karat.files import check_regular
 from karat.memory import collector_paused
 from karat.schema import Json
 
@@ -76,7 +77,7 @@ class Source:
 
 def open_source(path: Path) -> Source:
     """Find out which container a file is; a document is decoded on the way."""
-    _check_regular(path)
+    check_regular(path)
     with _opened(path) as file:
         head = file.read(_HEAD)
         _check_text(path, head)
@@ -159,23 +160,6 @@ def _unwrapped(document: Json, *, where: str) -> Json:
         if isinstance(document, str):
             document = decode(document.encode("utf-8", "surrogatepass"), where=where)
     return document
-
-
-def _check_regular(path: Path) -> None:
-    try:
-        if path.is_dir():
-            hint = f"name the files in it: {path}/*"
-            raise InputError("a directory, not a file", where=str(path), hint=hint)
-        if not path.exists():
-            hint = "standard input is not read: save it to a file first"
-            raise InputError(
-                "no such file", where=str(path), hint=hint if path.name == "-" else None
-            )
-        if not path.is_file():
-            hint = "save it to a file first"
-            raise InputError("not a regular file", where=str(path), hint=hint)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(path)) from error
 
 
 def _check_text(path: Path, head: bytes) -> None:

@@ -12,7 +12,6 @@ import csv
 import gzip
 import io
 import re
-import stat
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 
 from karat.errors import FormatError, InputError
+from karat.files import check_regular
 from karat.schema import Json, Problem
 from karat.schema.listeners import Report
 from karat.traces.lenient import BrokenError, DeepError, lenient
@@ -107,20 +107,12 @@ def is_plain(path: Path) -> bool:
 
 def _opened(path: Path) -> _File:
     """The file, decompressed if it is compressed; refuses what could block or is no file."""
+    check_regular(path)
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            hint = f"name the files in it: {path}/*"
-            raise InputError("a directory, not a file", where=str(path), hint=hint)
-        if not stat.S_ISREG(mode):
-            raise InputError("not a regular file", where=str(path), hint="save it to a file first")
         file = path.open("rb")
-    except FileNotFoundError as error:
-        hint = "standard input is not read: save it to a file first" if path.name == "-" else None
-        raise InputError("no such file", where=str(path), hint=hint) from error
-    except (OSError, ValueError) as error:
-        why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise InputError(f"cannot be opened: {why}", where=str(path)) from error
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise InputError(message, where=str(path)) from error
     magic = file.read(2)
     file.seek(0)
     return _Unzipped(file) if magic == b"\x1f\x8b" else file
