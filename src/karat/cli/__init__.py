@@ -136,10 +136,7 @@ def _coloured() -> bool | None:
 def show_error(error: KaratError) -> None:
     """The error, a blank line, then the hint, on stderr. What it quotes may come from a file."""
     printable = import_module("karat.report.text").printable
-    word, hint = (
-        click.style("error:", fg="red", bold=True),
-        click.style("hint:", fg="cyan", bold=True),
-    )
-    click.echo(f"{word} {printable(str(error))}", err=True, color=_coloured())
+    shown = [f"{click.style('error:', fg='red', bold=True)} {printable(str(error))}"]
     if error.hint:
-        click.echo(f"\n{hint} {printable(error.hint)}", err=True, color=_coloured())
+        shown.append(f"{click.style('hint:', fg='cyan', bold=True)} {printable(error.hint)}")
+    click.echo("\n\n".join(shown), err=True, color=_coloured())

@@ -8,14 +8,13 @@ from pathlib import Path
 import click
 
 from karat import api
+from karat.cli.arguments import FILE
 from karat.cli.judging import judge_options
 from karat.cli.output import emit, output_options, progress_line, show_problem
 from karat.errors import KaratError
 from karat.report import calibration as report
 from karat.report import render
 from karat.schema import Calibration, Problem
-
-FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()

@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 
 from karat import api
+from karat.cli.arguments import FILE
 from karat.cli.output import emit, output_options, show_problem
 from karat.report import comparison as report
 from karat.report import gate as gate_report
 from karat.report import render
 from karat.report.html.page import page
 
-FILE = click.Path(readable=False, path_type=Path)
 _margin = click.option(
     "--margin",
     "margins",

@@ -10,18 +10,16 @@ import click
 
 from karat import api
 from karat.cli import show_error
+from karat.cli.arguments import FILE, from_format
 from karat.cli.output import emit, output_options
 from karat.errors import LossError
 from karat.report import render, text
 from karat.schema import Conversion
 
-FILE = click.Path(readable=False, path_type=Path)
-_from = click.option("--from", "name", help="Format of the file, if it is not to be recognised.")
-
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=FILE)
-@_from
+@from_format
 @click.option("--agent", "agents", multiple=True, help="An agent that exists. Give it for each.")
 @click.option("--catalogue", type=FILE, help="Catalogue of the scenarios that exist.")
 @output_options()
@@ -47,7 +45,7 @@ def validate(
 
 @click.command()
 @click.argument("file", type=FILE)
-@_from
+@from_format
 @output_options()
 def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
     """Summarise a dataset: cases, tags, context, turns, tools, agents, format."""
@@ -60,7 +58,7 @@ def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
 @click.argument("dst", type=FILE)
 @click.option("--tag", "tags", multiple=True, help="Keep cases with this tag; of several, all.")
 @click.option("--where", help="Keep cases for which an expression over their fields holds.")
-@_from
+@from_format
 @output_options()
 def subset(
     src: Path,
@@ -88,7 +86,7 @@ def subset(
 @click.argument("src", type=FILE)
 @click.argument("dst", type=FILE)
 @click.option("--to", required=True, help="Format to convert to.")
-@_from
+@from_format
 @click.option("--drop", is_flag=True, help="Do not carry along what DST has no place for.")
 @click.option("--strict", is_flag=True, help="Write nothing and exit 1 if anything is lost.")
 @output_options()

@@ -9,11 +9,11 @@ import click
 import msgspec
 
 from karat import api
+from karat.cli.arguments import FILE
 from karat.cli.output import emit, output_options, pairs
 from karat.report import history, render
 from karat.report.forms import RUN_FORMS, run_forms
 
-FILE = click.Path(readable=False, path_type=Path)
 _store = click.option("--store", metavar="PATH|URL", help="The store, if not .karat/karat.db.")
 
 

@@ -10,12 +10,11 @@ from typing import get_args
 import click
 
 from karat import api
+from karat.cli.arguments import FILE
 from karat.cli.output import emit, output_options
 from karat.report import lint as report
 from karat.report import render
 from karat.schema import DatasetUse, LintedFile
-
-FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from karat import api
+from karat.cli.arguments import FILE
 from karat.cli.judging import judge_options
 from karat.cli.output import emit, output_options, pairs, progress_line, show_problem
 from karat.errors import KaratError
@@ -17,8 +18,6 @@ from karat.report.forms import RUN_FORMS, run_forms
 from karat.report.judging import estimate_text
 from karat.schema import Problem, Run, Trace
 from karat.schema.history import KeptRun
-
-FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()

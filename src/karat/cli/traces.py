@@ -8,11 +8,10 @@ from typing import Literal
 import click
 
 from karat import api
+from karat.cli.arguments import FILE
 from karat.cli.output import emit, output_options, progress_line
 from karat.report import render
 from karat.report import traces as report
-
-FILE = click.Path(readable=False, path_type=Path)
 
 
 @click.command()

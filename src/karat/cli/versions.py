@@ -11,13 +11,13 @@ import click
 
 from karat import api
 from karat.cli import show_error
+from karat.cli.arguments import FILE, from_format
 from karat.cli.output import emit, output_options
 from karat.errors import RefusedError, UsageError
 from karat.report import render
 from karat.report import versions as text
 from karat.schema import Bump, ReviewStatus
 
-FILE = click.Path(readable=False, path_type=Path)
 _registry = click.option(
     "--registry",
     type=FILE,
@@ -25,7 +25,6 @@ _registry = click.option(
     show_default=True,
     help="Folder of the releases.",
 )
-_from = click.option("--from", "name", help="Format of the file, if it is not to be recognised.")
 _date = click.option("--date", help="Day or time of it, instead of now.")
 
 
@@ -66,7 +65,7 @@ def diff(
 @click.option("--note", "notes", multiple=True, help="A line for the changelog.")
 @click.option("--require-approved", is_flag=True, help="Refuse if a case is not approved.")
 @_date
-@_from
+@from_format
 @_registry
 @output_options()
 def release(
@@ -175,7 +174,7 @@ def checkout(
 @click.option("--all", "everything", is_flag=True, help="Set it for all cases.")
 @click.option("--by", help="Who reviewed them.")
 @_date
-@_from
+@from_format
 @output_options()
 def review(
     file: Path,
