@@ -80,7 +80,7 @@ def test_what_goes_into_a_pipe_is_utf8_in_every_locale(monkeypatch: pytest.Monke
 
 
 def test_a_file_name_that_is_no_text_is_refused():
-    done = karat(os.fsdecode(b"show"), os.fsdecode(b"\xff.csv"))
+    done = karat("show", os.fsdecode(b"\xff.csv"))
     assert (done.returncode, done.stderr.splitlines()[0]) == (
         2,
         r"error: '\udcff.csv' is not UTF-8",

@@ -145,7 +145,9 @@ def test_a_time_that_is_none_is_an_error(recording: Path, tmp_path: Path):
     assert str(result.exception) == "'yesterday' is no time"
 
 
-@pytest.mark.parametrize("command", [("traces",), ("run", "--no-store")])
+@pytest.mark.parametrize(
+    "command", [("traces",), ("run", "--no-store"), ("run", "--no-store", "--dry-run")]
+)
 def test_golden_data_in_place_of_recordings_is_called_by_its_name(
     tmp_path: Path, command: tuple[str, ...]
 ):

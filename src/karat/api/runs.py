@@ -92,20 +92,11 @@ def run(
     work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
     journal = Journal(_journal_path(paths, dataset, work), resume=resume)
     try:
-        with expecting_recordings(paths):
-            batches = (
-                _trace_batches(paths, processes, report, reading)
-                if paths
-                else _row_batches(dataset)
-            )
-            done = execute(
-                work,
-                batches,
-                jobs=processes,
-                journal=journal,
-                progress=progress,
-                patience=0.0 if jobs else _PATIENCE,
-            )
+        batches = _batches(paths, dataset, processes, report, reading)
+        patience = 0.0 if jobs else _PATIENCE
+        done = execute(
+            work, batches, jobs=processes, journal=journal, progress=progress, patience=patience
+        )
     except KeyboardInterrupt as error:
         journal.flush()
         raise _stopped(journal) from error
@@ -135,8 +126,7 @@ def estimate(
     panel = Panel(judge, answers, dry=True)
     plan = make_plan(several(metrics) or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
     work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
-    batches = _trace_batches(paths, 1, report) if paths else _row_batches(dataset)
-    return Estimate(count(work, batches).spending)
+    return Estimate(count(work, _batches(paths, dataset, 1, report)).spending)
 
 
 class _File(NamedTuple):
@@ -204,13 +194,18 @@ def make_plan(
     return Plan(uses=tuple(uses), profiles=by_case, profile=given)
 
 
-def _trace_batches(
+def _batches(
     paths: Sequence[Path],
+    dataset: Dataset | None,
     jobs: int,
     report: Report,
-    progress: Progress = nobody,
+    reading: Progress = nobody,
 ) -> list[Batch]:
-    found = shards(paths, jobs, report=report, progress=progress)
+    """The traces in files; without files, the recordings that the golden data carries."""
+    if not paths:
+        return _row_batches(dataset)
+    with expecting_recordings(paths):
+        found = shards(paths, jobs, report=report, progress=reading)
     return [partial(read_shard, shard) for shard in found]
 
 
