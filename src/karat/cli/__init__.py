@@ -76,8 +76,8 @@ def _unknown(name: str) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(name, _COMMANDS, n=1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
-    return f"No such command {name!r}.{meant}"
+    meant = f", did you mean {close[0]!r}?" if close else ""
+    return f"No such command {name!r}{meant}"
 
 
 @click.group(
@@ -99,7 +99,11 @@ def main() -> None:
     _write_utf8()
     try:
         _check_names(sys.argv)
-        karat(prog_name="karat", color=_coloured())
+        sys.exit(karat(prog_name="karat", color=_coloured(), standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+    except click.ClickException as error:
+        show_error(_reworded(error))
     except KaratError as error:
         show_error(error)
     except OSError as error:
@@ -133,6 +137,23 @@ def _check_names(args: list[str]) -> None:
 def _coloured() -> bool | None:
     """Not if the user wants none, see https://no-color.org; otherwise the terminal decides."""
     return False if os.environ.get("NO_COLOR") else None
+
+
+_ELSEWHERE = {"--eval-set": "--golden", "--dataset": "--golden", "--metrics": "--metric"}
+"""Options of other tools, and what they are called here."""
+
+
+def _reworded(error: click.ClickException) -> UsageError:
+    """What click finds wrong with a command, said as everything else is said."""
+    text = error.format_message().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"`{context.command_path} --help` tells what it takes" if context else None
+    if isinstance(error, click.NoSuchOption):
+        text = f"no such option {error.option_name}"
+        known = _ELSEWHERE.get(error.option_name)
+        near = [known] if known else sorted(error.possibilities or ())
+        hint = f"did you mean {' or '.join(near)}?" if near else hint
+    return UsageError(text[:1].lower() + text[1:], hint=hint)
 
 
 def show_error(error: KaratError) -> None:
