@@ -251,3 +251,18 @@ def test_a_run_that_was_edited_is_refused(command: str):
     error = call(command, "edited.json", *rules).exception
     assert isinstance(error, InputError)
     assert "its numbers are those of" in error.message
+
+
+def test_a_verdict_that_was_edited_is_refused():
+    text = Path("regressed.json").read_text()
+    Path("edited.json").write_text(text.replace('"verdict": "failed"', '"verdict": "passed"'))
+    error = call("compare", "regressed.json", "edited.json").exception
+    assert "the verdict is 'passed', that of the cases is 'failed'" in str(error)
+
+
+def test_a_summary_that_was_edited_is_refused():
+    run = json.loads(Path("regressed.json").read_text())
+    run["summary"]["cases"]["failed"] = 0
+    Path("edited.json").write_text(json.dumps(run))
+    error = call("report", "edited.json").exception
+    assert "the summary is not that of the cases" in str(error)

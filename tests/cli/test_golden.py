@@ -129,7 +129,7 @@ def test_an_unknown_format_is_an_error_that_lists_the_formats(golden: Path):
 def test_a_misspelt_command_suggests_the_right_one():
     result = run("valdate")
     assert result.exit_code == 2
-    assert "Did you mean 'validate'?" in result.stderr
+    assert "did you mean 'validate'?" in result.stderr
 
 
 def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tmp_path: Path):

@@ -45,8 +45,27 @@ def test_an_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
     assert "adk: an object with `eval_set_id` and `eval_cases`" in done.stderr
 
 
-def test_bad_usage_is_exit_code_2():
-    assert karat("convert", "only-one-file").returncode == 2
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("run", "--eval-set", "x"), "no such option --eval-set\n\nhint: did you mean --golden?"),
+        (("run", "--goldn", "x"), "no such option --goldn\n\nhint: did you mean --golden?"),
+        (
+            ("traces",),
+            "missing argument 'FILES...'\n\nhint: `karat traces --help` tells what it takes",
+        ),
+        (("convert", "a", "b", "--to"), "option '--to' requires an argument"),
+    ],
+)
+def test_bad_usage_is_told_as_every_error_is(args: tuple[str, ...], told: str):
+    done = karat(*args)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {told}\n")
+
+
+def test_no_command_at_all_is_told_what_there_is():
+    done = karat()
+    assert done.returncode == 2
+    assert "Commands:" in done.stderr
 
 
 def test_version():

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from karat.metrics.matching import ExactMatch
+from karat.metrics.metric import Metric
+from karat.metrics.overlap import RougeL
 from karat.metrics.response_match import ResponseMatch, rouge_1
 from karat.schema import Case, Score, Trace, Turn, Unscored
 
@@ -66,4 +69,16 @@ def test_response_that_was_not_recorded_is_unscored_but_an_empty_one_is_zero():
     )
     assert ResponseMatch().score(case("a"), trace("")) == Score(
         value=0.0, turns=(0.0,), reason="the response is empty"
+    )
+
+
+@pytest.mark.parametrize("metric", [ResponseMatch(), RougeL(), ExactMatch()])
+def test_an_agent_that_failed_before_it_answered_scores_zero_in_that_turn(metric: Metric):
+    failed = Turn(user="hi", error="the model is overloaded")
+    made = Trace(id="t", turns=(Turn(user="hi", response="a b"), failed))
+    score = metric.score(case("a b", "c d"), made)
+    assert isinstance(score, Score)
+    assert (score.turns, score.reason) == (
+        (1.0, 0.0),
+        "turn 2: no response: the model is overloaded",
     )

@@ -17,6 +17,7 @@ from karat.schema import (
     MetricSummary,
     RunSummary,
     Status,
+    Verdict,
 )
 
 Values = list[tuple[str, float]]
@@ -51,6 +52,14 @@ def summarise(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> RunSu
         composite=whole.composite(),
         modes=modes.compare(),
     )
+
+
+def verdict(summary: RunSummary) -> Verdict:
+    """Failed if a case failed; without a verdict on every case there is none on the whole."""
+    counts = summary.cases
+    if counts.failed:
+        return "failed"
+    return "passed" if counts.passed and counts.passed == counts.total else "inconclusive"
 
 
 def _keys(case: Case) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from karat.analysis.summary import summarise, verdict
 from karat.api.keeping import check_labels, store_place
 from karat.errors import InputError, UsageError
 from karat.files import replacing
@@ -23,6 +24,7 @@ from karat.store.runs import read
 from karat.store.transfer import lines, take
 from karat.store.verify import verify
 
+_AS_WRITTEN = "take the file as Karat wrote it"
 _LIMIT = 20
 _TREND = 30
 _AGE = re.compile(r"(\d{1,5})([hdw])")
@@ -33,7 +35,7 @@ def find_run(name: str, *, store: str | None = None) -> Run:
     """The run in a file that `karat run --format json -o FILE` wrote; or a run in the store, by
     its id or the beginning of it, `latest`, `latest:DATASET`, `branch:NAME` or `release`."""
     if _is_path(name):
-        return of_json(_file(Path(name)), name).run
+        return _genuine(_file(Path(name)), name)
     return decoded(find_document(name, store=store), name)
 
 
@@ -41,10 +43,23 @@ def find_document(name: str, *, store: str | None = None) -> bytes:
     """The same as the JSON that was written, byte by byte but for white space."""
     if _is_path(name):
         data = _file(Path(name))
-        of_json(data, name)  # a number that somebody changed is an error here as well
+        _genuine(data, name)
         return data
     with _opened(store) as database:
         return read(database, find(database, name))
+
+
+def _genuine(data: bytes, where: str) -> Run:
+    """The run in a file, in which nobody has changed a number: neither one that its id was made
+    from, nor one that follows from those."""
+    run = of_json(data, where).run
+    said, counted = run.summary, summarise(run.cases, {})
+    if (said.cases, said.metrics) != (counted.cases, counted.metrics):
+        raise InputError("the summary is not that of the cases", where=where, hint=_AS_WRITTEN)
+    if not run.stopped and run.verdict != verdict(counted):
+        message = f"the verdict is {run.verdict!r}, that of the cases is {verdict(counted)!r}"
+        raise InputError(message, where=where, hint=_AS_WRITTEN)
+    return run
 
 
 def _is_path(name: str) -> bool:

@@ -32,13 +32,18 @@ def golden_data(golden: PathName | Dataset) -> Dataset:
     """Golden data to score against: in memory already, or in a file. Results name cases by their
     ids, so that two cases of one id would be taken for one; two recordings of a case may be."""
     dataset = golden if isinstance(golden, Dataset) else load(golden)
+    check_ids(dataset)
+    return dataset
+
+
+def check_ids(dataset: Dataset) -> None:
+    """Refuse golden data of which two cases have one id."""
     seen: set[str] = set()
     for case in dataset.cases:
         if case.id in seen and not case.recording:
             hint = "give each case an id of its own; `karat validate` names the places"
             raise UsageError(f"{dataset.name} has the case {case.id!r} twice", hint=hint)
         seen.add(case.id)
-    return dataset
 
 
 def load(path: PathName, *, format: str | None = None) -> Dataset:

@@ -12,7 +12,7 @@ import msgspec
 
 from karat import plugins
 from karat.api.golden import save
-from karat.api.loading import PathName, load
+from karat.api.loading import PathName, check_ids, load
 from karat.api.references import REGISTRY, load_release, own_file
 from karat.api.registry import compare, format_name, moment
 from karat.datasets import write as writing
@@ -60,6 +60,7 @@ def release(
     changed since the last release of a dataset of this name; a lower one is refused."""
     file, root = own_file(path), Path(registry)
     dataset = load(file, format=format)
+    _refuse_useless(dataset)
     with locked(root):
         shelf = Registry(root).shelf(dataset.name)
         since = _since(shelf, dataset)
@@ -135,6 +136,13 @@ def _version(since: _Since | None, dataset: Dataset, bump: Bump | None, version:
 def _previous(since: _Since | None) -> Previous | None:
     last = since.last.record if since else None
     return Previous(version=last.version, seal=last.seal) if last else None
+
+
+def _refuse_useless(dataset: Dataset) -> None:
+    """What no run can be made with must not be frozen."""
+    if not dataset.cases:
+        raise RefusedError(f"{dataset.name} has no cases to release")
+    check_ids(dataset)
 
 
 def _refuse_drafts(dataset: Dataset, since: _Since | None) -> None:

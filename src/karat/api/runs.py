@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from karat.analysis.summary import summarise
+from karat.analysis.summary import summarise, verdict
 from karat.api.clock import now
 from karat.api.cores import cores
 from karat.api.judging import Panel, made_metric
@@ -35,9 +35,7 @@ from karat.schema import (
     MetricUse,
     Run,
     RunDataset,
-    RunSummary,
     Unmatched,
-    Verdict,
 )
 from karat.schema.digest import dataset_digest, expectation_digest, run_id
 from karat.schema.listeners import Progress, Report, nobody
@@ -274,7 +272,7 @@ def make_run(
     return Run(
         id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
         created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
-        verdict=_verdict(summary),
+        verdict=verdict(summary),
         dataset=dataset,
         metrics=metrics,
         cases=results,
@@ -303,11 +301,3 @@ def passed(made: Run, *, allow_unscored: bool = False) -> bool:
         and not counts.failed
         and not counts.errors
     )
-
-
-def _verdict(summary: RunSummary) -> Verdict:
-    """Failed if a case failed; without a verdict on every case there is none on the whole."""
-    counts = summary.cases
-    if counts.failed:
-        return "failed"
-    return "passed" if counts.passed and counts.passed == counts.total else "inconclusive"

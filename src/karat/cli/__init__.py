@@ -14,7 +14,7 @@ import click
 
 from karat import __version__
 from karat.errors import KaratError, StoppedError, UsageError
-from karat.spelling import nearest
+from karat.spelling import meant
 
 _COMMANDS = {
     "demo": ("demo", "Tell the whole story on bundled data, offline."),
@@ -74,8 +74,8 @@ class _Commands(click.Group):
 
 
 def _unknown(name: str) -> str:
-    near = nearest(name, _COMMANDS)
-    return f"No such command {name!r}." + (f" Did you mean {near!r}?" if near else "")
+    hint = meant(name, _COMMANDS)
+    return f"No such command {name!r}" + (f", {hint}" if hint else "")
 
 
 @click.group(
@@ -97,7 +97,11 @@ def main() -> None:
     _write_utf8()
     try:
         _check_names(sys.argv)
-        karat(prog_name="karat", color=_coloured())
+        sys.exit(karat(prog_name="karat", color=_coloured(), standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+    except click.ClickException as error:
+        show_error(_reworded(error))
     except KaratError as error:
         show_error(error)
     except OSError as error:
@@ -131,6 +135,23 @@ def _check_names(args: list[str]) -> None:
 def _coloured() -> bool | None:
     """Not if the user wants none, see https://no-color.org; otherwise the terminal decides."""
     return False if os.environ.get("NO_COLOR") else None
+
+
+_ELSEWHERE = {"--eval-set": "--golden", "--dataset": "--golden", "--metrics": "--metric"}
+"""Options of other tools, and what they are called here."""
+
+
+def _reworded(error: click.ClickException) -> UsageError:
+    """What click finds wrong with a command, said as everything else is said."""
+    text = error.format_message().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"`{context.command_path} --help` tells what it takes" if context else None
+    if isinstance(error, click.NoSuchOption):
+        text = f"no such option {error.option_name}"
+        known = _ELSEWHERE.get(error.option_name)
+        near = [known] if known else sorted(error.possibilities or ())
+        hint = f"did you mean {' or '.join(near)}?" if near else hint
+    return UsageError(text[:1].lower() + text[1:], hint=hint)
 
 
 def show_error(error: KaratError) -> None:

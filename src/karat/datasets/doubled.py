@@ -6,7 +6,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from karat.schema import Problem
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
 
 
 class _Places(list[str]):
@@ -15,6 +20,8 @@ class _Places(list[str]):
 
 def doubled(data: bytes) -> Iterator[Problem]:
     """An error for each such key, at its path, in a text that is known to be JSON."""
+    if _is_whole(data):
+        return
     try:
         found = json.loads(data, object_pairs_hook=_object, parse_int=_number, parse_float=_number)
     except (ValueError, RecursionError):
@@ -25,6 +32,14 @@ def doubled(data: bytes) -> Iterator[Problem]:
             message="the key is there twice",
             hint="remove one of them; only the last one counts",
         )
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether nothing is lost by decoding; that is quick to find out, and mostly the case."""
+    try:
+        return _encode(_decode(data)) == msgspec.json.format(data, indent=-1)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def _number(_text: str) -> None:

@@ -22,7 +22,7 @@ class ExactMatch(Metric):
     """
 
     name: ClassVar[str] = "exact_match"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 

@@ -34,7 +34,7 @@ class RougeL(Metric):
     """
 
     name: ClassVar[str] = "rouge_l"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.5
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -51,7 +51,7 @@ class Bleu(Metric):
     """
 
     name: ClassVar[str] = "bleu"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.3
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -68,7 +68,7 @@ class Chrf(Metric):
     """
 
     name: ClassVar[str] = "chrf"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.5
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from karat.metrics.metric import Metric
 from karat.metrics.needs import Need
 from karat.metrics.pairs import Pair, per_turn
+from karat.metrics.texts import unanswered
 from karat.metrics.tokens import tokens
 from karat.schema import Case, Score, Trace, Unscored
 
@@ -19,12 +20,13 @@ class ResponseMatch(Metric):
 
     The F-measure of clipped unigram overlap: P = hits / words of the response, R = hits / words
     of the reference, F = 2PR / (P + R), per turn, then the mean. The number is ADK's, bit for
-    bit. Unlike there, a turn without an expected response is left out, and missing or extra
-    turns score 0 instead of stopping the evaluation.
+    bit. Unlike there, a turn without an expected response is left out, as is one whose response
+    was not recorded, unless the agent is known to have failed in it; missing or extra turns score
+    0 instead of stopping the evaluation.
     """
 
     name: ClassVar[str] = "response_match_score"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -45,7 +47,7 @@ def _rate(pair: Pair) -> Score | Unscored:
     if pair.golden.response is None:
         return Unscored(reason="the turn expects no response")
     if pair.actual.response is None:
-        return Unscored(reason="the response was not recorded")
+        return unanswered(pair.actual)
     return _overlap(pair.golden.response, pair.actual.response)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from karat.metrics.pairs import Pair, per_turn
-from karat.schema import Case, Score, Trace, Unscored
+from karat.schema import Case, Score, Trace, Turn, Unscored
 
 
 class Answer(NamedTuple):
@@ -36,13 +36,20 @@ def of_answers(
     return per_turn(case, trace, lambda pair: _answered(case, pair, rate))
 
 
+def unanswered(turn: Turn) -> Score | Unscored:
+    """A turn without a response: an agent that is known to have failed has answered nothing."""
+    if turn.error is not None:
+        return Score(value=0.0, reason=f"no response: {turn.error}")
+    return Unscored(reason="the response was not recorded")
+
+
 def _rated(pair: Pair, rate: Callable[[str, str], Score]) -> Score | Unscored:
     if pair.golden is None or pair.golden.response is None:
         return Unscored(reason="the turn expects no response")
     if pair.actual is None:
         return Score(value=0.0, reason="the turn is missing")
     if pair.actual.response is None:
-        return Unscored(reason="the response was not recorded")
+        return unanswered(pair.actual)
     return rate(pair.golden.response, pair.actual.response)
 
 

@@ -151,20 +151,16 @@ def turn_of(invocation: Json) -> Turn:
     if said is not None:
         dialogue.user(said)
     _tell_steps(dialogue, folded(table(held.get("intermediatedata"))))
-    final = _answer(held.get("finalresponse"))
+    final = text_of(held.get("finalresponse"))
     if final is None:
         dialogue.leave_unanswered()
     elif final != dialogue.last:
         dialogue.say("", final)
     turn = _timed(next(iter(dialogue.turns()), Turn(tool_calls=())), held)
+    if final is None and held:  # an evaluation records all that was answered: it was nothing
+        turn = msgspec.structs.replace(turn, response="")
     app = folded(table(held.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
-
-
-def _answer(content: Json) -> str | None:
-    """A response that is there and says nothing aloud is empty, not unrecorded."""
-    said = text_of(content)
-    return "" if said is None and parts_of(content) else said
 
 
 def _tell_steps(dialogue: Dialogue, data: dict[str, Json]) -> None:

@@ -174,7 +174,7 @@ def test_the_older_intermediate_data_tell_too():
         )
     )
     (turn,) = found.turns
-    assert (turn.response, [m.text for m in turn.messages]) == (None, ["One moment."])
+    assert (turn.response, [m.text for m in turn.messages]) == ("", ["One moment."])
     assert [(c.name, c.args) for c in turn.tool_calls or ()] == [("find_order", None)]
     assert [(r.name, r.error) for r in turn.tool_results] == [("find_order", "no such order")]
 
@@ -190,8 +190,11 @@ def test_absent_arguments_are_not_empty_ones(written: dict[str, Json], args: Jso
     assert found.turns[0].tool_calls == (ToolCall(name="list_orders", args=args),)
 
 
-def test_a_response_without_text_is_empty_and_not_unrecorded():
-    final: Json = {"parts": [{"function_call": {"name": "find_order", "args": {}}}]}
+CALLED: Json = {"parts": [{"function_call": {"name": "find_order", "args": {}}}]}
+
+
+@pytest.mark.parametrize("final", [None, CALLED])
+def test_a_response_without_text_is_empty_and_not_unrecorded(final: Json):
     found = read(history({"user_content": USER["content"], "final_response": final}))
     assert (found.turns[0].response, found.turns[0].tool_calls) == ("", ())
 

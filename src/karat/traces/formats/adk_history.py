@@ -58,8 +58,12 @@ def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
 
 def _measured(turn: Turn, actual: Turn | None) -> Turn:
     """A turn takes as long as was measured; its events tell when they were made, not how long it
-    took."""
-    if actual is None or actual.start is None or actual.end is None or turn.start is None:
+    took, nor that nothing was answered."""
+    if actual is None:
+        return turn
+    if turn.response is None:
+        turn = msgspec.structs.replace(turn, response=actual.response)
+    if actual.start is None or actual.end is None or turn.start is None:
         return turn
     return msgspec.structs.replace(turn, end=turn.start + actual.end - actual.start)
 
