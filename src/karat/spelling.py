@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 
+@lru_cache(maxsize=4096)  # the keys of rows are few, and come again in each row
 def fold(name: str) -> str:
     """A name without the difference between `match_type` and `matchType`."""
     return name.replace("_", "").lower()

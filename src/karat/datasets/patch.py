@@ -18,6 +18,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from karat.schema import Json
+from karat.spelling import fold
 
 Object: TypeAlias = dict[str, Json]
 Patch: TypeAlias = dict[str, Json]
@@ -124,14 +125,10 @@ def _renamed(old: Object, new: Object) -> dict[str, str]:
     spelt: dict[str, list[str]] = {}
     for key in new:
         if key not in old:
-            spelt.setdefault(_folded(key), []).append(key)
-    found = {key: spelt.get(_folded(key), []) for key in old if key not in new}
+            spelt.setdefault(fold(key), []).append(key)
+    found = {key: spelt.get(fold(key), []) for key in old if key not in new}
     rename = {key: names[0] for key, names in found.items() if len(names) == 1}
     return rename if len(set(rename.values())) == len(rename) else {}
-
-
-def _folded(key: str) -> str:
-    return key.replace("_", "").lower()
 
 
 def _diff_arrays(old: list[Json], new: list[Json], atomic: Atomic) -> Patch:

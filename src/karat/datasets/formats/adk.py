@@ -45,6 +45,7 @@ from karat.schema import (
     ToolResult,
     Turn,
 )
+from karat.spelling import fold
 
 
 class _Header(Open):
@@ -94,8 +95,8 @@ def _atomic(key: str, value: Json) -> bool:
     half of the old one beside half of an edited one would be nobody's data."""
     if key == "parts":
         return True
-    folded = key.replace("_", "").lower()
-    return folded == "intermediatedata" and isinstance(value, dict) and _has_events(value)
+    is_way = fold(key) == "intermediatedata"
+    return is_way and isinstance(value, dict) and _has_events(value)
 
 
 def _has_events(value: Object) -> bool:

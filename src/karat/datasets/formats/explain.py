@@ -17,12 +17,13 @@ from karat.datasets.formats.explain_rules import (
     check_row,
 )
 from karat.datasets.formats.reference import all_calls, stated
-from karat.datasets.formats.spelling import folded, respelt
+from karat.datasets.formats.spelling import respelt
 from karat.datasets.lens import Lens
 from karat.datasets.patch import Object
 from karat.datasets.shape import Open, fit
 from karat.datasets.source import Container
 from karat.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
+from karat.spelling import fold
 
 
 class ExpectedCall(Open):
@@ -91,7 +92,7 @@ class Explain:
     shape: type = ExplainRow
 
     def claims(self, sample: Json) -> bool:
-        keys = set(map(folded, sample)) if isinstance(sample, dict) else set[str]()
+        keys = set(map(fold, sample)) if isinstance(sample, dict) else set[str]()
         return {"caseid", "question"} <= keys and "userinputs" not in keys
 
     def items(self, document: Json) -> list[Json]:

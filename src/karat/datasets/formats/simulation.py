@@ -35,7 +35,7 @@ from karat.datasets.formats.simulation_rows import (
     opened,
     to_text,
 )
-from karat.datasets.formats.spelling import folded, respelt
+from karat.datasets.formats.spelling import respelt
 from karat.datasets.lens import Lens
 from karat.datasets.patch import Object, Patch
 from karat.datasets.shape import fit, kind
@@ -53,6 +53,7 @@ from karat.schema import (
     Turn,
     content_id,
 )
+from karat.spelling import fold
 
 _COLUMNS = (
     "eval_id",
@@ -64,7 +65,7 @@ _COLUMNS = (
 )
 _MAPPED = tuple(name for name in _COLUMNS if name not in ("trace_summary", "session_trace"))
 _EXTRACTED = {"statevariables", "toolinteractions", "groundingchunks"}
-_RESERVED = {folded(name) for name in (*_MAPPED, "question_id")}
+_RESERVED = {fold(name) for name in (*_MAPPED, "question_id")}
 
 
 class Simulation:
@@ -207,7 +208,7 @@ def _free(extracted: Json) -> Object:
     """What of the extracted data has no meaning here."""
     if not isinstance(extracted, dict):
         return {}
-    return {name: extracted[name] for name in extracted if folded(name) not in _EXTRACTED}
+    return {name: extracted[name] for name in extracted if fold(name) not in _EXTRACTED}
 
 
 def _read_last(row: SimulationRow, extracted: ExtractedData) -> Turn:
@@ -251,7 +252,7 @@ def _write_case(case: Case) -> Object:
     users = _users(case)
     trace = case.recording or Trace(id=case.id)
     others = {
-        name: value for name, value in trace.attributes.items() if folded(name) not in _RESERVED
+        name: value for name, value in trace.attributes.items() if fold(name) not in _RESERVED
     }
     derived = re.fullmatch(rf"{content_id(*users)}(-\d+)?", case.id)
     case_id = None if derived else case.id

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.datasets.formats.one_way import one_way
-from karat.datasets.formats.spelling import folded
 from karat.datasets.lens import Lens
 from karat.datasets.patch import Object
 from karat.datasets.shape import Open, fit, kind
@@ -27,6 +26,7 @@ from karat.schema import (
     Turn,
     content_id,
 )
+from karat.spelling import fold
 
 
 class ExpectedToolUse(Open):
@@ -70,8 +70,8 @@ class Entry(Query):
 
 _KNOWN = {
     "test": {"name", "data", "initialsession"},
-    "turn": set(map(folded, Query.__struct_fields__)),
-    "tool": set(map(folded, ExpectedToolUse.__struct_fields__)),
+    "turn": set(map(fold, Query.__struct_fields__)),
+    "tool": set(map(fold, ExpectedToolUse.__struct_fields__)),
 }
 
 
@@ -169,7 +169,7 @@ def _unknown_in_turns(turns: Json, path: str) -> Object:
 def _unknown(item: Json, level: str, prefix: str) -> Object:
     if not isinstance(item, dict):
         return {}
-    return {f"{prefix}{key}": item[key] for key in item if folded(key) not in _KNOWN[level]}
+    return {f"{prefix}{key}": item[key] for key in item if fold(key) not in _KNOWN[level]}
 
 
 def _check_named(test: Object) -> Iterator[Problem]:
