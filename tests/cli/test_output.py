@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import sys
 
+import click
 import pytest
 
 from karat.cli import output
+from karat.schema import Problem
 
 
 def test_progress_is_one_line_that_is_gone_in_the_end(
@@ -35,3 +37,15 @@ def test_progress_is_for_terminals(
     with output.progress_line() as line:
         line.of("scoring")(3, 8)
     assert capsys.readouterr().err == ""
+
+
+def test_a_problem_that_comes_up_meanwhile_has_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(output, "PATIENCE", -1)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with output.progress_line() as line:
+        line.of("scoring")(3, 8)
+        line.report(Problem(where="a.json", message="is cut off"))
+    shown = click.unstyle(capsys.readouterr().err.replace("\r\x1b[K", "|"))
+    assert shown == "|scoring 3 of 8|error: a.json: is cut off\n"

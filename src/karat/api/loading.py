@@ -14,11 +14,9 @@ from karat.datasets.read import read
 from karat.errors import UsageError
 from karat.schema import Dataset
 
+One = TypeVar("One")
 PathName = str | PathLike[str]
 _REFERENCE = re.compile(r"[^/\\]+@(latest|[\^~]?v?\d+(\.\d+){0,2})")
-
-
-One = TypeVar("One")
 
 
 def several(given: One | Iterable[One]) -> list[One]:

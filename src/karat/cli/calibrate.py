@@ -89,7 +89,7 @@ def calibrate(
             judge=setup.judge,
             answers=place,
             progress=line.of("judging"),
-            report=show_problem,
+            report=line.report,
         )
     least = min_kappa if min_kappa is not None else setup.gate.min_kappa
     least = api.MIN_KAPPA if least is None else least

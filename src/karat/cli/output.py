@@ -69,6 +69,7 @@ def show_problem(problem: Problem) -> None:
 
 
 PATIENCE = 1.0
+"""Seconds of work that nobody wants to be told of."""
 
 
 class ProgressLine:
@@ -94,8 +95,14 @@ class ProgressLine:
         """The progress of reading, which is told in bytes."""
         return self.of("reading", 10**6, " MB")
 
+    def report(self, problem: Problem) -> None:
+        """A problem, in a line of its own."""
+        self.close()
+        show_problem(problem)
+
     def close(self) -> None:
         if self._shown:
+            self._shown = False
             click.echo("\r\x1b[K", err=True, nl=False)
 
 

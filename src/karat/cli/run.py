@@ -135,7 +135,7 @@ def run(
             answers=place,
             progress=line.of("scoring"),
             reading=line.reading,
-            report=show_problem,
+            report=line.report,
         )
     forms = run_forms(
         made,
