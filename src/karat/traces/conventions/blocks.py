@@ -103,8 +103,15 @@ def spoken(value: dict[str, Json], name: Json) -> Said:
     return said
 
 
+PRINTED_MESSAGES = ("content=", "ChatMessage(")
+"""How messages begin that LangChain or Haystack printed in place of serializing them."""
+
+
 def printed(text: str) -> Said | None:
-    """A message that LangChain printed in place of serializing it."""
+    """A message that was printed."""
+    if text.startswith("ChatMessage("):
+        whole = reprs.haystack_message(text)
+        return None if whole is None else _haystack(whole)
     found = reprs.langchain_message(text)
     if found is None:
         return None
@@ -115,6 +122,21 @@ def printed(text: str) -> Said | None:
         return said
     fill(said, found.content)
     _calls(said, found.calls)
+    return said
+
+
+def _haystack(whole: dict[str, Json]) -> Said:
+    said = Said(role_of(whole.get("role")))
+    content = whole.get("content")
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, dict) and isinstance(origin := part.get("origin"), dict):
+            name, found = origin.get("tool_name"), part.get("result")
+            result = Result(_id(origin.get("id")), _id(name), plain(found), bool(part.get("error")))
+            said.results.append(result)
+        elif isinstance(part, dict) and "tool_name" in part:
+            _call(said, part)
+        elif isinstance(part, dict | str):
+            fill(said, part.get("text") if isinstance(part, dict) else part)
     return said
 
 

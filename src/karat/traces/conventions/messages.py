@@ -11,6 +11,7 @@ from karat.schema import Json
 from karat.traces.conventions import otel_parts
 from karat.traces.conventions.blocks import (
     CALL_TYPES,
+    PRINTED_MESSAGES,
     RESULT_TYPES,
     SILENT_TYPES,
     fill,
@@ -60,6 +61,7 @@ _ANSWERED = (
     "answer",
     "output",
     "outputs",
+    "replies",
     "update",
     "response",
     "result",
@@ -112,7 +114,7 @@ def _collect(value: Json, role: Role, found: list[Said], depth: int) -> None:
     if depth > DEPTH:
         return
     if isinstance(value, str):
-        said = printed(value) if value.startswith("content=") else None
+        said = printed(value) if value.startswith(PRINTED_MESSAGES) else None
         found.append(said or Said(role, value))
     elif isinstance(value, list):
         _collect_list(value, role, found, depth)
