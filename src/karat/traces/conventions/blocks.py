@@ -39,6 +39,7 @@ RESULT_TYPES = frozenset(
         "server_tool_call_response",
         "mcp_tool_result",
         "custom_tool_call_output",
+        "tool_call_output",
         "function_result",
         "web_search_tool_result",
     ]
@@ -211,6 +212,7 @@ def fill(said: Said, content: Json) -> None:
                 said.add(block)
     elif isinstance(content, dict):
         inner = content.get("parts", content.get("content", content.get("message")))
+        inner = content.get("value") if inner is None else inner  # OpenAI's threads
         if inner is None:
             fill_block(said, content)
         else:
@@ -283,6 +285,8 @@ def _calls(said: Said, calls: Json) -> None:
 
 
 def _call(said: Said, call: dict[str, Json]) -> None:
+    if isinstance(inner := call.get("content"), dict):  # Azure's part around a call
+        call = inner
     function = call.get("function")
     body = function if isinstance(function, dict) else call
     name = body.get("name") or body.get("toolName") or body.get("tool_name")
@@ -308,6 +312,8 @@ def _served(value: Json) -> Json:
 
 
 def _result(block: dict[str, Json]) -> Result:
+    if _kind(block) == "tool_call_output" and isinstance(inner := block.get("content"), dict):
+        block = inner
     value = _served(block.get("server_tool_call_response"))
     for key in ("response", "result", "output", "content", "error"):
         if key in block:

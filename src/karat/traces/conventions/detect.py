@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.schema import Json, Span
-from karat.traces.conventions import logfire_agents, nested
+from karat.traces.conventions import azure, logfire_agents, nested
 from karat.traces.conventions.adk import MARKS as ADK_MARKS
 from karat.traces.conventions.adk import Adk
 from karat.traces.conventions.agent_framework import AgentFramework
@@ -79,6 +79,8 @@ _SYSTEMS: dict[object, Convention] = {
     "strands-agents": _STRANDS,
     "microsoft.agent_framework": _FRAMEWORK,
     "autogen": Autogen(),
+    azure.SYSTEM: azure.AzureAgents(),
+    azure.PROVIDER: azure.Foundry(),
     "crewai": _OPENLLMETRY,
 }
 _NAMES = ("agent_run [", "invocation", "call_llm", "invoke_agent ", "execute_tool ")

@@ -15,6 +15,7 @@ _OTEL = (
     "set OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
     "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
 )
+_AZURE = "set AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true"
 _LEAVES = "instrument the model client too, so that each model call gets its own span"
 _SESSION = {
     "adk": "run the agent with a session service, ADK then records the session id",
@@ -40,6 +41,8 @@ _HINTS: dict[str, _Hint] = {
         "AutoGen records no arguments or results; instrument the model client as well",
         _LEAVES,
     ),
+    "azure-agents": _Hint(_AZURE, f"{_AZURE}, and list the run's steps after it", _LEAVES),
+    "azure-foundry": _Hint(_AZURE, _AZURE, _LEAVES),
     "codex": _Hint(
         "set log_user_prompt = true in Codex's [otel] settings, and read its log file too",
         "read Codex's log file beside the spans",
