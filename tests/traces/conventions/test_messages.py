@@ -281,3 +281,11 @@ def test_a_printed_block_of_text_is_the_text():
         "content": "{'annotations': [], 'text': 'six', 'type': 'output_text'}",
     }
     assert messages.read([{"role": "assistant", "parts": [said]}], "assistant")[0].text == "six"
+
+
+def test_a_call_in_the_content_and_beside_it_is_one():
+    block: Json = {"toolUse": {"toolUseId": "c1", "name": "search", "input": {"q": "tides"}}}
+    call: Json = {"name": "search", "arguments": '{"q": "tides"}'}
+    beside: Json = [{"id": "c1", "type": "function", "function": call}]
+    value: Json = [{"role": "assistant", "content": [block], "tool_calls": beside}]
+    assert [one.calls for one in messages.read(value, "assistant")] == [[CALL]]

@@ -293,7 +293,10 @@ def _call(said: Said, call: dict[str, Json]) -> None:
     if not isinstance(name, str):
         return
     found = call.get("call_id") or call.get("id") or call.get("toolCallId") or call.get("toolUseId")
-    said.calls.append(Call(name, arguments(body), _id(found or call.get("tool_call_id"))))
+    key = _id(found or call.get("tool_call_id"))
+    # Bedrock's and Anthropic's calls are recorded in the content and beside it.
+    if key is None or not any(one.id == key and one.name == name for one in said.calls):
+        said.calls.append(Call(name, arguments(body), key))
 
 
 def arguments(body: dict[str, Json]) -> Json:

@@ -113,7 +113,12 @@ class GenAi(Convention):
         "gen_ai.tool.args",
         "tool_arguments",  # pydantic-ai's, also where its scope is lost
     )
-    tool_results: ClassVar = ("gen_ai.tool.call.result", "gen_ai.tool.result", "tool_response")
+    tool_results: ClassVar = (
+        "gen_ai.tool.call.result",
+        "gen_ai.tool.result",
+        "tool_response",
+        "code.function.return.value",  # of a function that google-genai called by itself
+    )
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation; a tool that merges other tools' answers is none."""
