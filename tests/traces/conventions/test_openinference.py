@@ -412,3 +412,23 @@ def test_haystacks_printed_messages_tell_what_its_agent_did():
         ("find", {"id": 7}, "c1")
     ]
     assert [one.error for one in turn.tool_results] == ["isn't here"]
+
+
+def test_agents_within_one_chain_that_was_asked_something_are_steps_of_one_turn():
+    def node(name: str, start: int) -> Span:
+        told = json.dumps({"langgraph_node": name, "lc_agent_name": name})
+        held: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata": told}
+        return Span(
+            trace_id="t1",
+            span_id=f"{name}{start}",
+            parent_id="root",
+            name=name,
+            start=start,
+            end=start + 1,
+            attributes=held,
+        )
+
+    asked = json.dumps({"messages": [{"type": "human", "content": "Where?"}]})
+    root = span("root", None, 1, {"openinference.span.kind": "CHAIN", "input.value": asked})
+    found = trace(root, node("host", 2), node("orders", 4), node("host", 6))
+    assert [turn.agents for turn in found.turns] == [("host", "orders", "host")]
