@@ -83,6 +83,11 @@ _HINTS: dict[str, _Hint] = {
         "pass InstrumentationSettings(include_content=True)",
         _LEAVES,
     ),
+    "spring-ai": _Hint(
+        "set spring.ai.chat.observations.log-prompt and .log-completion to true",
+        "set spring.ai.tools.observations.include-content to true",
+        _LEAVES,
+    ),
     "strands": _Hint(
         "export span events too, or set OTEL_SEMCONV_STABILITY_OPT_IN="
         "gen_ai_latest_experimental; on AgentCore read the log file beside the spans",
