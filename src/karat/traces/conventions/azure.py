@@ -6,12 +6,14 @@ the user said, and `list_messages`, `list_run_steps` and `submit_tool_outputs` w
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import msgspec
 
-from karat.schema import Span, SpanEvent
+from karat.schema import Json, Span, SpanEvent
 from karat.traces.conventions import events
 from karat.traces.conventions.blocks import message
 from karat.traces.conventions.convention import Source, SpanRole
@@ -63,6 +65,33 @@ class Foundry(GenAi):
         return "model" if role == "agent" and "az.namespace" in span.attributes else role
 
 
+class _Runs:
+    """The runs on one thread, in the order of their start."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self.starts: list[int] = []
+        self.named: dict[Json, Span] = {}
+
+    def add(self, span: Span) -> None:
+        self.spans.append(span)
+        self.starts.append(span.start or 0)
+        self.named.setdefault(_text(span, _RUN), span)
+
+    def told_by(self, span: Span, event: SpanEvent) -> Span | None:
+        """The run that an event tells of: the one that it names, else the next or the last one."""
+        if named := text(event.attributes.get(_RUN)) or _text(span, _RUN):
+            return self.named.get(named)
+        start = span.start or 0
+        if span.attributes.get(_OPERATION) in _BEFORE:
+            at = bisect_left(self.starts, start)
+            return self.spans[at] if at < len(self.spans) else None
+        if event.name == "gen_ai.user.message":  # of any turn of the thread
+            return None
+        at = bisect_right(self.starts, start)
+        return self.spans[at - 1] if at else None
+
+
 def gathered(spans: Sequence[Span]) -> list[Span]:
     """The spans with all that is told of a run on the run itself, which is one even if it is told
     both that it was started and that it was waited for."""
@@ -72,27 +101,23 @@ def gathered(spans: Sequence[Span]) -> list[Span]:
         for span in spans
         if span.parent_id not in whole or span.attributes.get(_OPERATION) != _RUNS[1]
     ]
-    runs: dict[str, list[Span]] = {}
-    for span in spans:
+    threads: defaultdict[str, _Runs] = defaultdict(_Runs)
+    for span in sorted(spans, key=lambda span: span.start or 0):
         if span.attributes.get(_OPERATION) in _RUNS:
-            runs.setdefault(_text(span, _THREAD), []).append(span)
+            threads[_text(span, _THREAD)].add(span)
     told: dict[str, dict[str, SpanEvent]] = {}
     for span, event in _told(spans):
-        run = _run(span, event, runs.get(_text(span, _THREAD), []))
+        run = threads[_text(span, _THREAD)].told_by(span, event)
         if run is not None:
-            own = {_key(one): one for one in run.events}
-            told.setdefault(run.span_id, own).setdefault(_key(event), event)
-    return [
-        msgspec.structs.replace(span, events=tuple(told[span.span_id].values()))
-        if span.span_id in told
-        else span
-        for span in spans
-    ]
+            known = told.get(run.span_id)
+            if known is None:
+                known = told[run.span_id] = {_key(one): one for one in run.events}
+            known.setdefault(_key(event), event)
+    return [_with_events(span, told.get(span.span_id)) for span in spans]
 
 
-def _key(event: SpanEvent) -> str:
-    """The same for what is told twice."""
-    return text(event.attributes.get("gen_ai.message.id")) or repr(event.attributes)
+def _with_events(span: Span, told: dict[str, SpanEvent] | None) -> Span:
+    return span if told is None else msgspec.structs.replace(span, events=tuple(told.values()))
 
 
 def _told(spans: Sequence[Span]) -> Iterator[tuple[Span, SpanEvent]]:
@@ -105,17 +130,9 @@ def _told(spans: Sequence[Span]) -> Iterator[tuple[Span, SpanEvent]]:
                     yield span, event
 
 
-def _run(span: Span, event: SpanEvent, runs: Sequence[Span]) -> Span | None:
-    """The run that an event tells of: the one that it names, else the next or the last one."""
-    named = event.attributes.get(_RUN) or span.attributes.get(_RUN)
-    if named:
-        return next((run for run in runs if run.attributes.get(_RUN) == named), None)
-    start = span.start or 0
-    if span.attributes.get(_OPERATION) in _BEFORE:
-        return next((run for run in runs if (run.start or 0) >= start), None)
-    if event.name == "gen_ai.user.message":  # of any turn of the thread
-        return None
-    return next((run for run in reversed(runs) if (run.start or 0) <= start), None)
+def _key(event: SpanEvent) -> str:
+    """The same for what is told twice."""
+    return text(event.attributes.get("gen_ai.message.id")) or repr(event.attributes)
 
 
 def _text(span: Span, key: str) -> str:

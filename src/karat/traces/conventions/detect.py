@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.schema import Json, Span
-from karat.traces.conventions import azure, logfire_agents, nested, spring_ai
+from karat.traces.conventions import azure, claude_code, logfire_agents, nested, spring_ai
 from karat.traces.conventions.adk import MARKS as ADK_MARKS
 from karat.traces.conventions.adk import Adk
 from karat.traces.conventions.agent_framework import AgentFramework
@@ -53,6 +53,7 @@ _LATE_MARKS: dict[str, Convention] = {
     "all_messages_events": _PYDANTIC,
     "pydantic_ai.all_messages": _PYDANTIC,
     f"{COUNT}input_tokens": _CODEX,
+    claude_code.MARK: claude_code.ClaudeCode(),
     "tool_name": _CODEX,
     "langfuse.observation.type": _LANGFUSE,
 }

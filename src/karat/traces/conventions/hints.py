@@ -43,6 +43,11 @@ _HINTS: dict[str, _Hint] = {
     ),
     "azure-agents": _Hint(_AZURE, f"{_AZURE}, and list the run's steps after it", _LEAVES),
     "azure-foundry": _Hint(_AZURE, _AZURE, _LEAVES),
+    "claude-code": _Hint(
+        "set OTEL_LOG_USER_PROMPTS=1; Claude Code records what its model says only on request",
+        "set OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_TOOL_CONTENT=1",
+        _LEAVES,
+    ),
     "codex": _Hint(
         "set log_user_prompt = true in Codex's [otel] settings, and read its log file too",
         "read Codex's log file beside the spans",
