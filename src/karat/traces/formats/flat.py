@@ -30,10 +30,19 @@ _OTHERS = frozenset({"childspans", "rawoteljson"})
 _CONTEXTS = ("context", "spancontext")
 _PARENT_IDS = ("parentspanid", "parentid")
 _PARENTS = ("parent", "parentspancontext", "parentcontext")
-_ATTRIBUTES = ("attributes", "spanattributes", "tags")
+_ATTRIBUTES = ("attributes", "spanattributes", "tags", "labels")
+_SPELLED_OUT = ("span.attributes.", "attributes.")
+"""How a store begins the names of fields that are attributes."""
 _SCOPES = ("scope", "instrumentationscope", "instrumentationlibrary", "instrumentationinfo")
 _RESOURCES = ("resource", "resourceattributes", "otelresourceattributes")
-_STARTS = ("starttimeunixnano", "starttime", "starttimestamp", "startedat", "timestamp")
+_STARTS = (
+    "starttimeunixnano",
+    "starttime",
+    "starttimestamp",
+    "startedat",
+    "timestamp",
+    "@timestamp",
+)
 _ENDS = ("endtimeunixnano", "endtime", "endtimestamp", "endedat")
 _STATUSES = ("statuscode", "otelstatuscode", "status")
 _MESSAGES = ("statusmessage", "otelstatusmessage", "statusdescription")
@@ -152,7 +161,7 @@ def _time(held: dict[str, Json], keys: tuple[str, ...]) -> int | None:
 
 def _length(held: dict[str, Json]) -> int | None:
     """A duration in the unit that its owner writes: ISO-8601, ns by name, JavaScript's µs."""
-    named = nanoseconds(first(held, "durationnano", "durationns"))
+    named = nanoseconds(first(held, "durationnano", "durationns", "durationinnanos"))
     if named is not None:
         return named
     length = held.get("duration")
@@ -168,7 +177,7 @@ def _length(held: dict[str, Json]) -> int | None:
 def _unit(held: dict[str, Json]) -> int:
     if "spanname" in held and "starttimestamp" in held:  # Logfire: seconds
         return 10**9
-    return 1 if "spanname" in held else 10**3  # ClickHouse: ns
+    return 1 if "spanname" in held or "@timestamp" in held else 10**3  # ClickHouse, Elastic: ns
 
 
 def _scope(held: dict[str, Json]) -> tuple[str, str]:
@@ -185,7 +194,13 @@ def _attributes(item: dict[str, Json], held: dict[str, Json]) -> dict[str, Json]
     found = next((held[key] for key in _ATTRIBUTES if held.get(key)), None)
     if found is not None:
         return attributes(found)
-    return {key: value for key, value in item.items() if "." in key}  # ADK's debug endpoint
+    spelled = {_spelled(key): value for key, value in item.items() if key.startswith(_SPELLED_OUT)}
+    return spelled or {key: value for key, value in item.items() if "." in key}  # ADK's debug
+
+
+def _spelled(key: str) -> str:
+    """A dotted name; OpenSearch has none, and writes `gen_ai@operation@name`."""
+    return key.partition("attributes.")[2].replace("@", ".")
 
 
 def _resource(held: dict[str, Json]) -> dict[str, Json]:

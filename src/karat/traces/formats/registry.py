@@ -19,6 +19,7 @@ from karat.traces.formats.openai_agents import OpenAIAgents
 from karat.traces.formats.otlp_loose import Otlp
 from karat.traces.formats.phoenix import Phoenix, PhoenixFrame
 from karat.traces.formats.python_console import PythonConsole
+from karat.traces.formats.rows import Rows
 from karat.traces.formats.simulation import Simulation
 from karat.traces.formats.swe_agent import SweAgent
 from karat.traces.formats.zipkin import Zipkin
@@ -42,6 +43,7 @@ CONTAINERS: tuple[Container, ...] = (
     AgentFramework(),
     SweAgent(),
     Chat(),
+    Rows(),
     Flat(),
     CloudWatch(),
 )
