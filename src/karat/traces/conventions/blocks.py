@@ -44,6 +44,18 @@ RESULT_TYPES = frozenset(
         "web_search_tool_result",
     ]
 )
+BUILT_IN: dict[Json, str] = {
+    f"{name}_call": name
+    for name in (
+        "code_interpreter",
+        "computer",
+        "file_search",
+        "image_generation",
+        "local_shell",
+        "web_search",
+    )
+}
+"""OpenAI's own tools, by the types of their calls, which hold the results as well."""
 PRINTED = ("Response", "{'")
 """How texts begin that may be a printed tool call or a printed message."""
 _TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
@@ -250,7 +262,7 @@ def fill_block(said: Said, block: dict[str, Json]) -> None:
         said.hidden = True
     elif kind in SILENT_TYPES or block.get("thought") is True:
         return
-    elif kind in CALL_TYPES:
+    elif kind in CALL_TYPES or kind in BUILT_IN:
         _call(said, block)
     elif kind in RESULT_TYPES:
         said.results.append(_result(block))
@@ -291,12 +303,27 @@ def _call(said: Said, call: dict[str, Json]) -> None:
     body = function if isinstance(function, dict) else call
     name = body.get("name") or body.get("toolName") or body.get("tool_name")
     if not isinstance(name, str):
+        _built_in(said, call)
         return
     found = call.get("call_id") or call.get("id") or call.get("toolCallId") or call.get("toolUseId")
     key = _id(found or call.get("tool_call_id"))
     # Bedrock's and Anthropic's calls are recorded in the content and beside it.
     if key is None or not any(one.id == key and one.name == name for one in said.calls):
         said.calls.append(Call(name, arguments(body), key))
+
+
+def _built_in(said: Said, call: dict[str, Json]) -> None:
+    kind = _kind(call)
+    held = call.get(kind) if kind else None  # in runs on threads, `{"type": "x", "x": {…}}`
+    name, held = (kind, held) if isinstance(held, dict) else (BUILT_IN.get(kind), call)
+    if name is None:
+        return
+    args = {key: held[key] for key in ("code", "input", "queries") if held.get(key) is not None}
+    key = _id(call.get("id"))
+    said.calls.append(Call(name, args or _served(held.get("action")) or {}, key))
+    given = held.get("outputs", held.get("results"))
+    if given is not None:
+        said.results.append(Result(key, name, plain(given), error=False))
 
 
 def arguments(body: dict[str, Json]) -> Json:
