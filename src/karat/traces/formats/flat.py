@@ -24,7 +24,7 @@ from karat.traces.normal import (
     status,
     status_message,
 )
-from karat.traces.shape import first, folded, parsed, rows, table, tables, text
+from karat.traces.shape import first, fold, folded, parsed, rows, table, tables, text
 
 _OTHERS = frozenset({"childspans", "rawoteljson"})
 _CONTEXTS = ("context", "spancontext")
@@ -33,6 +33,7 @@ _PARENTS = ("parent", "parentspancontext", "parentcontext")
 _ATTRIBUTES = ("attributes", "spanattributes", "tags", "labels")
 _SPELLED_OUT = ("span.attributes.", "attributes.")
 """How a store begins the names of fields that are attributes."""
+_OF_LOGS = frozenset(("body", "severitynumber", "severitytext", "eventname"))
 _SCOPES = ("scope", "instrumentationscope", "instrumentationlibrary", "instrumentationinfo")
 _RESOURCES = ("resource", "resourceattributes", "otelresourceattributes")
 _STARTS = (
@@ -93,11 +94,11 @@ def _is_javascript(held: dict[str, Json]) -> bool:
 
 
 def is_log(item: dict[str, Json]) -> bool:
-    """Is this a log record rather than a span? A span has a name or a start, a log has a body."""
-    held = folded(item)
-    if "body" in held or "severitynumber" in held or "severitytext" in held:
-        return first(held, *_STARTS[:4]) is None
-    return False
+    """Is this a log record rather than a span? A span has a start, a log has a body or a severity,
+    even if they are null, as they are in an event that is all attributes."""
+    if _OF_LOGS.isdisjoint(fold(key) for key in item):
+        return False
+    return first(folded(item), *_STARTS[:4]) is None
 
 
 def span_of(
