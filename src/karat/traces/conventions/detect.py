@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.schema import Json, Span
-from karat.traces.conventions import azure, claude_code, logfire_agents, nested, spring_ai
+from karat.traces.conventions import azure, claude_code, laminar, logfire_agents, nested, spring_ai
 from karat.traces.conventions.adk import MARKS as ADK_MARKS
 from karat.traces.conventions.adk import Adk
 from karat.traces.conventions.agent_framework import AgentFramework
@@ -41,6 +41,7 @@ _MARKS: dict[str, Convention] = {
     "langsmith.span.kind": LangSmith(),
     "traceloop.span.kind": _OPENLLMETRY,
     "agentops.span.kind": AgentOps(),
+    laminar.MARK: laminar.Laminar(),
 }
 """Attributes that outrank the operation, which such spans may carry as well."""
 _LATE_MARKS: dict[str, Convention] = {

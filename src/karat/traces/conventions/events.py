@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.conventions import messages
 from karat.traces.conventions.blocks import message
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.said import Role, Said, last_answer, last_user
+from karat.traces.conventions.said import ROLES, Role, Said, last_answer, last_user
 
 DETAILS = "gen_ai.client.inference.operation.details"
 _ASKED: dict[str, Role] = {
@@ -19,6 +20,7 @@ _ASKED: dict[str, Role] = {
 }
 _BODY = "gen_ai.event.content"
 """Where Azure keeps the body of an event."""
+_SPOKEN = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
 _CONTENT = ("content", "tool_calls", "parts", "message")
 
 
@@ -110,8 +112,17 @@ def _asked(event: SpanEvent) -> Iterable[Said]:
     if event.name == "gen_ai.choice":
         return ()
     if event.name == "gen_ai.content.prompt":
-        return messages.read(event.attributes.get("gen_ai.prompt"), "user")
+        return _prompted(event.attributes.get("gen_ai.prompt"))
     return _side(event, "input", "gen_ai.input.messages", "user")
+
+
+def _prompted(value: Json) -> Iterable[Said]:
+    """The messages; OpenLIT writes them in one text, each behind its role."""
+    if not isinstance(value, str) or _SPOKEN.match(value) is None:
+        return messages.read(value, "user")
+    _, *pieces = _SPOKEN.split(value)
+    said = zip(pieces[::2], pieces[1::2], strict=True)
+    return [Said(ROLES[role], text.removesuffix("\n")) for role, text in said]
 
 
 def _answered(event: SpanEvent) -> Iterable[Said]:

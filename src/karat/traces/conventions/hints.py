@@ -54,6 +54,7 @@ _HINTS: dict[str, _Hint] = {
         _LEAVES,
     ),
     "genai": _Hint(_OTEL, _OTEL, _LEAVES),
+    "laminar": _Hint("set LMNR_TRACE_CONTENT=true", "observe tools with span_type=TOOL", _LEAVES),
     "langfuse": _Hint(
         "set input and output on the observations",
         "record tools as observations of type tool, with input and output",

@@ -25,11 +25,11 @@ def to_traces(
     readings = read(spans)
     if not any(reading.role in _WORK for reading in readings):
         return []
-    if _convention(readings).name == AzureAgents.name:
+    convention = _convention(readings)
+    if convention.name == AzureAgents.name:
         readings = read(gathered(spans))
     works = [sort(part) for part in split(readings)]
     turns = [turn(work) for work in works]
-    convention = _convention(readings)
     sources = works[0].sources
     for work in works[1:]:
         sources = work.sources | sources
