@@ -36,6 +36,9 @@ _WRAPPERS = (
     "_source",
     "value",
     "tables",
+    "Traces",
+    "Segments",
+    "Document",
 )
 _MAX_WRAPPERS = 8
 _MAX_QUOTES = 3

@@ -22,6 +22,7 @@ from karat.traces.formats.python_console import PythonConsole
 from karat.traces.formats.rows import Rows
 from karat.traces.formats.simulation import Simulation
 from karat.traces.formats.swe_agent import SweAgent
+from karat.traces.formats.xray import XRay
 from karat.traces.formats.zipkin import Zipkin
 
 CONTAINERS: tuple[Container, ...] = (
@@ -44,6 +45,7 @@ CONTAINERS: tuple[Container, ...] = (
     SweAgent(),
     Chat(),
     Rows(),
+    XRay(),
     Flat(),
     CloudWatch(),
 )
