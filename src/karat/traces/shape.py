@@ -62,9 +62,10 @@ def parsed(value: Json) -> Json:
 
 def folded(item: dict[str, Json]) -> dict[str, Json]:
     """The object without nulls, and with `traceId`, `trace_id`, `TraceID` all under `traceid`."""
-    return {_fold(key): value for key, value in reversed(item.items()) if value is not None}
+    return {fold(key): value for key, value in reversed(item.items()) if value is not None}
 
 
 @lru_cache(maxsize=4096)
-def _fold(key: str) -> str:
+def fold(key: str) -> str:
+    """A key in the one spelling for all: `traceid`."""
     return key.replace("_", "").replace("-", "").lower()

@@ -9,6 +9,7 @@ import pytest
 
 from karat.schema import Json, Span, Trace, Usage
 from karat.traces.conventions import to_traces
+from karat.traces.conventions.detect import explain
 
 
 def trace(root: dict[str, Json], *children: dict[str, Json], names: str = "") -> Trace:
@@ -469,3 +470,16 @@ def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
             [["c1", "tide", {"city": "Oslo"}]],
             [],
         ]
+
+
+def test_vercels_first_versions_are_told_by_scope_and_name():
+    made = Span(
+        trace_id="t1",
+        span_id="s1",
+        name="ai.generateText.doGenerate",
+        scope="ai",
+        attributes={"operation.name": "ai.generateText.doGenerate", "ai.model.id": "gpt-4o"},
+    )
+    found = explain(made)
+    assert found is not None
+    assert (found[1].name, found[2]) == ("vercel", "model")

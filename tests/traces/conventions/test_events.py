@@ -126,3 +126,15 @@ def test_content_that_was_moved_into_a_log_is_found_beside_what_is_left_on_the_s
         "execute_tool", log, **{"gen_ai.tool.name": "tide", "gen_ai.tool.call.arguments": "{}"}
     ).tool_results
     assert result.result == "six"
+
+
+def test_openlit_writes_all_messages_in_one_text():
+    prompt = "system: Be nice.\nuser: Hi\nassistant: Hello.\nuser: Where?\nAnd when?"
+    event = SpanEvent(name="gen_ai.content.prompt", attributes={"gen_ai.prompt": prompt})
+    span = Span(trace_id="t1", span_id="s1", name="chat", events=(event,))
+    assert [(one.role, one.text) for one in events.asked(span) or ()] == [
+        ("system", "Be nice."),
+        ("user", "Hi"),
+        ("assistant", "Hello."),
+        ("user", "Where?\nAnd when?"),
+    ]

@@ -281,3 +281,34 @@ def test_a_printed_block_of_text_is_the_text():
         "content": "{'annotations': [], 'text': 'six', 'type': 'output_text'}",
     }
     assert messages.read([{"role": "assistant", "parts": [said]}], "assistant")[0].text == "six"
+
+
+def test_a_call_in_the_content_and_beside_it_is_one():
+    block: Json = {"toolUse": {"toolUseId": "c1", "name": "search", "input": {"q": "tides"}}}
+    call: Json = {"name": "search", "arguments": '{"q": "tides"}'}
+    beside: Json = [{"id": "c1", "type": "function", "function": call}]
+    value: Json = [{"role": "assistant", "content": [block], "tool_calls": beside}]
+    assert [one.calls for one in messages.read(value, "assistant")] == [[CALL]]
+
+
+def test_tools_that_openai_runs_itself_are_calls_with_their_results():
+    action: Json = {"type": "search", "query": "tides"}
+    value: Json = {
+        "object": "response",
+        "output": [
+            {"type": "web_search_call", "id": "w1", "status": "completed", "action": action},
+            {"type": "code_interpreter_call", "id": "c1", "code": "1+1", "outputs": ["2"]},
+            {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "2"}]},
+        ],
+    }
+    said = messages.read(value, "assistant")
+    assert [call for one in said for call in one.calls] == [
+        Call("web_search", {"query": "tides"}, "w1"),
+        Call("code_interpreter", {"code": "1+1"}, "c1"),
+    ]
+    assert [one.results for one in said] == [
+        [],
+        [Result("c1", "code_interpreter", ["2"], error=False)],
+        [],
+    ]
+    assert last_answer(said) == "2"

@@ -389,3 +389,46 @@ def test_an_agent_of_which_only_the_kind_is_recorded_is_told_from_the_run_by_its
 def test_adks_agents_are_told_by_the_names_of_their_spans():
     held: dict[str, Json] = {"openinference.span.kind": "AGENT", "output.value": "six"}
     assert trace(span("agent_run [pilot]", None, 1, held)).turns[0].agents == ("pilot",)
+
+
+def test_haystacks_printed_messages_tell_what_its_agent_did():
+    meta = "_name=None, _meta={'model': 'gpt-4o', 'at': <object at 0x7f>})"
+    asked = f"ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='Hi')], {meta}"
+    call = "ToolCall(tool_name='find', arguments={'id': 7}, id='c1', extra=None)"
+    wanted = f"ChatMessage(_role=<ChatRole.ASSISTANT: 'assistant'>, _content=[{call}], {meta}"
+    result = f'ToolCallResult(result="isn\'t here", origin={call}, error=True)'
+    told = f"ChatMessage(_role=<ChatRole.TOOL: 'tool'>, _content=[{result}], {meta}"
+    said = f"_content=[TextContent(text='Sorry, no.')], {meta}"
+    last = f"ChatMessage(_role=<ChatRole.ASSISTANT: 'assistant'>, {said}"
+    held: dict[str, Json] = {
+        "openinference.span.kind": "CHAIN",
+        "input.value": json.dumps({"messages": [asked], "tools": None}),
+        "output.value": json.dumps({"messages": [asked, wanted, told, last]}),
+    }
+    span = Span(trace_id="t1", span_id="s1", name="Agent.run", start=1, end=9, attributes=held)
+    turn = to_traces([span])[0].turns[0]
+    assert (turn.user, turn.response, turn.agents) == ("Hi", "Sorry, no.", ())
+    assert [(one.name, one.args, one.id) for one in turn.tool_calls or ()] == [
+        ("find", {"id": 7}, "c1")
+    ]
+    assert [one.error for one in turn.tool_results] == ["isn't here"]
+
+
+def test_agents_within_one_chain_that_was_asked_something_are_steps_of_one_turn():
+    def node(name: str, start: int) -> Span:
+        told = json.dumps({"langgraph_node": name, "lc_agent_name": name})
+        held: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata": told}
+        return Span(
+            trace_id="t1",
+            span_id=f"{name}{start}",
+            parent_id="root",
+            name=name,
+            start=start,
+            end=start + 1,
+            attributes=held,
+        )
+
+    asked = json.dumps({"messages": [{"type": "human", "content": "Where?"}]})
+    root = span("root", None, 1, {"openinference.span.kind": "CHAIN", "input.value": asked})
+    found = trace(root, node("host", 2), node("orders", 4), node("host", 6))
+    assert [turn.agents for turn in found.turns] == [("host", "orders", "host")]

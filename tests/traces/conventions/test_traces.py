@@ -493,3 +493,10 @@ def test_the_word_of_another_agent_does_not_stand_in_for_one_that_is_not_recorde
     )
     assert found.turns[0].response is None
     assert [(call.name, call.id) for call in found.turns[0].tool_calls or ()] == [("expert", "c1")]
+
+
+def test_a_call_that_an_agent_only_asked_for_is_no_response():
+    asked = json.dumps([{"role": "assistant", "parts": calls(("c1", "find", {}))}])
+    found = to_traces([agent("shop", None, 1, 9, gen_ai__output__messages=asked)])[0].turns[0]
+    assert found.response is None
+    assert [call.name for call in found.tool_calls or ()] == ["find"]

@@ -142,3 +142,18 @@ def test_a_log_record_is_told_from_a_span():
 def test_events_of_which_each_field_is_a_list_of_its_own(columns: dict[str, Json]):
     (event,) = read(ROWS["clickhouse"] | columns).events
     assert (event.name, event.time, event.attributes) == ("e", START, {"n": 1})
+
+
+def test_an_event_that_is_all_attributes_is_a_log_record():
+    item: Json = {
+        "body": None,
+        "severity_number": None,
+        "attributes": {"gen_ai.input.messages": []},
+        "timestamp": "2023-11-14T22:13:20Z",
+        "trace_id": f"0x{TRACE}",
+        "span_id": f"0x{SPAN}",
+        "event_name": "gen_ai.client.inference.operation.details",
+    }
+    (found,) = read_items([item], source="f")
+    assert isinstance(found, LogRecord)
+    assert found.event.name == "gen_ai.client.inference.operation.details"

@@ -77,3 +77,26 @@ def test_milliseconds_of_grafanas_table_are_told_from_microseconds():
     (found,) = read([row])
     assert (found.start, found.end) == (1_700_000_000_000_250_000, 1_700_000_000_001_750_000)
     assert found.resource == {"service.name": "shop"}
+
+
+def test_spans_as_protobuf_spells_them_are_read():
+    item: Json = {
+        "traceId": "W47/95gDgQPSabYzgT/GDA==",
+        "spanId": "7uGbfsPBsXQ=",
+        "operationName": "chat",
+        "references": [{"traceId": "W47/95gDgQPSabYzgT/GDA==", "spanId": "7uGbfsPBsXU="}],
+        "startTime": "2023-11-14T22:13:20Z",
+        "duration": "1.5s",
+        "tags": [
+            {"key": "model", "vStr": "gpt-4o"},
+            {"key": "n", "vType": "INT64", "vInt64": "12"},
+            {"key": "none", "vType": "INT64"},
+            {"key": "empty"},
+        ],
+        "logs": [{"timestamp": "2023-11-14T22:13:21Z", "fields": [{"key": "event", "vStr": "x"}]}],
+    }
+    (found,) = read({"result": {"spans": [item]}})
+    assert (found.span_id, found.parent_id) == ("eee19b7ec3c1b174", "eee19b7ec3c1b175")
+    assert (found.start, found.end) == (1_700_000_000_000_000_000, 1_700_000_001_500_000_000)
+    assert found.attributes == {"model": "gpt-4o", "n": 12, "none": 0, "empty": ""}
+    assert [(one.name, one.time) for one in found.events] == [("x", 1_700_000_001_000_000_000)]

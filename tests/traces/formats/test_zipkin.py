@@ -58,3 +58,12 @@ def test_the_error_tag_is_the_message(tags: dict[str, Json], status: str, messag
     found = read(tags=tags)
     assert (found.status, found.status_message) == (status, message)
     assert found.attributes == {}
+
+
+def test_tags_of_the_first_version_are_binary_annotations():
+    (found,) = read_items(
+        [{"traceId": "1f", "id": "2", "binaryAnnotations": [{"key": "n", "value": "1"}]}],
+        source="f",
+    )
+    assert isinstance(found, Span)
+    assert found.attributes == {"n": "1"}

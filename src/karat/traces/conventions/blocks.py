@@ -39,10 +39,23 @@ RESULT_TYPES = frozenset(
         "server_tool_call_response",
         "mcp_tool_result",
         "custom_tool_call_output",
+        "tool_call_output",
         "function_result",
         "web_search_tool_result",
     ]
 )
+BUILT_IN: dict[Json, str] = {
+    f"{name}_call": name
+    for name in (
+        "code_interpreter",
+        "computer",
+        "file_search",
+        "image_generation",
+        "local_shell",
+        "web_search",
+    )
+}
+"""OpenAI's own tools, by the types of their calls, which hold the results as well."""
 PRINTED = ("Response", "{'")
 """How texts begin that may be a printed tool call or a printed message."""
 _TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
@@ -103,8 +116,15 @@ def spoken(value: dict[str, Json], name: Json) -> Said:
     return said
 
 
+PRINTED_MESSAGES = ("content=", "ChatMessage(")
+"""How messages begin that LangChain or Haystack printed in place of serializing them."""
+
+
 def printed(text: str) -> Said | None:
-    """A message that LangChain printed in place of serializing it."""
+    """A message that was printed."""
+    if text.startswith("ChatMessage("):
+        whole = reprs.haystack_message(text)
+        return None if whole is None else _haystack(whole)
     found = reprs.langchain_message(text)
     if found is None:
         return None
@@ -115,6 +135,21 @@ def printed(text: str) -> Said | None:
         return said
     fill(said, found.content)
     _calls(said, found.calls)
+    return said
+
+
+def _haystack(whole: dict[str, Json]) -> Said:
+    said = Said(role_of(whole.get("role")))
+    content = whole.get("content")
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, dict) and isinstance(origin := part.get("origin"), dict):
+            name, found = origin.get("tool_name"), part.get("result")
+            result = Result(_id(origin.get("id")), _id(name), plain(found), bool(part.get("error")))
+            said.results.append(result)
+        elif isinstance(part, dict) and "tool_name" in part:
+            _call(said, part)
+        elif isinstance(part, dict | str):
+            fill(said, part.get("text") if isinstance(part, dict) else part)
     return said
 
 
@@ -189,6 +224,7 @@ def fill(said: Said, content: Json) -> None:
                 said.add(block)
     elif isinstance(content, dict):
         inner = content.get("parts", content.get("content", content.get("message")))
+        inner = content.get("value") if inner is None else inner  # OpenAI's threads
         if inner is None:
             fill_block(said, content)
         else:
@@ -226,7 +262,7 @@ def fill_block(said: Said, block: dict[str, Json]) -> None:
         said.hidden = True
     elif kind in SILENT_TYPES or block.get("thought") is True:
         return
-    elif kind in CALL_TYPES:
+    elif kind in CALL_TYPES or kind in BUILT_IN:
         _call(said, block)
     elif kind in RESULT_TYPES:
         said.results.append(_result(block))
@@ -261,13 +297,33 @@ def _calls(said: Said, calls: Json) -> None:
 
 
 def _call(said: Said, call: dict[str, Json]) -> None:
+    if isinstance(inner := call.get("content"), dict):  # Azure's part around a call
+        call = inner
     function = call.get("function")
     body = function if isinstance(function, dict) else call
     name = body.get("name") or body.get("toolName") or body.get("tool_name")
     if not isinstance(name, str):
+        _built_in(said, call)
         return
     found = call.get("call_id") or call.get("id") or call.get("toolCallId") or call.get("toolUseId")
-    said.calls.append(Call(name, arguments(body), _id(found or call.get("tool_call_id"))))
+    key = _id(found or call.get("tool_call_id"))
+    # Bedrock's and Anthropic's calls are recorded in the content and beside it.
+    if key is None or not any(one.id == key and one.name == name for one in said.calls):
+        said.calls.append(Call(name, arguments(body), key))
+
+
+def _built_in(said: Said, call: dict[str, Json]) -> None:
+    kind = _kind(call)
+    held = call.get(kind) if kind else None  # in runs on threads, `{"type": "x", "x": {…}}`
+    name, held = (kind, held) if isinstance(held, dict) else (BUILT_IN.get(kind), call)
+    if name is None:
+        return
+    args = {key: held[key] for key in ("code", "input", "queries") if held.get(key) is not None}
+    key = _id(call.get("id"))
+    said.calls.append(Call(name, args or _served(held.get("action")) or {}, key))
+    given = held.get("outputs", held.get("results"))
+    if given is not None:
+        said.results.append(Result(key, name, plain(given), error=False))
 
 
 def arguments(body: dict[str, Json]) -> Json:
@@ -286,6 +342,8 @@ def _served(value: Json) -> Json:
 
 
 def _result(block: dict[str, Json]) -> Result:
+    if _kind(block) == "tool_call_output" and isinstance(inner := block.get("content"), dict):
+        block = inner
     value = _served(block.get("server_tool_call_response"))
     for key in ("response", "result", "output", "content", "error"):
         if key in block:

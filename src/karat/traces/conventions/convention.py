@@ -288,7 +288,9 @@ class Convention:
         for source in self.outputs_of(span):
             value = span.attributes.get(source.key)
             if isinstance(value, str) and value and value not in _NOTHING:
-                return source.key, value
+                said = source.read(span) or ()
+                if not any(one.calls or one.results for one in said):
+                    return source.key, value
         return None
 
     def tool(self, span: Span) -> Tool:

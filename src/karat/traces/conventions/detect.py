@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.schema import Json, Span
-from karat.traces.conventions import logfire_agents, nested
+from karat.traces.conventions import azure, claude_code, laminar, logfire_agents, nested, spring_ai
 from karat.traces.conventions.adk import MARKS as ADK_MARKS
 from karat.traces.conventions.adk import Adk
 from karat.traces.conventions.agent_framework import AgentFramework
@@ -33,13 +33,15 @@ _ANY_AGENT = AnyAgent()
 _OPENLLMETRY = OpenLlmetry()
 _LANGFUSE = Langfuse()
 _CODEX = Codex()
+_VERCEL = Vercel()
 
 _MARKS: dict[str, Convention] = {
     "openinference.span.kind": _OPENINFERENCE,
-    "ai.operationId": Vercel(),
+    "ai.operationId": _VERCEL,
     "langsmith.span.kind": LangSmith(),
     "traceloop.span.kind": _OPENLLMETRY,
     "agentops.span.kind": AgentOps(),
+    laminar.MARK: laminar.Laminar(),
 }
 """Attributes that outrank the operation, which such spans may carry as well."""
 _LATE_MARKS: dict[str, Convention] = {
@@ -52,6 +54,7 @@ _LATE_MARKS: dict[str, Convention] = {
     "all_messages_events": _PYDANTIC,
     "pydantic_ai.all_messages": _PYDANTIC,
     f"{COUNT}input_tokens": _CODEX,
+    claude_code.MARK: claude_code.ClaudeCode(),
     "tool_name": _CODEX,
     "langfuse.observation.type": _LANGFUSE,
 }
@@ -79,6 +82,9 @@ _SYSTEMS: dict[object, Convention] = {
     "strands-agents": _STRANDS,
     "microsoft.agent_framework": _FRAMEWORK,
     "autogen": Autogen(),
+    azure.SYSTEM: azure.AzureAgents(),
+    azure.PROVIDER: azure.Foundry(),
+    spring_ai.SYSTEM: spring_ai.SpringAi(),
     "crewai": _OPENLLMETRY,
 }
 _NAMES = ("agent_run [", "invocation", "call_llm", "invoke_agent ", "execute_tool ")
@@ -187,6 +193,8 @@ def _by_name(span: Span) -> Convention | None:
     found = _SCOPES.get(span.scope)
     if found is not None:
         return found
+    if span.scope == "ai":
+        return _VERCEL
     if span.scope.startswith("openinference.instrumentation"):
         return _OPENINFERENCE
     if "gen_ai.request.model" in span.attributes or "gen_ai.tool.name" in span.attributes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.conventions import messages
 from karat.traces.conventions.blocks import message
 from karat.traces.conventions.decoding import loads
-from karat.traces.conventions.said import Role, Said, last_answer, last_user
+from karat.traces.conventions.said import ROLES, Role, Said, last_answer, last_user
 
 DETAILS = "gen_ai.client.inference.operation.details"
 _ASKED: dict[str, Role] = {
@@ -17,6 +18,9 @@ _ASKED: dict[str, Role] = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
+_BODY = "gen_ai.event.content"
+"""Where Azure keeps the body of an event."""
+_SPOKEN = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
 _CONTENT = ("content", "tool_calls", "parts", "message")
 
 
@@ -54,10 +58,10 @@ def tool(span: Span) -> tuple[Json, Json]:
     result: Json = None
     for event in span.events:
         if event.name == "gen_ai.tool.message":
-            args = _payload(event).get("content")
+            args = payload(event).get("content")
         elif event.name == "gen_ai.choice":
-            payload = _payload(event)
-            result = payload.get("message", payload.get("content"))
+            told = payload(event)
+            result = told.get("message", told.get("content"))
         elif isinstance(body := loads(event.body), dict):
             args = _content_of(body.get("input")) or args
             result = _content_of(body.get("output")) or result
@@ -101,20 +105,29 @@ def _gather(span: Span, read: Callable[[SpanEvent], Iterable[Said]]) -> list[Sai
 def _asked(event: SpanEvent) -> Iterable[Said]:
     role = _ASKED.get(event.name)
     if role is not None:
-        payload = _payload(event)
-        if any(key in payload for key in _CONTENT):
-            return (message(payload, role),)
+        told = payload(event)
+        if any(key in told for key in _CONTENT):
+            return (message(told, role),)
         return ()
     if event.name == "gen_ai.choice":
         return ()
     if event.name == "gen_ai.content.prompt":
-        return messages.read(event.attributes.get("gen_ai.prompt"), "user")
+        return _prompted(event.attributes.get("gen_ai.prompt"))
     return _side(event, "input", "gen_ai.input.messages", "user")
+
+
+def _prompted(value: Json) -> Iterable[Said]:
+    """The messages; OpenLIT writes them in one text, each behind its role."""
+    if not isinstance(value, str) or _SPOKEN.match(value) is None:
+        return messages.read(value, "user")
+    _, *pieces = _SPOKEN.split(value)
+    said = zip(pieces[::2], pieces[1::2], strict=True)
+    return [Said(ROLES[role], text.removesuffix("\n")) for role, text in said]
 
 
 def _answered(event: SpanEvent) -> Iterable[Said]:
     if event.name == "gen_ai.choice":
-        return _choice(_payload(event))
+        return _choice(payload(event))
     if event.name in _ASKED:
         return ()
     if event.name == "gen_ai.content.completion":
@@ -124,7 +137,7 @@ def _answered(event: SpanEvent) -> Iterable[Said]:
 
 def _side(event: SpanEvent, side: str, key: str, role: Role) -> Iterable[Said]:
     """A details event by its attributes or its body; ADOT names the event after the scope."""
-    if (value := event.attributes.get(key)) is not None:
+    if (value := event.attributes.get(_BODY if event.name == key else key)) is not None:
         return messages.read(value, role)
     body = loads(event.body)
     if not isinstance(body, dict):
@@ -165,25 +178,25 @@ def _is_object(said: Said) -> bool:
     return bool(said.text) and isinstance(loads(said.text), dict)
 
 
-def _choice(payload: dict[str, Json]) -> Iterable[Said]:
-    inner = loads(payload.get("message"))
-    finish = payload.get("finish_reason")
+def _choice(told: dict[str, Json]) -> Iterable[Said]:
+    inner = loads(told.get("message"))
+    finish = told.get("finish_reason")
     if inner is None:
-        if not any(key in payload for key in _CONTENT):
+        if not any(key in told for key in _CONTENT):
             return ()
-        inner = payload
+        inner = told
     said = message(inner, "assistant")
     if said.role == "assistant" and isinstance(finish, str):
         said.finish = finish
     return (said,)
 
 
-def _payload(event: SpanEvent) -> dict[str, Json]:
+def payload(event: SpanEvent) -> dict[str, Json]:
     """The body, or the attributes that stand in for it; Azure keeps it as JSON in one of them."""
     body = loads(event.body)
     if isinstance(body, dict):
         return body
     if isinstance(body, str) and body:
         return {"content": body}
-    inner = loads(event.attributes.get("gen_ai.event.content"))
+    inner = loads(event.attributes.get(_BODY))
     return inner if isinstance(inner, dict) else event.attributes

@@ -21,21 +21,25 @@ from karat.traces.conventions.convention import (
 )
 from karat.traces.conventions.tools import answer
 
-ROLES: dict[object, SpanRole] = {
+ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini-cli
     "chat": "model",
     "generate_content": "model",
     "text_completion": "model",
     "completion": "model",
     "responses": "model",
     "call_llm": "model",
+    "llm_call": "model",
     "chat.completions": "model",
     "text.completions": "model",
     "invoke_agent": "agent",
     "process_thread_run": "agent",
+    "agent_call": "agent",
     "invoke_workflow": "workflow",
+    "user_prompt": "workflow",
     "invoke_graph": "workflow",
     "invoke_swarm": "workflow",
     "execute_tool": "tool",
+    "tool_call": "tool",
     "evaluate": "skip",
 }
 _TELLS_OF_MODEL = (
@@ -107,13 +111,18 @@ class GenAi(Convention):
         STORED_OUT,
     )
     tool_names: ClassVar = ("gen_ai.tool.name",)
-    tool_ids: ClassVar = ("gen_ai.tool.call.id",)
+    tool_ids: ClassVar = ("gen_ai.tool.call.id", "gen_ai.tool.call_id")
     tool_args: ClassVar = (
         "gen_ai.tool.call.arguments",
         "gen_ai.tool.args",
         "tool_arguments",  # pydantic-ai's, also where its scope is lost
     )
-    tool_results: ClassVar = ("gen_ai.tool.call.result", "gen_ai.tool.result", "tool_response")
+    tool_results: ClassVar = (
+        "gen_ai.tool.call.result",
+        "gen_ai.tool.result",
+        "tool_response",
+        "code.function.return.value",  # of a function that google-genai called by itself
+    )
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation; a tool that merges other tools' answers is none."""

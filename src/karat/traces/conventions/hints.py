@@ -15,6 +15,7 @@ _OTEL = (
     "set OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
     "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
 )
+_AZURE = "set AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true"
 _LEAVES = "instrument the model client too, so that each model call gets its own span"
 _SESSION = {
     "adk": "run the agent with a session service, ADK then records the session id",
@@ -40,12 +41,20 @@ _HINTS: dict[str, _Hint] = {
         "AutoGen records no arguments or results; instrument the model client as well",
         _LEAVES,
     ),
+    "azure-agents": _Hint(_AZURE, f"{_AZURE}, and list the run's steps after it", _LEAVES),
+    "azure-foundry": _Hint(_AZURE, _AZURE, _LEAVES),
+    "claude-code": _Hint(
+        "set OTEL_LOG_USER_PROMPTS=1; Claude Code records what its model says only on request",
+        "set OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_TOOL_CONTENT=1",
+        _LEAVES,
+    ),
     "codex": _Hint(
         "set log_user_prompt = true in Codex's [otel] settings, and read its log file too",
         "read Codex's log file beside the spans",
         _LEAVES,
     ),
     "genai": _Hint(_OTEL, _OTEL, _LEAVES),
+    "laminar": _Hint("set LMNR_TRACE_CONTENT=true", "observe tools with span_type=TOOL", _LEAVES),
     "langfuse": _Hint(
         "set input and output on the observations",
         "record tools as observations of type tool, with input and output",
@@ -78,6 +87,11 @@ _HINTS: dict[str, _Hint] = {
     "pydantic-ai": _Hint(
         "pass InstrumentationSettings(include_content=True)",
         "pass InstrumentationSettings(include_content=True)",
+        _LEAVES,
+    ),
+    "spring-ai": _Hint(
+        "set spring.ai.chat.observations.log-prompt and .log-completion to true",
+        "set spring.ai.tools.observations.include-content to true",
         _LEAVES,
     ),
     "strands": _Hint(

@@ -10,7 +10,9 @@ from __future__ import annotations
 from karat.schema import Json
 from karat.traces.conventions import otel_parts
 from karat.traces.conventions.blocks import (
+    BUILT_IN,
     CALL_TYPES,
+    PRINTED_MESSAGES,
     RESULT_TYPES,
     SILENT_TYPES,
     fill,
@@ -60,6 +62,7 @@ _ANSWERED = (
     "answer",
     "output",
     "outputs",
+    "replies",
     "update",
     "response",
     "result",
@@ -112,7 +115,7 @@ def _collect(value: Json, role: Role, found: list[Said], depth: int) -> None:
     if depth > DEPTH:
         return
     if isinstance(value, str):
-        said = printed(value) if value.startswith("content=") else None
+        said = printed(value) if value.startswith(PRINTED_MESSAGES) else None
         found.append(said or Said(role, value))
     elif isinstance(value, list):
         _collect_list(value, role, found, depth)
@@ -159,8 +162,8 @@ def _collect_typed(value: dict[str, Json], kind: str, found: list[Said]) -> bool
     """LangChain messages and Responses items, which name a type in place of a role."""
     if kind == "constructor":
         return _collect_constructor(value, found)
-    if kind in CALL_TYPES or kind in RESULT_TYPES:
-        said = Said("assistant" if kind in CALL_TYPES else "tool")
+    if kind in CALL_TYPES or kind in RESULT_TYPES or kind in BUILT_IN:
+        said = Said("tool" if kind in RESULT_TYPES else "assistant")
         fill_block(said, value)
         found.append(said)
         return True

@@ -6,6 +6,7 @@
 - CrewAI: no model spans; the crew holds its tasks and the answer under `raw`.
 - llama-index: `_prepare_chat_with_tools` is no model call.
 - DSPy: the outermost module holds `{"input_args": {"question": …}}` and the answer by its name.
+- Haystack: agents are of no kind of their own, and messages are printed.
 - claude-agent-sdk: `tool.parameters` are arguments; everywhere else they are a schema.
 """
 
@@ -28,7 +29,7 @@ from karat.traces.conventions.convention import (
     first_text,
     numbered,
 )
-from karat.traces.conventions.decoding import loads
+from karat.traces.conventions.decoding import loads, text
 from karat.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
 from karat.traces.conventions.said import Said
 from karat.traces.conventions.tools import is_schema
@@ -123,6 +124,8 @@ class OpenInference(Convention):
             return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else role
         if role == "chain" and span.parent_id is None and span.name.endswith(".forward"):
             return "workflow"
+        if role == "chain" and _is_haystack(span):
+            return "workflow"
         if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
             return None
         if role == "agent" and _is_bare(span) and self.agent(span) is None:
@@ -146,7 +149,11 @@ class OpenInference(Convention):
         if found or not (_CONTENT & span.attributes.keys() or span.events):
             return found
         name = span.name.removesuffix(".run")
-        if name == "LangGraph" or _metadata(span).get("langgraph_node") == name == "agent":
+        if (
+            name == "LangGraph"
+            or _is_haystack(span)
+            or _metadata(span).get("langgraph_node") == name == "agent"
+        ):
             return None
         return name if name and "." not in name else None
 
@@ -203,6 +210,13 @@ def _metadata(span: Span) -> dict[str, Json]:
 def _is_bare(span: Span) -> bool:
     """Whether it tells hardly more than its kind; what Langfuse added does not count."""
     return len([key for key in span.attributes if not key.startswith("langfuse.")]) <= 2
+
+
+def _is_haystack(span: Span) -> bool:
+    """Whether it is Haystack's agent, which is called no more than that."""
+    if span.name not in ("Agent.run", "Agent.run_async"):
+        return False
+    return "ChatMessage(" in (text(span.attributes.get("input.value")) or "")
 
 
 def _is_named(span: Span) -> bool:

@@ -25,8 +25,7 @@ _EXECUTION = re.compile(
 )
 _CALLING = re.compile(r"arguments=(\{.*\})", re.DOTALL)
 _ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
-
-
+_ENUM = re.compile(r"<\w+\.\w+: ('\w+')>")
 _OBJECT = re.compile(
     r"\[?<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\("
 )
@@ -108,6 +107,36 @@ def langchain_message(text: str) -> Printed | None:
         fields.get("name"),
         fields.get("status") == "error",
     )
+
+
+def haystack_message(text: str) -> dict[str, Json] | None:
+    """Haystack's `ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='…')], …)`.
+
+    What follows the content may hold objects that cannot be read again, and is left out.
+    """
+    if len(text) > _LIMIT:
+        return None
+    printed = _ENUM.sub(r"\1", text)
+    end = printed.rfind(", _name=")
+    try:
+        tree = ast.parse(printed if end < 0 else f"{printed[:end]})", mode="eval")
+        found = _constructed(tree.body)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _constructed(node: ast.expr) -> Json:
+    """An object as its fields, with the name of its class as the type."""
+    if isinstance(node, ast.List):
+        return [_constructed(one) for one in node.elts]
+    if not isinstance(node, ast.Call):
+        value: Json = ast.literal_eval(node)
+        return value
+    fields: dict[str, Json] = {"type": ast.unparse(node.func)}
+    for field in node.keywords:
+        fields[(field.arg or "").lstrip("_")] = _constructed(field.value)
+    return fields
 
 
 def _unquoted(value: str) -> str:

@@ -25,7 +25,7 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
         if reading.role in _OWNERS and reading.place.top is None and reading.place.inside is None
     ]
     if len(tops) > 1:
-        starts = _agent_starts(tops)
+        starts = [] if _is_one_run(tops, readings[0]) else _agent_starts(tops)
     elif tops:
         starts = _run_starts(tops[0], readings)
         if starts:  # what is around all turns is part of none
@@ -36,6 +36,14 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
         yield from _cut(readings, starts)
     else:
         yield readings
+
+
+def _is_one_run(tops: list[Reading], first: Reading) -> bool:
+    """Whether all agents are steps of one that was asked something itself."""
+    root = first.span
+    if first.role != "chain" or any(reading.place.root is not root for reading in tops):
+        return False
+    return first.convention.user(root) is not None
 
 
 def _agent_starts(tops: list[Reading]) -> list[Reading]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.schema import Json, Span, Trace
+from karat.traces.conventions.azure import AzureAgents, gathered
 from karat.traces.conventions.convention import Convention, first_text
 from karat.traces.conventions.reading import Reading, read
 from karat.traces.conventions.splitting import split
@@ -24,9 +25,11 @@ def to_traces(
     readings = read(spans)
     if not any(reading.role in _WORK for reading in readings):
         return []
+    convention = _convention(readings)
+    if convention.name == AzureAgents.name:
+        readings = read(gathered(spans))
     works = [sort(part) for part in split(readings)]
     turns = [turn(work) for work in works]
-    convention = _convention(readings)
     sources = works[0].sources
     for work in works[1:]:
         sources = work.sources | sources

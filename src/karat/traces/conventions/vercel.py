@@ -95,7 +95,7 @@ class Vercel(Convention):
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation: what the user called, what the provider was asked, or a tool."""
-        operation = span.attributes.get("ai.operationId")
+        operation = span.attributes.get("ai.operationId", span.name)  # v3 had only the name
         if not isinstance(operation, str):
             return None
         if operation.endswith((".doGenerate", ".doStream")):

@@ -35,6 +35,10 @@ _WRAPPERS = (
     "hits",
     "_source",
     "value",
+    "tables",
+    "Traces",
+    "Segments",
+    "Document",
 )
 _MAX_WRAPPERS = 8
 _MAX_QUOTES = 3
@@ -125,6 +129,8 @@ class _Reading:
         elif isinstance(item, list) and depth:
             for inner in item:
                 yield from self._items(inner, depth - 1)
+        elif depth and (framed := _unframed(item)) is not None:
+            yield from self._items([*framed], depth - 1)
         elif (inner := _unwrapped(item, depth)) is not None:
             yield from self._items(inner, depth - 1)
         elif _is_message(item):
@@ -184,6 +190,10 @@ def _unquoted(item: Json) -> Json:
     return item
 
 
+def _unframed(item: Json) -> list[dict[str, Json]] | None:
+    return import_module("karat.traces.formats.frames").unframed(item)
+
+
 def _unwrapped(item: Json, depth: int) -> Json:
     """The part of an object that holds items which somebody claims."""
     held = table(item)
@@ -198,7 +208,10 @@ def _holds_items(item: Json, depth: int) -> bool:
         return True
     if isinstance(item, list):
         return any(_holds_items(parsed(inner), depth - 1) for inner in item[:_MAX_LOOKED_AT])
-    return _unwrapped(item, depth) is not None
+    if _unwrapped(item, depth) is not None:
+        return True
+    framed = _unframed(item)
+    return framed is not None and container_of(framed[0]) is not None
 
 
 def described(item: Json) -> str:

@@ -24,16 +24,26 @@ from karat.traces.normal import (
     status,
     status_message,
 )
-from karat.traces.shape import first, folded, parsed, rows, table, tables, text
+from karat.traces.shape import first, fold, folded, parsed, rows, table, tables, text
 
 _OTHERS = frozenset({"childspans", "rawoteljson"})
 _CONTEXTS = ("context", "spancontext")
 _PARENT_IDS = ("parentspanid", "parentid")
 _PARENTS = ("parent", "parentspancontext", "parentcontext")
-_ATTRIBUTES = ("attributes", "spanattributes", "tags")
+_ATTRIBUTES = ("attributes", "spanattributes", "tags", "labels")
+_SPELLED_OUT = ("span.attributes.", "attributes.")
+"""How a store begins the names of fields that are attributes."""
+_OF_LOGS = frozenset(("body", "severitynumber", "severitytext", "eventname"))
 _SCOPES = ("scope", "instrumentationscope", "instrumentationlibrary", "instrumentationinfo")
 _RESOURCES = ("resource", "resourceattributes", "otelresourceattributes")
-_STARTS = ("starttimeunixnano", "starttime", "starttimestamp", "startedat", "timestamp")
+_STARTS = (
+    "starttimeunixnano",
+    "starttime",
+    "starttimestamp",
+    "startedat",
+    "timestamp",
+    "@timestamp",
+)
 _ENDS = ("endtimeunixnano", "endtime", "endtimestamp", "endedat")
 _STATUSES = ("statuscode", "otelstatuscode", "status")
 _MESSAGES = ("statusmessage", "otelstatusmessage", "statusdescription")
@@ -84,11 +94,11 @@ def _is_javascript(held: dict[str, Json]) -> bool:
 
 
 def is_log(item: dict[str, Json]) -> bool:
-    """Is this a log record rather than a span? A span has a name or a start, a log has a body."""
-    held = folded(item)
-    if "body" in held or "severitynumber" in held or "severitytext" in held:
-        return first(held, *_STARTS[:4]) is None
-    return False
+    """Is this a log record rather than a span? A span has a start, a log has a body or a severity,
+    even if they are null, as they are in an event that is all attributes."""
+    if _OF_LOGS.isdisjoint(fold(key) for key in item):
+        return False
+    return first(folded(item), *_STARTS[:4]) is None
 
 
 def span_of(
@@ -152,7 +162,7 @@ def _time(held: dict[str, Json], keys: tuple[str, ...]) -> int | None:
 
 def _length(held: dict[str, Json]) -> int | None:
     """A duration in the unit that its owner writes: ISO-8601, ns by name, JavaScript's µs."""
-    named = nanoseconds(first(held, "durationnano", "durationns"))
+    named = nanoseconds(first(held, "durationnano", "durationns", "durationinnanos"))
     if named is not None:
         return named
     length = held.get("duration")
@@ -168,7 +178,7 @@ def _length(held: dict[str, Json]) -> int | None:
 def _unit(held: dict[str, Json]) -> int:
     if "spanname" in held and "starttimestamp" in held:  # Logfire: seconds
         return 10**9
-    return 1 if "spanname" in held else 10**3  # ClickHouse: ns
+    return 1 if "spanname" in held or "@timestamp" in held else 10**3  # ClickHouse, Elastic: ns
 
 
 def _scope(held: dict[str, Json]) -> tuple[str, str]:
@@ -185,7 +195,13 @@ def _attributes(item: dict[str, Json], held: dict[str, Json]) -> dict[str, Json]
     found = next((held[key] for key in _ATTRIBUTES if held.get(key)), None)
     if found is not None:
         return attributes(found)
-    return {key: value for key, value in item.items() if "." in key}  # ADK's debug endpoint
+    spelled = {_spelled(key): value for key, value in item.items() if key.startswith(_SPELLED_OUT)}
+    return spelled or {key: value for key, value in item.items() if "." in key}  # ADK's debug
+
+
+def _spelled(key: str) -> str:
+    """A dotted name; OpenSearch has none, and writes `gen_ai@operation@name`."""
+    return key.partition("attributes.")[2].replace("@", ".")
 
 
 def _resource(held: dict[str, Json]) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from karat.schema import Json, Span, SpanEvent
 from karat.traces.attributes import plain
-from karat.traces.normal import Status, kind, nanoseconds, padded, status
+from karat.traces.normal import Status, instant, kind, nanoseconds, padded, period, status
 from karat.traces.shape import count, first, table, tables, text
 
 _PLUMBING = frozenset(
@@ -22,6 +22,10 @@ _PLUMBING = frozenset(
         "w3c.tracestate",
     }
 )
+
+
+_SPELLED = ("vStr", "vInt64", "vBool", "vFloat64", "vBinary")
+_EMPTY: dict[str, Json] = {"string": "", "int64": 0, "bool": False, "float64": 0.0, "binary": ""}
 
 
 class Jaeger:
@@ -74,11 +78,21 @@ def _span(item: dict[str, Json], processes: dict[str, Json]) -> Span:
 def _times(item: dict[str, Json]) -> tuple[int | None, int | None]:
     """Jaeger counts microseconds; Grafana's table of the same spans counts milliseconds."""
     start, length = _number(item.get("startTime")), _number(item.get("duration"))
-    if start is None or start <= 0:
+    if start is None:
+        return _spelled_times(item)
+    if start <= 0:
         return None, None
     unit = 10**6 if 1e11 <= start < 1e14 else 10**3
     began = int(start) * unit + round(start % 1 * unit)
     return began, None if length is None else began + round(max(length, 0) * unit)
+
+
+def _spelled_times(item: dict[str, Json]) -> tuple[int | None, int | None]:
+    """As protobuf spells them: `2026-01-05T10:00:00Z` and `1.5s`."""
+    start = instant(item.get("startTime"))
+    length = text(item.get("duration")) or ""
+    lasted = period(f"PT{length}") if length.endswith("s") else None
+    return start, None if start is None or lasted is None else start + lasted
 
 
 def _number(value: Json) -> float | None:
@@ -91,7 +105,7 @@ def _number(value: Json) -> float | None:
 
 def _microseconds(value: Json) -> int | None:
     found = nanoseconds(value)
-    return None if found is None else found * 1000
+    return instant(value) if found is None else found * 1000
 
 
 def _parent(item: dict[str, Json]) -> str:
@@ -117,6 +131,10 @@ def _tags(value: Json) -> dict[str, Json]:
 def _typed(tag: dict[str, Json]) -> Json:
     """The value of a tag; a number or a truth value that came as text is one again."""
     value, declared = tag.get("value"), text(tag.get("type")) or ""
+    if "value" not in tag and "type" not in tag:  # protobuf's JSON, which leaves out what is empty
+        declared = text(tag.get("vType")) or "string"
+        value = first(tag, *_SPELLED)
+        value = _EMPTY.get(declared.lower()) if value is None else value
     if not isinstance(value, str):
         return plain(value)
     if declared.lower() == "int64":

@@ -38,7 +38,7 @@ class PhoenixFrame:
 
     def claims(self, item: Json) -> bool:
         held = table(item)
-        return "context.span_id" in held and "context.trace_id" in held
+        return isinstance(held.get("context.span_id"), str) and "context.trace_id" in held
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         held = table(item)

@@ -19,8 +19,10 @@ from karat.traces.formats.openai_agents import OpenAIAgents
 from karat.traces.formats.otlp_loose import Otlp
 from karat.traces.formats.phoenix import Phoenix, PhoenixFrame
 from karat.traces.formats.python_console import PythonConsole
+from karat.traces.formats.rows import Rows
 from karat.traces.formats.simulation import Simulation
 from karat.traces.formats.swe_agent import SweAgent
+from karat.traces.formats.xray import XRay
 from karat.traces.formats.zipkin import Zipkin
 
 CONTAINERS: tuple[Container, ...] = (
@@ -42,6 +44,8 @@ CONTAINERS: tuple[Container, ...] = (
     AgentFramework(),
     SweAgent(),
     Chat(),
+    Rows(),
+    XRay(),
     Flat(),
     CloudWatch(),
 )

@@ -1,4 +1,4 @@
-"""Zipkin v2: every attribute a string, events folded into annotations."""
+"""Zipkin: every attribute a string, events folded into annotations."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from karat.schema import Json, Span, SpanEvent
 from karat.traces.formats.jaeger import status_of, without_plumbing
 from karat.traces.normal import Status, kind, nanoseconds, padded
 from karat.traces.shape import count, first, parsed, table, tables, text
+
+_V1 = "binaryAnnotations"
 
 
 class Zipkin:
@@ -19,11 +21,11 @@ class Zipkin:
         held = table(item)
         if "traceId" not in held or "id" not in held or "spanId" in held:
             return False
-        return "localEndpoint" in held or isinstance(held.get("tags"), dict)
+        return "localEndpoint" in held or isinstance(held.get("tags"), dict) or _V1 in held
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         held = table(item)
-        tags = table(held.get("tags"))
+        tags = table(held.get("tags")) or _binary(held)
         start = _microseconds(held.get("timestamp"))
         length = count(held.get("duration"))
         code, message = _status(tags)
@@ -43,6 +45,12 @@ class Zipkin:
             scope_version=text(first(tags, "otel.scope.version", "otel.library.version")) or "",
             resource=_resource(table(held.get("localEndpoint"))),
         )
+
+
+def _binary(held: dict[str, Json]) -> dict[str, Json]:
+    """The tags of v1."""
+    found = tables(held.get(_V1))
+    return {key: one.get("value") for one in found if (key := text(one.get("key")))}
 
 
 def _microseconds(value: Json) -> int | None:

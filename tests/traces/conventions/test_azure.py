@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+
+from karat.schema import Json, Span, SpanEvent, Turn
+from karat.traces.conventions import to_traces
+
+CALL: Json = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": {"id": 7}}}
+
+
+def span(start: int, operation: str, *events: SpanEvent, parent: str | None = None, **more: Json):
+    held: dict[str, Json] = {
+        "gen_ai.operation.name": operation,
+        "gen_ai.system": "az.ai.agents",
+        "gen_ai.thread.id": "th",
+        **{name.replace("__", "."): value for name, value in more.items()},
+    }
+    return Span(
+        trace_id="t1",
+        span_id=f"s{start}",
+        parent_id=parent,
+        name=operation,
+        start=start,
+        end=start + 1,
+        attributes=held,
+        events=events,
+    )
+
+
+def event(name: str, body: Json, run: str | None = None, message: str | None = None) -> SpanEvent:
+    held: dict[str, Json] = {"gen_ai.event.content": json.dumps(body)}
+    if run:
+        held["gen_ai.thread.run.id"] = run
+    if message:
+        held["gen_ai.message.id"] = message
+    return SpanEvent(name=f"gen_ai.{name}", attributes=held)
+
+
+def asked(start: int, said: str) -> Span:
+    return span(start, "create_message", event("user.message", {"role": "user", "content": said}))
+
+
+def answer(said: str, run: str) -> SpanEvent:
+    body: Json = {"role": "assistant", "content": {"text": {"value": said}}}
+    return event("assistant.message", body, run, f"m-{run}")
+
+
+def run(start: int, key: str, *events: SpanEvent) -> Span:
+    return span(
+        start,
+        "process_thread_run",
+        *events,
+        gen_ai__agent__id="asst",
+        gen_ai__thread__run__id=key,
+    )
+
+
+def turns(*spans: Span) -> list[tuple[str | None, str | None]]:
+    return [(turn.user, turn.response) for turn in to_traces(spans)[0].turns]
+
+
+def calls(turn: Turn) -> list[tuple[str, Json, str | None]]:
+    return [(one.name, one.args, one.id) for one in turn.tool_calls or ()]
+
+
+def test_a_run_that_streams_tells_what_the_agent_did():
+    done = (
+        event("tool.message", {"content": "shipped", "id": "c1"}),
+        event("assistant.message", {"tool_calls": [CALL]}),
+        answer("It shipped.", "r1"),
+    )
+    turn = to_traces([asked(1, "Where?"), run(3, "r1", *done)])[0].turns[0]
+    assert (turn.user, turn.response, turn.agents) == ("Where?", "It shipped.", ("asst",))
+    assert calls(turn) == [("find", {"id": 7}, "c1")]
+    assert [one.result for one in turn.tool_results] == ["shipped"]
+
+
+def test_the_calls_around_a_run_tell_what_it_does_not():
+    listed = span(
+        20,
+        "list_messages",
+        answer("Yes.", "r2"),
+        event("user.message", {"content": "Sure?"}),
+        answer("It shipped.", "r1"),
+        event("user.message", {"content": "Where?"}),
+    )
+    assert turns(asked(1, "Where?"), run(3, "r1"), asked(5, "Sure?"), run(7, "r2"), listed) == [
+        ("Where?", "It shipped."),
+        ("Sure?", "Yes."),
+    ]
+
+
+def test_steps_and_outputs_of_tools_belong_to_their_run():
+    started = span(4, "start_thread_run", parent="s3", gen_ai__agent__id="asst")
+    sent = event("tool.message", {"content": "shipped", "id": "c1"})
+    outputs = span(5, "submit_tool_outputs", sent, parent="s3")
+    steps = span(9, "list_run_steps", event("run_step.tool_calls", {"tool_calls": [CALL]}, "r1"))
+    found = to_traces([asked(1, "Where?"), run(3, "r1"), started, outputs, steps])[0].turns
+    assert [(calls(turn), turn.agents) for turn in found] == [
+        ([("find", {"id": 7}, "c1")], ("asst",))
+    ]
+    assert [one.result for one in found[0].tool_results] == ["shipped"]
+
+
+def test_a_response_of_foundry_is_a_model_call_of_its_agent():
+    def invoked(start: int, said: Json, told: Json) -> Span:
+        held: dict[str, Json] = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.provider.name": "microsoft.foundry",
+            "az.namespace": "Microsoft.CognitiveServices",
+            "gen_ai.agent.name": "shop",
+            "gen_ai.usage.input_tokens": start,
+        }
+        events = [("input", "user", said), ("output", "assistant", told)]
+        messages = [
+            event(f"{side}.messages", [{"role": role, "parts": [part]}])
+            for side, role, part in events
+        ]
+        one = span(start, "invoke_agent", *messages)
+        return Span(
+            trace_id="t1",
+            span_id=one.span_id,
+            name=one.name,
+            start=start,
+            end=start + 1,
+            attributes=held,
+            events=one.events,
+        )
+
+    call: Json = {"type": "function_call", "id": "c1", "name": "find", "arguments": {"id": 7}}
+    output: Json = {"type": "function_call_output", "id": "c1", "output": "shipped"}
+    text: Json = {"type": "text", "content": "Where?"}
+    first = invoked(1, text, {"type": "tool_call", "content": call})
+    told: Json = {"type": "text", "content": "It shipped."}
+    second = invoked(5, {"type": "tool_call_output", "content": output}, told)
+    (turn,) = to_traces([first, second])[0].turns
+    assert (turn.user, turn.response, turn.agents) == ("Where?", "It shipped.", ("shop",))
+    assert calls(turn) == [("find", {"id": 7}, "c1")]
+    assert [one.result for one in turn.tool_results] == ["shipped"]
+    assert [one.usage.input_tokens for one in turn.model_calls] == [1, 5]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from karat.schema import Json, Span
+from karat.traces.conventions import to_traces
+
+
+def span(name: str, start: int, kind: str, told: str, given: str, **more: Json) -> Span:
+    held: dict[str, Json] = {"lmnr.span.type": kind}
+    held |= {"lmnr.span.input": told, "lmnr.span.output": given, **more}
+    return Span(
+        trace_id="t1",
+        span_id=name,
+        parent_id=None if start == 1 else "run",
+        name=name,
+        start=start,
+        end=99 if start == 1 else start + 1,
+        attributes=held,
+    )
+
+
+def test_every_span_of_laminar_has_a_type_an_input_and_an_output():
+    session: Json = {"lmnr.association.properties.session_id": "s"}
+    (found,) = to_traces(
+        [
+            span("run", 1, "DEFAULT", '{"task": "Where?"}', '"Here."', **session),
+            span("llm", 2, "LLM", '[{"role": "user", "content": "Look"}]', '{"content": "ok"}'),
+            span("click", 4, "TOOL", '{"index": 1}', '"clicked"'),
+        ]
+    )
+    (turn,) = found.turns
+    assert (found.conversation, turn.user, turn.response) == ("s", "Where?", "Here.")
+    assert [(one.name, one.args) for one in turn.tool_calls or ()] == [("click", {"index": 1})]
+    assert [one.result for one in turn.tool_results] == ["clicked"]
+    assert len(turn.model_calls) == 1

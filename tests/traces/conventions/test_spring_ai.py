@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from karat.schema import Json, Span
+from karat.traces.conventions import to_traces
+
+
+def span(key: str, parent: str | None, start: int, end: int, attributes: dict[str, Json]) -> Span:
+    return Span(
+        trace_id="t1",
+        span_id=key,
+        parent_id=parent,
+        name=key,
+        start=start,
+        end=end,
+        attributes=attributes,
+    )
+
+
+def test_tools_that_a_model_call_runs_are_told_in_springs_words():
+    own: dict[str, Json] = {"gen_ai.operation.name": "framework", "gen_ai.system": "spring_ai"}
+    client = span("client", None, 1, 9, {**own, "spring.ai.kind": "chat_client"})
+    model: dict[str, Json] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.system": "openai",
+        "gen_ai.usage.input_tokens": "10",
+        "gen_ai.prompt": '["Where?"]',
+        "gen_ai.completion": '["It shipped."]',
+    }
+    tool: dict[str, Json] = {
+        **own,
+        "spring.ai.kind": "tool_call",
+        "spring.ai.tool.definition.name": "find",
+        "spring.ai.tool.call.arguments": '{"id": 7}',
+        "spring.ai.tool.call.result": '"shipped"',
+    }
+    spans = [client, span("chat", "client", 2, 8, model), span("tool", "chat", 3, 4, tool)]
+    (turn,) = to_traces(spans)[0].turns
+    assert (turn.user, turn.response) == ("Where?", "It shipped.")
+    assert [(one.name, one.args) for one in turn.tool_calls or ()] == [("find", {"id": 7})]
+    assert [one.result for one in turn.tool_results] == ["shipped"]
+    assert [one.usage.input_tokens for one in turn.model_calls] == [10]
