@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -254,6 +255,13 @@ def test_progress_is_told_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_many_traces_that_never_end_are_all_there(tmp_path: Path, in_little_memory: None):
     lines = [otlp(spans(n)[1]) for n in range(300)]
     assert len(traces(written(tmp_path / "t.jsonl", *lines))) == 300
+
+
+def test_many_traces_that_never_end_do_not_slow_each_other_down(tmp_path: Path):
+    path = written(tmp_path / "t.jsonl", *[otlp(spans(n)[1]) for n in range(15_000)])
+    started = time.process_time()
+    assert len(traces(path)) == 15_000
+    assert time.process_time() - started < 4
 
 
 def test_a_file_that_is_broken_for_one_process_is_read_as_by_one(
