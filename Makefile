@@ -19,10 +19,10 @@ PEERS := .peers/.installed
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(INSTALLED)  ## set up .venv and leave `karat` in .venv/bin
+install: $(INSTALLED)  ## set up .venv and leave `carob` in .venv/bin
 
 demo: $(INSTALLED)  ## the whole story on bundled data, offline
-	@$(BIN)/karat demo
+	@$(BIN)/carob demo
 
 test: $(DEVELOPED) $(PEERS)  ## run the tests, with a real PostgreSQL, Chromium and google-adk
 	@tests/postgres.sh
@@ -45,7 +45,7 @@ docs: $(DEVELOPED)  ## write the outputs in README.md and docs/ anew
 bench: $(DEVELOPED) $(PEERS)  ## measure against the peers and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
-peers: $(PEERS)  ## set up .peers, the tools that Karat is measured against
+peers: $(PEERS)  ## set up .peers, the tools that Carob is measured against
 
 lock: $(DEVELOPED)  ## pin the newest versions of everything
 	$(COMPILE) pyproject.toml requirements/build.in -o requirements/base.txt

@@ -15,8 +15,8 @@ import msgspec
 import orjson
 
 from bench.sessions import recordings
-from karat.schema import Json, Message, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
-from karat.traces.formats.otlp import AnyValue, Request
+from carob.schema import Json, Message, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
+from carob.traces.formats.otlp import AnyValue, Request
 
 
 class _Part(msgspec.Struct, gc=False):

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 OURS = Path(sys.executable)
 PEERS = ROOT / ".peers" / "bin" / "python"
-KARAT = OURS.parent / "karat"
+CAROB = OURS.parent / "carob"
 
 Command = Sequence[str | Path]
 

@@ -14,8 +14,8 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from bench.simulate import Agents
-from karat.api import compare, find_run, keep_run
-from karat.schema import (
+from carob.api import compare, find_run, keep_run
+from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,
@@ -25,19 +25,19 @@ from karat.schema import (
     RunDataset,
     RunSummary,
 )
-from karat.schema.digest import run_id
-from karat.store import Database, open_store
-from karat.store.database import Value
-from karat.store.document import Document, of_run
-from karat.store.history import Wanted, page
-from karat.store.runs import CASES, OUTCOMES, case_rows, chain, keep, outcome_rows
+from carob.schema.digest import run_id
+from carob.store import Database, open_store
+from carob.store.database import Value
+from carob.store.document import Document, of_run
+from carob.store.history import Wanted, page
+from carob.store.runs import CASES, OUTCOMES, case_rows, chain, keep, outcome_rows
 
 METRICS = ("tool_trajectory_avg_score", "response_match_score", "latency", "cost", "safety")
 _MANY = 200_000
 
 
 def store(place: str) -> float:
-    """A run of a million outcomes, as `karat run` hands it over."""
+    """A run of a million outcomes, as `carob run` hands it over."""
     run = make_run(_MANY)
     _clear(place)
     with open_store(place, create=True) as database:
@@ -71,7 +71,7 @@ def copy(place: str) -> float:
     _clear(place)
     with open_store(place, create=True):
         pass
-    with psycopg.connect(place, options="-c search_path=karat", autocommit=True) as connection:
+    with psycopg.connect(place, options="-c search_path=carob", autocommit=True) as connection:
         start = time.perf_counter()
         with connection.transaction(), connection.cursor() as cursor:
             for name, columns, rows in tables:
@@ -119,7 +119,7 @@ def keep_pairs(place: str, sizes: Sequence[int]) -> None:
 
 def compare_stored(place: str) -> float:
     """Two large runs compared, found in the store and read from it."""
-    os.environ["KARAT_STORE"] = place
+    os.environ["CAROB_STORE"] = place
     compare(*_sides(100))  # imports what it needs
     start = time.perf_counter()
     made = compare(*_sides(100_000))
@@ -130,7 +130,7 @@ def compare_stored(place: str) -> float:
 
 def read_stored(place: str) -> float:
     """The same two runs, only read."""
-    os.environ["KARAT_STORE"] = place
+    os.environ["CAROB_STORE"] = place
     compare(*_sides(100))
     start = time.perf_counter()
     found = [find_run(name) for name in _sides(100_000)]
@@ -200,7 +200,7 @@ def _tables(
 def _clear(place: str) -> None:
     if place.startswith("postgresql:"):
         with psycopg.connect(place, autocommit=True) as connection:
-            connection.execute("DROP SCHEMA IF EXISTS karat CASCADE")
+            connection.execute("DROP SCHEMA IF EXISTS carob CASCADE")
     else:
         for ending in ("", "-wal", "-shm"):
             Path(f"{place}{ending}").unlink(missing_ok=True)

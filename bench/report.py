@@ -15,7 +15,7 @@ from bench.measure import ROOT
 from bench.row import Row
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-_COLUMNS = ("what", "Karat", "beside", "ratio", "target", "met")
+_COLUMNS = ("what", "Carob", "beside", "ratio", "target", "met")
 _PINNED = (
     ("base.txt", ("click", "msgspec")),
     ("dev.txt", ("orjson",)),
@@ -54,7 +54,7 @@ _PAGE = """\
 <!-- written by `make bench` -->
 # Benchmarks
 
-`make bench` measures Karat and its peers side by side in one run and writes this page. Both sides
+`make bench` measures Carob and its peers side by side in one run and writes this page. Both sides
 run in processes of their own with their bytecode compiled; the best of several repeats counts.
 Seconds differ from machine to machine and noise is large, so that only ratios are held against
 targets. Each row is one file in `bench/rows/`.

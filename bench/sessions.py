@@ -1,4 +1,4 @@
-"""Recordings and the golden cases that they belong to, readable by Karat and by agentevals alike.
+"""Recordings and the golden cases that they belong to, readable by Carob and by agentevals alike.
 
 OTLP JSON lines with GenAI attributes, one trace a line: an agent, its model and a tool in turns.
 One golden case belongs to many traces, as when a suite is repeated; every seventh trace takes a

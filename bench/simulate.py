@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from karat.schema import (
+from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "src" / "karat" / "demo" / "data"
+DATA = ROOT / "src" / "carob" / "demo" / "data"
 WIDTH = "100"
 _BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 

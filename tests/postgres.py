@@ -19,17 +19,17 @@ _SETTINGS = ("listen_addresses=", "fsync=off", "max_connections=40")
 @contextmanager
 def server(*, durable: bool = False) -> Generator[str]:
     """The address of an empty database. The server is gone when the block is left."""
-    folder = Path(tempfile.mkdtemp(prefix="karat-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="carob-pg-"))
     settings = [f"unix_socket_directories={folder}", *_SETTINGS]
     options = " ".join(f"-c {one}" for one in settings if not (durable and one == "fsync=off"))
     try:
         if os.getuid() == 0:
             shutil.chown(folder, "postgres")
         data = folder / "data"
-        _run("initdb", "-D", data, "-U", "karat", "-A", "trust", "-E", "UTF8", "--no-sync")
+        _run("initdb", "-D", data, "-U", "carob", "-A", "trust", "-E", "UTF8", "--no-sync")
         _run("pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
         try:
-            yield f"postgresql://karat@/postgres?host={quote(str(folder), safe='')}"
+            yield f"postgresql://carob@/postgres?host={quote(str(folder), safe='')}"
         finally:
             _run("pg_ctl", "-D", data, "-m", "immediate", "stop")
     finally:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from karat import api, plugins
-from karat.cli import karat
-from karat.schema import MetricInfo
+from carob import api, plugins
+from carob.cli import carob
+from carob.schema import MetricInfo
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
@@ -25,7 +25,7 @@ def _commands() -> Iterator[str]:
     yield "# Commands\n"
     yield "Data goes to stdout, everything else to stderr. Exit codes: 0 good, 1 the data or the"
     yield "agent did not pass, 2 the command could not be carried out."
-    yield from _group(karat, "karat")
+    yield from _group(carob, "carob")
 
 
 def _group(group: click.Group, path: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from karat.api import find_run
+from carob.api import find_run
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "action.yml").read_text("utf-8")
@@ -32,7 +32,7 @@ class Runner:
     """A folder with the bundled data, and what the steps have told the runner so far."""
 
     def __init__(self, folder: Path, *inputs: str) -> None:
-        shutil.copytree(ROOT / "src" / "karat" / "demo" / "data", folder / "work")
+        shutil.copytree(ROOT / "src" / "carob" / "demo" / "data", folder / "work")
         self.folder = folder
         given = dict(text.split("=", 1) for text in inputs)
         self.known = {f"inputs.{name}": text for name, text in (DEFAULTS | given).items()}
@@ -111,10 +111,10 @@ def test_no_input_can_become_a_command():
     assert {step["shell"] for step in STEPS.values() if "run" in step} == {"bash"}
 
 
-def test_karat_is_installed_from_the_ref_of_the_action(tmp_path: Path):
+def test_carob_is_installed_from_the_ref_of_the_action(tmp_path: Path):
     runner = Runner(tmp_path, "extras=otlp,metrics")
     runner.tool("python", '#!/bin/sh\necho "$@" > "$HOME/python.txt"\n')
-    assert runner.step("Install Karat").returncode == 0
+    assert runner.step("Install Carob").returncode == 0
     assert (tmp_path / "python.txt").read_text().split()[-1] == f"{ROOT}[otlp,metrics]"
 
 
@@ -208,8 +208,8 @@ def test_one_comment_is_written_and_then_kept_up_to_date(tmp_path: Path, ids: st
     runner.step("Summarise")
     done = runner.step("Comment")
     assert (done.returncode, done.stderr) == (0, "")
-    body = tmp_path / "temp" / "karat" / "karat" / "comment.md"
-    assert body.read_text().startswith("<!-- karat: karat -->\n")
+    body = tmp_path / "temp" / "carob" / "carob" / "comment.md"
+    assert body.read_text().startswith("<!-- carob: carob -->\n")
     last = (tmp_path / "gh.txt").read_text().splitlines()[-1]
     assert last == f"{sent} --field body=@{body} --silent"
 
@@ -226,10 +226,10 @@ def test_a_comment_that_is_not_allowed_is_a_warning(tmp_path: Path):
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
 def test_only_the_workflows_own_comment_is_found():
     [query] = re.findall(r"--jq \\\n\s+'(.+)'", STEPS["Comment"]["run"])
-    mark = "<!-- karat: karat -->"
+    mark = "<!-- carob: carob -->"
     comments = [
         {"id": 1, "user": {"login": "mara"}, "body": mark},
-        {"id": 2, "user": {"login": "github-actions[bot]"}, "body": "<!-- karat: other -->"},
+        {"id": 2, "user": {"login": "github-actions[bot]"}, "body": "<!-- carob: other -->"},
         {"id": 3, "user": {"login": "github-actions[bot]"}, "body": f"{mark}\nfailed"},
     ]
     done = subprocess.run(
@@ -247,7 +247,7 @@ GUIDE = (ROOT / "docs" / "guides" / "ci.md").read_text("utf-8")
 
 
 def test_the_guide_gives_the_action_only_inputs_that_it_has():
-    blocks = re.findall(r"- uses: OWNER/karat@.*?\n((?: {8}.*\n)+)", GUIDE)
+    blocks = re.findall(r"- uses: OWNER/carob@.*?\n((?: {8}.*\n)+)", GUIDE)
     given = [yaml.safe_load(block)["with"].keys() for block in blocks]
     assert len(given) == 2
     assert [names - DEFAULTS.keys() for names in given] == [set(), set()]

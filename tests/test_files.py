@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import InputError, OutputError
-from karat.files import check_regular, replace
+from carob.errors import InputError, OutputError
+from carob.files import check_regular, replace
 
 
 def test_a_file_is_replaced_as_a_whole_and_keeps_its_permissions(tmp_path: Path):
@@ -40,7 +40,7 @@ def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path):
 def test_a_process_that_writes_to_its_own_output_goes_on_with_it(tmp_path: Path):
     log = tmp_path / "log"
     log.write_text("before\n")
-    code = "from pathlib import Path; from karat.files import replace; import sys;"
+    code = "from pathlib import Path; from carob.files import replace; import sys;"
     code += "replace(Path(sys.argv[1]), b'new\\n'); print('after')"
     with log.open("ab") as out:
         subprocess.run([sys.executable, "-c", code, str(log)], stdout=out, check=True)

@@ -15,8 +15,8 @@ from zipfile import ZipFile
 import click
 import pytest
 
-import karat
-from karat.cli import karat as commands
+import carob
+from carob.cli import carob as commands
 
 ROOT = Path(__file__).parents[1]
 _SKIPPED = {".git", ".venv", ".peers", ".bench", ".hypothesis", "__pycache__", "dist", "build"}
@@ -35,7 +35,7 @@ def _files() -> Iterator[Path]:
 
 def _documented() -> set[str]:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    return {name for page in pages for name in re.findall(r"karat (\w+)", page.read_text("utf-8"))}
+    return {name for page in pages for name in re.findall(r"carob (\w+)", page.read_text("utf-8"))}
 
 
 def _pinned(*names: str) -> set[str]:
@@ -53,29 +53,29 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 def test_the_public_names_are_sorted_and_exist():
-    assert karat.__all__ == sorted(karat.__all__)
-    assert [name for name in karat.__all__ if not hasattr(karat, name)] == []
+    assert carob.__all__ == sorted(carob.__all__)
+    assert [name for name in carob.__all__ if not hasattr(carob, name)] == []
 
 
 def test_nothing_else_leaks_from_the_package():
-    rooms = {path.stem for path in Path(karat.__file__).parent.iterdir()}
-    public = {name for name in vars(karat) if not name.startswith(("_", "@py"))}  # pytest's own
+    rooms = {path.stem for path in Path(carob.__file__).parent.iterdir()}
+    public = {name for name in vars(carob) if not name.startswith(("_", "@py"))}  # pytest's own
     helpers = {"annotations", "TYPE_CHECKING", "import_module"}
-    leaked = public - {*karat.__all__} - rooms - helpers
+    leaked = public - {*carob.__all__} - rooms - helpers
     assert leaked == set()
     assert not [
-        name for name in karat.__all__ if isinstance(vars(karat).get(name), types.ModuleType)
+        name for name in carob.__all__ if isinstance(vars(carob).get(name), types.ModuleType)
     ]
 
 
 def test_the_wheel_ships_types_and_bundled_data(wheel: set[str]):
-    data = ROOT / "src" / "karat" / "demo" / "data"
+    data = ROOT / "src" / "carob" / "demo" / "data"
     bundled = {str(path.relative_to(ROOT / "src")) for path in data.rglob("*") if path.is_file()}
-    assert {"karat/py.typed", *bundled} <= wheel
+    assert {"carob/py.typed", *bundled} <= wheel
 
 
 def test_the_wheel_ships_nothing_but_the_package(wheel: set[str]):
-    assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"karat"}
+    assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"carob"}
 
 
 def test_no_file_names_a_local_path_or_a_package_index():
@@ -122,7 +122,7 @@ def test_every_dependency_and_extra_is_pinned():
     extras = project.get("optional-dependencies", {}).values()
     wanted = [*project["dependencies"], *(name for extra in extras for name in extra)]
     names = {re.split(r"[\s\[<>=!~;]", name)[0].lower().replace("_", "-") for name in wanted}
-    assert names - _pinned("base", "dev") - {"karat"} == set()
+    assert names - _pinned("base", "dev") - {"carob"} == set()
     assert _pinned("base") >= {"click", "msgspec", "semver"}
 
 
@@ -132,7 +132,7 @@ def _third_party(path: Path) -> set[str]:
     tried = set(re.findall(r"importorskip\(\s*\"([\w.]+)", text))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     froms = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    own = {"karat", "tests", "bench", *sys.stdlib_module_names}
+    own = {"carob", "tests", "bench", *sys.stdlib_module_names}
     return {name.split(".")[0] for name in plain | froms | tried} - own
 
 

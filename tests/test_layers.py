@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "src" / "karat"
+PACKAGE = ROOT / "src" / "carob"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 class Import(NamedTuple):
     line: int
     name: str
-    """The module or member, dotted, from `karat` on."""
+    """The module or member, dotted, from `carob` on."""
     late: bool
 
 
@@ -37,7 +37,7 @@ TABLE = {part: allowed for parts, allowed in _rows("Who may import whom") for pa
 
 
 def _room(dotted: str) -> str:
-    """The room of `karat.datasets.formats.csv` is `datasets`; of `karat.Dataset`, `__init__`."""
+    """The room of `carob.datasets.formats.csv` is `datasets`; of `carob.Dataset`, `__init__`."""
     first = dotted.split(".")[1] if "." in dotted else "__init__"
     return first if first in TABLE or (PACKAGE / first).exists() else "__init__"
 
@@ -45,7 +45,7 @@ def _room(dotted: str) -> str:
 def _base(node: ast.ImportFrom, module: Path) -> str:
     if not node.level:
         return node.module or ""
-    package = ["karat", *module.relative_to(PACKAGE).parent.parts]
+    package = ["carob", *module.relative_to(PACKAGE).parent.parts]
     above = package[: len(package) - node.level + 1]
     return ".".join([*above, *([node.module] if node.module else [])])
 
@@ -56,7 +56,7 @@ def _imported(node: ast.AST, module: Path) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         return [f"{_base(node, module)}.{alias.name}" for alias in node.names]
     if isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
-        text = re.match(r"f?['\"](karat\.[\w.]*)", ast.unparse(node.args[0]))
+        text = re.match(r"f?['\"](carob\.[\w.]*)", ast.unparse(node.args[0]))
         return [text[1]] if text else []
     return []
 
@@ -69,7 +69,7 @@ def _imports(module: Path) -> Iterator[Import]:
     inner = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
         for name in _imported(node, module):
-            if name.split(".")[0] == "karat" and name != "karat.__version__":
+            if name.split(".")[0] == "carob" and name != "carob.__version__":
                 statement = not isinstance(node, ast.Call)
                 yield Import(getattr(node, "lineno", 0), name, statement and id(node) in inner)
 
@@ -108,5 +108,5 @@ def test_the_table_has_no_cycle():
 
 def test_an_import_inside_a_function_is_found(tmp_path: Path):
     module = tmp_path / "m.py"
-    module.write_text("import os\nasync def f():\n    from karat.api import load\n")
-    assert list(_imports(module)) == [Import(3, "karat.api.load", late=True)]
+    module.write_text("import os\nasync def f():\n    from carob.api import load\n")
+    assert list(_imports(module)) == [Import(3, "carob.api.load", late=True)]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from karat.spelling import meant, nearest
+from carob.spelling import meant, nearest
 
 
 def test_the_nearest_name_is_found_in_whatever_spelling():

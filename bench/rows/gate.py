@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from bench.row import Number, Row, at_most
 from bench.simulate import Agents
-from karat.analysis.power import POWER
-from karat.api import compare
-from karat.schema import Comparison, MetricComparison, Run
+from carob.analysis.power import POWER
+from carob.api import compare
+from carob.schema import Comparison, MetricComparison, Run
 
 _TRIALS = 2_000
 _PILOTS = 50
@@ -56,7 +56,7 @@ _AT_THE_MARGIN = Agents(cases=300, metrics=("score",), drop=0.05)
 def measure() -> Iterator[Row]:
     """False alarms, false peace and power."""
     for title, agents in _UNCHANGED.items():
-        yield _at_most_alpha(f"False alarms of `karat gate`: {title}", _share(agents, _alarm))
+        yield _at_most_alpha(f"False alarms of `carob gate`: {title}", _share(agents, _alarm))
     quiet = _share(_AT_THE_MARGIN, _equivalent)
     yield _at_most_alpha("Runs called equivalent whose difference is the margin", quiet)
     for title, agents in _DROPPED.items():

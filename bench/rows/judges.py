@@ -18,15 +18,15 @@ _FEW = 20
 
 _OURS = """
 import sys, time
-import karat
-from karat.config import MetricChoice
-from karat.schema import JudgeChoice
+import carob
+from carob.config import MetricChoice
+from carob.schema import JudgeChoice
 golden, url, cases, concurrency = sys.argv[1:]
-dataset = karat.load(golden)
+dataset = carob.load(golden)
 judge = JudgeChoice(model="openai:judge", url=url + "/v1", concurrency=int(concurrency))
 metric = MetricChoice(name="final_response_match_v2", params={"samples": 1})
 start = time.perf_counter()
-run = karat.run(golden=golden, metrics=[metric], judge=judge)
+run = carob.run(golden=golden, metrics=[metric], judge=judge)
 taken = time.perf_counter() - start
 assert run.spending["final_response_match_v2"].answers == int(cases), run.spending
 print(taken)
@@ -61,19 +61,19 @@ def measure() -> Iterator[Row]:
     golden = answered(CASES)
     with _provider() as url:
         commands = {
-            "karat": [OURS, "-c", _OURS, golden, url, str(CASES), str(CONCURRENCY)],
+            "carob": [OURS, "-c", _OURS, golden, url, str(CASES), str(CONCURRENCY)],
             "adk": [PEERS, "-c", _ADK, url, str(_FEW)],
         }
         best = reported(commands, repeats=2)
     yield at_most(
         f"{CASES:,} judged cases, {CONCURRENCY} at the same time, {LATENCY * 1000:.0f} ms a call",
-        Number(name="`karat.run`", value=best["karat"], unit="s"),
+        Number(name="`carob.run`", value=best["carob"], unit="s"),
         Number(name="ideal", value=CASES * LATENCY / CONCURRENCY, unit="s"),
         target=1.25,
     )
     yield faster(
         "A judged case, `final_response_match_v2` with one sample",
-        Number(name="`karat.run`", value=1000 * best["karat"] / CASES, unit="ms"),
+        Number(name="`carob.run`", value=1000 * best["carob"] / CASES, unit="ms"),
         Number(name="google-adk, its default", value=1000 * best["adk"] / _FEW, unit="ms"),
         target=40,
     )

@@ -1,4 +1,4 @@
-"""How long near duplicates take to find, and how long all other rules of `karat lint` take."""
+"""How long near duplicates take to find, and how long all other rules of `carob lint` take."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from itertools import accumulate, product
 from pathlib import Path
 
 from bench.data import FOLDER
-from bench.measure import KARAT, OURS, race, reported
+from bench.measure import CAROB, OURS, race, reported
 from bench.row import Number, Row, at_most
 
 _CASES = 100_000
 _NEAR = """
-import sys, time, karat
-from karat.datasets.lint.duplicates import input_text
-from karat.datasets.lint.near import near_pairs, plain
-from karat.datasets.source import collector_paused
-cases = karat.load(sys.argv[1]).cases
+import sys, time, carob
+from carob.datasets.lint.duplicates import input_text
+from carob.datasets.lint.near import near_pairs, plain
+from carob.datasets.source import collector_paused
+cases = carob.load(sys.argv[1]).cases
 start = time.perf_counter()
 with collector_paused():
     found = sum(1 for _ in near_pairs([plain(input_text(case)) for case in cases]))
@@ -31,18 +31,18 @@ def measure() -> Iterator[Row]:
     """One case in a hundred is a near duplicate; a minute on one core is what is promised."""
     file = _examples()
     minute = Number(name="one minute", value=60, unit="s")
-    near = reported({"karat": [OURS, "-c", _NEAR, file]}, repeats=2)["karat"]
+    near = reported({"carob": [OURS, "-c", _NEAR, file]}, repeats=2)["carob"]
     yield at_most(
         f"Near duplicates among {_CASES:,} cases, on one core",
         Number(name="`near_pairs`", value=near, unit="s"),
         minute,
         target=1,
     )
-    command = [KARAT, "lint", file, "--ignore", "near-duplicate", "-o", file.with_suffix(".txt")]
-    whole = race({"karat": command}, repeats=1)["karat"]
+    command = [CAROB, "lint", file, "--ignore", "near-duplicate", "-o", file.with_suffix(".txt")]
+    whole = race({"carob": command}, repeats=1)["carob"]
     yield at_most(
-        f"All other rules of `karat lint` on {_CASES:,} cases",
-        Number(name="`karat lint --ignore near-duplicate`", value=whole, unit="s"),
+        f"All other rules of `carob lint` on {_CASES:,} cases",
+        Number(name="`carob lint --ignore near-duplicate`", value=whole, unit="s"),
         minute,
         target=1,
     )

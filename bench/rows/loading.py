@@ -10,10 +10,10 @@ from bench.row import Number, Row, faster
 
 # Ours opens and reads the file within the time, theirs gets the bytes.
 _OURS = """
-import sys, time, karat
-karat.load(sys.argv[2])
+import sys, time, carob
+carob.load(sys.argv[2])
 start = time.perf_counter()
-dataset = karat.load(sys.argv[1])
+dataset = carob.load(sys.argv[1])
 print(time.perf_counter() - start)
 assert sum(len(case.turns) for case in dataset.cases) == 100_000
 """
@@ -32,11 +32,11 @@ assert sum(len(case.conversation) for case in loaded.eval_cases) == 100_000
 def measure() -> Iterator[Row]:
     """100,000 invocations; a small file is loaded before the clock starts."""
     files = (evalset(100_000), evalset(10))
-    commands = {"karat": [OURS, "-c", _OURS, *files], "adk": [PEERS, "-c", _THEIRS, *files]}
+    commands = {"carob": [OURS, "-c", _OURS, *files], "adk": [PEERS, "-c", _THEIRS, *files]}
     best = reported(commands, repeats=3)
     yield faster(
         f"Loading an EvalSet of 100,000 invocations ({files[0].stat().st_size / 1e6:.0f} MB)",
-        Number(name="`karat.load`", value=best["karat"], unit="s"),
+        Number(name="`carob.load`", value=best["carob"], unit="s"),
         Number(name="google-adk `EvalSet.model_validate_json`", value=best["adk"], unit="s"),
         target=8,
     )

@@ -15,8 +15,8 @@ from bench.row import Number, Row, faster
 _OURS = """
 import sys, time
 import msgspec
-from karat.metrics.{module} import {metric} as Metric
-from karat.schema import Case, ToolCall, Trace, Turn
+from carob.metrics.{module} import {metric} as Metric
+from carob.schema import Case, ToolCall, Trace, Turn
 def turn(one):
     calls = tuple(ToolCall(name=name, args=args) for name, args in one["calls"])
     return Turn(response=one["said"], tool_calls=calls)
@@ -89,13 +89,13 @@ def measure() -> Iterator[Row]:
 
 def _beside(name: str, file: str, ours: _Side, theirs: _Side, *, target: float) -> Row:
     commands = {
-        "karat": [OURS, "-c", _program(_OURS, name, ours), file],
+        "carob": [OURS, "-c", _program(_OURS, name, ours), file],
         "adk": [PEERS, "-c", _program(_THEIRS, name, theirs), file],
     }
     best = reported(commands, repeats=3)
     return faster(
         f"Scoring 100 pairs of three turns, one pair in twenty wrong: `{name}`",
-        Number(name=f"`{ours.metric}.score`", value=best["karat"], unit="ms"),
+        Number(name=f"`{ours.metric}.score`", value=best["carob"], unit="ms"),
         Number(
             name=f"google-adk `{theirs.metric}.evaluate_invocations`", value=best["adk"], unit="ms"
         ),

@@ -13,7 +13,7 @@ from bench.sessions import recordings as sessions
 _OURS = """
 import sys, time
 from pathlib import Path
-from karat.traces.read import open_traces
+from carob.traces.read import open_traces
 
 def read(path, jobs):
     with open_traces([Path(path)], report=lambda problem: None, jobs=jobs) as found:
@@ -73,13 +73,13 @@ def measure() -> Iterator[Row]:
 def _next_to_decoding() -> Row:
     files = (recordings(200), recordings(1))
     commands = {
-        "karat": [OURS, "-c", _OURS, *files, "1"],
+        "carob": [OURS, "-c", _OURS, *files, "1"],
         "orjson": [OURS, "-c", _ORJSON, *files],
     }
     best = reported(commands, repeats=3)
     return at_most(
         "Reading 200 MB of OTLP JSON lines into traces, one core",
-        Number(name="karat", value=best["karat"], unit="s"),
+        Number(name="carob", value=best["carob"], unit="s"),
         Number(name="`orjson.loads` of the same lines", value=best["orjson"], unit="s"),
         target=2,
     )
@@ -88,14 +88,14 @@ def _next_to_decoding() -> Row:
 def _next_to_agentevals(file: Path, what: str) -> Row:
     """Whoever hears less has less to do, so the row says how much that is."""
     commands = {
-        "karat": [OURS, "-c", _OURS, file, recordings(1), "1"],
+        "carob": [OURS, "-c", _OURS, file, recordings(1), "1"],
         "agentevals": [PEERS, "-c", _AGENTEVALS, file, recordings(1)],
     }
     best = reported(commands, repeats=3)
     heard = reported({"agentevals": [PEERS, "-c", _HEARD, file]}, repeats=1)["agentevals"]
     return faster(
         f"Reading 20 MB of {what} into turns, one core (agentevals hears the user in {heard:.0%})",
-        Number(name="karat", value=best["karat"], unit="s"),
+        Number(name="carob", value=best["carob"], unit="s"),
         Number(name="agentevals 0.11", value=best["agentevals"], unit="s"),
         target=12,
     )
@@ -105,7 +105,7 @@ def _memory() -> Row:
     used = peak_memory([OURS, "-c", _OURS, recordings(1000), recordings(1), "1"])
     return at_most(
         "Peak memory of reading 1 GB of OTLP JSON lines",
-        Number(name="karat", value=used, unit="MB"),
+        Number(name="carob", value=used, unit="MB"),
         Number(name="limit", value=300, unit="MB"),
         target=1,
     )

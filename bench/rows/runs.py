@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.data import FOLDER
-from bench.measure import KARAT, OURS, PEERS, Command, environment, peak_memory, reported
+from bench.measure import CAROB, OURS, PEERS, Command, environment, peak_memory, reported
 from bench.row import Number, Row, at_most, faster
 from bench.sessions import golden, recordings
 
@@ -45,12 +45,12 @@ def measure() -> Iterator[Row]:
 
 
 def _many(what: str, file: Path, cases: Path, *, repeats: int, target: float) -> Iterator[Row]:
-    ours = min(_cost(_karat(file, cases, _BOTH)) for _ in range(repeats + 2))
+    ours = min(_cost(_carob(file, cases, _BOTH)) for _ in range(repeats + 2))
     theirs = min(_cost(_agentevals(file, cases, _BOTH)) for _ in range(repeats))
     size = f"{file.stat().st_size / 1e6:.0f} MB"
     yield faster(
         f"Processor time for {what} ({size}), trajectory and ROUGE",
-        Number(name="`karat run`", value=ours, unit="s"),
+        Number(name="`carob run`", value=ours, unit="s"),
         Number(name="`agentevals run`", value=theirs, unit="s"),
         target=target,
     )
@@ -59,11 +59,11 @@ def _many(what: str, file: Path, cases: Path, *, repeats: int, target: float) ->
 def _one(
     what: str, file: Path, cases: Path, metrics: tuple[str, ...], *, target: float
 ) -> Iterator[Row]:
-    ours = min(_cost(_karat(file, cases, metrics)) for _ in range(10))
+    ours = min(_cost(_carob(file, cases, metrics)) for _ in range(10))
     theirs = min(_cost(_agentevals(file, cases, metrics)) for _ in range(3))
     yield faster(
         f"Processor time for one trace, {what}",
-        Number(name="`karat run`", value=ours * 1000, unit="ms"),
+        Number(name="`carob run`", value=ours * 1000, unit="ms"),
         Number(name="`agentevals run`", value=theirs * 1000, unit="ms"),
         target=target,
     )
@@ -74,8 +74,8 @@ def _memory(file: Path, cases: Path) -> Row:
     return at_most(
         "Peak memory for 10,000 traces of 4 spans",
         Number(
-            name="`karat run`",
-            value=peak_memory(_karat(file, cases, _BOTH), fine=(0, 1)),
+            name="`carob run`",
+            value=peak_memory(_carob(file, cases, _BOTH), fine=(0, 1)),
             unit="MB",
         ),
         Number(name="limit", value=150, unit="MB"),
@@ -84,18 +84,18 @@ def _memory(file: Path, cases: Path) -> Row:
 
 
 def _beside_decoding(file: Path, cases: Path) -> Row:
-    ours = min(_cost(_karat(file, cases, _BOTH, "--jobs", "1")) for _ in range(3))
+    ours = min(_cost(_carob(file, cases, _BOTH, "--jobs", "1")) for _ in range(3))
     theirs = reported({"orjson": [OURS, "-c", _ORJSON, file]}, repeats=5)["orjson"]
     return at_most(
         f"The whole run on one core ({file.stat().st_size / 1e6:.0f} MB), trajectory and ROUGE",
-        Number(name="`karat run --jobs 1`", value=ours, unit="s"),
+        Number(name="`carob run --jobs 1`", value=ours, unit="s"),
         Number(name="`orjson.loads`, line by line", value=theirs, unit="s"),
         target=2.5,
     )
 
 
-def _karat(file: Path, cases: Path, metrics: tuple[str, ...], *more: str) -> Command:
-    return [KARAT, "run", file, "--golden", cases, *metrics, "--no-store", *more]
+def _carob(file: Path, cases: Path, metrics: tuple[str, ...], *more: str) -> Command:
+    return [CAROB, "run", file, "--golden", cases, *metrics, "--no-store", *more]
 
 
 def _agentevals(file: Path, cases: Path, metrics: tuple[str, ...]) -> Command:

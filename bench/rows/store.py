@@ -27,7 +27,7 @@ def _storing(kind: str, place: str, bare: str) -> Row:
     best = reported(commands, repeats=3)
     return faster(
         f"Storing 1,000,000 outcomes of 200,000 cases in {kind}",
-        Number(name="`karat.store`", value=best["store"], unit="s"),
+        Number(name="`carob.store`", value=best["store"], unit="s"),
         Number(name=f"a bare `{bare}` of the same rows", value=best["bare"], unit="s"),
         target=0.5,
     )
@@ -49,14 +49,14 @@ def _paging(folder: Path) -> Row:
 
 
 def _comparing(place: str) -> Row:
-    """As `karat compare A B` does it: both runs are found in the store by their names."""
+    """As `carob compare A B` does it: both runs are found in the store by their names."""
     keep_pairs(place, (100, 100_000))
     best = reported(
         {name: _program(name, place) for name in ("compare_stored", "read_stored")}, repeats=3
     )
     return at_most(
         "Comparing two runs of 100,000 cases and 5 metrics in SQLite, statistics included",
-        Number(name="`karat.compare`", value=best["compare_stored"], unit="s"),
+        Number(name="`carob.compare`", value=best["compare_stored"], unit="s"),
         Number(name="reading both from the store", value=best["read_stored"], unit="s"),
         target=4,
     )

@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 import pytest
 
-from karat.schema import (
+from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,

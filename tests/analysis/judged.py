@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import UNSET
 
-from karat.schema import (
+from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from karat.analysis.align import align
-from karat.schema import CaseScore, Judgement, JudgeUse, MetricUse, Run
+from carob.analysis.align import align
+from carob.schema import CaseScore, Judgement, JudgeUse, MetricUse, Run
 
 MakeRun = Callable[..., Run]
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from karat.analysis.calibrated import calibration_checks
-from karat.analysis.calibration import calibrate
-from karat.errors import UsageError
-from karat.schema import Calibration, Check, GateRules, Judgement, MetricUse, Opinion, Run
+from carob.analysis.calibrated import calibration_checks
+from carob.analysis.calibration import calibrate
+from carob.errors import UsageError
+from carob.schema import Calibration, Check, GateRules, Judgement, MetricUse, Opinion, Run
 from tests.analysis.judged import judge, judged, labels, metric
 
 RULES = GateRules(require_calibration=True)
@@ -53,7 +53,7 @@ def test_a_judge_that_nobody_compared_with_people_fails():
     assert found == Check(
         "calibration of tone",
         "failed",
-        "it was never compared with people: see `karat calibrate`",
+        "it was never compared with people: see `carob calibrate`",
     )
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from karat.analysis.calibration import calibrate
-from karat.errors import RefusedError
-from karat.schema import Calibration, Label, MetricUse, Run, Unjudged
+from carob.analysis.calibration import calibrate
+from carob.errors import RefusedError
+from carob.schema import Calibration, Label, MetricUse, Run, Unjudged
 from tests.analysis.judged import judged, label, labels, metric
 
 

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from karat.analysis.compare import compare
-from karat.analysis.rules import Rules
-from karat.errors import RefusedError, UsageError
-from karat.schema import CaseScore, Comparison, MetricUse, Run
+from carob.analysis.compare import compare
+from carob.analysis.rules import Rules
+from carob.errors import RefusedError, UsageError
+from carob.schema import CaseScore, Comparison, MetricUse, Run
 
 MakeRun = Callable[..., Run]
 DEFAULT = Rules()

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.analysis.consensus import consensus
-from karat.schema import Opinion
+from carob.analysis.consensus import consensus
+from carob.schema import Opinion
 
 
 @pytest.mark.parametrize(

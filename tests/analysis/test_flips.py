@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from karat.analysis.align import align
-from karat.analysis.flips import flips
-from karat.schema import Exchange, Flip, Run
+from carob.analysis.align import align
+from carob.analysis.flips import flips
+from carob.schema import Exchange, Flip, Run
 
 MakeRun = Callable[..., Run]
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.analysis.compare import compare
-from karat.analysis.gate import checks, passed, without
-from karat.analysis.rules import Rules
-from karat.errors import RefusedError, UsageError
-from karat.schema import Check, GateRules, Run
+from carob.analysis.compare import compare
+from carob.analysis.gate import checks, passed, without
+from carob.analysis.rules import Rules
+from carob.errors import RefusedError, UsageError
+from carob.schema import Check, GateRules, Run
 
 MakeRun = Callable[..., Run]
 

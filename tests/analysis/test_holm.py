@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.analysis.holm import holm
+from carob.analysis.holm import holm
 
 
 def test_the_smallest_counts_as_often_as_there_are_tests():

@@ -5,7 +5,7 @@ from math import sqrt
 import pytest
 from scipy import stats
 
-from karat.analysis.interval import mean_interval, spread
+from carob.analysis.interval import mean_interval, spread
 
 
 def test_all_pass_is_not_certain_to_pass_always():

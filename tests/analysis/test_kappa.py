@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.analysis.kappa import kappa, measures
+from carob.analysis.kappa import kappa, measures
 
 Table = tuple[tuple[float, ...], ...]
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.analysis.looked_at import looked_at
-from karat.errors import RefusedError, UsageError
+from carob.analysis.looked_at import looked_at
+from carob.errors import RefusedError, UsageError
 from tests.analysis.judged import judged, label
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from karat.analysis.modes import paired_modes
-from karat.analysis.summary import summarise
-from karat.schema import Case, CaseResult, CaseScore, PairedMetric, Status, Turn
+from carob.analysis.modes import paired_modes
+from carob.analysis.summary import summarise
+from carob.schema import Case, CaseResult, CaseScore, PairedMetric, Status, Turn
 
 
 def case(id: str, mode: str, *, scenario: str = "return_late", question: str = "Why?") -> Case:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.analysis.percentile import percentile
+from carob.analysis.percentile import percentile
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(sorted)
 

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from karat.analysis.interval import spread
-from karat.analysis.power import detectable, needed
+from carob.analysis.interval import spread
+from carob.analysis.power import detectable, needed
 
 
 def test_five_flips_are_not_enough_to_rule_out_chance():

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from karat.analysis.repeats import attempts, flaky, pass_all, pass_at, reliability
-from karat.schema import Attempts, CaseResult, Status
+from carob.analysis.repeats import attempts, flaky, pass_all, pass_at, reliability
+from carob.schema import Attempts, CaseResult, Status
 
 
 def made(passed: int, total: int) -> Attempts:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from karat.analysis.sign_flip import DRAWN, EXACT, mcnemar, sign_flip
+from carob.analysis.sign_flip import DRAWN, EXACT, mcnemar, sign_flip
 
 
 def drawn(number: int, shift: float, seed: int = 7) -> list[float]:

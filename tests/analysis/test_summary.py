@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.analysis.summary import summarise
-from karat.schema import (
+from carob.analysis.summary import summarise
+from carob.schema import (
     Case,
     CaseCounts,
     CaseResult,

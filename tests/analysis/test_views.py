@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from karat.analysis.views import Levels, Verdicts, suited
-from karat.errors import FormatError, UsageError
-from karat.schema import MetricUse, Opinion
+from carob.analysis.views import Levels, Verdicts, suited
+from carob.errors import FormatError, UsageError
+from carob.schema import MetricUse, Opinion
 from tests.analysis.judged import label, labels, metric
 
 

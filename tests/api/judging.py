@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 import msgspec
 import pytest
 
-from karat import judges, plugins
-from karat.judges.model import Request
-from karat.metrics import Answer, Ask, Judge, Outcome, Question
-from karat.schema import Case, JudgeChoice, Score, Trace, Unscored
+from carob import judges, plugins
+from carob.judges.model import Request
+from carob.metrics import Answer, Ask, Judge, Outcome, Question
+from carob.schema import Case, JudgeChoice, Score, Trace, Unscored
 from tests.judges.asking.scripted import Scripted
 
 

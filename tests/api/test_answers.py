@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from karat.api.answers import as_trace
-from karat.errors import UsageError
-from karat.schema import Case, ToolCall, Trace, Turn
+from carob.api.answers import as_trace
+from carob.errors import UsageError
+from carob.schema import Case, ToolCall, Trace, Turn
 
 CASE = Case(id="refund", turns=(Turn(user="Hello"), Turn(user="I want my money back")))
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from karat import api
-from karat.errors import RefusedError, UsageError
-from karat.schema import JudgeUse, MetricUse, Problem
+from carob import api
+from carob.errors import RefusedError, UsageError
+from carob.schema import JudgeUse, MetricUse, Problem
 from tests.analysis.judged import judged, metric
 from tests.api.judging import install
 from tests.judges.asking.scripted import Scripted

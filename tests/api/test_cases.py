@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-import karat
-from karat import Case
-from karat.api import score
-from karat.errors import UsageError
-from karat.schema import ToolCall, Turn
+import carob
+from carob import Case
+from carob.api import score
+from carob.errors import UsageError
+from carob.schema import ToolCall, Turn
 
 CASE = Case(
     id="refund",
@@ -26,14 +26,14 @@ BAD = {"response": "No.", "tool_calls": [{"name": "refund", "args": {"euros": 25
 
 
 def test_a_good_answer_passes_by_the_default_metrics():
-    scores = karat.check(CASE, GOOD)
+    scores = carob.check(CASE, GOOD)
     assert scores.passed
     assert scores["tool_trajectory_avg_score"] == scores["response_match_score"] == 1
 
 
 def test_a_bad_answer_fails_with_the_edit_script_and_both_texts():
     with pytest.raises(AssertionError) as caught:
-        karat.check(CASE, BAD, metrics=["tool_trajectory_avg_score"])
+        carob.check(CASE, BAD, metrics=["tool_trajectory_avg_score"])
     text = str(caught.value)
     assert "refund: euros: expected 20, got 25" in text
     assert "expected  You get 20 euros back." in text
@@ -41,7 +41,7 @@ def test_a_bad_answer_fails_with_the_edit_script_and_both_texts():
 
 
 def test_a_score_is_there_whether_it_passes_or_not():
-    scores = karat.score(CASE, BAD, metrics=["response_match_score"])
+    scores = carob.score(CASE, BAD, metrics=["response_match_score"])
     assert not scores.passed
     assert scores["response_match_score"] == 0
     assert repr(scores) == "<Scores failed response_match_score=0.0>"
@@ -49,12 +49,12 @@ def test_a_score_is_there_whether_it_passes_or_not():
 
 def test_a_threshold_decides():
     answer = "You get 20 euros."
-    assert not karat.score(CASE, answer, thresholds={"response_match_score": 0.95}).passed
-    assert karat.score(CASE, answer, thresholds={"response_match_score": 0.5}).passed
+    assert not carob.score(CASE, answer, thresholds={"response_match_score": 0.95}).passed
+    assert carob.score(CASE, answer, thresholds={"response_match_score": 0.5}).passed
 
 
 def test_an_unscored_metric_is_no_number():
-    scores = karat.score(Case.of("Hello"), "Hi!", metrics=["response_match_score"])
+    scores = carob.score(Case.of("Hello"), "Hi!", metrics=["response_match_score"])
     assert not scores.passed
     with pytest.raises(AssertionError, match="response_match_score unscored: the case expects no"):
         scores["response_match_score"]
@@ -68,4 +68,4 @@ def test_a_metric_that_was_not_asked_for_is_an_error():
 
 def test_a_misspelt_metric_is_an_error_with_a_suggestion():
     with pytest.raises(UsageError, match="unknown metric 'respons_match'"):
-        karat.check(CASE, GOOD, metrics=["respons_match"])
+        carob.check(CASE, GOOD, metrics=["respons_match"])

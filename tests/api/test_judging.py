@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import karat
-from karat.api.judging import Panel, made_metric
-from karat.config import MetricChoice
-from karat.errors import KaratError, UsageError
-from karat.schema import Json, JudgeChoice
+import carob
+from carob.api.judging import Panel, made_metric
+from carob.config import MetricChoice
+from carob.errors import CarobError, UsageError
+from carob.schema import Json, JudgeChoice
 from tests.judges.scripted import Scripted, says
 
-CASE = karat.Case.of("When are you open?", "From 10:00 to 16:00.")
+CASE = carob.Case.of("When are you open?", "From 10:00 to 16:00.")
 
 
 @pytest.fixture
@@ -29,14 +29,14 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Generator[Scripted]:
 
 
 def test_one_answer_is_judged_from_plain_python(judge: Scripted):
-    scores = karat.score(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
+    scores = carob.score(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
     assert scores["Helpfulness"] == 5.0
     assert judge.closed()
 
 
 def test_one_answer_is_judged_from_within_a_loop(judge: Scripted):
     async def test() -> float:
-        given = karat.check(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
+        given = carob.check(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
         return given["Helpfulness"]
 
     assert asyncio.run(test()) == 5.0
@@ -45,7 +45,7 @@ def test_one_answer_is_judged_from_within_a_loop(judge: Scripted):
 
 def test_without_a_judge_a_judged_metric_does_not_pass():
     with pytest.raises(AssertionError, match="no judge is configured"):
-        karat.check(CASE, "At ten.", metrics=["Helpfulness"])
+        carob.check(CASE, "At ten.", metrics=["Helpfulness"])
 
 
 def test_metrics_of_one_model_share_one_asker(judge: Scripted):
@@ -95,8 +95,8 @@ def test_an_eval_may_be_asked_for_as_rows_do():
     assert made_metric(MetricChoice(name="RelevanceExplain")).name == "Relevance"
 
 
-def refused(choice: MetricChoice) -> KaratError:
-    with pytest.raises(KaratError) as caught:
+def refused(choice: MetricChoice) -> CarobError:
+    with pytest.raises(CarobError) as caught:
         made_metric(choice)
     return caught.value
 
@@ -112,4 +112,4 @@ def test_a_mistake_in_a_config_names_the_config():
 @pytest.mark.parametrize("definition", [{"code_config": {"name": "a.b"}}, {"path": "./own.py"}])
 def test_code_of_the_users_own_is_not_taken_for_a_misspelt_metric(definition: dict[str, Json]):
     error = refused(MetricChoice(name="own", definition=definition, source="config.yaml"))
-    assert str(error) == "config.yaml: 'own' is code of your own, which Karat does not run"
+    assert str(error) == "config.yaml: 'own' is code of your own, which Carob does not run"

@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from karat import api
-from karat.errors import RefusedError
+from carob import api
+from carob.errors import RefusedError
 
 METRIC = "response_match_score"
 
 
 @pytest.fixture(autouse=True)
 def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import karat
-from karat.api.loading import several
+import carob
+from carob.api.loading import several
 
 
 @pytest.fixture(autouse=True)
 def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 
@@ -21,18 +21,18 @@ def test_one_name_is_not_a_list_of_its_letters():
     assert several("abc") == ["abc"]
     assert several(Path("abc")) == [Path("abc")]
     assert several(("a", "b")) == ["a", "b"]
-    assert [one.path for one in karat.validate("support.csv")] == ["support.csv"]
-    assert karat.Case.of("Hello", tags="shop").tags == ("shop",)
+    assert [one.path for one in carob.validate("support.csv")] == ["support.csv"]
+    assert carob.Case.of("Hello", tags="shop").tags == ("shop",)
 
 
 def test_a_part_of_a_dataset_is_evaluated_without_a_file():
-    part = karat.load("support.evalset.json").subset(lambda case: case.id == "opening_hours")
-    run = karat.run("traces/good.otlp.jsonl", golden=part, metrics="response_match_score")
+    part = carob.load("support.evalset.json").subset(lambda case: case.id == "opening_hours")
+    run = carob.run("traces/good.otlp.jsonl", golden=part, metrics="response_match_score")
     assert [(one.case, one.status) for one in run.cases] == [("opening_hours", "passed")]
 
 
 def test_two_cases_of_one_id_are_not_scored_as_one():
-    case = karat.Case.of("Hello", "Hi", id="a")
-    twice = karat.Dataset(name="shop", cases=[case, karat.Case.of("Bye", "Bye", id="a")])
-    with pytest.raises(karat.KaratError, match="shop has the case 'a' twice"):
-        karat.run("traces/good.otlp.jsonl", golden=twice)
+    case = carob.Case.of("Hello", "Hi", id="a")
+    twice = carob.Dataset(name="shop", cases=[case, carob.Case.of("Bye", "Bye", id="a")])
+    with pytest.raises(carob.CarobError, match="shop has the case 'a' twice"):
+        carob.run("traces/good.otlp.jsonl", golden=twice)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karat.api import places
+from carob.api import places
 
 
 def test_cases_of_a_document_are_where_their_objects_start(tmp_path: Path):

@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import karat
-from karat.schema import Json
+import carob
+from carob.schema import Json
 
 NANOS = 1_767_607_200_000_000_000
 
@@ -31,5 +31,5 @@ def test_a_simulation_table_alone_tells_tokens_times_and_tools(tmp_path: Path):
     path = tmp_path / "simulation.jsonl"
     path.write_text(json.dumps(row))
     wanted = ["thinking_metrics", "cache_efficiency", "latency", "tool_usage_accuracy"]
-    (result,) = karat.run(golden=path, metrics=wanted).cases
+    (result,) = carob.run(golden=path, metrics=wanted).cases
     assert [score.value for score in result.scores] == [0.2, 0.4, 2000.0, 1.0]

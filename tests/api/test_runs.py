@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import karat
-from karat.errors import UsageError
-from karat.metrics.overlap import RougeL
-from karat.runner import journal
-from karat.schema import Json
+import carob
+from carob.errors import UsageError
+from carob.metrics.overlap import RougeL
+from carob.runner import journal
+from carob.schema import Json
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def profile(path: Path, composite: float) -> str:
 
 def test_a_run_is_not_resumed_with_what_another_profile_judged(golden: Path):
     easy, hard = profile(golden.with_name("easy.toml"), 0.1), profile(Path("hard.toml"), 1)
-    first = karat.run(golden=golden, metrics=["response_match_score"], profile=easy)
-    again = karat.run(golden=golden, metrics=["response_match_score"], profile=hard, resume=True)
+    first = carob.run(golden=golden, metrics=["response_match_score"], profile=easy)
+    again = carob.run(golden=golden, metrics=["response_match_score"], profile=hard, resume=True)
     assert [run.verdict for run in (first, again)] == ["passed", "failed"]
 
 
@@ -47,7 +47,7 @@ def test_an_unknown_profile_is_told_of_the_case_that_names_it(golden: Path):
     row = json.loads(golden.read_text()) | {"threshold_profile": "prep_defualt"}
     golden.write_text(json.dumps(row))
     with pytest.raises(UsageError) as caught:
-        karat.run(golden=golden, metrics=["response_match_score"])
+        carob.run(golden=golden, metrics=["response_match_score"])
     assert str(caught.value) == "case 'a-1': unknown profile 'prep_defualt'"
     assert caught.value.hint == "did you mean 'prep_default'?"
 
@@ -63,6 +63,6 @@ def test_no_case_passes_a_profile_with_a_metric_that_broke(
     profile(both, 0.1)
     both.write_text(both.read_text() + "[metrics.rouge_l]\nthreshold = 0\nweight = 1\n")
     names = ["response_match_score", "rouge_l"]
-    (result,) = karat.run(golden=golden, metrics=names, profile=str(both)).cases
+    (result,) = carob.run(golden=golden, metrics=names, profile=str(both)).cases
     assert result.judgement
     assert (result.judgement.passed, result.status) == (True, "error")

@@ -5,10 +5,10 @@ from itertools import permutations
 import msgspec
 import pytest
 
-from karat.api.cases import Suite, suite
-from karat.api.sessions import Head, Record, record, session_run, together
-from karat.errors import UsageError
-from karat.schema import Case, Dataset
+from carob.api.cases import Suite, suite
+from carob.api.sessions import Head, Record, record, session_run, together
+from carob.errors import UsageError
+from carob.schema import Case, Dataset
 
 CASES = [Case.of(f"Question {number}", "Yes.", id=f"case-{number}") for number in range(3)]
 

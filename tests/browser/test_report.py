@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from karat.analysis.summary import summarise
-from karat.report.html.page import page as render
-from karat.report.text import printable
-from karat.schema import Case, CaseResult, CaseScore, Exchange, MetricUse, Run, RunDataset, Turn
-from karat.schema.run import Unmatched
+from carob.analysis.summary import summarise
+from carob.report.html.page import page as render
+from carob.report.text import printable
+from carob.schema import Case, CaseResult, CaseScore, Exchange, MetricUse, Run, RunDataset, Turn
+from carob.schema.run import Unmatched
 
 OpenPage = Callable[..., Page]
 HERE = Path(__file__).parent

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.api.runs import make_run
-from karat.cli import karat
-from karat.errors import FormatError, InputError, RefusedError, UsageError
-from karat.schema import Run
+from carob.api.runs import make_run
+from carob.cli import carob
+from carob.errors import FormatError, InputError, RefusedError, UsageError
+from carob.schema import Run
 from tests.api.judging import install
 
 RUN, LABELS = "judged/tone.run.json", "judged/tone.labels.csv"
@@ -21,14 +21,14 @@ RUN, LABELS = "judged/tone.run.json", "judged/tone.labels.csv"
 
 @pytest.fixture(autouse=True)
 def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1780000000")
 
 
 def call(*args: str) -> Result:
-    return CliRunner().invoke(karat, [*args])
+    return CliRunner().invoke(carob, [*args])
 
 
 def calibrated(*args: str) -> Result:
@@ -46,7 +46,7 @@ def test_a_judge_that_agrees_with_people_is_good():
 def test_the_exit_code_is_by_the_lower_end_of_kappa():
     assert calibrated("--min-kappa", "0.6").exit_code == 0
     assert calibrated("--min-kappa", "0.8").exit_code == 1
-    Path("karat.toml").write_text("[gate]\nmin_kappa = 0.8\n")
+    Path("carob.toml").write_text("[gate]\nmin_kappa = 0.8\n")
     assert calibrated().exit_code == 1
     assert calibrated("--min-kappa", "0").exit_code == 0
 
@@ -55,7 +55,7 @@ def test_a_calibration_is_one_json_document_and_the_same_every_time():
     one, other = calibrated("--format", "json"), calibrated("--format", "json", "--no-store")
     assert one.stdout == other.stdout
     made = json.loads(one.stdout)
-    assert made["schema"] == "karat.calibration/1"
+    assert made["schema"] == "carob.calibration/1"
     assert made["metric"]["judge"]["model"] == "local:shop-judge.gguf"
     assert made["agreement"]["kind"] == "levels"
     assert made["created_at"] == "2026-05-28T20:26:40Z"
@@ -64,7 +64,7 @@ def test_a_calibration_is_one_json_document_and_the_same_every_time():
 
 def test_it_is_kept_unless_it_must_not_be():
     calibrated("--no-store")
-    assert not Path(".karat").exists()
+    assert not Path(".carob").exists()
     calibrated()
     assert "1 content)" in call("store", "verify").stdout
 
@@ -131,7 +131,7 @@ def test_without_numpy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "numpy", None)
     result = calibrated()
     assert isinstance(result.exception, UsageError)
-    assert result.exception.hint == "pip install 'karat[stats]'"
+    assert result.exception.hint == "pip install 'carob[stats]'"
 
 
 def test_a_store_that_cannot_be_written_does_not_take_the_answer_away():
@@ -157,7 +157,7 @@ def test_a_gate_finds_it_in_a_file():
     calibrated("--no-store", "--format", "json", "-o", "tone.json")
     assert gate("--calibration", "tone.json").exit_code == 0
     assert gate("--calibration", "tone.json", "--min-kappa", "0.8").exit_code == 1
-    Path("karat.toml").write_text('[gate]\ncalibrations = ["tone.json"]\nmin_kappa = 0.5\n')
+    Path("carob.toml").write_text('[gate]\ncalibrations = ["tone.json"]\nmin_kappa = 0.5\n')
     assert gate().exit_code == 0
 
 
@@ -202,7 +202,7 @@ def test_another_judge_must_be_calibrated_again(before: str, after: str, message
 
 @pytest.mark.parametrize("text", ['calibrations = ["../x.json"]', "min_kappa = 'much'"])
 def test_a_mistake_in_the_rules_is_an_error(text: str):
-    Path("karat.toml").write_text(f"[gate]\n{text}\n")
+    Path("carob.toml").write_text(f"[gate]\n{text}\n")
     assert isinstance(gate().exception, FormatError)
 
 

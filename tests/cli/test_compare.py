@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
-from karat.errors import FormatError, InputError, RefusedError, UsageError
+from carob.cli import carob
+from carob.errors import FormatError, InputError, RefusedError, UsageError
 
 TRAJECTORY = "tool_trajectory_avg_score"
 MATCH = "response_match_score"
@@ -19,7 +19,7 @@ MATCH = "response_match_score"
 @pytest.fixture(autouse=True)
 def _runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The runs of two releases of the bike shop's agent, in `good.json` and `regressed.json`."""
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1780000000")  # 28 May 2026
@@ -33,7 +33,7 @@ def evaluate(release: str, output: str, *args: str) -> None:
 
 
 def call(*args: str) -> Result:
-    return CliRunner().invoke(karat, [*args])
+    return CliRunner().invoke(carob, [*args])
 
 
 def quarantine(expires: str = "2026-06-30", case: str = "warranty_frame") -> str:
@@ -62,7 +62,7 @@ def test_what_broke_is_shown_with_expected_before_and_after():
 
 def test_a_comparison_is_one_json_document():
     made = json.loads(call("compare", "good.json", "regressed.json", "--format", "json").stdout)
-    assert made["schema"] == "karat.comparison/1"
+    assert made["schema"] == "carob.comparison/1"
     assert made["cases"]["same"] == 9
     assert [one["name"] for one in made["metrics"]] == [TRAJECTORY, MATCH]
     assert made["overall"]["passes"] is None
@@ -122,7 +122,7 @@ def test_without_scipy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPat
     result = call("compare", "good.json", "regressed.json")
     assert isinstance(result.exception, UsageError)
     assert "the package 'scipy'" in str(result.exception)
-    assert result.exception.hint == "pip install 'karat[stats]'"
+    assert result.exception.hint == "pip install 'carob[stats]'"
 
 
 def test_a_gate_passes_what_is_inconclusive_unless_it_is_strict():
@@ -156,8 +156,8 @@ def test_a_gate_without_rules_could_not_be_carried_out():
     assert "--baseline" in str(result.exception.hint)
 
 
-def test_rules_come_from_karat_toml_and_flags_win():
-    Path("karat.toml").write_text(
+def test_rules_come_from_carob_toml_and_flags_win():
+    Path("carob.toml").write_text(
         '[gate]\nbaseline = "good.json"\nstrict = true\nmin_pass_rate = 0.9\n'
         f'quarantine = "{quarantine()}"\n\n[gate.thresholds]\n{MATCH} = 0.5\n'
     )
@@ -175,7 +175,7 @@ def test_rules_come_from_karat_toml_and_flags_win():
     ['[gate]\nbaselin = "good.json"\n', "[gate]\nmargin = true\n", '[gate]\nquarantine = "../q"\n'],
 )
 def test_a_mistake_in_the_rules_is_an_error(text: str):
-    Path("karat.toml").write_text(text)
+    Path("carob.toml").write_text(text)
     assert isinstance(call("gate", "good.json", "--min-pass-rate", "0.5").exception, FormatError)
 
 
@@ -238,7 +238,7 @@ def test_a_rule_of_zero_is_a_rule():
     ],
 )
 def test_a_gate_that_nothing_could_fail_or_pass_is_an_error(args: tuple[str, ...], message: str):
-    error = CliRunner().invoke(karat, ["gate", "regressed.json", *args]).exception
+    error = CliRunner().invoke(carob, ["gate", "regressed.json", *args]).exception
     assert isinstance(error, UsageError)
     assert message in str(error)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
+from carob.cli import carob
 
 
 @pytest.fixture(autouse=True)
 def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 
@@ -21,11 +21,11 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def run(*args: str, release: str = "regressed") -> Result:
     traces = f"traces/{release}.otlp.jsonl"
     golden = ("--golden", "support.evalset.json")
-    return CliRunner().invoke(karat, ["run", traces, *golden, *args])
+    return CliRunner().invoke(carob, ["run", traces, *golden, *args])
 
 
 def report(*args: str) -> Result:
-    return CliRunner().invoke(karat, ["report", "run.json", *args])
+    return CliRunner().invoke(carob, ["report", "run.json", *args])
 
 
 def test_a_page_is_written_to_a_file_and_the_exit_code_stays():
@@ -62,7 +62,7 @@ def test_a_run_that_is_read_back_looks_the_same(form: str, monkeypatch: pytest.M
 def test_a_comparison_as_a_page_shows_what_flipped():
     run("--no-store", "--format", "json", "-o", "old.json", release="good")
     run("--no-store", "--format", "json", "-o", "new.json")
-    shown = CliRunner().invoke(karat, ["compare", "old.json", "new.json", "--format", "html"])
+    shown = CliRunner().invoke(carob, ["compare", "old.json", "new.json", "--format", "html"])
     assert "Cases that flipped" in shown.stdout
     assert '<a href="#case-3">repair_brake</a>' in shown.stdout
 
@@ -73,7 +73,7 @@ def test_runs_that_are_kept_make_a_trend(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1772524800")
     shown = run("--format", "html")
     assert "Mean of tool_trajectory_avg_score over 2 runs, from 1 to 0.708." in shown.stdout
-    again = CliRunner().invoke(karat, ["report", "latest", "--format", "html"])
+    again = CliRunner().invoke(carob, ["report", "latest", "--format", "html"])
     assert again.stdout == shown.stdout
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat, show_error
-from karat.errors import KaratError
+from carob.cli import carob, show_error
+from carob.errors import CarobError
 
 EXAMPLES = {
     "name": "Bike shop",
@@ -37,8 +37,8 @@ def golden(tmp_path: Path) -> Path:
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(karat, [str(arg) for arg in args])
-    if isinstance(result.exception, KaratError):
+    result = CliRunner().invoke(carob, [str(arg) for arg in args])
+    if isinstance(result.exception, CarobError):
         show_error(result.exception)
     return result
 
@@ -80,7 +80,7 @@ def test_subset_by_tag_and_expression(golden: Path):
 def test_a_subset_of_nothing_says_what_there_is_and_writes_nothing(golden: Path):
     dst = golden.with_name("part.json")
     result = run("subset", golden, dst, "--tag", "repairs")
-    assert isinstance(result.exception, KaratError)
+    assert isinstance(result.exception, CarobError)
     assert "the tags are happy-path, repair, warranty" in str(result.exception.hint)
     assert "metadata.criticality" in str(result.exception.hint)
     assert not dst.exists()
@@ -117,12 +117,12 @@ def test_dropped_fields_stay_dropped(golden: Path):
     run("convert", golden, csv, "--to", "csv", "--drop")
     run("convert", csv, back, "--to", "examples")
     assert json.loads(back.read_text())["name"] == "golden"
-    assert not csv.with_name("golden.csv.karat.json").exists()
+    assert not csv.with_name("golden.csv.carob.json").exists()
 
 
 def test_an_unknown_format_is_an_error_that_lists_the_formats(golden: Path):
     result = run("convert", golden, golden.with_name("x"), "--to", "yaml")
-    assert isinstance(result.exception, KaratError)
+    assert isinstance(result.exception, CarobError)
     assert "the formats are adk, " in str(result.exception.hint)
 
 
@@ -134,7 +134,7 @@ def test_a_misspelt_command_suggests_the_right_one():
 
 def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tmp_path: Path):
     (tmp_path / "good.csv").write_text("Input,ExpectedOutput\na,b\n")
-    result = CliRunner().invoke(karat, ["validate", "missing", str(tmp_path / "good.csv")])
+    result = CliRunner().invoke(carob, ["validate", "missing", str(tmp_path / "good.csv")])
     assert result.exit_code == 2
     assert "error: no such file" in result.stdout
     assert "good.csv: valid (csv, 1 case)" in result.stdout
@@ -150,18 +150,18 @@ def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tm
 def test_what_is_no_golden_data_is_called_by_its_name(tmp_path: Path, content: str, hint: str):
     file = tmp_path / "file"
     file.write_text(content)
-    error = CliRunner().invoke(karat, ["show", str(file)]).exception
-    assert isinstance(error, KaratError)
+    error = CliRunner().invoke(carob, ["show", str(file)]).exception
+    assert isinstance(error, CarobError)
     assert hint in (error.hint or "")
 
 
 def test_a_format_that_is_misspelt_is_guessed():
-    error = CliRunner().invoke(karat, ["convert", "a.csv", "b.json", "--to", "question"]).exception
-    assert isinstance(error, KaratError)
+    error = CliRunner().invoke(carob, ["convert", "a.csv", "b.json", "--to", "question"]).exception
+    assert isinstance(error, CarobError)
     assert error.hint == "did you mean 'questions'?"
 
 
 def test_a_dataset_without_cases_is_valid_with_a_warning(tmp_path: Path):
     (tmp_path / "empty.csv").write_text("Input,ExpectedOutput\n")
-    result = CliRunner().invoke(karat, ["validate", str(tmp_path / "empty.csv")])
+    result = CliRunner().invoke(carob, ["validate", str(tmp_path / "empty.csv")])
     assert (result.exit_code, ": there are no cases" in result.stdout) == (0, True)

@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
-from karat.errors import InputError, KaratError, OutputError, UsageError
+from carob.cli import carob
+from carob.errors import CarobError, InputError, OutputError, UsageError
 
-STORE = Path(".karat/karat.db")
+STORE = Path(".carob/carob.db")
 
 
 @pytest.fixture(autouse=True)
 def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("KARAT_STORE", raising=False)
+    monkeypatch.delenv("CAROB_STORE", raising=False)
 
 
 def call(*args: str) -> Result:
-    result = CliRunner().invoke(karat, args)
-    if isinstance(result.exception, KaratError):
+    result = CliRunner().invoke(carob, args)
+    if isinstance(result.exception, CarobError):
         raise result.exception
     return result
 
@@ -96,7 +96,7 @@ def test_git_says_the_branch_and_the_commit():
 def test_the_store_does_not_get_into_the_repository():
     subprocess.run(["git", "init", "-q"], check=True)
     run()
-    found = subprocess.run(["git", "status", "--short", ".karat"], check=True, capture_output=True)
+    found = subprocess.run(["git", "status", "--short", ".carob"], check=True, capture_output=True)
     assert found.stdout == b""
 
 
@@ -131,9 +131,9 @@ def test_a_run_need_not_be_kept():
 @pytest.mark.parametrize("how", ["option", "environment", "config"])
 def test_the_store_can_be_elsewhere(how: str, monkeypatch: pytest.MonkeyPatch):
     if how == "environment":
-        monkeypatch.setenv("KARAT_STORE", "mine.db")
+        monkeypatch.setenv("CAROB_STORE", "mine.db")
     if how == "config":
-        Path("karat.toml").write_text('[store]\npath = "mine.db"\n')
+        Path("carob.toml").write_text('[store]\npath = "mine.db"\n')
     option = ("--store", "mine.db") if how == "option" else ()
     run(*option)
     assert len(listed(*option)) == 1
@@ -142,7 +142,7 @@ def test_the_store_can_be_elsewhere(how: str, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_config_that_came_with_a_repository_names_no_server():
-    Path("karat.toml").write_text('[store]\npath = "postgresql://elsewhere/db"\n')
+    Path("carob.toml").write_text('[store]\npath = "postgresql://elsewhere/db"\n')
     with pytest.raises(InputError, match="expected a path"):
         call("runs")
 
@@ -221,13 +221,13 @@ def test_old_runs_go_and_a_baseline_stays():
     told = call("store", "prune", "--keep", "0", "--dry-run").stdout
     assert told.startswith("1 run would be removed")
     assert call("store", "prune", "--keep", "0").stdout == (
-        "1 run removed from .karat/karat.db, 1 kept, 1 of them only for their label\n"
+        "1 run removed from .carob/carob.db, 1 kept, 1 of them only for their label\n"
     )
     assert [one["labels"] for one in listed()] == [{"baseline": "1.4.0"}]
 
 
 def test_a_command_that_needs_no_store_does_not_load_a_database():
-    program = "import sys, karat.api, karat.cli.history; sys.exit('sqlite3' in sys.modules)"
+    program = "import sys, carob.api, carob.cli.history; sys.exit('sqlite3' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

@@ -1,4 +1,4 @@
-"""`karat run` with judges, who answer over a real wire on loopback."""
+"""`carob run` with judges, who answer over a real wire on loopback."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
-from karat.errors import UsageError
+from carob.cli import carob
+from carob.errors import UsageError
 from tests.judges.scripted import Answer, Scripted, says
 
 Serve = Callable[[Answer], Scripted]
@@ -28,7 +28,7 @@ SECRET = "sk-test-4f1b9d2c7e"  # noqa: S105 - made up
 
 @pytest.fixture(autouse=True)
 def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 
@@ -60,7 +60,7 @@ def server() -> Generator[Serve]:
 
 def run(judge: Scripted, *args: str, metric: str = "TaskAdherence") -> Result:
     command = ["run", "--golden", "support.explain.jsonl", "-m", metric, "--judge", "openai:judge"]
-    return CliRunner().invoke(karat, [*command, "--judge-url", f"{judge.url}/v1", *args])
+    return CliRunner().invoke(carob, [*command, "--judge-url", f"{judge.url}/v1", *args])
 
 
 def made(result: Result) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(server: Serve):
     found = made(result)["metrics"]["TaskAdherence"]
     assert (found["calls"], found["cached"], found["cost"]) == (8, 0, None)
     assert not judge.asked
-    assert not Path(".karat").exists()
+    assert not Path(".carob").exists()
     assert run(judge, "--dry-run", "--format", "csv").exit_code == 2
 
 
@@ -163,24 +163,24 @@ def test_a_dry_run_knows_what_was_answered_before(server: Serve):
 
 def test_the_key_gets_nowhere_but_to_the_judge(server: Serve, monkeypatch: pytest.MonkeyPatch):
     judge = server(says({"error": {"message": f"bad key {SECRET}"}}, status=401))
-    Path("karat.toml").write_text(
+    Path("carob.toml").write_text(
         f'[judge]\nmodel = "openai:judge"\nurl = "{judge.url}/v1"\nkey_env = "SHOP_KEY"\n', "utf-8"
     )
     monkeypatch.setenv("SHOP_KEY", SECRET)
     command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
-    result = CliRunner().invoke(karat, [*command, "--format", "json", "--concurrency", "1"])
+    result = CliRunner().invoke(carob, [*command, "--format", "json", "--concurrency", "1"])
     assert result.exit_code == 1
     assert judge.asked[0].headers["authorization"] == f"Bearer {SECRET}"
     assert len(judge.asked) == 1
     assert "openai:judge refused the key in SHOP_KEY (HTTP 401)" in result.stdout
     assert SECRET not in result.stdout + result.stderr
-    held = [path.read_bytes() for path in Path(".karat").rglob("*") if path.is_file()]
+    held = [path.read_bytes() for path in Path(".carob").rglob("*") if path.is_file()]
     assert not any(SECRET.encode() in each for each in held)
 
 
 def test_a_provider_that_does_not_exist_is_named_before_anything_runs():
     command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
-    result = CliRunner().invoke(karat, [*command, "--judge", "opnai:gpt-5"])
+    result = CliRunner().invoke(carob, [*command, "--judge", "opnai:gpt-5"])
     assert isinstance(result.exception, UsageError)
     assert "judge provider 'opnai' is not known" in str(result.exception)
     assert result.exception.hint == "did you mean 'openai'?"
@@ -188,7 +188,7 @@ def test_a_provider_that_does_not_exist_is_named_before_anything_runs():
 
 def test_without_a_judge_nothing_passes_silently():
     command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
-    result = CliRunner().invoke(karat, command)
+    result = CliRunner().invoke(carob, command)
     assert result.exit_code == 1
     assert result.stdout.startswith("inconclusive: ")
     assert "no judge is configured: name one with --judge PROVIDER:MODEL" in result.stdout
@@ -214,14 +214,14 @@ def test_a_run_that_was_killed_asks_only_what_it_did_not_get(server: Serve):
     judge = server(replace(grade(), delay=0.05))
     command = ["run", "--golden", "many.jsonl", "-m", "TaskAdherence", "--judge", "openai:judge"]
     command += ["--judge-url", f"{judge.url}/v1", "--concurrency", "4"]
-    program = [Path(sys.executable).with_name("karat"), *command]
+    program = [Path(sys.executable).with_name("carob"), *command]
     process = subprocess.Popen(program, stdout=subprocess.DEVNULL)
     while len(judge.asked) < 90:
         assert process.poll() is None
         time.sleep(0.01)
     process.kill()
     process.wait()
-    with closing(sqlite3.connect(".karat/karat.db")) as store:
+    with closing(sqlite3.connect(".carob/carob.db")) as store:
         (kept,) = store.execute("SELECT count(*) FROM judge_cache").fetchone()
     assert kept >= 20
     before = len(judge.asked)
@@ -234,12 +234,12 @@ def test_a_real_model_judges_end_to_end():
     Path("tact.toml").write_text(
         'question = "Is the response polite?"\nscale = "yes/no"\ninputs = ["response"]\n', "utf-8"
     )
-    Path("karat.toml").write_text('[judge]\nmodel = "local:smollm2"\nmax_tokens = 200\n', "utf-8")
+    Path("carob.toml").write_text('[judge]\nmodel = "local:smollm2"\nmax_tokens = 200\n', "utf-8")
     row = json.loads(Path("support.explain.jsonl").read_text("utf-8-sig").splitlines()[0])
     row = {key: row[key] for key in ("case_id", "agent_name", "question", "model_answer")}
     Path("one.jsonl").write_text(f"{json.dumps(row)}\n", "utf-8")
     command = ["run", "--golden", "one.jsonl", "-m", "tact.toml", "--format", "json"]
-    first, second = (CliRunner().invoke(karat, command) for _ in range(2))
+    first, second = (CliRunner().invoke(carob, command) for _ in range(2))
     found, again = made(first), made(second)
     (score,) = found["cases"][0]["scores"]
     assert 0 < score["value"] < 1

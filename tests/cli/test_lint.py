@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
-from karat.errors import KaratError
+from carob.cli import carob
+from carob.errors import CarobError
 
 KEY = "ghp_" + "a1B2" * 9
 EXAMPLES = {
@@ -29,12 +29,12 @@ def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*args: object) -> Result:
-    return CliRunner().invoke(karat, ["lint", *(str(arg) for arg in args)])
+    return CliRunner().invoke(carob, ["lint", *(str(arg) for arg in args)])
 
 
-def failure(*args: object) -> KaratError:
+def failure(*args: object) -> CarobError:
     error = run(*args).exception
-    assert isinstance(error, KaratError)
+    assert isinstance(error, CarobError)
     return error
 
 
@@ -96,7 +96,7 @@ def test_an_unknown_rule_is_an_error_with_the_nearest(golden: Path):
 
 def test_the_config_silences_and_sets_levels(golden: Path):
     text = '[lint]\nuse = "development"\n[lint.levels]\nK106 = "note"\nunfit-size = "error"\n'
-    Path("karat.toml").write_text(text)
+    Path("carob.toml").write_text(text)
     found = json.loads(run(golden, "--format", "json").stdout)["files"][0]["findings"]
     assert {one["rule"]: one["level"] for one in found} == {
         "K106": "note",
@@ -106,7 +106,7 @@ def test_the_config_silences_and_sets_levels(golden: Path):
 
 
 def test_the_config_silences_rules_file_by_file(golden: Path):
-    Path("karat.toml").write_text('[lint.per_file_ignores]\n"gold*.json" = ["K106"]\n')
+    Path("carob.toml").write_text('[lint.per_file_ignores]\n"gold*.json" = ["K106"]\n')
     Path("other.json").write_text(golden.read_text())
     files = json.loads(run(golden, "other.json", "--format", "json").stdout)["files"]
     assert ["K106" in {one["rule"] for one in file["findings"]} for file in files] == [False, True]
@@ -115,14 +115,14 @@ def test_the_config_silences_rules_file_by_file(golden: Path):
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ('[lint]\nignore = ["secrte"]', "karat.toml, lint.ignore: no rule 'secrte'", "'secret'"),
+        ('[lint]\nignore = ["secrte"]', "carob.toml, lint.ignore: no rule 'secrte'", "'secret'"),
         ('[lint.levels]\nK106 = "warn"', "lint.levels.K106: found 'warn'", "'warning'"),
         ('[lint]\nuse = "production!"', "lint.use: found 'production!'", "'production'"),
         ('[lint]\nignor = ["K106"]', "unknown key 'ignor'", "'ignore'"),
     ],
 )
 def test_a_mistake_in_the_config_is_named(golden: Path, text: str, message: str, hint: str):
-    Path("karat.toml").write_text(text)
+    Path("carob.toml").write_text(text)
     error = failure(golden)
     assert message in str(error)
     assert hint in (error.hint or "")

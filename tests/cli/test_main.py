@@ -8,25 +8,25 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from karat.cli import karat as commands
-from karat.errors import StoppedError
+from carob.cli import carob as commands
+from carob.errors import StoppedError
 
-KARAT = Path(sys.executable).with_name("karat")
+CAROB = Path(sys.executable).with_name("carob")
 
 
-def karat(*args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([KARAT, *args], capture_output=True, text=True, timeout=60, check=False)
+def carob(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([CAROB, *args], capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_help_imports_nothing_heavy():
     code = """
 import sys
-from karat.cli import karat
+from carob.cli import carob
 try:
-    karat(["--help"])
+    carob(["--help"])
 except SystemExit:
     pass
-heavy = {"msgspec", "rich", "karat.api", "karat.schema", "importlib.metadata", "asyncio"}
+heavy = {"msgspec", "rich", "carob.api", "carob.schema", "importlib.metadata", "asyncio"}
 print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run(
@@ -38,7 +38,7 @@ print(sorted(heavy & set(sys.modules)))
 def test_an_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
     file = tmp_path / "notes.txt"
     file.write_text("Dear diary\n")
-    done = karat("show", str(file))
+    done = carob("show", str(file))
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"error: {file}: no golden format claims this table\n\nhint: ")
@@ -52,30 +52,30 @@ def test_an_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
         (("run", "--goldn", "x"), "no such option --goldn\n\nhint: did you mean --golden?"),
         (
             ("traces",),
-            "missing argument 'FILES...'\n\nhint: `karat traces --help` tells what it takes",
+            "missing argument 'FILES...'\n\nhint: `carob traces --help` tells what it takes",
         ),
         (("convert", "a", "b", "--to"), "option '--to' requires an argument"),
     ],
 )
 def test_bad_usage_is_told_as_every_error_is(args: tuple[str, ...], told: str):
-    done = karat(*args)
+    done = carob(*args)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {told}\n")
 
 
 def test_no_command_at_all_is_told_what_there_is():
-    done = karat()
+    done = carob()
     assert done.returncode == 2
     assert "Commands:" in done.stderr
 
 
 def test_version():
-    assert karat("--version").stdout == "karat, version 0.1.0\n"
+    assert carob("--version").stdout == "carob, version 0.1.0\n"
 
 
 def test_no_colours_are_shown_to_those_who_want_none(monkeypatch: pytest.MonkeyPatch):
     def shown() -> bytes:
         leader, follower = os.openpty()
-        subprocess.run([KARAT, "show", "missing"], stderr=follower, timeout=60, check=False)
+        subprocess.run([CAROB, "show", "missing"], stderr=follower, timeout=60, check=False)
         os.close(follower)
         seen = os.read(leader, 1000)
         os.close(leader)
@@ -90,16 +90,16 @@ def test_no_colours_are_shown_to_those_who_want_none(monkeypatch: pytest.MonkeyP
 def test_an_error_that_quotes_a_file_cannot_command_the_terminal(tmp_path: Path):
     file = tmp_path / "evil.json"
     file.write_text('{"\\u001b]0;owned\\u0007\\u009b31m": 1}')
-    assert r"seen: `\x1b]0;owned\x07\x9b31m`" in karat("show", str(file)).stderr
+    assert r"seen: `\x1b]0;owned\x07\x9b31m`" in carob("show", str(file)).stderr
 
 
 def test_what_goes_into_a_pipe_is_utf8_in_every_locale(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
-    assert "… and carried along" in karat("demo").stdout
+    assert "… and carried along" in carob("demo").stdout
 
 
 def test_a_file_name_that_is_no_text_is_refused():
-    done = karat("show", os.fsdecode(b"\xff.csv"))
+    done = carob("show", os.fsdecode(b"\xff.csv"))
     assert (done.returncode, done.stderr.splitlines()[0]) == (
         2,
         r"error: '\udcff.csv' is not UTF-8",
@@ -108,7 +108,7 @@ def test_a_file_name_that_is_no_text_is_refused():
 
 def test_what_the_system_refuses_is_an_error_without_a_traceback(tmp_path: Path):
     (tmp_path / "file").touch()
-    done = karat("demo", "--keep", str(tmp_path / "file" / "below"))
+    done = carob("demo", "--keep", str(tmp_path / "file" / "below"))
     assert (done.returncode, done.stderr) == (2, f"error: {tmp_path}/file/below: Not a directory\n")
 
 
@@ -116,12 +116,12 @@ def test_a_command_that_is_stopped_was_not_carried_out(monkeypatch: pytest.Monke
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("karat.api.summarise", interrupt)
+    monkeypatch.setattr("carob.api.summarise", interrupt)
     result = CliRunner().invoke(commands, ["show", "any.json"])
     assert isinstance(result.exception, StoppedError)
 
 
 def test_the_demo_overwrites_nothing(tmp_path: Path):
     (tmp_path / "support.csv").write_text("mine")
-    done = karat("demo", "--keep", str(tmp_path))
+    done = carob("demo", "--keep", str(tmp_path))
     assert (done.returncode, (tmp_path / "support.csv").read_text()) == (2, "mine")

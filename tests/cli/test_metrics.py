@@ -4,12 +4,12 @@ import json
 
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
-from karat.errors import KaratError
+from carob.cli import carob
+from carob.errors import CarobError
 
 
 def metrics(*args: str) -> Result:
-    return CliRunner().invoke(karat, ["metrics", *args])
+    return CliRunner().invoke(carob, ["metrics", *args])
 
 
 def test_all_metrics_are_listed_with_what_they_need():
@@ -28,13 +28,13 @@ def test_a_metric_that_is_named_is_described_with_its_parameters():
 
 def test_a_metric_that_is_misspelt_is_guessed():
     error = metrics("rouge").exception
-    assert isinstance(error, KaratError)
+    assert isinstance(error, CarobError)
     assert (error.message, error.hint) == ("unknown metric 'rouge'", "did you mean 'rouge_l'?")
 
 
 def test_a_parameter_that_is_wrong_says_where_it_is_described():
     args = ["run", "x.json", "-m", "tool_trajectory_avg_score"]
     wrong = ["--param", "tool_trajectory_avg_score.match_type=LOOSE"]
-    error = CliRunner().invoke(karat, [*args, *wrong]).exception
-    assert isinstance(error, KaratError)
-    assert error.hint == "`karat metrics tool_trajectory_avg_score` describes its parameters"
+    error = CliRunner().invoke(carob, [*args, *wrong]).exception
+    assert isinstance(error, CarobError)
+    assert error.hint == "`carob metrics tool_trajectory_avg_score` describes its parameters"

@@ -5,8 +5,8 @@ import sys
 import click
 import pytest
 
-from karat.cli import output
-from karat.schema import Problem
+from carob.cli import output
+from carob.schema import Problem
 
 
 def test_progress_is_one_line_that_is_gone_in_the_end(

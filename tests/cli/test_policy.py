@@ -5,8 +5,8 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from karat.cli import karat, show_error
-from karat.errors import KaratError
+from carob.cli import carob, show_error
+from carob.errors import CarobError
 
 GOOD = {"case": "orders-001", "profile": "prep_default", "scores": {"RelevanceExplain": 4}}
 BAD = {
@@ -22,8 +22,8 @@ REASON = (
 
 def apply(*lines: object, options: tuple[object, ...] = ()) -> Result:
     stdin = "".join(json.dumps(line) + "\n" for line in lines)
-    result = CliRunner().invoke(karat, ["policy", "apply", *map(str, options)], input=stdin)
-    if isinstance(result.exception, KaratError):
+    result = CliRunner().invoke(carob, ["policy", "apply", *map(str, options)], input=stdin)
+    if isinstance(result.exception, CarobError):
         show_error(result.exception)
     return result
 
@@ -81,7 +81,7 @@ def test_raw_scales_take_the_numbers_as_they_are():
 
 def test_an_unknown_metric_is_an_error_with_its_line():
     result = apply(GOOD, {**GOOD, "scores": {"Relevanse": 4}})
-    assert isinstance(result.exception, KaratError)
+    assert isinstance(result.exception, CarobError)
     assert str(result.exception) == "<stdin> line 2: unknown metric 'Relevanse'"
     assert result.exception.hint == "did you mean 'Relevance'?"
     assert result.stdout == ""

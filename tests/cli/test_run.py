@@ -12,29 +12,29 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
-from karat.errors import KaratError, UsageError
+from carob.cli import carob
+from carob.errors import CarobError, UsageError
 
 TRAJECTORY = "tool_trajectory_avg_score"
 
 
 @pytest.fixture(autouse=True)
 def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 
 
 def run(*args: str, release: str = "regressed", golden: str = "support.evalset.json") -> Result:
     traces = [f"traces/{release}.otlp.jsonl"] if release else []
-    return CliRunner().invoke(karat, ["run", *traces, "--golden", golden, *args])
+    return CliRunner().invoke(carob, ["run", *traces, "--golden", golden, *args])
 
 
 def test_a_run_prints_the_contract():
     result = run("-m", TRAJECTORY, "--format", "json")
     made = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert made["schema"] == "karat.run/1"
+    assert made["schema"] == "carob.run/1"
     assert made["verdict"] == "failed"
     assert made["dataset"]["name"] == "bike_shop_support"
     assert made["dataset"]["format"] == "adk"
@@ -63,14 +63,14 @@ def test_a_run_prints_the_contract():
 def test_a_small_run_imports_nothing_that_it_does_not_need():
     code = """
 import sys
-from karat.cli import karat
+from carob.cli import carob
 try:
-    karat(["run", "traces/good.otlp.jsonl", "--golden", "support.evalset.json", "--no-store"])
+    carob(["run", "traces/good.otlp.jsonl", "--golden", "support.evalset.json", "--no-store"])
 except SystemExit:
     pass
 heavy = {"asyncio", "concurrent.futures", "importlib.metadata", "importlib.resources", "logging"}
-heavy |= {"multiprocessing", "numpy", "semver", "sqlite3", "subprocess", "karat.datasets.validate"}
-heavy |= {"karat.report.html", "karat.sensitive", "karat.traces.capture", "karat.versions"}
+heavy |= {"multiprocessing", "numpy", "semver", "sqlite3", "subprocess", "carob.datasets.validate"}
+heavy |= {"carob.report.html", "carob.sensitive", "carob.traces.capture", "carob.versions"}
 print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run(
@@ -152,13 +152,13 @@ def test_rows_with_recordings_need_no_traces():
 
 def test_golden_data_without_recordings_needs_traces():
     result = run(release="")
-    assert isinstance(result.exception, KaratError)
+    assert isinstance(result.exception, CarobError)
     assert "give trace files" in str(result.exception.hint)
 
 
 def test_a_trace_file_that_is_not_there_is_named():
     result = run(release="missing")
-    assert isinstance(result.exception, KaratError)
+    assert isinstance(result.exception, CarobError)
     assert str(result.exception).startswith("traces/missing.otlp.jsonl: ")
 
 
@@ -176,8 +176,8 @@ def test_an_adk_test_config_is_understood():
     assert made["metrics"][0]["threshold"] == 0.6
 
 
-def test_karat_toml_is_found_and_flags_win():
-    Path("karat.toml").write_text(
+def test_carob_toml_is_found_and_flags_win():
+    Path("carob.toml").write_text(
         '[run]\nmetrics = ["rouge_l"]\n\n[metrics.rouge_l]\nthreshold = 0.2\n'
     )
     assert json.loads(run("--format", "json").stdout)["metrics"][0]["threshold"] == 0.2
@@ -232,5 +232,5 @@ def test_a_mistake_is_told_of_the_config_that_has_it_and_not_of_a_flag():
 
 
 def test_a_run_that_lacks_golden_data_says_so_first():
-    result = CliRunner().invoke(karat, ["run", "traces/good.otlp.jsonl", "--no-store"])
+    result = CliRunner().invoke(carob, ["run", "traces/good.otlp.jsonl", "--no-store"])
     assert result.stdout.splitlines()[1].startswith("there was no golden data: name it with")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat
-from karat.errors import KaratError
+from carob.cli import carob
+from carob.errors import CarobError
 
 START = 1_780_000_000 * 10**9
 
@@ -58,7 +58,7 @@ def recording(tmp_path: Path) -> Path:
 
 
 def run(*args: object) -> Result:
-    return CliRunner().invoke(karat, [str(arg) for arg in args])
+    return CliRunner().invoke(carob, [str(arg) for arg in args])
 
 
 def test_json_has_exactly_the_keys_that_others_rely_on(recording: Path):
@@ -97,7 +97,7 @@ def test_a_file_that_holds_nothing_is_an_error(tmp_path: Path):
     path = tmp_path / "empty.json"
     path.write_text('{"resourceSpans": []}')
     result = run("traces", path)
-    assert isinstance(result.exception, KaratError)
+    assert isinstance(result.exception, CarobError)
 
 
 def test_a_recording_becomes_a_golden_case_that_is_valid(recording: Path, tmp_path: Path):
@@ -153,7 +153,7 @@ def test_golden_data_in_place_of_recordings_is_called_by_its_name(
 ):
     file = tmp_path / "golden.csv"
     file.write_text("Input,ExpectedOutput\na,b\n")
-    error = CliRunner().invoke(karat, [*command, str(file)]).exception
+    error = CliRunner().invoke(carob, [*command, str(file)]).exception
     assert str(error) == f"{file}: golden data (csv), expected recordings"
 
 

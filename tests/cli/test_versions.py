@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.cli import karat, show_error
-from karat.errors import KaratError
+from carob.cli import carob, show_error
+from carob.errors import CarobError
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +27,8 @@ def golden(*answers: str, file: str = "support.json") -> Path:
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(karat, [str(arg) for arg in args])
-    if isinstance(result.exception, KaratError):
+    result = CliRunner().invoke(carob, [str(arg) for arg in args])
+    if isinstance(result.exception, CarobError):
         show_error(result.exception)
     return result
 
@@ -169,14 +169,14 @@ def test_review_shows_status_and_lineage():
 def test_a_command_that_cannot_be_carried_out_says_so(words: list[str]):
     golden("Yes.")
     result = run(*words)
-    assert result.exit_code == 2 or isinstance(result.exception, KaratError)
+    assert result.exit_code == 2 or isinstance(result.exception, CarobError)
 
 
 def test_to_verify_nothing_is_an_error_and_no_good_news():
     run("release", golden("Yes."))
     for args in (("--registry", "golden/registri"), ("suport",)):
         error = run("versions", "--verify", *args).exception
-        assert isinstance(error, KaratError)
+        assert isinstance(error, CarobError)
 
 
 def test_a_release_is_summarised_like_a_file():

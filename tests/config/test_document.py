@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from karat.config.document import LIMIT, parse, read
-from karat.errors import FormatError, InputError, UsageError
+from carob.config.document import LIMIT, parse, read
+from carob.errors import FormatError, InputError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,10 @@ def test_the_syntax_is_known_by_content(text: str, syntax: str):
 
 
 def test_a_place_has_its_line_if_the_key_is_written_once():
-    doc = parse("[a]\nx = 1\n[b]\nx = 2\ny = 3\n", source="karat.toml")
-    assert doc.where("b.y") == "karat.toml line 5, b.y"
-    assert doc.where("b.x") == "karat.toml, b.x"
-    assert doc.where("") == "karat.toml"
+    doc = parse("[a]\nx = 1\n[b]\nx = 2\ny = 3\n", source="carob.toml")
+    assert doc.where("b.y") == "carob.toml line 5, b.y"
+    assert doc.where("b.x") == "carob.toml, b.x"
+    assert doc.where("") == "carob.toml"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_broken_text_is_an_error_that_names_it(text: str, message: str):
 
 
 def test_a_file_may_start_with_a_byte_order_mark_and_end_its_lines_like_windows(tmp_path: Path):
-    path = tmp_path / "karat.toml"
+    path = tmp_path / "carob.toml"
     path.write_bytes(b'\xef\xbb\xbf[run]\r\ngolden = "a"\r\n')
     assert read(path).value == {"run": {"golden": "a"}}
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from karat.config import load_config
-from karat.errors import FormatError
-from karat.schema import JudgeChoice
+from carob.config import load_config
+from carob.errors import FormatError
+from carob.schema import JudgeChoice
 
 
 def judge(folder: Path, text: str) -> JudgeChoice | None:
-    path = folder / "karat.toml"
+    path = folder / "carob.toml"
     path.write_text(f"{text}\n[metrics.Relevance]\nthreshold = 3.0\n", "utf-8")
     return load_config(path).judge
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from karat.config import load_config
-from karat.errors import UnknownFormatError
+from carob.config import load_config
+from carob.errors import UnknownFormatError
 
 
 @pytest.mark.parametrize(
     ("text", "dialect"),
     [
-        ("[run]\n", "karat"),
+        ("[run]\n", "carob"),
         ('{"criteria": {}}', "adk"),
         ('{"evalSet": "a.json", "evaluators": []}', "agentevals"),
         ("evaluators: []", "agentevals"),
@@ -27,6 +27,6 @@ def test_the_dialect_is_known_by_content_and_not_by_name(tmp_path: Path, text: s
 def test_a_file_that_is_no_config_is_told_what_one_looks_like(tmp_path: Path):
     path = tmp_path / "traces.json"
     path.write_text('{"resourceSpans": []}')
-    with pytest.raises(UnknownFormatError, match="not a config that Karat knows") as caught:
+    with pytest.raises(UnknownFormatError, match="not a config that Carob knows") as caught:
         load_config(path)
     assert "ADK's test_config.json has `criteria`" in str(caught.value.hint)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from karat.config.document import parse
-from karat.config.table import Table
-from karat.errors import FormatError
+from carob.config.document import parse
+from carob.config.table import Table
+from carob.errors import FormatError
 
 
 def table(text: str) -> Table:
-    document = parse(text, source="karat.toml")
+    document = parse(text, source="carob.toml")
     return Table(document, document.value)
 
 
@@ -38,8 +38,8 @@ def test_the_same_key_in_two_spellings_is_an_error():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x = 1", "karat.toml line 1, x: expected text, got 1"),
-        ("x = {}", "karat.toml line 1, x: expected text, got {}"),
+        ("x = 1", "carob.toml line 1, x: expected text, got 1"),
+        ("x = {}", "carob.toml line 1, x: expected text, got {}"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_named_with_its_place(text: str, message: str):

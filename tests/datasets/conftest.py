@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from karat.datasets.formats import Format
+from carob.datasets.formats import Format
 
 ROOT = Path(__file__).parents[2]
 Oracle = Callable[[object], dict[str, Any]]
@@ -21,13 +21,13 @@ Oracle = Callable[[object], dict[str, Any]]
 @pytest.fixture(scope="session")
 def formats() -> list[Format]:
     """Every format that is installed, through the door that plugins use."""
-    return [point.load()() for point in entry_points(group="karat.formats")]
+    return [point.load()() for point in entry_points(group="carob.formats")]
 
 
 @pytest.fixture(scope="session")
 def adk() -> Iterator[Oracle]:
     """Ask google-adk whether it loads a document, and what it writes."""
-    python = Path(os.environ.get("KARAT_PEERS", ROOT / ".peers/bin/python"))
+    python = Path(os.environ.get("CAROB_PEERS", ROOT / ".peers/bin/python"))
     if not python.exists():
         pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")
     command = [str(python), str(ROOT / "tests/oracle/adk.py")]

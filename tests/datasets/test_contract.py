@@ -14,18 +14,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from karat.datasets.aside import aside_path
-from karat.datasets.formats import Format
-from karat.datasets.read import open_golden, read
-from karat.datasets.schemas import encoded, schema_of, schema_path
-from karat.datasets.source import open_source
-from karat.datasets.validate import validate
-from karat.datasets.write import prepare, target, write
-from karat.errors import UnknownFormatError
+from carob.datasets.aside import aside_path
+from carob.datasets.formats import Format
+from carob.datasets.read import open_golden, read
+from carob.datasets.schemas import encoded, schema_of, schema_path
+from carob.datasets.source import open_source
+from carob.datasets.validate import validate
+from carob.datasets.write import prepare, target, write
+from carob.errors import UnknownFormatError
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 FORMATS: dict[str, Format] = {
-    point.name: point.load()() for point in entry_points(group="karat.formats")
+    point.name: point.load()() for point in entry_points(group="carob.formats")
 }
 ALL = list(FORMATS.values())
 WRITABLE = [name for name, form in FORMATS.items() if form.writable]
@@ -97,7 +97,7 @@ def document_formats() -> list[str]:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_shipped_schemas_are_up_to_date(name: str) -> None:
-    hint = "run `python -m karat.datasets.schemas`"
+    hint = "run `python -m carob.datasets.schemas`"
     assert schema_path(name).read_bytes() == encoded(schema_of(FORMATS[name])), hint
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_path(name).read_bytes()))
 

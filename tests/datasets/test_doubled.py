@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import karat.api as api
-from karat.datasets.doubled import doubled
+import carob.api as api
+from carob.datasets.doubled import doubled
 
 
 def places(text: str) -> list[str]:

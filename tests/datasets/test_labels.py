@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from karat.datasets import labels as module
-from karat.datasets.labels import of_metric, read_labels
-from karat.errors import InputError, KaratError
-from karat.schema import Opinion
+from carob.datasets import labels as module
+from carob.datasets.labels import of_metric, read_labels
+from carob.errors import CarobError, InputError
+from carob.schema import Opinion
 
 
 def written(folder: Path, text: str, name: str = "labels.csv") -> Path:
@@ -112,17 +112,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path):
 def test_too_many_labels_and_too_long_texts_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    with pytest.raises(KaratError, match="note has 30,000 characters, at most 20,000 are read"):
+    with pytest.raises(CarobError, match="note has 30,000 characters, at most 20,000 are read"):
         read_labels(written(tmp_path, f"case,label,note\na,4,{'x' * 30_000}\n"))
     wide = ",".join(f"c{n}" for n in range(300))
-    with pytest.raises(KaratError, match="302 columns or keys, at most 200 are read"):
+    with pytest.raises(CarobError, match="302 columns or keys, at most 200 are read"):
         read_labels(written(tmp_path, f"case,label,{wide}\na,4{',' * 300}\n"))
     monkeypatch.setattr(module, "_MOST", 2)
     for name, text in (
         ("l.csv", "case,label\na,4\nb,4\nc,4\n"),
         ("l.json", '[{"case":"a","label":4},{"case":"b","label":4},{"case":"c","label":4}]'),
     ):
-        with pytest.raises(KaratError, match="more than 2 labels"):
+        with pytest.raises(CarobError, match="more than 2 labels"):
             read_labels(written(tmp_path, text, name))
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from karat.datasets.formats.adk import Adk
-from karat.datasets.formats.examples import Examples
-from karat.errors import FormatError
-from karat.schema import Case, ToolCall, Turn
+from carob.datasets.formats.adk import Adk
+from carob.datasets.formats.examples import Examples
+from carob.errors import FormatError
+from carob.schema import Case, ToolCall, Turn
 
 ADK, EXAMPLES = Adk().cases("document"), Examples().cases("document")
 LENSES = {lens.key: lens for lens in (ADK, EXAMPLES)}
@@ -46,6 +46,6 @@ def test_what_is_written_has_no_rest():
 
 def test_damaged_carriage_is_an_error_with_a_hint():
     with pytest.raises(FormatError, match="damaged") as raised:
-        ADK.get({"eval_id": "a", "conversation": [], "karat": {"lots": 1}})
-    assert raised.value.where == "$.karat"
-    assert "delete the key 'karat'" in str(raised.value.hint)
+        ADK.get({"eval_id": "a", "conversation": [], "carob": {"lots": 1}})
+    assert raised.value.where == "$.carob"
+    assert "delete the key 'carob'" in str(raised.value.hint)

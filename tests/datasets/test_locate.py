@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from karat.datasets.locate import lines
+from carob.datasets.locate import lines
 
 TEXT = b'{\n "a": [\n  {"b": "x}\\"]"},\n  [1,\n   {"c.d": null}]\n ],\n "e": 2\n}'
 

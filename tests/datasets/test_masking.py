@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat import sensitive
-from karat.datasets import masking
-from karat.datasets.masking import Masks, masked
-from karat.errors import UsageError
-from karat.schema import Case, ToolCall, Turn
-from karat.sensitive import Kind, find
+from carob import sensitive
+from carob.datasets import masking
+from carob.datasets.masking import Masks, masked
+from carob.errors import UsageError
+from carob.schema import Case, ToolCall, Turn
+from carob.sensitive import Kind, find
 
 for package in ("stdnum", "phonenumbers", "detect_secrets"):
     pytest.importorskip(package)
@@ -64,7 +64,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(masking, "missing", lambda: lacking)
     with pytest.raises(UsageError, match="masking needs the package 'phonenumbers'") as caught:
         Masks()
-    assert caught.value.hint == 'pip install "karat[pii]"'
+    assert caught.value.hint == 'pip install "carob[pii]"'
 
 
 PIECES = [

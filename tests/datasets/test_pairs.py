@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from karat.datasets.formats import Format
-from karat.datasets.read import read
-from karat.datasets.source import open_source
-from karat.datasets.write import prepare, target, write
+from carob.datasets.formats import Format
+from carob.datasets.read import read
+from carob.datasets.source import open_source
+from carob.datasets.write import prepare, target, write
 
 FORMATS: dict[str, Format] = {
-    point.name: point.load()() for point in entry_points(group="karat.formats")
+    point.name: point.load()() for point in entry_points(group="carob.formats")
 }
 ALL = list(FORMATS.values())
 WRITABLE = [name for name, form in FORMATS.items() if form.writable]
@@ -39,7 +39,7 @@ scalars = (
 
 
 def objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.dictionaries(texts.filter(lambda key: key != "karat"), inner, max_size=2)
+    return st.dictionaries(texts.filter(lambda key: key != "carob"), inner, max_size=2)
 
 
 values = st.recursive(

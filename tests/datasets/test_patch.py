@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.datasets.patch import apply, diff, paths, same
-from karat.schema import Json
+from carob.datasets.patch import apply, diff, paths, same
+from carob.schema import Json
 
 KEYS = st.sampled_from(["user_content", "userContent", "id", "tags", "A", "a"])
 LEAVES = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, "x", "y"])

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from karat.datasets.problems import problems
-from karat.datasets.shape import Base64, Closed, Open
+from carob.datasets.problems import problems
+from carob.datasets.shape import Base64, Closed, Open
 
 
 class Inner(Closed):

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from karat.datasets.formats import Format
-from karat.datasets.read import read
-from karat.errors import FormatError, InputError, UnknownFormatError
+from carob.datasets.formats import Format
+from carob.datasets.read import read
+from carob.errors import FormatError, InputError, UnknownFormatError
 
 
 def put(path: Path, value: Any) -> Path:
@@ -21,7 +21,7 @@ def test_a_broken_case_is_named_by_file_line_and_path(tmp_path: Path, formats: l
     with pytest.raises(FormatError) as raised:
         read(path, formats)
     assert raised.value.where == f"{path} line 8 $.examples[1].input"
-    assert raised.value.hint == "`karat validate` names every problem of the file"
+    assert raised.value.hint == "`carob validate` names every problem of the file"
 
 
 def test_an_unknown_file_lists_what_was_looked_for(tmp_path: Path, formats: list[Format]):

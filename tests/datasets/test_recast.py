@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from karat import api
-from karat.datasets.formats import Format
-from karat.datasets.recast import recast
-from karat.schema import Case, Dataset, ToolCall, Turn
+from carob import api
+from carob.datasets.formats import Format
+from carob.datasets.recast import recast
+from carob.schema import Case, Dataset, ToolCall, Turn
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 NAMES = {
@@ -53,7 +53,7 @@ questions: st.SearchStrategy[Any] = st.fixed_dictionaries(
                 "expected_state": st.dictionaries(texts, texts, max_size=2),
             },
         ),
-        "metadata": st.dictionaries(texts.filter(lambda key: key != "karat"), texts, max_size=2),
+        "metadata": st.dictionaries(texts.filter(lambda key: key != "carob"), texts, max_size=2),
     }
 )
 

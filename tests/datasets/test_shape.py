@@ -4,8 +4,8 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
-from karat.datasets.shape import Closed, Open, fit, member
-from karat.errors import FormatError
+from carob.datasets.shape import Closed, Open, fit, member
+from carob.errors import FormatError
 
 
 class Inner(Closed):

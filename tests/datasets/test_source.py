@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from karat.datasets import source as module
-from karat.datasets.source import open_source
-from karat.errors import InputError
+from carob.datasets import source as module
+from carob.datasets.source import open_source
+from carob.errors import InputError
 
 
 def put(path: Path, data: bytes) -> Path:

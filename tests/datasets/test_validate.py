@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from karat.datasets import validate as module
-from karat.datasets.formats import Format
-from karat.datasets.validate import validate
-from karat.errors import InputError, UsageError
-from karat.schema import Problem, Validation
+from carob.datasets import validate as module
+from carob.datasets.formats import Format
+from carob.datasets.validate import validate
+from carob.errors import InputError, UsageError
+from carob.schema import Problem, Validation
 
 
 def question(**more: Any) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def test_an_unknown_column_is_named_once(tmp_path: Path, formats: list[Format]):
 
 def test_what_is_carried_and_damaged_is_a_problem(tmp_path: Path, formats: list[Format]):
     path = put(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\n")
-    put(tmp_path / "a.csv.karat.json", "{")
+    put(tmp_path / "a.csv.carob.json", "{")
     assert not validate(path, formats).valid
 
 

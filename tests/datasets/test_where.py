@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from karat.datasets.where import where
-from karat.errors import UsageError
-from karat.schema import Case, ToolCall, Turn
+from carob.datasets.where import where
+from carob.errors import UsageError
+from carob.schema import Case, ToolCall, Turn
 
 CASE = Case(
     id="refund-1",

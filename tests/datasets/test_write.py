@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from karat.datasets.formats import Format
-from karat.datasets.read import read
-from karat.datasets.write import prepare, target, write
-from karat.errors import OutputError
-from karat.schema import Case, Dataset
+from carob.datasets.formats import Format
+from carob.datasets.read import read
+from carob.datasets.write import prepare, target, write
+from carob.errors import OutputError
+from carob.schema import Case, Dataset
 
 SLOW = """
 import os, sys, time
 from pathlib import Path
 from importlib.metadata import entry_points
-from karat.datasets.write import prepare, target, write
-from karat.schema import Case, Dataset
-forms = [point.load()() for point in entry_points(group="karat.formats")]
+from carob.datasets.write import prepare, target, write
+from carob.schema import Case, Dataset
+forms = [point.load()() for point in entry_points(group="carob.formats")]
 form = next(form for form in forms if form.name == "examples")
 dataset = Dataset(name="new", cases=[Case.of("a", "b")])
 prepared = prepare(dataset, target(Path(sys.argv[1]), form), forms)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import karat
+import carob
 
-DATA = Path(karat.__file__).parent / "demo" / "data"
+DATA = Path(carob.__file__).parent / "demo" / "data"
 FORMATS = {
     "support.evalset.json": "adk",
     "support_golden.json": "questions",
@@ -22,12 +22,12 @@ _IDS = re.compile(r"\b(?:MB-\d{5}|R-\d{4}|W-\d{3}|HD7-\d{5})\b")
 
 
 def _users(name: str) -> dict[str, list[str | None]]:
-    return {case.id: [turn.user for turn in case.turns] for case in karat.load(DATA / name).cases}
+    return {case.id: [turn.user for turn in case.turns] for case in carob.load(DATA / name).cases}
 
 
 @pytest.mark.parametrize(("name", "form"), FORMATS.items())
 def test_each_file_is_valid_and_recognised(name: str, form: str):
-    (found,) = karat.validate([DATA / name])
+    (found,) = carob.validate([DATA / name])
     assert (found.format, found.valid) == (form, True)
     assert [problem for problem in found.problems if problem.severity != "note"] == []
 
@@ -52,7 +52,7 @@ def test_an_expected_answer_is_the_same_in_every_file():
     for line in (DATA / "support.explain.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         assert json.loads(row["reference_answer"])["answer"] == answers[row["scenario_id"]]
-    for case in karat.load(DATA / "support.evalset.json").cases:
+    for case in carob.load(DATA / "support.evalset.json").cases:
         assert not case.turns or case.turns[-1].response == answers[case.id]
 
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import pytest
 
-from karat.metrics import Metric
-from karat.metrics.efficiency import InferenceCallCount, ToolCallCount, TurnDuration, TurnTokens
-from karat.metrics.response_match import ResponseMatch
-from karat.metrics.tool_trajectory import ToolTrajectory
-from karat.schema import Case, Json, ModelCall, Score, ToolCall, Trace, Turn, Usage
+from carob.metrics import Metric
+from carob.metrics.efficiency import InferenceCallCount, ToolCallCount, TurnDuration, TurnTokens
+from carob.metrics.response_match import ResponseMatch
+from carob.metrics.tool_trajectory import ToolTrajectory
+from carob.schema import Case, Json, ModelCall, Score, ToolCall, Trace, Turn, Usage
 
 ROOT = Path(__file__).parents[2]
 Turns = tuple[Turn, ...]
@@ -50,7 +50,7 @@ ARGS: tuple[Json, ...] = (
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    python = Path(os.environ.get("KARAT_PEERS", ROOT / ".peers/bin/python"))
+    python = Path(os.environ.get("CAROB_PEERS", ROOT / ".peers/bin/python"))
     if not python.exists():
         pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")
     command = [str(python), str(ROOT / "tests/oracle/adk_metrics.py")]

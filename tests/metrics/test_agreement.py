@@ -12,16 +12,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from karat.metrics import Metric
-from karat.metrics.coherence import Coherence
-from karat.metrics.completeness import Completeness
-from karat.metrics.conciseness import Conciseness
-from karat.metrics.consistency import Consistency
-from karat.metrics.factuality import Factuality
-from karat.metrics.hallucination import Hallucination
-from karat.metrics.relevance import Relevance
-from karat.metrics.safety import Safety
-from karat.schema import Case, Score, Trace, Turn
+from carob.metrics import Metric
+from carob.metrics.coherence import Coherence
+from carob.metrics.completeness import Completeness
+from carob.metrics.conciseness import Conciseness
+from carob.metrics.consistency import Consistency
+from carob.metrics.factuality import Factuality
+from carob.metrics.hallucination import Hallucination
+from carob.metrics.relevance import Relevance
+from carob.metrics.safety import Safety
+from carob.schema import Case, Score, Trace, Turn
 
 LABELLED = Path(__file__).parent / "labelled"
 METRICS: tuple[Metric, ...] = (

@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.metrics.assignment import align, assign
+from carob.metrics.assignment import align, assign
 
 CREDITS = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.75, 1.0])
 TABLES = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(

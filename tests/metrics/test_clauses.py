@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.clauses import answer, clauses, denies, sentences
+from carob.metrics.clauses import answer, clauses, denies, sentences
 
 
 @pytest.mark.parametrize(

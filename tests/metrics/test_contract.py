@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from karat.metrics import evaluate
-from karat.metrics.contract import Contract
-from karat.metrics.contracts import examples
-from karat.schema import Case, Failed, Score, Trace, Turn, Unscored
+from carob.metrics import evaluate
+from carob.metrics.contract import Contract
+from carob.metrics.contracts import examples
+from carob.schema import Case, Failed, Score, Trace, Turn, Unscored
 
 pytest.importorskip("jsonschema")
 

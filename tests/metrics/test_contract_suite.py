@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-import karat.metrics
-from karat.metrics import Metric, build, evaluate, parameters
-from karat.schema import (
+import carob.metrics
+from carob.metrics import Metric, build, evaluate, parameters
+from carob.schema import (
     Case,
     Failed,
     ModelCall,
@@ -34,8 +34,8 @@ REQUIRED: dict[str, dict[str, Any]] = {
 
 
 def kinds() -> list[type[Metric]]:
-    names = [module.name for module in pkgutil.iter_modules(karat.metrics.__path__)]
-    modules = [importlib.import_module(f"karat.metrics.{name}") for name in names]
+    names = [module.name for module in pkgutil.iter_modules(carob.metrics.__path__)]
+    modules = [importlib.import_module(f"carob.metrics.{name}") for name in names]
     found: set[Any] = {
         thing
         for module in modules

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.cost import Cost
-from karat.schema import Case, ModelCall, Score, Trace, Turn, Unscored, Usage
+from carob.metrics.cost import Cost
+from carob.schema import Case, ModelCall, Score, Trace, Turn, Unscored, Usage
 
 pytest.importorskip("genai_prices")
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.metrics.efficiency import InferenceCallCount, ToolCallCount, TurnDuration, TurnTokens
-from karat.schema import Case, ModelCall, Score, ToolCall, Trace, Turn, Unscored, Usage
+from carob.metrics.efficiency import InferenceCallCount, ToolCallCount, TurnDuration, TurnTokens
+from carob.schema import Case, ModelCall, Score, ToolCall, Trace, Turn, Unscored, Usage
 
 CASE = Case(id="c")
 CALL = ToolCall(name="search")

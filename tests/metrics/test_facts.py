@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.facts import content, covered, facts, opposed, spelt
+from carob.metrics.facts import content, covered, facts, opposed, spelt
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.metrics.grounding import GroundingUtilization
-from karat.schema import Case, Score, Trace, Turn, Unscored
+from carob.metrics.grounding import GroundingUtilization
+from carob.schema import Case, Score, Trace, Turn, Unscored
 
 
 def test_chunks_are_counted_and_unrecorded_is_not_zero():

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.metrics.handoffs import AgentHandoffs
-from karat.schema import Case, Score, Trace, Turn, Unscored
+from carob.metrics.handoffs import AgentHandoffs
+from carob.schema import Case, Score, Trace, Turn, Unscored
 
 
 def test_taking_over_is_counted_within_turns():

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics import Metric
-from karat.metrics.coherence import Coherence
-from karat.metrics.completeness import Completeness
-from karat.metrics.conciseness import Conciseness
-from karat.metrics.consistency import Consistency
-from karat.metrics.factuality import Factuality
-from karat.metrics.hallucination import Hallucination
-from karat.metrics.relevance import Relevance
-from karat.schema import Case, Score, ToolResult, Trace, Turn, Unscored
+from carob.metrics import Metric
+from carob.metrics.coherence import Coherence
+from carob.metrics.completeness import Completeness
+from carob.metrics.conciseness import Conciseness
+from carob.metrics.consistency import Consistency
+from carob.metrics.factuality import Factuality
+from carob.metrics.hallucination import Hallucination
+from carob.metrics.relevance import Relevance
+from carob.schema import Case, Score, ToolResult, Trace, Turn, Unscored
 
 ALL: tuple[Metric, ...] = (
     Coherence(),

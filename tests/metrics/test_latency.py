@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.latency import Interval, Latency, shares
-from karat.schema import Case, ModelCall, Score, ToolCall, Trace, Turn, Unscored
+from carob.metrics.latency import Interval, Latency, shares
+from carob.schema import Case, ModelCall, Score, ToolCall, Trace, Turn, Unscored
 
 MS = 1_000_000
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import UsageError
-from karat.metrics import build
-from karat.metrics.matching import Contains, ExactMatch, Regex
-from karat.schema import Case, Score, Trace, Turn, Unscored
+from carob.errors import UsageError
+from carob.metrics import build
+from carob.metrics.matching import Contains, ExactMatch, Regex
+from carob.schema import Case, Score, Trace, Turn, Unscored
 
 
 def trace(*responses: str | None) -> Trace:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from karat.metrics import Metric, Outcome, evaluate
-from karat.schema import Case, Failed, Score, Trace
+from carob.metrics import Metric, Outcome, evaluate
+from carob.schema import Case, Failed, Score, Trace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import pytest
 
-from karat.metrics import Metric, Need, Outcome, missing
-from karat.metrics.tool_trajectory import ToolTrajectory
-from karat.metrics.tool_usage import ToolUsage
-from karat.schema import (
+from carob.metrics import Metric, Need, Outcome, missing
+from carob.metrics.tool_trajectory import ToolTrajectory
+from carob.metrics.tool_usage import ToolUsage
+from carob.schema import (
     Case,
     ModelCall,
     Score,

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from karat.metrics.overlap import Bleu, Chrf, RougeL, bleu, chrf, common, rouge_l
-from karat.schema import Case, Score, Trace, Turn
+from carob.metrics.overlap import Bleu, Chrf, RougeL, bleu, chrf, common, rouge_l
+from carob.schema import Case, Score, Trace, Turn
 
 LISTED = (
     "the cat sat on mat, the. dog 3.5 1,000 isn't 12-13 (ok) &amp; running quickly café 你好 a b c "

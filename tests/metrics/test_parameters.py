@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import UsageError
-from karat.metrics import Metric, build, parameters
-from karat.metrics.contract import Contract
-from karat.metrics.cost import Cost
-from karat.metrics.matching import Regex
-from karat.metrics.response_match import ResponseMatch
-from karat.metrics.safety import Safety
-from karat.metrics.semantic import SemanticSimilarity
-from karat.metrics.tool_trajectory import ToolTrajectory
-from karat.metrics.tool_usage import ToolUsage
+from carob.errors import UsageError
+from carob.metrics import Metric, build, parameters
+from carob.metrics.contract import Contract
+from carob.metrics.cost import Cost
+from carob.metrics.matching import Regex
+from carob.metrics.response_match import ResponseMatch
+from carob.metrics.safety import Safety
+from carob.metrics.semantic import SemanticSimilarity
+from carob.metrics.tool_trajectory import ToolTrajectory
+from carob.metrics.tool_usage import ToolUsage
 
 ROOT = Path(__file__).parents[2]
 TOOL_USAGE: dict[str, type[Metric]] = {"tool_usage_accuracy": ToolUsage}
@@ -93,7 +93,7 @@ def test_extra_that_brings_a_missing_package_is_named_and_has_it(
     monkeypatch.setitem(build.__globals__, "find_spec", dict[str, None]().get)
     with pytest.raises(UsageError) as caught:
         build(kind.name, {}, {kind.name: kind})
-    extra = re.fullmatch(r"pip install 'karat\[(\w+)]'", caught.value.hint or "")
+    extra = re.fullmatch(r"pip install 'carob\[(\w+)]'", caught.value.hint or "")
     assert extra
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     brought = " ".join(packages["optional-dependencies"][extra[1]]).replace("-", "_")

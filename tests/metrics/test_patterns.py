@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from karat.metrics.patterns import Pattern
+from carob.metrics.patterns import Pattern
 
 ATOMS = (
     *("a", "b", "A", ".", "[ab]", "[^a]", r"\w", r"\s", r"\d", "(?i:a)", ""),
@@ -28,7 +28,7 @@ def made_up(chance: random.Random, depth: int) -> str:
 
 
 def test_a_text_matches_if_it_does_for_re(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("karat.metrics.patterns._FEW", 0)
+    monkeypatch.setattr("carob.metrics.patterns._FEW", 0)
     chance = random.Random(1)  # noqa: S311 - made-up patterns, no secrets
     for _ in range(1500):
         written = chance.choice(["", "(?i)", "(?s)", "(?m)", "(?a)"]) + made_up(chance, 4)

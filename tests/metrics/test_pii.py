@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.pii import findings
+from carob.metrics.pii import findings
 
 pytest.importorskip("stdnum")
 pytest.importorskip("phonenumbers")

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.matching import ExactMatch
-from karat.metrics.metric import Metric
-from karat.metrics.overlap import RougeL
-from karat.metrics.response_match import ResponseMatch, rouge_1
-from karat.schema import Case, Score, Trace, Turn, Unscored
+from carob.metrics.matching import ExactMatch
+from carob.metrics.metric import Metric
+from carob.metrics.overlap import RougeL
+from carob.metrics.response_match import ResponseMatch, rouge_1
+from carob.schema import Case, Score, Trace, Turn, Unscored
 
 
 def case(*responses: str | None) -> Case:

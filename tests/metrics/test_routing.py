@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.metrics.routing import AgentRouting
-from karat.schema import Case, Score, Trace, Turn, Unscored
+from carob.metrics.routing import AgentRouting
+from carob.schema import Case, Score, Trace, Turn, Unscored
 
 
 def trace(*agents: str) -> Trace:

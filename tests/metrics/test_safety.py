@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.safety import Safety
-from karat.schema import Case, Score, Trace, Turn
+from carob.metrics.safety import Safety
+from carob.schema import Case, Score, Trace, Turn
 
 for package in Safety.imports:
     pytest.importorskip(package)

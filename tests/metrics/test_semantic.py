@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import UsageError
-from karat.metrics import build
-from karat.metrics.semantic import SemanticSimilarity
-from karat.schema import Case, Score, Trace, Turn
+from carob.errors import UsageError
+from carob.metrics import build
+from carob.metrics.semantic import SemanticSimilarity
+from carob.schema import Case, Score, Trace, Turn
 
 WORDS = {"[UNK]": [0.0, 0.0], "cheap": [1.0, 0.0], "inexpensive": [0.9, 0.1], "blue": [0.0, 1.0]}
 

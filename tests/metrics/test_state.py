@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.state import StateFidelity
-from karat.schema import Case, Json, Score, Trace, Unscored
+from carob.metrics.state import StateFidelity
+from carob.schema import Case, Json, Score, Trace, Unscored
 
 
 def compare(

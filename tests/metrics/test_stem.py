@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from karat.metrics.stem import stem
+from carob.metrics.stem import stem
 
 porter = pytest.importorskip("nltk.stem.porter", reason="nltk is the reference here")
 

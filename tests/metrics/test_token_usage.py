@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics import Metric
-from karat.metrics.token_usage import (
+from carob.metrics import Metric
+from carob.metrics.token_usage import (
     CacheEfficiency,
     ContextSaturation,
     OutputDensity,
     Thinking,
     TokenUsage,
 )
-from karat.schema import Case, ModelCall, Score, Trace, Turn, Unscored, Usage
+from carob.schema import Case, ModelCall, Score, Trace, Turn, Unscored, Usage
 
 ALL: tuple[Metric, ...] = (
     TokenUsage(),

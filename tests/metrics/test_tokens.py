@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.metrics import tokens as module
-from karat.metrics.tokens import tokens, words
+from carob.metrics import tokens as module
+from carob.metrics.tokens import tokens, words
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Literal
 
 import pytest
 
-from karat.metrics.tool_trajectory import ToolTrajectory
-from karat.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
+from carob.metrics.tool_trajectory import ToolTrajectory
+from carob.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
 
 Calls = tuple[ToolCall, ...] | None
 

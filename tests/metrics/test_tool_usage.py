@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.metrics.tool_usage import ToolUsage
-from karat.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
+from carob.metrics.tool_usage import ToolUsage
+from carob.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
 
 Order = Literal["any_order", "strict", "in_order", "subset", "superset"]
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.tools import SandboxUsage, ToolSuccess, ToolUtilization
-from karat.schema import Case, Json, Score, ToolCall, ToolResult, Trace, Turn, Unscored
+from carob.metrics.tools import SandboxUsage, ToolSuccess, ToolUtilization
+from carob.schema import Case, Json, Score, ToolCall, ToolResult, Trace, Turn, Unscored
 
 CASE = Case(id="c")
 

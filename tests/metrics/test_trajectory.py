@@ -4,8 +4,8 @@ from typing import Literal
 
 import pytest
 
-from karat.metrics.trajectory import Trajectory, distance
-from karat.schema import Case, Score, ToolCall, Trace, Turn, Unscored
+from carob.metrics.trajectory import Trajectory, distance
+from carob.schema import Case, Score, ToolCall, Trace, Turn, Unscored
 
 Match = Literal["similarity", "exact", "in_order", "any_order"]
 

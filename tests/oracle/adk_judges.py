@@ -1,6 +1,6 @@
 """google-adk's own judged scores, with a model that says what it is told: JSON lines in and out.
 
-Run by the interpreter of `.peers`, which has google-adk; it must not import Karat.
+Run by the interpreter of `.peers`, which has google-adk; it must not import Carob.
 """
 
 # pyright: basic, reportMissingImports=false

@@ -1,6 +1,6 @@
 """google-adk's own scores: a line of JSON in, a line of JSON out.
 
-Run by the interpreter of `.peers`, which has google-adk; it must not import Karat.
+Run by the interpreter of `.peers`, which has google-adk; it must not import Carob.
 """
 
 # pyright: basic, reportMissingImports=false

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from karat.errors import FormatError
-from karat.policy.apply import apply
-from karat.policy.profile import Demand, Profile
-from karat.schema import CaseResult
+from carob.errors import FormatError
+from carob.policy.apply import apply
+from carob.policy.profile import Demand, Profile
+from carob.schema import CaseResult
 
 
 def line(profile: str | None = "prep_default", case: str = "a", **scores: float | None) -> bytes:

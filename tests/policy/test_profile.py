@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from karat.errors import FormatError, InputError, UsageError
-from karat.policy.profile import (
+from carob.errors import FormatError, InputError, UsageError
+from carob.policy.profile import (
     Demand,
     HardFail,
     Profile,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.errors import UsageError
-from karat.policy.profile import Demand, Profile, load_profile
-from karat.policy.verdict import Scored, case_status, check_scales, judge, status
-from karat.schema import (
+from carob.errors import UsageError
+from carob.policy.profile import Demand, Profile, load_profile
+from carob.policy.verdict import Scored, case_status, check_scales, judge, status
+from carob.schema import (
     CaseScore,
     Failed,
     Judgement,

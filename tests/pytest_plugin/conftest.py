@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from karat import Case, Dataset, api
+from carob import Case, Dataset, api
 
 CASES = [
     Case.of("Are you open on Monday?", "No, we are closed on Monday.", id="monday", tags=["shop"]),
@@ -22,11 +22,11 @@ addopts = --strict-markers -p no:hypothesispytest -p no:anyio
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Golden data of three cases, and the bundled data in `demo`. All that Karat imports is
+    """Golden data of three cases, and the bundled data in `demo`. All that Carob imports is
     imported here: what `pytester` imports, it throws away after every test."""
     folder = tmp_path_factory.mktemp("files")
     api.save(Dataset(name="shop", cases=CASES), folder / "shop.json", format="questions")
-    with resources.as_file(resources.files("karat") / "demo" / "data") as data:
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, folder / "demo")
     api.run(
         [folder / "demo" / "traces" / "good.otlp.jsonl"],

@@ -9,7 +9,7 @@ def outcome(shop: pytest.Pytester, body: str, arguments: str = "") -> pytest.Run
     """One test of the case `monday` with this body."""
     shop.makepyfile(f"""
         import pytest
-        from karat import ToolCall, Trace, Turn
+        from carob import ToolCall, Trace, Turn
 
         @pytest.mark.golden("shop.json", tags="shop", {arguments})
         def test_shop(golden):
@@ -51,7 +51,7 @@ def test_a_failed_assert_on_a_score_still_shows_the_case(shop: pytest.Pytester):
     result = outcome(shop, "assert golden.score('We are closed.')['response_match_score'] == 1")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["E*assert 0.* == 1", "*- karat -*", "    expected  No, we are closed on Monday."]
+        ["E*assert 0.* == 1", "*- carob -*", "    expected  No, we are closed on Monday."]
     )
 
 

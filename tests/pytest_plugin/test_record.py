@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from karat.api import find_run
-from karat.schema import Run
+from carob.api import find_run
+from carob.schema import Run
 
 pytest_plugins = ["pytester"]
 
-KARAT = str(Path(sys.executable).with_name("karat"))
+CAROB = str(Path(sys.executable).with_name("carob"))
 TESTS = """
     import pytest
 
@@ -24,7 +24,7 @@ TESTS = """
 
 
 def recorded(shop: pytest.Pytester, *arguments: str, name: str = "run.json") -> Run:
-    shop.runpytest_subprocess("-q", "--karat-run", name, *arguments)
+    shop.runpytest_subprocess("-q", "--carob-run", name, *arguments)
     return find_run(str(shop.path / name))
 
 
@@ -61,11 +61,11 @@ def test_a_part_of_the_cases_makes_a_run_of_them(shop: pytest.Pytester):
     assert made.verdict == "passed"
 
 
-def test_a_recorded_case_scores_as_in_karat_run(shop: pytest.Pytester):
+def test_a_recorded_case_scores_as_in_carob_run(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
     made = recorded(shop, "-k", "test_recorded")
     shop.run(
-        *(KARAT, "run", "demo/traces/regressed.otlp.jsonl", "--no-store"),
+        *(CAROB, "run", "demo/traces/regressed.otlp.jsonl", "--no-store"),
         *("-g", "demo/support.evalset.json", "--format", "json", "-o", "other.json"),
     )
     other = find_run(str(shop.path / "other.json"))
@@ -76,10 +76,10 @@ def test_a_run_can_be_gated_against_another(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
     recorded(shop, "-k", "test_recorded")
     shop.run(
-        *(KARAT, "run", "demo/traces/good.otlp.jsonl", "--no-store"),
+        *(CAROB, "run", "demo/traces/good.otlp.jsonl", "--no-store"),
         *("-g", "demo/support.evalset.json", "--format", "json", "-o", "good.json"),
     )
-    gate = shop.run(KARAT, "gate", "run.json", "--baseline", "good.json", "--strict")
+    gate = shop.run(CAROB, "gate", "run.json", "--baseline", "good.json", "--strict")
     assert gate.ret == 1
     gate.stdout.fnmatch_lines(["failed: *"])
 
@@ -113,20 +113,20 @@ def test_what_cannot_become_one_run_is_an_error_before_anything_runs(shop: pytes
         @pytest.mark.golden("shop.json", thresholds={"response_match_score": 0.5})
         def test_two(): ...
     """)
-    result = shop.runpytest_inprocess("--karat-run", "run.json")
+    result = shop.runpytest_inprocess("--carob-run", "run.json")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*'response_match_score' is used with two thresholds or param*"])
 
 
 def test_a_folder_that_is_missing_is_an_error_before_anything_runs(shop: pytest.Pytester):
-    result = shop.runpytest_inprocess("--karat-run", "gone/run.json")
+    result = shop.runpytest_inprocess("--carob-run", "gone/run.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*gone/run.json: the folder does not exist"])
 
 
 def test_a_run_is_kept_in_the_store(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
-    result = shop.runpytest_subprocess("-k", "bells", "--karat-store", "kept.db")
+    result = shop.runpytest_subprocess("-k", "bells", "--carob-store", "kept.db")
     result.stdout.fnmatch_lines(["passed: shop: 1 passed of 1 (run-*)", "kept in the store"])
-    listed = shop.run(KARAT, "runs", "--store", "kept.db")
+    listed = shop.run(CAROB, "runs", "--store", "kept.db")
     listed.stdout.fnmatch_lines(["run-* passed *"])

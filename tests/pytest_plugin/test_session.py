@@ -56,7 +56,7 @@ def test_a_failure_shows_what_was_expected_and_what_came(shop: pytest.Pytester):
             "E           actual    Only on Tuesdays.",
         ]
     )
-    assert "karat/pytest_plugin" not in lines(result)
+    assert "carob/pytest_plugin" not in lines(result)
 
 
 def test_recordings_are_scored_and_a_failure_shows_the_edit_script(shop: pytest.Pytester):
@@ -181,7 +181,7 @@ def test_two_markers_on_one_test_are_refused(shop: pytest.Pytester):
 
 
 def test_a_config_beside_the_tests_names_metrics(shop: pytest.Pytester):
-    shop.path.joinpath("karat.toml").write_text("[metrics.response_match_score]\nthreshold = 0.1\n")
+    shop.path.joinpath("carob.toml").write_text("[metrics.response_match_score]\nthreshold = 0.1\n")
     shop.makepyfile("""
         import pytest
 
@@ -193,13 +193,13 @@ def test_a_config_beside_the_tests_names_metrics(shop: pytest.Pytester):
     shop.runpytest_inprocess().assert_outcomes(passed=1)
 
 
-def test_nothing_of_karat_is_loaded_for_tests_without_a_marker(shop: pytest.Pytester):
+def test_nothing_of_carob_is_loaded_for_tests_without_a_marker(shop: pytest.Pytester):
     shop.makepyfile("""
         import sys
 
         def test_modules():
-            ours = {name for name in sys.modules if name.startswith("karat")}
-            assert ours == {"karat", "karat.pytest_plugin"}
+            ours = {name for name in sys.modules if name.startswith("carob")}
+            assert ours == {"carob", "carob.pytest_plugin"}
             assert "msgspec" not in sys.modules
     """)
     shop.runpytest_subprocess().assert_outcomes(passed=1)
@@ -220,7 +220,7 @@ def test_paths_start_where_pytest_is_configured_or_else_where_it_was_called(
 
 def test_a_dataset_is_read_once_for_all_tests_of_a_process(shop: pytest.Pytester):
     shop.makeconftest("""
-        from karat import api
+        from carob import api
 
         load, read = api.load, []
         api.load = lambda path: read.append(path) or load(path)
@@ -246,7 +246,7 @@ def test_a_dataset_is_read_once_for_all_tests_of_a_process(shop: pytest.Pytester
 def test_ids_that_would_disturb_a_terminal_are_escaped(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
-        from karat import Case, Dataset
+        from carob import Case, Dataset
 
         CASE = Case.of("Hello", "Hi!", id="a::b \\x1b[31m\\nc")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from karat.schema import (
+from carob.schema import (
     CaseCounts,
     CaseResult,
     MetricSummary,
@@ -15,7 +15,7 @@ from karat.schema import (
     RunDataset,
     RunSummary,
 )
-from karat.schema.run import Group, Unmatched
+from carob.schema.run import Group, Unmatched
 
 MakeRun = Callable[..., Run]
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import msgspec
 
-from karat.analysis.calibration import calibrate
-from karat.report.calibration import sentence, text
-from karat.schema import Calibration, Label
+from carob.analysis.calibration import calibrate
+from carob.report.calibration import sentence, text
+from carob.schema import Calibration, Label
 from tests.analysis.judged import judged, label, labels, metric
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from karat.report.charts import histogram, proportions, trend
-from karat.schema import CaseCounts, MetricUse
-from karat.schema.history import KeptRun
+from carob.report.charts import histogram, proportions, trend
+from carob.schema import CaseCounts, MetricUse
+from carob.schema.history import KeptRun
 
 
 def use(

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from karat.report.comment import comment
-from karat.schema import CaseResult, CaseScore, Exchange, Run
+from carob.report.comment import comment
+from carob.schema import CaseResult, CaseScore, Exchange, Run
 
 MakeRun = Callable[..., Run]
 

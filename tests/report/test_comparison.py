@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.report.comparison import markdown, text
-from karat.schema import (
+from carob.report.comparison import markdown, text
+from carob.schema import (
     Alignment,
     Attempts,
     ComparedRun,

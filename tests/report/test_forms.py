@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.report import render
-from karat.report.forms import RUN_FORMS, run_forms
-from karat.schema import CaseResult, Run
+from carob.report import render
+from carob.report.forms import RUN_FORMS, run_forms
+from carob.schema import CaseResult, Run
 
 MakeRun = Callable[..., Run]
 

@@ -10,12 +10,12 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from karat.report.html import cases
-from karat.report.html.page import page
-from karat.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
-from karat.schema.comparison import Alignment, ComparedRun, Comparison, Flip, FlippedScore
-from karat.schema.history import KeptRun
-from karat.schema.run import Group, Unmatched
+from carob.report.html import cases
+from carob.report.html.page import page
+from carob.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
+from carob.schema.comparison import Alignment, ComparedRun, Comparison, Flip, FlippedScore
+from carob.schema.history import KeptRun
+from carob.schema.run import Group, Unmatched
 
 MakeRun = Callable[..., Run]
 _VOID = {"br", "hr", "input", "link", "meta", "wbr"}

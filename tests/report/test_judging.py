@@ -5,11 +5,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from karat.report.comment import comment
-from karat.report.html.page import page
-from karat.report.judging import dollars, estimate_text
-from karat.report.run import text
-from karat.schema import CaseResult, CaseScore, Estimate, JudgeUse, Run, Spending
+from carob.report.comment import comment
+from carob.report.html.page import page
+from carob.report.judging import dollars, estimate_text
+from carob.report.run import text
+from carob.schema import CaseResult, CaseScore, Estimate, JudgeUse, Run, Spending
 
 MakeRun = Callable[..., Run]
 SPENT = Spending(

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-from karat.report.junit import junit
-from karat.schema import CaseResult, CaseScore, Exchange, Run
+from carob.report.junit import junit
+from carob.schema import CaseResult, CaseScore, Exchange, Run
 
 MakeRun = Callable[..., Run]
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.markup import Markup, join, tag
+from carob.report.markup import Markup, join, tag
 
 
 class _Reader(HTMLParser):

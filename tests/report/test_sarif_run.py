@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from karat.errors import UsageError
-from karat.report.sarif_run import run_sarif
-from karat.schema import CaseResult, CaseScore, Run
-from karat.schema.run import Judgement
+from carob.errors import UsageError
+from carob.report.sarif_run import run_sarif
+from carob.schema import CaseResult, CaseScore, Run
+from carob.schema.run import Judgement
 
 MakeRun = Callable[..., Run]
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from karat.report.seed import agents, questions_and_answers, summary
-from karat.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
-from karat.schema.run import Group
+from carob.report.seed import agents, questions_and_answers, summary
+from carob.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
+from carob.schema.run import Group
 
 MakeRun = Callable[..., Run]
 

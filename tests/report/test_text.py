@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.report.text import columns, conversion, printable, validations
-from karat.schema import Conversion, Loss, Problem, Validation
+from carob.report.text import columns, conversion, printable, validations
+from carob.schema import Conversion, Loss, Problem, Validation
 
 
 def test_hostile_text_cannot_command_the_terminal():

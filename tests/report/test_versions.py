@@ -3,8 +3,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from karat.report import versions
-from karat.schema import Change, Diff, Json, Loss, Problem
+from carob.report import versions
+from carob.schema import Change, Diff, Json, Loss, Problem
 
 CHANGE = Change(
     case="refund",

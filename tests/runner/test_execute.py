@@ -11,14 +11,14 @@ from typing import ClassVar, TypeVar
 import msgspec
 import pytest
 
-from karat.metrics import Answer, Ask, Entry, Judge, Ledger, Metric, Outcome, Question
-from karat.runner.done import Done
-from karat.runner.execute import execute
-from karat.runner.journal import Journal
-from karat.runner.judging import Judging
-from karat.runner.plan import Plan, Use
-from karat.runner.work import Batch, Work
-from karat.schema import Asked, Case, Failed, Json, JudgeUse, Score, Trace, Turn, Unscored
+from carob.metrics import Answer, Ask, Entry, Judge, Ledger, Metric, Outcome, Question
+from carob.runner.done import Done
+from carob.runner.execute import execute
+from carob.runner.journal import Journal
+from carob.runner.judging import Judging
+from carob.runner.plan import Plan, Use
+from carob.runner.work import Batch, Work
+from carob.schema import Asked, Case, Failed, Json, JudgeUse, Score, Trace, Turn, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import OutputError
-from karat.runner.done import Done
-from karat.runner.journal import Journal
-from karat.schema import CaseResult, CaseScore
+from carob.errors import OutputError
+from carob.runner.done import Done
+from carob.runner.journal import Journal
+from carob.schema import CaseResult, CaseScore
 
 
 def done(name: str) -> Done:

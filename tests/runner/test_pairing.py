@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.runner.pairing import Pairing, cross, pair_rest
-from karat.schema import Case, Scenario, Trace, Turn
+from carob.runner.pairing import Pairing, cross, pair_rest
+from carob.schema import Case, Scenario, Trace, Turn
 
 
 def case(name: str, *users: str) -> Case:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import msgspec
 
-from karat.schema import Case, Trace
-from karat.schema.digest import case_digest, expectation_digest
+from carob.schema import Case, Trace
+from carob.schema.digest import case_digest, expectation_digest
 
 CASE = Case.of("Where is my parcel?", "In Lund.", id="parcel", metadata={"team": "orders"})
 

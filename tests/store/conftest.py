@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from karat.schema import (
+from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,
@@ -18,9 +18,9 @@ from karat.schema import (
     RunDataset,
     RunSummary,
 )
-from karat.schema.digest import run_id
-from karat.store import Database, open_store
-from karat.store.document import of_run
+from carob.schema.digest import run_id
+from carob.store import Database, open_store
+from carob.store.document import of_run
 from tests.postgres import server
 
 MakeRun = Callable[..., Run]
@@ -37,10 +37,10 @@ def postgres() -> Iterator[str]:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A new store, of each kind in turn."""
     if request.param == "sqlite":
-        return str(tmp_path / "karat.db")
+        return str(tmp_path / "carob.db")
     url: str = request.getfixturevalue("postgres")
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS karat CASCADE")
+        connection.execute("DROP SCHEMA IF EXISTS carob CASCADE")
     return url
 
 

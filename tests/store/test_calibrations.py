@@ -5,14 +5,14 @@ import zlib
 import msgspec
 import pytest
 
-from karat.analysis.calibration import calibrate
-from karat.errors import InputError
-from karat.schema import Calibration, MetricUse
-from karat.schema.digest import binding_digest
-from karat.store import Database
-from karat.store.calibrations import find, keep, of_json, sealed
-from karat.store.shelf import addresses
-from karat.store.verify import verify
+from carob.analysis.calibration import calibrate
+from carob.errors import InputError
+from carob.schema import Calibration, MetricUse
+from carob.schema.digest import binding_digest
+from carob.store import Database
+from carob.store.calibrations import find, keep, of_json, sealed
+from carob.store.shelf import addresses
+from carob.store.verify import verify
 from tests.analysis.judged import judge, judged, labels, metric
 
 
@@ -45,11 +45,11 @@ def test_a_field_of_a_later_version_is_part_of_the_digest_too():
         of_json(msgspec.json.encode({**fields, "later": 1}), "c.json")
 
 
-@pytest.mark.parametrize("data", [b"{}", b"[", b'{"schema": "karat.run/1"}', b"\xff", b"[" * 9999])
+@pytest.mark.parametrize("data", [b"{}", b"[", b'{"schema": "carob.run/1"}', b"\xff", b"[" * 9999])
 def test_what_is_no_calibration_is_said_to_be_none(data: bytes):
     with pytest.raises(InputError, match=r"c\.json: no calibration: ") as caught:
         of_json(data, "c.json")
-    assert "karat calibrate" in str(caught.value.hint)
+    assert "carob calibrate" in str(caught.value.hint)
 
 
 def test_the_newest_of_the_same_binding_comes_first(database: Database):

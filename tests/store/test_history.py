@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.errors import InputError, UsageError
-from karat.schema import Run
-from karat.store import Database
-from karat.store.document import of_run
-from karat.store.history import Wanted, find, label, page
-from karat.store.runs import keep
+from carob.errors import InputError, UsageError
+from carob.schema import Run
+from carob.store import Database
+from carob.store.document import of_run
+from carob.store.history import Wanted, find, label, page
+from carob.store.runs import keep
 
 MakeRun = Callable[..., Run]
 
@@ -125,7 +125,7 @@ def test_the_last_release_is_the_newest_run_with_such_a_label(
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("run-0000", "`karat runs` lists them"),
+        ("run-0000", "`carob runs` lists them"),
         ("latest:nobody", "dataset is one of bikes, shop"),
         ("branch:nobody", "branch is one of fix, main"),
         ("release:1", "no run has a label release=…"),

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.errors import InputError
-from karat.schema import Run
-from karat.store import Database, open_store
-from karat.store.document import of_run
-from karat.store.migrate import Migration, migrate, migrations
-from karat.store.runs import keep
-from karat.store.verify import verify
+from carob.errors import InputError
+from carob.schema import Run
+from carob.store import Database, open_store
+from carob.store.document import of_run
+from carob.store.migrate import Migration, migrate, migrations
+from carob.store.runs import keep
+from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
 NEWEST = [*migrations()][-1].number
@@ -45,14 +45,14 @@ def test_a_store_of_a_newer_version_is_refused(place: str):
         database.execute("INSERT INTO migrations (number, name, at) VALUES (99, 'later', 0)")
     with pytest.raises(InputError, match=f"its schema is 99, this version knows {NEWEST}") as error:
         open_store(place).__enter__()
-    assert error.value.hint == "upgrade Karat, or name another store with --store"
+    assert error.value.hint == "upgrade Carob, or name another store with --store"
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ):
     broken = Migration(NEWEST + 1, "broken", "CREATE TABLE half (a BIGINT); CREATE TABLE runs ();")
-    monkeypatch.setattr("karat.store.migrate.migrations", lambda: [*migrations(), broken])
+    monkeypatch.setattr("carob.store.migrate.migrations", lambda: [*migrations(), broken])
     with pytest.raises(InputError):
         migrate(database)
     assert applied(database) == [*range(1, NEWEST + 1)]

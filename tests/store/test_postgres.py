@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import InputError, UsageError
-from karat.store import open_store
-from karat.store.postgres import without_password
+from carob.errors import InputError, UsageError
+from carob.store import open_store
+from carob.store.postgres import without_password
 
 
 def test_a_server_that_is_not_there_is_told_without_the_password(tmp_path: Path):
@@ -33,7 +33,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(UsageError, match="needs psycopg") as raised:
         open_store("postgresql://db/shop").__enter__()
-    assert raised.value.hint == "pip install 'karat[postgres]'"
+    assert raised.value.hint == "pip install 'carob[postgres]'"
 
 
 def test_other_addresses_are_no_stores():
@@ -44,4 +44,4 @@ def test_other_addresses_are_no_stores():
 def test_everything_is_in_a_schema_of_its_own(postgres: str):
     with open_store(postgres) as database:
         sql = "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('runs', 'migrations')"
-        assert list(database.rows(sql)) == [("karat",)]
+        assert list(database.rows(sql)) == [("carob",)]

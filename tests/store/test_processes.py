@@ -9,18 +9,18 @@ import sys
 
 import pytest
 
-from karat.store import open_store
-from karat.store.history import find
-from karat.store.runs import read
-from karat.store.verify import verify
+from carob.store import open_store
+from carob.store.history import find
+from carob.store.runs import read
+from carob.store.verify import verify
 
 # Keeps runs of many cases without end, and says the id of each as soon as it is kept.
 _WRITER = """
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
-from karat.store import open_store
-from karat.store.document import of_run
-from karat.store.runs import keep
+from carob.store import open_store
+from carob.store.document import of_run
+from carob.store.runs import keep
 spec = spec_from_file_location("builders", sys.argv[1])
 builders = module_from_spec(spec)
 spec.loader.exec_module(builders)

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.schema import Run, Trace
-from karat.store import Database
-from karat.store.document import of_run
-from karat.store.history import Wanted, page
-from karat.store.prune import Retention, prune
-from karat.store.runs import keep
-from karat.store.traces import keep_traces
-from karat.store.verify import verify
+from carob.schema import Run, Trace
+from carob.store import Database
+from carob.store.document import of_run
+from carob.store.history import Wanted, page
+from carob.store.prune import Retention, prune
+from carob.store.runs import keep
+from carob.store.traces import keep_traces
+from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
 NOON = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z

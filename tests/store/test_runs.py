@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from karat.errors import InputError, RefusedError
-from karat.schema import Run, Trace, Turn
-from karat.store import Database, open_store
-from karat.store.document import of_json, of_run
-from karat.store.history import find
-from karat.store.runs import keep, read
-from karat.store.traces import find_trace, keep_traces
-from karat.store.verify import verify
+from carob.errors import InputError, RefusedError
+from carob.schema import Run, Trace, Turn
+from carob.store import Database, open_store
+from carob.store.document import of_json, of_run
+from carob.store.history import find
+from carob.store.runs import keep, read
+from carob.store.traces import find_trace, keep_traces
+from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from karat.errors import InputError
-from karat.store import Database
-from karat.store.shelf import Name, Shelf
+from carob.errors import InputError
+from carob.store import Database
+from carob.store.shelf import Name, Shelf
 
 
 class Answer(msgspec.Struct, frozen=True):

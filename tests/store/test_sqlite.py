@@ -9,23 +9,23 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from karat.errors import InputError, OutputError
-from karat.schema import Run
-from karat.store import open_store
-from karat.store.document import of_run
-from karat.store.history import Wanted, find, labels_query, page_query
-from karat.store.runs import keep, read
-from karat.store.verify import verify
+from carob.errors import InputError, OutputError
+from carob.schema import Run
+from carob.store import open_store
+from carob.store.document import of_run
+from carob.store.history import Wanted, find, labels_query, page_query
+from carob.store.runs import keep, read
+from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
 
 _WRITER = """
 import sys
 from pathlib import Path
-from karat.errors import KaratError
-from karat.store import open_store
-from karat.store.document import of_json
-from karat.store.runs import keep
+from carob.errors import CarobError
+from carob.store import open_store
+from carob.store.document import of_json
+from carob.store.runs import keep
 import resource
 place, small, large = sys.argv[1:]
 with open_store(place, create=True) as database:
@@ -34,7 +34,7 @@ with open_store(place, create=True) as database:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     try:
         keep(database, of_json(Path(large).read_bytes(), large), {})
-    except KaratError as error:
+    except CarobError as error:
         print(type(error).__name__, error)
 """
 
@@ -44,7 +44,7 @@ def test_a_full_disk_is_told_and_does_no_damage(tmp_path: Path, make_run: MakeRu
     files = [tmp_path / "small.json", tmp_path / "large.json"]
     for file, run in zip(files, (small, large), strict=True):
         file.write_bytes(msgspec.json.encode(run))
-    place = str(tmp_path / "karat.db")
+    place = str(tmp_path / "carob.db")
     done = subprocess.run(
         [sys.executable, "-c", _WRITER, place, *map(str, files)], capture_output=True, check=True
     )
@@ -57,7 +57,7 @@ def test_a_full_disk_is_told_and_does_no_damage(tmp_path: Path, make_run: MakeRu
 
 
 def test_a_store_that_must_not_grow_is_full(tmp_path: Path, make_run: MakeRun):
-    with open_store(str(tmp_path / "karat.db"), create=True) as database:
+    with open_store(str(tmp_path / "carob.db"), create=True) as database:
         list(database.rows("PRAGMA max_page_count = 40"))
         with pytest.raises(OutputError, match="cannot be written, and is as it was before"):
             keep(database, of_run(make_run(*[0.5] * 2000)), {})
@@ -66,7 +66,7 @@ def test_a_store_that_must_not_grow_is_full(tmp_path: Path, make_run: MakeRun):
 
 
 def test_writing_ahead_is_how_readers_and_writers_get_along(tmp_path: Path, make_run: MakeRun):
-    place = str(tmp_path / "karat.db")
+    place = str(tmp_path / "carob.db")
     with open_store(place, create=True) as writer, open_store(place) as reader, writer.writing():
         writer.execute("DELETE FROM runs")
         assert next(reader.rows("PRAGMA journal_mode"))[0] == "wal"
@@ -74,7 +74,7 @@ def test_writing_ahead_is_how_readers_and_writers_get_along(tmp_path: Path, make
 
 
 def test_a_text_made_by_an_sql_prompt_is_found_out(tmp_path: Path, make_run: MakeRun):
-    place = str(tmp_path / "karat.db")
+    place = str(tmp_path / "carob.db")
     with open_store(place, create=True) as database:
         keep(database, of_run(make_run(0.25)), {})
     with sqlite3.connect(place) as connection:
@@ -88,7 +88,7 @@ def test_a_text_made_by_an_sql_prompt_is_found_out(tmp_path: Path, make_run: Mak
 
 
 def test_a_page_that_was_overwritten_is_found(tmp_path: Path, make_run: MakeRun):
-    path = tmp_path / "karat.db"
+    path = tmp_path / "carob.db"
     with open_store(str(path), create=True) as database:
         keep(database, of_run(make_run(*[0.5] * 500)), {})
     with path.open("r+b") as file:
@@ -108,19 +108,19 @@ def test_what_is_no_store_is_refused(tmp_path: Path):
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match=r"file/karat\.db: cannot be made"):
-        open_store(str(tmp_path / "file" / "karat.db"), create=True).__enter__()
+    with pytest.raises(OutputError, match=r"file/carob\.db: cannot be made"):
+        open_store(str(tmp_path / "file" / "carob.db"), create=True).__enter__()
 
 
 def test_a_store_is_made_only_on_demand(tmp_path: Path):
-    place = tmp_path / "karat.db"
+    place = tmp_path / "carob.db"
     with pytest.raises(InputError, match="there is no store"):
         open_store(str(place)).__enter__()
     assert not place.exists()
 
 
 def test_the_labels_of_a_page_are_found_by_an_index(tmp_path: Path):
-    with open_store(str(tmp_path / "karat.db"), create=True) as database:
+    with open_store(str(tmp_path / "carob.db"), create=True) as database:
         sql = labels_query(2)
         (step,) = [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", (1, 2))]
     assert "facets_by_execution" in step
@@ -133,6 +133,6 @@ def test_a_page_is_found_by_an_index_and_is_not_sorted(
     tmp_path: Path, facets: tuple[tuple[str, str], ...]
 ):
     sql, values = page_query(Wanted(facets=facets), (1, 1), 20)
-    with open_store(str(tmp_path / "karat.db"), create=True) as database:
+    with open_store(str(tmp_path / "carob.db"), create=True) as database:
         plan = [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert not [step for step in plan if "SCAN" in step or "TEMP B-TREE" in step]

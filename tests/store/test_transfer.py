@@ -8,16 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from karat.errors import InputError
-from karat.schema import Run, Trace
-from karat.store import Database, open_store
-from karat.store.document import of_run
-from karat.store.history import find
-from karat.store.runs import keep, read
-from karat.store.shelf import Shelf
-from karat.store.traces import find_trace, keep_traces
-from karat.store.transfer import lines, take
-from karat.store.verify import verify
+from carob.errors import InputError
+from carob.schema import Run, Trace
+from carob.store import Database, open_store
+from carob.store.document import of_run
+from carob.store.history import find
+from carob.store.runs import keep, read
+from carob.store.shelf import Shelf
+from carob.store.traces import find_trace, keep_traces
+from carob.store.transfer import lines, take
+from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
 

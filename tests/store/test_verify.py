@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.schema import Run, Trace
-from karat.store import Database
-from karat.store.document import link, of_run
-from karat.store.runs import keep
-from karat.store.shelf import put_bytes
-from karat.store.traces import keep_traces
-from karat.store.verify import verify
+from carob.schema import Run, Trace
+from carob.store import Database
+from carob.store.document import link, of_run
+from carob.store.runs import keep
+from carob.store.shelf import put_bytes
+from carob.store.traces import keep_traces
+from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
 

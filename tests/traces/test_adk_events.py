@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.schema import Json, ToolCall, ToolResult
-from karat.traces.adk_events import (
+from carob.schema import Json, ToolCall, ToolResult
+from carob.traces.adk_events import (
     calls_of,
     results_of,
     state_of,

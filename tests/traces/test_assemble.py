@@ -7,9 +7,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.schema import Problem, Span, SpanEvent
-from karat.traces.assemble import assemble
-from karat.traces.formats import LogRecord
+from carob.schema import Problem, Span, SpanEvent
+from carob.traces.assemble import assemble
+from carob.traces.formats import LogRecord
 
 
 def span(key: str, parent: str | None = None, start: int | None = 1, **fields: object) -> Span:

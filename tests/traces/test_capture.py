@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.schema import Case, Lineage, Message, Problem, ToolCall, ToolResult, Trace, Turn
-from karat.traces.capture import Capture, Wanted, golden, in_table
+from carob.schema import Case, Lineage, Message, Problem, ToolCall, ToolResult, Trace, Turn
+from carob.traces.capture import Capture, Wanted, golden, in_table
 
 DAY = 86_400 * 10**9
 

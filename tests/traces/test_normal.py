@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.schema import Json
-from karat.traces.normal import (
+from carob.schema import Json
+from carob.traces.normal import (
     derived_id,
     identity,
     instant,

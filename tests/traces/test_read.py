@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from karat.errors import FormatError, InputError, KaratError, UsageError
-from karat.schema import Problem, Trace
-from karat.traces import collect, read
-from karat.traces.read import open_traces, read_traces
+from carob.errors import CarobError, FormatError, InputError, UsageError
+from carob.schema import Problem, Trace
+from carob.traces import collect, read
+from carob.traces.read import open_traces, read_traces
 
 START = 1_780_000_000 * 10**9
 Spans = list[dict[str, Any]]
@@ -347,7 +347,7 @@ def test_spoiled_bytes_are_an_error_of_ours_or_none(tmp_path: Path, noise: bytes
     data = otlp(*spans(0)).encode()
     path = tmp_path / "t.jsonl"
     path.write_bytes(data[:at] + noise + data[at:] + b"\n" + data)
-    with suppress(KaratError):
+    with suppress(CarobError):
         traces(path)
 
 

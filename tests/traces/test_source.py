@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import FormatError, InputError
-from karat.schema import Json, Problem
-from karat.traces import source
-from karat.traces.formats import otlp
+from carob.errors import FormatError, InputError
+from carob.schema import Json, Problem
+from carob.traces import source
+from carob.traces.formats import otlp
 
 
 def read(path: Path, raw: bytes) -> tuple[list[Json | bytes], list[Problem]]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.schema import Trace
-from karat.traces.sufficiency import sufficiency
+from carob.schema import Trace
+from carob.traces.sufficiency import sufficiency
 
 NEEDS = {"cost": ("usage",), "rouge": ("response", "case.response"), "count": ()}
 

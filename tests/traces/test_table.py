@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from karat.schema import Message, ModelCall, Span, ToolCall, ToolResult, Trace, Turn, Usage
-from karat.traces.table import summary, tabled
+from carob.schema import Message, ModelCall, Span, ToolCall, ToolResult, Trace, Turn, Usage
+from carob.traces.table import summary, tabled
 
 SECOND = 10**9
 

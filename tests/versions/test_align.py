@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import time
 
-from karat.schema import Case, Turn
-from karat.versions.align import align
+from carob.schema import Case, Turn
+from carob.versions.align import align
 
 
 def case(user: str, response: str = "Yes.", *, id: str | None = None) -> Case:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from karat.schema import Case, Dataset
-from karat.versions.changelog import entry, first, grown, later
-from karat.versions.diff import diff
-from karat.versions.review import reviewed
+from carob.schema import Case, Dataset
+from carob.versions.changelog import entry, first, grown, later
+from carob.versions.diff import diff
+from carob.versions.review import reviewed
 
 
 def dataset(*cases: Case) -> Dataset:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.errors import InputError
-from karat.schema import Case, Dataset, Loss, Rubric, Session, ToolCall, Turn
-from karat.versions.diff import diff, highest, with_losses
+from carob.errors import InputError
+from carob.schema import Case, Dataset, Loss, Rubric, Session, ToolCall, Turn
+from carob.versions.diff import diff, highest, with_losses
 
 BASE = Case(
     id="refund",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from karat import api
-from karat.errors import InputError, RefusedError, UsageError
-from karat.schema.digest import dataset_digest
+from carob import api
+from carob.errors import InputError, RefusedError, UsageError
+from carob.schema.digest import dataset_digest
 
 EVALSET: dict[str, object] = {
     "eval_set_id": "support",
@@ -74,7 +74,7 @@ def test_what_lies_beside_a_table_is_frozen_and_checked_out_with_it(tmp_path: Pa
     api.release(tmp_path / "support.csv", registry=root)
     path = api.checkout("support@1.0.0", tmp_path / "copy.csv", registry=root).path
     assert api.load(path).cases == api.load(tmp_path / "support.csv").cases
-    assert (tmp_path / "copy.csv.karat.json").is_file()
+    assert (tmp_path / "copy.csv.carob.json").is_file()
 
 
 def test_a_version_that_a_file_carries_along_is_kept_up_to_date(tmp_path: Path, root: Path):
@@ -118,7 +118,7 @@ def test_a_release_that_fails_at_the_last_moment_gives_the_file_its_version_back
 ):
     file = examples(tmp_path, version="0.1.0")
     before = file.read_bytes()
-    monkeypatch.setattr("karat.versions.publish.Stage.publish", _fail)
+    monkeypatch.setattr("carob.versions.publish.Stage.publish", _fail)
     with pytest.raises(RefusedError, match="too late"):
         api.release(file, version="1.0.0", registry=root)
     assert file.read_bytes() == before
@@ -136,7 +136,7 @@ def test_a_file_that_changes_under_the_release_is_not_released(
     def edit(_folder: Path) -> None:
         examples(tmp_path, "No.")
 
-    monkeypatch.setattr("karat.versions.git.commit", edit)
+    monkeypatch.setattr("carob.versions.git.commit", edit)
     with pytest.raises(RefusedError, match="was edited while it was being released"):
         api.release(file, registry=root)
     assert api.versions(registry=root) == ()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.versions.meaning import equal, meaning, shown, text
+from carob.versions.meaning import equal, meaning, shown, text
 
 
 @pytest.mark.parametrize(

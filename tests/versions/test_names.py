@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.versions.names import folders
+from carob.versions.names import folders
 
 
 def test_a_plain_name_is_its_own_folder():

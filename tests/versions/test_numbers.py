@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import UsageError
-from karat.versions.numbers import bumped, newest, number
+from carob.errors import UsageError
+from carob.versions.numbers import bumped, newest, number
 
 RELEASED = ["0.2.9", "0.3.0", "0.3.4", "1.0.0", "1.2.0", "1.2.7", "1.10.0", "2.0.0"]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from karat import api
-from karat.errors import OutputError, RefusedError
-from karat.versions import publish
+from carob import api
+from carob.errors import OutputError, RefusedError
+from carob.versions import publish
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills processes")
 FORK = multiprocessing.get_context("fork")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from karat import api
-from karat.errors import InputError, UsageError
-from karat.versions.registry import Registry
+from carob import api
+from carob.errors import InputError, UsageError
+from carob.versions.registry import Registry
 
 
 def golden(folder: Path, name: str, answer: str = "Yes.", file: str = "golden.json") -> Path:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import RefusedError, UsageError
-from karat.schema import Case, CountedCases, Dataset, Diff
-from karat.versions.diff import diff
-from karat.versions.release import counted, first_version, next_version
+from carob.errors import RefusedError, UsageError
+from carob.schema import Case, CountedCases, Dataset, Diff
+from carob.versions.diff import diff
+from carob.versions.release import counted, first_version, next_version
 
 ONE = Dataset(name="support", cases=[Case.of("Open?", "Yes.", id="a")])
 TWO = ONE.add(Case.of("Sundays?", "No.", id="b"))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import UsageError
-from karat.schema import Case, Dataset, Json
-from karat.versions.diff import diff
-from karat.versions.review import reviewed, reviews, status, unapproved
+from carob.errors import UsageError
+from carob.schema import Case, Dataset, Json
+from carob.versions.diff import diff
+from carob.versions.review import reviewed, reviews, status, unapproved
 
 
 def dataset(*cases: Case) -> Dataset:

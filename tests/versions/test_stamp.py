@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from karat.versions.stamp import stamp
+from carob.versions.stamp import stamp
 
 
 def test_only_the_version_of_the_document_is_touched():

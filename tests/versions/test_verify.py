@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from karat import api
-from karat.errors import RefusedError
-from karat.schema import Release
-from karat.versions.seal import sealed
+from carob import api
+from carob.errors import RefusedError
+from carob.schema import Release
+from carob.versions.seal import sealed
 
 
 def golden(folder: Path, *answers: str) -> Path:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from karat.config import MetricChoice, load_config
-from karat.errors import FormatError
-from karat.schema import Json
+from carob.config import MetricChoice, load_config
+from carob.errors import FormatError
+from carob.schema import Json
 
 
 def loaded(folder: Path, document: Json) -> tuple[MetricChoice, ...]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from karat.config import Config, MetricChoice, load_config
-from karat.errors import FormatError
+from carob.config import Config, MetricChoice, load_config
+from carob.errors import FormatError
 
 FULL = """
 evaluators:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from karat.config import MetricChoice, load_config
-from karat.errors import FormatError
+from carob.config import MetricChoice, load_config
+from carob.errors import FormatError
 
 TACT: dict[str, Any] = {
     "metric_type": "llm",

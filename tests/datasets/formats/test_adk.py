@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from karat.api import load
-from karat.datasets.formats import Format
-from karat.datasets.read import read
-from karat.datasets.validate import validate
-from karat.datasets.write import prepare, target, write
+from carob.api import load
+from carob.datasets.formats import Format
+from carob.datasets.read import read
+from carob.datasets.validate import validate
+from carob.datasets.write import prepare, target, write
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 DELETE = object()
@@ -39,7 +39,7 @@ MUTATIONS: list[tuple[str, Any]] = [
     ("eval_cases.0.eval_id", 1),
     ("eval_cases.0.evalId", "camel"),
     ("eval_cases.0.EvalId", "pascal"),
-    ("eval_cases.0.karat", {"lost": None}),
+    ("eval_cases.0.carob", {"lost": None}),
     ("eval_cases.0.anything", [1]),
     ("eval_cases.0.conversation", DELETE),
     ("eval_cases.0.conversation", None),
@@ -214,8 +214,8 @@ def test_whatever_we_convert_to_adk_loads_there_and_keeps_its_carried_rest(
     answer = adk(document)
     assert answer["loads"], answer["error"]
     kept = json.loads(answer["written"])["eval_cases"]
-    carried = [case.get("karat") for case in document["eval_cases"]]
-    assert [case.get("karat") for case in kept] == carried
+    carried = [case.get("carob") for case in document["eval_cases"]]
+    assert [case.get("carob") for case in kept] == carried
     assert validate(path, formats).valid
 
 

@@ -5,11 +5,11 @@ from typing import cast
 
 import pytest
 
-from karat.datasets.formats.adk_history import AdkHistory
-from karat.datasets.problems import problems
-from karat.datasets.source import open_source
-from karat.errors import FormatError
-from karat.schema import Case, Json, Problem, Session, ToolCall, Trace
+from carob.datasets.formats.adk_history import AdkHistory
+from carob.datasets.problems import problems
+from carob.datasets.source import open_source
+from carob.errors import FormatError
+from carob.schema import Case, Json, Problem, Session, ToolCall, Trace
 
 Object = dict[str, Json]
 

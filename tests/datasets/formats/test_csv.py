@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.datasets.formats.csv import Csv
-from karat.schema import Case
+from carob.datasets.formats.csv import Csv
+from carob.schema import Case
 
 
 def test_empty_cells_are_reported_in_either_dialect():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from karat.datasets.formats.examples import Examples
+from carob.datasets.formats.examples import Examples
 
 
 @pytest.mark.parametrize("version", ["1.0", "v1.0.0", "01.0.0", "1.0.0-", ""])

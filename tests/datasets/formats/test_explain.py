@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.datasets.formats.explain import Explain, ExplainRow
-from karat.datasets.formats.explain_rules import EVALS
-from karat.datasets.patch import apply, same
-from karat.datasets.problems import problems
-from karat.datasets.source import open_source
-from karat.errors import FormatError
-from karat.schema import (
+from carob.datasets.formats.explain import Explain, ExplainRow
+from carob.datasets.formats.explain_rules import EVALS
+from carob.datasets.patch import apply, same
+from carob.datasets.problems import problems
+from carob.datasets.source import open_source
+from carob.errors import FormatError
+from carob.schema import (
     Case,
     Json,
     Problem,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from karat.datasets.formats.questions import Questions
+from carob.datasets.formats.questions import Questions
 
 
 def question(**more: Any) -> dict[str, Any]:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.datasets.formats.simulation import Simulation
-from karat.datasets.formats.simulation_rows import SimulationRow
-from karat.datasets.patch import apply, same
-from karat.datasets.problems import problems
-from karat.datasets.source import Container, open_source
-from karat.errors import FormatError
-from karat.schema import (
+from carob.datasets.formats.simulation import Simulation
+from carob.datasets.formats.simulation_rows import SimulationRow
+from carob.datasets.patch import apply, same
+from carob.datasets.problems import problems
+from carob.datasets.source import Container, open_source
+from carob.errors import FormatError
+from carob.schema import (
     Case,
     Json,
     Message,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from karat.datasets.formats.spelling import respelt
+from carob.datasets.formats.spelling import respelt
 
 
 def test_known_keys_get_their_usual_spelling_and_others_keep_theirs():

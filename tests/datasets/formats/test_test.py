@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.datasets.formats.test import QueryLists
-from karat.datasets.problems import problems
-from karat.datasets.source import open_source
-from karat.errors import FormatError
-from karat.schema import Case, Json, Message, Problem, Session, ToolCall, Turn, content_id
+from carob.datasets.formats.test import QueryLists
+from carob.datasets.problems import problems
+from carob.datasets.source import open_source
+from carob.errors import FormatError
+from carob.schema import Case, Json, Message, Problem, Session, ToolCall, Turn, content_id
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "test"
 FORM = QueryLists()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from karat import plugins
-from karat.datasets.lint.run import Settings, lint
-from karat.schema import Finding, Json
+from carob import plugins
+from carob.datasets.lint.run import Settings, lint
+from carob.schema import Finding, Json
 
 DEFAULT = Settings()
 Linted = Callable[..., list[Finding]]

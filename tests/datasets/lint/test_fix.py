@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from karat import plugins
-from karat.datasets.lint.edit import edit_json, edit_table
-from karat.datasets.lint.run import Settings, lint
-from karat.errors import UsageError
-from karat.schema import Json, LintedFile
+from carob import plugins
+from carob.datasets.lint.edit import edit_json, edit_table
+from carob.datasets.lint.run import Settings, lint
+from carob.errors import UsageError
+from carob.schema import Json, LintedFile
 
 for package in ("stdnum", "phonenumbers", "detect_secrets"):
     pytest.importorskip(package)
@@ -79,8 +79,8 @@ def test_new_words_are_not_those_of_an_earlier_masking(tmp_path: Path):
 def test_a_file_with_something_carried_beside_it_is_left_alone(tmp_path: Path):
     path = tmp_path / "faq.csv"
     path.write_text("Input,ExpectedOutput\njo@bikemail.net,Yes\n")
-    (tmp_path / "faq.csv.karat.json").write_text("{}")
-    with pytest.raises(UsageError, match=r"lies in faq\.csv\.karat\.json"):
+    (tmp_path / "faq.csv.carob.json").write_text("{}")
+    with pytest.raises(UsageError, match=r"lies in faq\.csv\.carob\.json"):
         fix(path)
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.datasets.lint.near import SIMILAR, near_pairs, plain
+from carob.datasets.lint.near import SIMILAR, near_pairs, plain
 
 WORDS = [
     "brake",

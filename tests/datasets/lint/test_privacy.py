@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from msgspec import UNSET
 
-from karat.datasets.lint import privacy
-from karat.schema import Finding, Json
-from karat.sensitive import Kind, find
+from carob.datasets.lint import privacy
+from carob.schema import Finding, Json
+from carob.sensitive import Kind, find
 
 for package in ("stdnum", "phonenumbers", "detect_secrets"):
     pytest.importorskip(package)
@@ -124,4 +124,4 @@ def test_what_cannot_be_looked_for_is_said(linted: Linted, monkeypatch: pytest.M
     monkeypatch.setattr(privacy, "missing", lambda: lacking)
     (found,) = linted({"input": "a", "expectedOutput": "b"}, rule="K001")
     assert found.message.startswith("not looked for: a phone number; the package 'phonenumbers'")
-    assert (found.hint, found.offset) == ('pip install "karat[pii]"', UNSET)
+    assert (found.hint, found.offset) == ('pip install "carob[pii]"', UNSET)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from karat import plugins
-from karat.datasets.lint.rules import RULES, rule_named
-from karat.datasets.lint.run import Settings, lint
-from karat.errors import UsageError
-from karat.schema import DatasetUse, Finding, Json, LintRule
+from carob import plugins
+from carob.datasets.lint.rules import RULES, rule_named
+from carob.datasets.lint.run import Settings, lint
+from carob.errors import UsageError
+from carob.schema import DatasetUse, Finding, Json, LintRule
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "guides" / "linting.md").read_text("utf-8")
-BUNDLED = sorted((ROOT / "src" / "karat" / "demo" / "data").glob("support*"))
+BUNDLED = sorted((ROOT / "src" / "carob" / "demo" / "data").glob("support*"))
 Linted = Callable[..., list[Finding]]
 
 

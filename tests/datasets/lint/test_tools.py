@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from karat.datasets.lint.check import Found, Item, Place
-from karat.datasets.lint.tools import UndeclaredTools
-from karat.schema import Case, Dataset, Json, ToolCall, Turn
+from carob.datasets.lint.check import Found, Item, Place
+from carob.datasets.lint.tools import UndeclaredTools
+from carob.schema import Case, Dataset, Json, ToolCall, Turn
 
 
 def case(*calls: str, tools: tuple[str, ...] | None = None, app: dict[str, Json] | None = None):

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from karat.judges.model import RefusedError, Reply, Request
+from carob.judges.model import RefusedError, Reply, Request
 
 Line = Reply | RefusedError | str
 

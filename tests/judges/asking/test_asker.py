@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 import msgspec
 import pytest
 
-from karat.judges import Budget, Caller, LiveAsker, Memory
-from karat.judges.asking import caller
-from karat.judges.model import RefusedError, Request, Token
-from karat.metrics import Answer, Ledger, Question
-from karat.schema import Failed, JudgeChoice, Unscored
+from carob.judges import Budget, Caller, LiveAsker, Memory
+from carob.judges.asking import caller
+from carob.judges.model import RefusedError, Request, Token
+from carob.metrics import Answer, Ledger, Question
+from carob.schema import Failed, JudgeChoice, Unscored
 from tests.judges.asking.scripted import Line, Scripted, reply, texts
 
 GOOD = '{"reason": "It answers the question.", "score": 4}'

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import UsageError
-from karat.judges import Budget
-from karat.judges.asking.budget import SpentError
+from carob.errors import UsageError
+from carob.judges import Budget
+from carob.judges.asking.budget import SpentError
 
 ROOT = Path(__file__).parents[3]
 
@@ -59,7 +59,7 @@ def test_a_cost_cannot_be_limited_where_no_price_is_known():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
-    assert "'karat[judge]' for prices" in (caught.value.hint or "")
+    assert "'carob[judge]' for prices" in (caught.value.hint or "")
     assert any(one.startswith("genai-prices") for one in extras["judge"])
     Budget(max_calls=1).check_price("openai:unheard-of", None)
     Budget(max_cost=1.0).check_price("local:small.gguf", 0.0)

@@ -5,10 +5,10 @@ from typing import Literal
 
 import msgspec
 
-from karat.judges import Estimator, Kept, Memory
-from karat.judges.asking.sending import address_of
-from karat.metrics import Answer, Ledger, Question
-from karat.schema import JudgeChoice, Unscored
+from carob.judges import Estimator, Kept, Memory
+from carob.judges.asking.sending import address_of
+from carob.metrics import Answer, Ledger, Question
+from carob.schema import JudgeChoice, Unscored
 
 CHOICE = JudgeChoice(model="openai:gpt-5-mini", max_tokens=500)
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.judges.asking.price import at_most, cost, input_tokens
-from karat.judges.model import Message, Request
+from carob.judges.asking.price import at_most, cost, input_tokens
+from carob.judges.model import Message, Request
 
 
 def request(text: str, max_tokens: int = 100) -> Request:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.judges.asking.probabilities import chosen, probabilities
-from karat.judges.model import Token
+from carob.judges.asking.probabilities import chosen, probabilities
+from carob.judges.model import Token
 
 SCALE = tuple(str(number) for number in range(1, 11))
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from karat.judges.asking.shape import open_end, schema_of
-from karat.schema import Json
+from carob.judges.asking.shape import open_end, schema_of
+from carob.schema import Json
 
 
 class Part(msgspec.Struct, frozen=True):

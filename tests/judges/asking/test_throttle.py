@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from karat.judges.asking.throttle import Throttle
-from karat.judges.model import Allowance
+from carob.judges.asking.throttle import Throttle
+from carob.judges.model import Allowance
 
 
 def most(throttle: Throttle, calls: int, during: Callable[[], None] = lambda: None) -> int:

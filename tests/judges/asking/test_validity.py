@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.judges.asking.validity import Invalid, Valid, check
+from carob.judges.asking.validity import Invalid, Valid, check
 
 
 class Grade(msgspec.Struct, frozen=True):

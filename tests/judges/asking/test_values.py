@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 import pytest
 
-from karat.judges.asking.values import allowed, words
+from carob.judges.asking.values import allowed, words
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from karat.errors import UsageError
-from karat.judges.models.access import PROVIDERS, Access, checked_access
-from karat.schema import JudgeChoice
+from carob.errors import UsageError
+from carob.judges.models.access import PROVIDERS, Access, checked_access
+from carob.schema import JudgeChoice
 
 KEY = "tok-4f9a8b7c6d5e"
 PAIR = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.judges.model import Allowance
-from karat.judges.models.allowance import allowance, retry_after, seconds
+from carob.judges.model import Allowance
+from carob.judges.models.allowance import allowance, retry_after, seconds
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.judges.models.bounded import bounded
+from carob.judges.models.bounded import bounded
 
 TEXT: dict[str, Any] = {"type": "string"}
 WORD: dict[str, Any] = {"type": "string", "enum": ["no", "yes"]}

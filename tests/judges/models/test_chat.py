@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from karat.judges.model import Allowance, Message, RefusedError, Reply, Request, Token
-from karat.judges.models import chat as chat_module
-from karat.judges.models import open_model
-from karat.judges.models.chat import Chat
-from karat.schema import JudgeChoice
+from carob.judges.model import Allowance, Message, RefusedError, Reply, Request, Token
+from carob.judges.models import chat as chat_module
+from carob.judges.models import open_model
+from carob.judges.models.chat import Chat
+from carob.schema import JudgeChoice
 from tests.judges.scripted import Answer, Asked, Scripted, says
 
 KEY = "sk-test-4f9a8b7c6d5e4f3a2b1c"

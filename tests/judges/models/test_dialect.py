@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from karat.judges.model import Message, RefusedError, Reply, Request
-from karat.judges.models import open_model
-from karat.schema import JudgeChoice
+from carob.judges.model import Message, RefusedError, Reply, Request
+from carob.judges.models import open_model
+from carob.schema import JudgeChoice
 from tests.judges.scripted import Answer, Asked, Scripted, says
 
 Body = dict[str, Any]

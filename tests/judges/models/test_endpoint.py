@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from karat.errors import UsageError
-from karat.judges.models.endpoint import Endpoint, find_endpoint, on_loopback
-from karat.schema import JudgeChoice
+from carob.errors import UsageError
+from carob.judges.models.endpoint import Endpoint, find_endpoint, on_loopback
+from carob.schema import JudgeChoice
 
 KEY = "sk-test-4f9a8b7c"
 DEPLOYED = (

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from karat.errors import UsageError
-from karat.judges.model import Allowance, Message, RefusedError, Reply, Request
-from karat.judges.models import open_model
-from karat.schema import JudgeChoice
+from carob.errors import UsageError
+from carob.judges.model import Allowance, Message, RefusedError, Reply, Request
+from carob.judges.models import open_model
+from carob.schema import JudgeChoice
 from tests.judges.scripted import Answer, Scripted, says
 
 KEY = "tok-4f9a8b7c6d5e4f3a2b1c"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from karat.errors import UsageError
-from karat.judges.models import open_model
-from karat.schema import JudgeChoice
+from carob.errors import UsageError
+from carob.judges.models import open_model
+from carob.schema import JudgeChoice
 
 NAMES = "openai, azure, ollama, vllm, anthropic, google, bedrock, local"
 
@@ -103,7 +103,7 @@ def test_a_missing_package_comes_with_the_extra_that_has_it(
     hide(monkeypatch, package, ModuleNotFoundError(f"No module named {package!r}", name=package))
     error = refused(model)
     assert str(error) == "a package that this judge needs is not installed"
-    assert error.hint == f"pip install 'karat[{extra}]'"
+    assert error.hint == f"pip install 'carob[{extra}]'"
 
 
 def test_a_package_that_does_not_load_is_not_called_missing(monkeypatch: pytest.MonkeyPatch):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.judges.models.keys import Keys
+from carob.judges.models.keys import Keys
 
 KEY = "sk-proj-abcdefghijkl-mnopqrstuvwxyz"
 

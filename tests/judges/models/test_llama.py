@@ -8,9 +8,9 @@ from urllib.error import HTTPError
 
 import pytest
 
-from karat.judges.models import llama
-from karat.judges.models.weights import find_weights
-from karat.schema import JudgeChoice
+from carob.judges.models import llama
+from carob.judges.models.weights import find_weights
+from carob.schema import JudgeChoice
 
 
 def _status(url: str, key: str) -> int:

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from karat.judges.asking.probabilities import chosen
-from karat.judges.model import Message, RefusedError, Reply, Request
-from karat.judges.models import open_model
-from karat.judges.models.local import Local
-from karat.schema import JudgeChoice
+from carob.judges.asking.probabilities import chosen
+from carob.judges.model import Message, RefusedError, Reply, Request
+from carob.judges.models import open_model
+from carob.judges.models.local import Local
+from carob.schema import JudgeChoice
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -207,8 +207,8 @@ def test_a_file_that_is_broken_is_not_asked_again_and_again(tmp_path: Path):
 def test_the_model_does_not_outlive_the_run():
     program = """
 import asyncio
-from karat.judges.models import open_model
-from karat.schema import JudgeChoice
+from carob.judges.models import open_model
+from carob.schema import JudgeChoice
 from tests.judges.models.test_local import request
 
 async def main():

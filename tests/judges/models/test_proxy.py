@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import UsageError
-from karat.judges.models.proxy import find_proxy
+from carob.errors import UsageError
+from carob.judges.models.proxy import find_proxy
 
 
 @pytest.fixture(autouse=True)

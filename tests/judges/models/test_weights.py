@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import UsageError
-from karat.judges.models.weights import find_weights
-from karat.schema import JudgeChoice
+from carob.errors import UsageError
+from carob.judges.models.weights import find_weights
+from carob.schema import JudgeChoice
 
 
 def refused(name: str, url: str | None = None) -> UsageError:

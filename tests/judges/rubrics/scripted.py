@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from karat.judges.asking.shape import schema_of
-from karat.judges.rubrics.answers import Graded, Labelled, Verdict
-from karat.judges.rubrics.judge import RubricJudge
-from karat.metrics import Answer, Ask, Metric, Outcome, Question
-from karat.metrics.question import T
-from karat.schema import Case, Failed, Score, Trace, Unscored
+from carob.judges.asking.shape import schema_of
+from carob.judges.rubrics.answers import Graded, Labelled, Verdict
+from carob.judges.rubrics.judge import RubricJudge
+from carob.metrics import Answer, Ask, Metric, Outcome, Question
+from carob.metrics.question import T
+from carob.schema import Case, Failed, Score, Trace, Unscored
 
 
 class Told(NamedTuple):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from karat import plugins
-from karat.config import load_config
-from karat.errors import UsageError
-from karat.judges.rubrics.adk import qualified
-from karat.judges.rubrics.judge import RubricJudge
-from karat.metrics import build, parameters
+from carob import plugins
+from carob.config import load_config
+from carob.errors import UsageError
+from carob.judges.rubrics.adk import qualified
+from carob.judges.rubrics.judge import RubricJudge
+from carob.metrics import build, parameters
 
 MATCH = "final_response_match_v2"
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from karat import plugins
-from karat.metrics import Question, build
-from karat.schema import Case, Score, Trace, Turn
+from carob import plugins
+from carob.metrics import Question, build
+from carob.schema import Case, Score, Trace, Turn
 from tests.judges.rubrics.scripted import Scripted, judged, verdict, verdicts
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +25,7 @@ Ask = Callable[[str, Votes], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def adk() -> Iterator[Ask]:
-    python = Path(os.environ.get("KARAT_PEERS", ROOT / ".peers/bin/python"))
+    python = Path(os.environ.get("CAROB_PEERS", ROOT / ".peers/bin/python"))
     if not python.exists():
         pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")
     command = [str(python), str(ROOT / "tests/oracle/adk_judges.py")]

@@ -10,14 +10,14 @@ from typing import cast
 import msgspec
 import pytest
 
-from karat import plugins
-from karat.judges.asking.shape import schema_of
-from karat.judges.asking.values import allowed
-from karat.judges.rubrics.builtin import managed
-from karat.judges.rubrics.definitions import definition_class
-from karat.judges.rubrics.judge import RubricJudge
-from karat.metrics import Metric, build, parameters
-from karat.schema import (
+from carob import plugins
+from carob.judges.asking.shape import schema_of
+from carob.judges.asking.values import allowed
+from carob.judges.rubrics.builtin import managed
+from carob.judges.rubrics.definitions import definition_class
+from carob.judges.rubrics.judge import RubricJudge
+from carob.metrics import Metric, build, parameters
+from carob.schema import (
     Case,
     Failed,
     Json,

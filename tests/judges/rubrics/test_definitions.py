@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from karat.errors import FormatError
-from karat.judges.rubrics.definitions import definition_class
-from karat.judges.rubrics.judge import RubricJudge
-from karat.metrics import Question
-from karat.schema import Case, Message, Score, ToolCall, ToolResult, Trace, Turn, Unscored
+from carob.errors import FormatError
+from carob.judges.rubrics.definitions import definition_class
+from carob.judges.rubrics.judge import RubricJudge
+from carob.metrics import Question
+from carob.schema import Case, Message, Score, ToolCall, ToolResult, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, agreeable, in_turn, judged, score, verdicts
 
 TACT: dict[str, Any] = {

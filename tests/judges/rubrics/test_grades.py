@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from karat.judges.rubrics.builtin import metric
-from karat.judges.rubrics.kinds import judge_class
-from karat.judges.rubrics.rubric import Rubric
-from karat.schema import Case, Failed, Score, Trace, Turn, Unscored
+from carob.judges.rubrics.builtin import metric
+from carob.judges.rubrics.kinds import judge_class
+from carob.judges.rubrics.rubric import Rubric
+from carob.schema import Case, Failed, Score, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, Told, details, in_turn, judged, score
 
 FLUENCY = metric("Fluency")

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.judges.rubrics.fence import LIMIT, fenced
-from karat.judges.rubrics.injection import attempts
+from carob.judges.rubrics.fence import LIMIT, fenced
+from carob.judges.rubrics.injection import attempts
 
 LABELLED = Path(__file__).parent / "labelled" / "texts.jsonl"
 ROOT = Path(__file__).parents[3]

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from karat.judges.rubrics.inputs import INPUTS
-from karat.judges.rubrics.view import View, by_turn
-from karat.schema import Case, Message, Scenario, ToolCall, ToolResult, Trace, Turn
+from carob.judges.rubrics.inputs import INPUTS
+from carob.judges.rubrics.view import View, by_turn
+from carob.schema import Case, Message, Scenario, ToolCall, ToolResult, Trace, Turn
 
 CASE = Case(
     id="c",

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from karat.errors import FormatError, InputError
-from karat.judges.rubrics.builtin import managed, metric
-from karat.judges.rubrics.judge import RubricJudge
-from karat.judges.rubrics.load import read_rubric, rubric_class
-from karat.judges.rubrics.properties import PropertyJudge
-from karat.schema import Case, Score, ToolCall, Trace, Turn
+from carob.errors import FormatError, InputError
+from carob.judges.rubrics.builtin import managed, metric
+from carob.judges.rubrics.judge import RubricJudge
+from carob.judges.rubrics.load import read_rubric, rubric_class
+from carob.judges.rubrics.properties import PropertyJudge
+from carob.schema import Case, Score, ToolCall, Trace, Turn
 from tests.judges.rubrics.scripted import Scripted, agreeable, in_turn, judged, score, verdicts
 
 TACT = """\
@@ -154,7 +154,7 @@ def test_properties_must_be_there_and_have_ids_of_their_own(tmp_path: Path):
         rubric_class(written(tmp_path, text + twice))
 
 
-def test_rubrics_that_come_with_karat_say_what_all_levels_mean():
+def test_rubrics_that_come_with_carob_say_what_all_levels_mean():
     for path in [*managed().values()]:
         rubric = read_rubric(path)
         assert rubric.properties or rubric.levels or rubric.kind == "sentences"
@@ -178,7 +178,7 @@ def test_any_change_of_the_words_around_a_rubric_changes_their_digest(
 ):
     before = metric("Relevance")()
     digests = (before.prompt, before.rubric)
-    monkeypatch.setattr("karat.judges.rubrics.wording.ROLE", "You are a judge.")
+    monkeypatch.setattr("carob.judges.rubrics.wording.ROLE", "You are a judge.")
     assert before.prompt != digests[0]
     assert before.rubric == digests[1]
 

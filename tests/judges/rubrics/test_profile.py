@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from karat import plugins
-from karat.metrics import Answer, Ledger, Question, build
-from karat.metrics.question import T
-from karat.policy.apply import EXPLAIN_SCALES
-from karat.policy.profile import load_profile
-from karat.runner.pairing import Pair
-from karat.runner.plan import Plan, Use
-from karat.schema import Case, CaseResult, Failed, Json, ToolCall, Trace, Turn, Unscored
+from carob import plugins
+from carob.metrics import Answer, Ledger, Question, build
+from carob.metrics.question import T
+from carob.policy.apply import EXPLAIN_SCALES
+from carob.policy.profile import load_profile
+from carob.runner.pairing import Pair
+from carob.runner.plan import Plan, Use
+from carob.schema import Case, CaseResult, Failed, Json, ToolCall, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, score
 
 STRICT = load_profile("assessment_strict")

@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from karat.errors import UsageError
-from karat.judges.rubrics.builtin import metric
-from karat.judges.rubrics.properties import PropertyJudge
-from karat.metrics import build
-from karat.schema import Case, Failed, Rubric, Score, Trace, Turn, Unscored
+from carob.errors import UsageError
+from carob.judges.rubrics.builtin import metric
+from carob.judges.rubrics.properties import PropertyJudge
+from carob.metrics import build
+from carob.schema import Case, Failed, Rubric, Score, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, details, in_turn, judged, verdict, verdicts
 
 QUALITY = metric("rubric_based_final_response_quality_v1")

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from karat.judges.rubrics.builtin import metric
-from karat.judges.rubrics.definitions import definition_class
-from karat.metrics import build
-from karat.schema import Case, Failed, Message, Score, ToolCall, ToolResult, Trace, Turn, Unscored
+from carob.judges.rubrics.builtin import metric
+from carob.judges.rubrics.definitions import definition_class
+from carob.metrics import build
+from carob.schema import Case, Failed, Message, Score, ToolCall, ToolResult, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, details, in_turn, judged, labels
 
 HALLUCINATIONS = metric("hallucinations_v1")

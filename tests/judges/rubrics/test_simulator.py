@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from karat.judges.rubrics.builtin import metric
-from karat.metrics import Question, build
-from karat.schema import Case, Failed, Scenario, Score, Trace, Turn, Unscored
+from carob.judges.rubrics.builtin import metric
+from carob.metrics import Question, build
+from carob.schema import Case, Failed, Scenario, Score, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, judged, verdict
 
 SIMULATOR = metric("per_turn_user_simulator_quality_v1")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Span, Trace, Usage
-from karat.traces.conventions import to_traces
+from carob.schema import Json, Span, Trace, Usage
+from carob.traces.conventions import to_traces
 
 USER: Json = {"role": "user", "parts": [{"text": "tide?"}]}
 
@@ -101,7 +101,7 @@ def test_an_agent_is_told_by_its_name_beside_attributes_that_tell_nothing():
 
 
 def test_the_state_and_the_conversation_that_a_row_tells_are_the_traces():
-    told: dict[str, Json] = {"karat.state": {"tide": 6}, "karat.conversation.id": "s-7"}
+    told: dict[str, Json] = {"carob.state": {"tide": 6}, "carob.conversation.id": "s-7"}
     plain = Span(trace_id="t1", span_id="1", name="call_llm", start=1, end=2, resource=told)
     (found,) = to_traces([plain])
     assert (found.state, found.conversation) == ({"tide": 6}, "s-7")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Span, SpanEvent, Turn
-from karat.traces.conventions import to_traces
+from carob.schema import Json, Span, SpanEvent, Turn
+from carob.traces.conventions import to_traces
 
 CALL: Json = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": {"id": 7}}}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Span, SpanEvent, Turn
-from karat.traces.conventions import to_traces
+from carob.schema import Json, Span, SpanEvent, Turn
+from carob.traces.conventions import to_traces
 
 
 def span(name: str, start: int, *events: SpanEvent, **attributes: Json) -> Span:

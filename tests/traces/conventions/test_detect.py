@@ -7,9 +7,9 @@ import json
 import msgspec
 import pytest
 
-from karat.schema import Json, Span, Trace, Usage
-from karat.traces.conventions import to_traces
-from karat.traces.conventions.detect import explain
+from carob.schema import Json, Span, Trace, Usage
+from carob.traces.conventions import to_traces
+from carob.traces.conventions.detect import explain
 
 
 def trace(root: dict[str, Json], *children: dict[str, Json], names: str = "") -> Trace:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Span, SpanEvent, Turn
-from karat.traces.conventions import events, to_traces
-from karat.traces.conventions.said import Result, Said
+from carob.schema import Json, Span, SpanEvent, Turn
+from carob.traces.conventions import events, to_traces
+from carob.traces.conventions.said import Result, Said
 
 
 def turn(operation: str, *happened: SpanEvent, **attributes: Json) -> Turn:

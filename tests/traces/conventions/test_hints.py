@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.traces.conventions import recording_hint
-from karat.traces.conventions.detect import CONVENTIONS
+from carob.traces.conventions import recording_hint
+from carob.traces.conventions.detect import CONVENTIONS
 
 
 @pytest.mark.parametrize("name", sorted({convention.name for convention in CONVENTIONS}))

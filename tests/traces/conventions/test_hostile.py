@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from karat.schema import Json, Span, SpanEvent, Trace
-from karat.traces.assemble import assemble
-from karat.traces.conventions import messages, to_traces, tools
-from karat.traces.formats import read_items
-from karat.traces.source import values
+from carob.schema import Json, Span, SpanEvent, Trace
+from carob.traces.assemble import assemble
+from carob.traces.conventions import messages, to_traces, tools
+from carob.traces.formats import read_items
+from carob.traces.source import values
 
 CAPTURES = Path(__file__).parent / "captures"
 BAIT = (

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from karat.schema import Json, Span, Trace
-from karat.traces.conventions import to_traces
+from carob.schema import Json, Span, Trace
+from carob.traces.conventions import to_traces
 
 
 def span(key: str, parent: str | None, start: int, kind: str, **more: Json) -> Span:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from karat.schema import Json
-from karat.traces.conventions import messages
-from karat.traces.conventions.said import Call, Result, Said, last_answer, last_user
+from carob.schema import Json
+from carob.traces.conventions import messages
+from carob.traces.conventions.said import Call, Result, Said, last_answer, last_user
 
 CALL = Call("search", {"q": "tides"}, "c1")
 

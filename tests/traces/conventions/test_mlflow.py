@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Span, Turn
-from karat.traces.conventions import to_traces
+from carob.schema import Json, Span, Turn
+from carob.traces.conventions import to_traces
 
 
 def span(key: str, parent: str | None, start: int, kind: str, **more: Json) -> Span:

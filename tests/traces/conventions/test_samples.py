@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from karat.schema import Json, Trace, Turn, Usage
-from karat.traces.assemble import assemble
-from karat.traces.conventions import to_traces
-from karat.traces.formats import read_items
-from karat.traces.source import values
+from carob.schema import Json, Trace, Turn, Usage
+from carob.traces.assemble import assemble
+from carob.traces.conventions import to_traces
+from carob.traces.formats import read_items
+from carob.traces.source import values
 
 HERE = Path(__file__).parent
 CAPTURES = sorted((HERE / "captures").iterdir())

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.schema import Trace, Turn
-from karat.traces.conventions import sessions
+from carob.schema import Trace, Turn
+from carob.traces.conventions import sessions
 
 
 def trace(key: str, conversation: str | None, start: int, case: str | None = None) -> Trace:

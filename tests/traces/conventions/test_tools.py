@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.schema import Json, Span, SpanEvent
-from karat.traces.conventions.tools import Answer, answer, arguments, failure, is_schema
+from carob.schema import Json, Span, SpanEvent
+from carob.traces.conventions.tools import Answer, answer, arguments, failure, is_schema
 
 
 @pytest.mark.parametrize(

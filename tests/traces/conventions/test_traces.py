@@ -7,8 +7,8 @@ import json
 import msgspec
 import pytest
 
-from karat.schema import Json, Span, SpanEvent, Trace, Usage
-from karat.traces.conventions import to_traces
+from carob.schema import Json, Span, SpanEvent, Trace, Usage
+from carob.traces.conventions import to_traces
 
 
 def span(key: str, parent: str | None, start: int, end: int, **attributes: Json) -> Span:
@@ -306,7 +306,7 @@ def test_a_failed_tool_and_a_failed_turn_say_why():
 
 def test_the_case_the_conversation_and_the_spans_are_kept_on_request():
     spans = [
-        span("app", None, 0, 9, karat__case__id="tides-1"),
+        span("app", None, 0, 9, carob__case__id="tides-1"),
         agent("guide", "app", 1, 8, gen_ai__conversation__id="s-1"),
     ]
     (found,) = to_traces(spans, source="a.jsonl", keep_spans=True)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from karat.schema import Json, Message, ModelCall, ToolCall, Trace, Usage
-from karat.traces.formats import read_items
+from carob.schema import Json, Message, ModelCall, ToolCall, Trace, Usage
+from carob.traces.formats import read_items
 
 USER: dict[str, Json] = {
     "author": "user",

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.schema import Json, Trace
-from karat.traces.formats import read_items
+from carob.schema import Json, Trace
+from carob.traces.formats import read_items
 
 DOTNET: list[Json] = [
     {"role": "user", "contents": [{"$type": "text", "text": "Plan my week."}]},

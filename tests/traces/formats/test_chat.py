@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.schema import Json, Trace, Turn, Usage
-from karat.traces.formats import read_items
+from carob.schema import Json, Trace, Turn, Usage
+from carob.traces.formats import read_items
 
 CALL: Json = {
     "role": "assistant",

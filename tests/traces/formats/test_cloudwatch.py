@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from karat.schema import Json, Span
-from karat.traces.assemble import assemble
-from karat.traces.formats import LogRecord, read_items
+from carob.schema import Json, Span
+from carob.traces.assemble import assemble
+from carob.traces.formats import LogRecord, read_items
 
 TRACE = "691eb3981d03a56943bfe83732bf8aca"
 SPAN: dict[str, Json] = {

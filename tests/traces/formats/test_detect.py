@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import FormatError, UnknownFormatError
-from karat.schema import Json, Problem
-from karat.traces.formats import read_items
-from karat.traces.formats.registry import CONTAINERS
+from carob.errors import FormatError, UnknownFormatError
+from carob.schema import Json, Problem
+from carob.traces.formats import read_items
+from carob.traces.formats.registry import CONTAINERS
 
 SPAN: dict[str, Json] = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "name": "chat"}
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.schema import Json, Span
-from karat.traces.formats import LogRecord, read_items
+from carob.schema import Json, Span
+from carob.traces.formats import LogRecord, read_items
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 SPAN = "eee19b7ec3c1b174"

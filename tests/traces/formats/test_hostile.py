@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from karat.errors import KaratError
-from karat.schema import Json, Span, Trace
-from karat.traces.assemble import assemble
-from karat.traces.formats import LogRecord, otlp, read_items
-from karat.traces.formats.registry import CONTAINERS
-from karat.traces.source import values
+from carob.errors import CarobError
+from carob.schema import Json, Span, Trace
+from carob.traces.assemble import assemble
+from carob.traces.formats import LogRecord, otlp, read_items
+from carob.traces.formats.registry import CONTAINERS
+from carob.traces.source import values
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"
 KEYS = [
@@ -56,7 +56,7 @@ JSON = st.recursive(
 def survive(found: Sequence[Json | bytes | otlp.Records]) -> None:
     try:
         records = list(read_items(found, source="f", report=lambda problem: None))
-    except KaratError:
+    except CarobError:
         return
     assemble(
         (record for record in records if isinstance(record, Span | LogRecord)),
@@ -125,5 +125,5 @@ def test_damaged_bytes_are_read_or_refused(path: Path, tmp_path: Path):
         (tmp_path / "f").write_bytes(raw)
         try:
             survive(list(values(tmp_path / "f", report=lambda p: None, decode=otlp.decode)))
-        except KaratError:
+        except CarobError:
             continue

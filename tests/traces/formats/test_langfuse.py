@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Span
-from karat.traces.formats import read_items
+from carob.schema import Json, Span
+from carob.traces.formats import read_items
 
 
 def observation(**fields: Json) -> dict[str, Json]:

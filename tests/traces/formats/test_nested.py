@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.schema import Json, Span
-from karat.traces.formats import LogRecord, read_items
+from carob.schema import Json, Span
+from carob.traces.formats import LogRecord, read_items
 
 
 def span(key: str, *children: Json, **fields: Json) -> dict[str, Json]:

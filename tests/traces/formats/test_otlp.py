@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from karat.schema import Json, Span
-from karat.traces.formats import LogRecord, otlp, read_items
+from carob.schema import Json, Span
+from carob.traces.formats import LogRecord, otlp, read_items
 
 
 def span(**fields: Json) -> dict[str, Json]:

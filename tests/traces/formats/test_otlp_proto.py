@@ -8,8 +8,8 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData, ResourceLogs, ScopeLogs
 
-from karat.errors import InputError
-from karat.traces.formats import LogRecord, read_items
+from carob.errors import InputError
+from carob.traces.formats import LogRecord, read_items
 
 SAMPLE = (
     Path(__file__).parents[2] / "samples" / "traces" / "containers" / "05_otlp_export_request.pb"
@@ -43,4 +43,4 @@ def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
     with pytest.raises(InputError) as caught:
         list(read_items([SAMPLE.read_bytes()], source="f"))
-    assert caught.value.hint == "pip install 'karat[otlp]'"
+    assert caught.value.hint == "pip install 'carob[otlp]'"

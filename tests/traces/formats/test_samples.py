@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from karat.schema import Json, Span
-from karat.traces.assemble import assemble
-from karat.traces.formats import read_items
-from karat.traces.formats.registry import CONTAINERS
-from karat.traces.source import values
+from carob.schema import Json, Span
+from carob.traces.assemble import assemble
+from carob.traces.formats import read_items
+from carob.traces.formats.registry import CONTAINERS
+from carob.traces.source import values
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"
 CANONICAL = SAMPLES / "01_otlp_canonical.json"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from karat.schema import Json, Span, ToolCall, Trace, Turn, Usage
-from karat.traces.formats import read_items
-from karat.traces.formats.simulation import with_spans
+from carob.schema import Json, Span, ToolCall, Trace, Turn, Usage
+from carob.traces.formats import read_items
+from carob.traces.formats.simulation import with_spans
 
 SPAN: dict[str, Json] = {
     "name": "invocation",
@@ -63,9 +63,9 @@ def test_the_spans_of_a_row_know_their_case_and_the_final_state():
     assert isinstance(found, Span)
     assert (found.span_id, found.name) == ("0000000000000011", "invocation")
     assert found.resource == {
-        "karat.case.id": "q-1",
-        "karat.conversation.id": "s-1",
-        "karat.state": {"order": "7"},
+        "carob.case.id": "q-1",
+        "carob.conversation.id": "s-1",
+        "carob.state": {"order": "7"},
     }
 
 

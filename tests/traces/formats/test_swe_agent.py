@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from karat.schema import Json, Trace
-from karat.traces.formats import read_items
+from carob.schema import Json, Trace
+from carob.traces.formats import read_items
 
 
 def read(history: list[Json], **fields: Json) -> Trace:

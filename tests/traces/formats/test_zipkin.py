@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.schema import Json, Span
-from karat.traces.formats import read_items
+from carob.schema import Json, Span
+from carob.traces.formats import read_items
 
 
 def read(**fields: Json) -> Span:

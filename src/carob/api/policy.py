@@ -1,0 +1,28 @@
+"""Use-cases of scoring policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from carob.analysis.summary import summarise
+from carob.errors import InputError
+from carob.policy.apply import apply
+from carob.policy.profile import load_profile
+from carob.schema import CaseResult, Verdicts
+
+
+def apply_policy(
+    lines: Iterable[bytes], *, source: str, profile: str | None = None, raw: bool = False
+) -> Verdicts:
+    """Judge scores that exist already, in JSON lines `{"case", "profile", "scores"}`. A profile
+    that is given, by name or file, judges every line."""
+    given = load_profile(profile) if profile else None
+    cases = tuple(apply(lines, source=source, profile=given, raw=raw))
+    if not cases:
+        raise InputError("no scores", where=source)
+    by_profile: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        if case.judgement:
+            by_profile.setdefault(case.judgement.profile, []).append(case)
+    summaries = {name: summarise(some, {}) for name, some in by_profile.items()}
+    return Verdicts(cases=cases, profiles=summaries)

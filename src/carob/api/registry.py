@@ -1,0 +1,139 @@
+"""Use-cases of versions: compare, look up, check out, verify, review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from carob import plugins
+from carob.api.clock import now
+from carob.api.golden import save
+from carob.api.loading import PathName, load
+from carob.api.references import REGISTRY, intact, load_release, own_file, referenced
+from carob.datasets.recast import recast
+from carob.errors import UsageError
+from carob.files import replace
+from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
+from carob.versions import diff as comparing
+from carob.versions import review as reviewing
+from carob.versions.registry import CHANGELOG, Registry
+from carob.versions.verify import verify as verify_shelves
+
+
+class CheckedOut(NamedTuple):
+    """A release, and where its golden file now is."""
+
+    release: Release
+    path: Path
+
+
+def diff(
+    old: Dataset | PathName, new: Dataset | PathName, *, registry: PathName = REGISTRY
+) -> Diff:
+    """What changed from `old` to `new`, and the bump that it demands. Both are datasets, golden
+    files of any format, or releases such as `support@1.2.0`."""
+    return compare(_opened(old, registry), _opened(new, registry))
+
+
+def compare(old: Dataset, new: Dataset) -> Diff:
+    """The diff of two datasets, in terms of the format of the new one."""
+    before = recast(old, new, plugins.formats())
+    found = comparing.diff(before.dataset, new)
+    return msgspec.structs.replace(found, lost=before.losses)
+
+
+def versions(name: str | None = None, *, registry: PathName = REGISTRY) -> tuple[Release, ...]:
+    """The releases of all datasets, or of one, oldest first."""
+    found = Registry(Path(registry))
+    shelves = found.shelves() if name is None else [found.named(name)]
+    return tuple(one.record for shelf in shelves for one in shelf.releases())
+
+
+def release_folder(release: Release, *, registry: PathName = REGISTRY) -> Path:
+    """The folder that holds a release."""
+    return Registry(Path(registry)).shelf(release.name).folder / release.version
+
+
+def verify(*, registry: PathName = REGISTRY) -> tuple[Problem, ...]:
+    """All that was edited, replaced or deleted after its release."""
+    return verify_shelves(Registry(Path(registry)).shelves(), load_release)
+
+
+def changelog(name: str, *, registry: PathName = REGISTRY) -> str:
+    """The changelog of a dataset up to its newest release."""
+    folder = Registry(Path(registry)).find(name).folder
+    return (folder / CHANGELOG).read_text("utf-8")
+
+
+def checkout(
+    reference: str,
+    dst: PathName | None = None,
+    *,
+    force: bool = False,
+    registry: PathName = REGISTRY,
+) -> CheckedOut:
+    """Copy a release, such as `support@1.2.0` or `support@^1`, to a file or into a folder."""
+    one = intact(Registry(Path(registry)).find(reference))
+    path = Path(dst) if dst is not None else Path(one.record.file)
+    path = path / one.record.file if path.is_dir() else path
+    parts = {
+        path.with_name(name.replace(one.record.file, path.name, 1)): one.folder / name
+        for name in one.record.files
+        if name != CHANGELOG
+    }
+    for target, source in parts.items():
+        if not force and target.exists() and target.read_bytes() != source.read_bytes():
+            raise UsageError(f"{target} is there, with other content", hint="`--force` replaces it")
+    for target, source in parts.items():
+        replace(target, source.read_bytes())
+    return CheckedOut(one.record, path)
+
+
+def review(path: PathName, *, format: str | None = None) -> tuple[Review, ...]:
+    """What became of each case in review, and where it comes from."""
+    return reviewing.reviews(load(path, format=format))
+
+
+def mark_reviewed(
+    path: PathName,
+    cases: Iterable[str] | None,
+    status: ReviewStatus,
+    *,
+    by: str,
+    date: str | None = None,
+    format: str | None = None,
+) -> tuple[Review, ...]:
+    """Write into a golden file that somebody reviewed these cases, or all of them."""
+    file = own_file(path)
+    dataset = load(file, format=format)
+    ids = {case.id for case in dataset.cases} if cases is None else set(cases)
+    made = reviewing.reviewed(dataset, ids, status, by=by, at=moment(date)[:10])
+    save(made, file, format=format or format_name(dataset))
+    return tuple(one for one in reviewing.reviews(made) if one.case in ids)
+
+
+def format_name(dataset: Dataset) -> str | None:
+    """The format that a dataset was read in."""
+    return dataset.origin.format.partition(".")[0] if dataset.origin else None
+
+
+def moment(date: str | None) -> str:
+    """The time that is given, that of SOURCE_DATE_EPOCH, or now; ISO 8601 in UTC."""
+    try:
+        found = datetime.fromisoformat(date) if date else now()
+        found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        hint = "such as 2026-01-31 or 2026-01-31T10:30:00Z"
+        raise UsageError(f"found the date {date!r}, expected ISO 8601", hint=hint) from error
+    return found.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _opened(source: Dataset | PathName, registry: PathName) -> Dataset:
+    if isinstance(source, Dataset):
+        return source
+    one = referenced(source, Path(registry))
+    return load_release(one) if one else load(source)

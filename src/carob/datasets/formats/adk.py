@@ -1,0 +1,308 @@
+"""ADK EvalSet: the JSON that google-adk reads and writes, and agentevals with it.
+
+Thoughts in a content are not part of its text. A case's recorded events are read as the tool calls
+and messages that they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import msgspec
+from msgspec import UNSET
+
+from carob.datasets import clock
+from carob.datasets.formats import listed
+from carob.datasets.formats.adk_rules import check_case
+from carob.datasets.formats.adk_shape import (
+    Content,
+    EvalCase,
+    EvalRubric,
+    EvalSet,
+    FunctionCall,
+    FunctionResponse,
+    IntermediateData,
+    Invocation,
+    InvocationEvent,
+    Part,
+)
+from carob.datasets.formats.reference import stated
+from carob.datasets.lens import KEY, Lens
+from carob.datasets.patch import Object
+from carob.datasets.shape import Open, fit
+from carob.datasets.source import Container
+from carob.schema import (
+    Case,
+    Dataset,
+    Json,
+    Message,
+    Problem,
+    Rubric,
+    Scenario,
+    Session,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
+from carob.spelling import fold
+
+
+class _Header(Open):
+    eval_set_id: str
+    eval_cases: list[Any]
+    name: str | None = None
+    description: str | None = None
+    creation_timestamp: float = 0.0
+
+
+class Adk:
+    name = "adk"
+    sought = "an object with `eval_set_id` and `eval_cases`"
+    containers: tuple[Container, ...] = ("document",)
+    writable = True
+    derives_ids = False
+    items_keys = ("eval_cases",)
+    shape: type = EvalSet
+
+    def claims(self, sample: Json) -> bool:
+        return isinstance(sample, dict) and "eval_cases" in sample
+
+    def items(self, document: Json) -> list[Json]:
+        return listed(document, self.items_keys)
+
+    def cases(self, container: Container) -> Lens[Case]:
+        return Lens(
+            key=self.name,
+            noun=Case,
+            read=read_case,
+            write=write_case,
+            open_at=(KEY,),
+            atomic=_atomic,
+        )
+
+    def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        return Lens(
+            key=self.name, noun=Dataset, read=_read_header, write=_write_header, open_at=(KEY,)
+        )
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        yield from check_case(item)
+
+
+def _atomic(key: str, value: Json) -> bool:
+    """Text that was split into parts, and calls that were told as events, are taken as a whole:
+    half of the old one beside half of an edited one would be nobody's data."""
+    if key == "parts":
+        return True
+    is_way = fold(key) == "intermediatedata"
+    return is_way and isinstance(value, dict) and _has_events(value)
+
+
+def _has_events(value: Object) -> bool:
+    return "invocation_events" in value or "invocationEvents" in value
+
+
+def _read_header(doc: Json) -> Dataset:
+    head = fit(doc, _Header)
+    return Dataset(
+        name=head.eval_set_id,
+        title=head.name,
+        description=head.description,
+        created_at=clock.from_seconds(head.creation_timestamp),
+    )
+
+
+def _write_header(dataset: Dataset) -> Json:
+    return stated(
+        eval_set_id=dataset.name,
+        name=dataset.title,
+        description=dataset.description,
+        eval_cases=[],
+        creation_timestamp=clock.to_seconds(dataset.created_at),
+    )
+
+
+def read_case(doc: Json) -> Case:
+    """A case from an EvalCase."""
+    shape = fit(doc, EvalCase)
+    scenario, session = shape.conversation_scenario, shape.session_input
+    return Case(
+        id=shape.eval_id,
+        turns=tuple([read_turn(invocation) for invocation in shape.conversation or ()]),
+        scenario=scenario
+        and Scenario(
+            prompt=scenario.starting_prompt,
+            plan=scenario.conversation_plan,
+            persona=_plain(scenario.user_persona),
+        ),
+        session=session
+        and Session(
+            app=session.app_name,
+            user=session.user_id,
+            id=session.session_id,
+            state=session.state,
+        ),
+        rubrics=_read_rubrics(shape.rubrics),
+        state=shape.final_session_state,
+        created_at=clock.from_seconds(shape.creation_timestamp),
+    )
+
+
+def read_turn(invocation: Invocation) -> Turn:
+    """A turn from an Invocation."""
+    data, app = invocation.intermediate_data, invocation.app_details
+    calls, results, messages = _read_way(data) if data else (None, (), ())
+    return Turn(
+        user=_text(invocation.user_content),
+        response=_text(invocation.final_response),
+        tool_calls=calls,
+        tool_results=results,
+        messages=messages,
+        id=invocation.invocation_id or None,
+        rubrics=_read_rubrics(invocation.rubrics),
+        app=app and cast("Object", _plain(app.agent_details)),
+    )
+
+
+def _plain(shape: object) -> Json:
+    return cast("Json", msgspec.to_builtins(shape))
+
+
+def _text(content: Content | None) -> str | None:
+    return None if content is None else _joined(content.parts or [])
+
+
+def _joined(parts: list[Part]) -> str:
+    if len(parts) == 1 and not parts[0].thought:  # nearly always, and this is the hot path
+        return parts[0].text or ""
+    return "\n".join([part.text for part in parts if part.text and not part.thought])
+
+
+_Way = tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...], tuple[Message, ...]]
+
+
+def _read_way(data: IntermediateData) -> _Way:
+    if data.invocation_events is not UNSET:
+        return _read_events(data.invocation_events)
+    uses, responses, said = data.tool_uses, data.tool_responses, data.intermediate_responses
+    return (  # google-adk leaves empty lists out: no `tool_uses` beside the rest are none
+        () if uses is UNSET else tuple([_read_call(use) for use in uses]),
+        tuple([_read_result(response) for response in responses]) if responses else (),
+        tuple([Message(agent=agent, text=_joined(parts)) for agent, parts in said]) if said else (),
+    )
+
+
+def _read_events(events: list[InvocationEvent]) -> _Way:
+    calls: list[ToolCall] = []
+    results: list[ToolResult] = []
+    messages: list[Message] = []
+    for event in events:
+        parts = (event.content and event.content.parts) or []
+        for part in parts:
+            if part.function_call:
+                calls.append(_read_call(part.function_call))
+            if part.function_response:
+                results.append(_read_result(part.function_response))
+        if text := _joined(parts):
+            messages.append(Message(agent=event.author, text=text))
+    return tuple(calls), tuple(results), tuple(messages)
+
+
+def _read_call(call: FunctionCall) -> ToolCall:
+    return ToolCall(name=call.name or "", args=call.args, id=call.id)
+
+
+def _read_result(response: FunctionResponse) -> ToolResult:
+    return ToolResult(name=response.name, id=response.id, result=response.response)
+
+
+def _read_rubrics(rubrics: list[EvalRubric] | None) -> tuple[Rubric, ...]:
+    if not rubrics:
+        return ()
+    return tuple(
+        Rubric(
+            id=rubric.rubric_id,
+            text=rubric.rubric_content.text_property or "",
+            description=rubric.description,
+            type=rubric.type,
+        )
+        for rubric in rubrics
+    )
+
+
+def write_case(case: Case) -> Json:
+    """An EvalCase from a case."""
+    scenario, session = case.scenario, case.session
+    return stated(
+        eval_id=case.id,
+        conversation=None if scenario else [_write_turn(turn) for turn in case.turns],
+        conversation_scenario=scenario
+        and stated(
+            starting_prompt=scenario.prompt,
+            conversation_plan=scenario.plan,
+            user_persona=scenario.persona,
+        ),
+        session_input=session
+        and stated(
+            app_name=session.app,
+            user_id=session.user,
+            session_id=session.id,
+            state=session.state or None,
+        ),
+        creation_timestamp=clock.to_seconds(case.created_at),
+        rubrics=_write_rubrics(case.rubrics),
+        final_session_state=case.state,
+    )
+
+
+def _write_turn(turn: Turn) -> Json:
+    return stated(
+        invocation_id=turn.id,
+        user_content=_content("user", turn.user or ""),
+        final_response=None if turn.response is None else _content("model", turn.response),
+        intermediate_data=_write_way(turn),
+        rubrics=_write_rubrics(turn.rubrics),
+        app_details=None if turn.app is None else {"agent_details": turn.app},
+    )
+
+
+def _content(role: str, text: str) -> Json:
+    return {"parts": [{"text": text}], "role": role}
+
+
+def _write_way(turn: Turn) -> Json:
+    calls = turn.tool_calls
+    if calls is None and not turn.tool_results and not turn.messages:
+        return None
+    return stated(
+        tool_uses=None if calls is None else [_write_call(call) for call in calls],
+        tool_responses=[_write_result(result) for result in turn.tool_results] or None,
+        intermediate_responses=[
+            [message.agent, [{"text": message.text}]] for message in turn.messages
+        ]
+        or None,
+    )
+
+
+def _write_call(call: ToolCall) -> Json:
+    args = call.args if isinstance(call.args, dict) else None
+    return stated(id=call.id, args=args, name=call.name)
+
+
+def _write_result(result: ToolResult) -> Json:
+    response = result.result
+    wrapped = response if isinstance(response, dict) or response is None else {"result": response}
+    return stated(id=result.id, name=result.name, response=cast("Json", wrapped))
+
+
+def _write_rubrics(rubrics: tuple[Rubric, ...]) -> Json:
+    return [
+        stated(
+            rubric_id=rubric.id,
+            rubric_content={"text_property": rubric.text},
+            description=rubric.description,
+            type=rubric.type,
+        )
+        for rubric in rubrics
+    ] or None

@@ -1,0 +1,86 @@
+"""CSV of inputs and expected outputs, with optional columns for context and tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.datasets.formats.examples import first_exchange
+from carob.datasets.lens import Lens
+from carob.datasets.shape import Open, fit, member
+from carob.datasets.source import Container
+from carob.schema import Case, Dataset, Json, Problem
+
+_DIALECTS = ({"Input", "ExpectedOutput"}, {"input", "expected_output"})
+
+
+class CsvRow(Open, rename="pascal"):
+    """A query and its correct answer; tags are separated by `;`."""
+
+    input: str = ""
+    expected_output: str | None = None
+    context: str | None = None
+    tags: str | None = None
+
+
+class Csv:
+    name = "csv"
+    sought = "a table with the columns `Input` and `ExpectedOutput` (or `input`, `expected_output`)"
+    containers: tuple[Container, ...] = ("table",)
+    writable = True
+    derives_ids = True
+    items_keys = ()
+    shape: type = CsvRow
+
+    def claims(self, sample: Json) -> bool:
+        return isinstance(sample, dict) and any(names <= sample.keys() for names in _DIALECTS)
+
+    def items(self, document: Json) -> list[Json]:
+        return []
+
+    def cases(self, container: Container) -> Lens[Case]:
+        return Lens(
+            key=self.name,
+            noun=Case,
+            read=_read_case,
+            write=_write_case,
+            open_at=None,
+            derived="id",
+        )
+
+    def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        return Lens(
+            key=self.name,
+            noun=Dataset,
+            read=lambda _: Dataset(name=stem),
+            write=lambda _: {"columns": ["Input", "ExpectedOutput", "Context", "Tags"]},
+            open_at=None,
+            derived="name",
+        )
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        for name, wanted in (("Input", "what the user says"), ("ExpectedOutput", "the answer")):
+            key, value = member(item, name)
+            if not isinstance(value, str) or not value.strip():
+                message = f"nothing in the column {key!r}, expected {wanted}"
+                yield Problem(
+                    where=f"$.{key}", message=message, hint="fill it in or remove the row"
+                )
+
+
+def _read_case(doc: Json) -> Case:
+    row = fit(doc, CsvRow)
+    tags = [tag.strip() for tag in (row.tags or "").split(";")]
+    return Case.of(
+        row.input, row.expected_output, context=row.context, tags=[tag for tag in tags if tag]
+    )
+
+
+def _write_case(case: Case) -> Json:
+    user, response = first_exchange(case)
+    cells = {
+        "Input": user,
+        "ExpectedOutput": response,
+        "Context": case.context,
+        "Tags": ";".join(case.tags),
+    }
+    return {name: cell.replace("\0", "") for name, cell in cells.items() if cell}

@@ -1,0 +1,231 @@
+"""Explain JSONL: a golden case and a recorded answer in one row.
+
+A row holds one exchange. `explain_inputs` says again what the row says already, bundled for each
+eval, so it is made from the other fields and never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from carob.datasets.formats.examples import first_exchange
+from carob.datasets.formats.explain_rules import (
+    CHOICES,
+    EVALS,
+    bundle,
+    check_row,
+)
+from carob.datasets.formats.reference import all_calls, stated
+from carob.datasets.formats.spelling import respelt
+from carob.datasets.lens import Lens
+from carob.datasets.patch import Object
+from carob.datasets.shape import Open, fit
+from carob.datasets.source import Container
+from carob.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
+from carob.spelling import fold
+
+
+class ExpectedCall(Open):
+    """A tool that should be called, and why; some files call the reason `outcome`."""
+
+    tool: str = ""
+    arguments: Any = None
+    reason: str | None = None
+    outcome: str | None = None
+
+
+class InvokedCall(Open):
+    """A tool that was called, and how it went."""
+
+    tool: str = ""
+    arguments: Any = None
+    outcome: str | None = None
+
+
+class ExplainRow(Open):
+    """One golden case with the answer that was recorded for it."""
+
+    case_id: str
+    scenario_id: str | None = None
+    agent_name: str | None = None
+    workflow_mode: str | None = None
+    phase: str | None = None
+    difficulty: str | None = None
+    quality_band: str | None = None
+    topic_family: str | None = None
+    learner_level: str | None = None
+    question: str | None = None
+    context: str | None = None
+    model_answer: str | None = None
+    reference_answer: str | None = None
+    task_goal: str | None = None
+    relevant_context: str | None = None
+    available_tools: list[str] | None = None
+    expected_tool_calls: list[ExpectedCall] | None = None
+    invoked_tool_calls: list[InvokedCall] | None = None
+    explain_inputs: dict[str, dict[str, Any]] | None = None
+    required_evals: list[str] | None = None
+    threshold_profile: str | None = None
+    expected_contract: str | None = None
+
+
+_LABELS = (
+    "scenario_id",
+    "workflow_mode",
+    "phase",
+    "difficulty",
+    "quality_band",
+    "topic_family",
+    "learner_level",
+)
+"""Fields that are metadata of a case, under their own names."""
+
+
+class Explain:
+    name = "explain"
+    sought = "JSON rows with `case_id` and `question`"
+    containers: tuple[Container, ...] = ("rows",)
+    writable = True
+    derives_ids = False
+    items_keys: tuple[str, ...] = ()
+    shape: type = ExplainRow
+
+    def claims(self, sample: Json) -> bool:
+        keys = set(map(fold, sample)) if isinstance(sample, dict) else set[str]()
+        return {"caseid", "question"} <= keys and "userinputs" not in keys
+
+    def items(self, document: Json) -> list[Json]:
+        return []
+
+    def cases(self, container: Container) -> Lens[Case]:
+        return Lens(key=self.name, noun=Case, read=_read_case, write=_write_case, open_at=None)
+
+    def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        return Lens(
+            key=self.name,
+            noun=Dataset,
+            read=lambda _: Dataset(name=stem),
+            write=lambda _: {},
+            open_at=None,
+            derived="name",
+        )
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        if isinstance(item, dict):
+            yield from check_row(respelt(item, ExplainRow.__struct_fields__))
+
+
+def _read_case(doc: Json) -> Case:
+    row = fit(doc, ExplainRow)
+    return Case(
+        id=row.case_id,
+        turns=_read_turns(row),
+        context=row.context,
+        agents=None if row.agent_name is None else (row.agent_name,),
+        tools=None if row.available_tools is None else tuple(row.available_tools),
+        contract=row.expected_contract,
+        goal=row.task_goal,
+        relevant_context=row.relevant_context,
+        metrics=None if row.required_evals is None else tuple(row.required_evals),
+        profile=row.threshold_profile,
+        metadata=stated(**{name: getattr(row, name) for name in _LABELS}),
+        recording=_read_recording(row),
+    )
+
+
+def _read_turns(row: ExplainRow) -> tuple[Turn, ...]:
+    calls = row.expected_tool_calls
+    if row.question is None and row.reference_answer is None and calls is None:
+        return ()
+    expected = None if calls is None else tuple(map(_read_expected, calls))
+    return (Turn(user=row.question, response=row.reference_answer, tool_calls=expected),)
+
+
+def _read_expected(call: ExpectedCall) -> ToolCall:
+    reason = call.outcome if call.reason is None else call.reason
+    return ToolCall(name=call.tool, args=call.arguments, reason=reason)
+
+
+def _read_recording(row: ExplainRow) -> Trace | None:
+    calls = row.invoked_tool_calls
+    if row.model_answer is None and calls is None:
+        return None
+    errors = [call.tool for call in calls or () if call.outcome == "error"]
+    turn = Turn(
+        user=row.question,
+        response=row.model_answer,
+        tool_calls=None if calls is None else tuple(map(_read_invoked, calls)),
+        tool_results=tuple(ToolResult(name=tool, error="error") for tool in errors),
+    )
+    return Trace(id=row.case_id, case=row.case_id, turns=(turn,))
+
+
+def _read_invoked(call: InvokedCall) -> ToolCall:
+    return ToolCall(name=call.tool, args=call.arguments, outcome=call.outcome)
+
+
+def _write_case(case: Case) -> Json:
+    labels = {name: _label(case, name) for name in _LABELS}
+    tail = stated(
+        required_evals=_write_evals(case),
+        threshold_profile=case.profile,
+        expected_contract=case.contract,
+    )
+    row = stated(
+        case_id=case.id,
+        scenario_id=labels.pop("scenario_id"),
+        agent_name=case.agents[0] if case.agents else None,
+        **labels,
+        **_write_exchange(case),
+    )
+    return {**row, **stated(explain_inputs=bundle({**row, **tail})), **tail}
+
+
+def _write_exchange(case: Case) -> Object:
+    question, _ = first_exchange(case)
+    recorded = case.recording.turns if case.recording else ()
+    expected, invoked = all_calls(case), _invoked(recorded)
+    return {
+        "question": question,
+        "context": case.context,
+        "model_answer": recorded[0].response if recorded else None,
+        "reference_answer": case.turns[0].response if case.turns else None,
+        "task_goal": case.goal,
+        "relevant_context": case.relevant_context,
+        "available_tools": None if case.tools is None else list[Json](case.tools),
+        "expected_tool_calls": None if expected is None else [_write_expected(c) for c in expected],
+        "invoked_tool_calls": invoked,
+    }
+
+
+def _label(case: Case, name: str) -> str | None:
+    """A label of the row, unless the format would not allow it there."""
+    value = case.metadata.get(name)
+    allowed = CHOICES.get(name)
+    return value if isinstance(value, str) and (not allowed or value in allowed) else None
+
+
+def _write_evals(case: Case) -> Json:
+    """The metrics that are Explain evals; others have no place here."""
+    known: list[Json] = [name for name in case.metrics or () if name in EVALS]
+    return known if known or case.metrics == () else None
+
+
+def _write_expected(call: ToolCall) -> Json:
+    return stated(tool=call.name, arguments=call.args, reason=call.reason)
+
+
+def _invoked(turns: tuple[Turn, ...]) -> Json:
+    recorded = [turn for turn in turns if turn.tool_calls is not None]
+    if not recorded:
+        return None
+    return [_write_invoked(call, turn) for turn in recorded for call in turn.tool_calls or ()]
+
+
+def _write_invoked(call: ToolCall, turn: Turn) -> Json:
+    failed = call.id is not None and any(
+        result.id == call.id and result.error is not None for result in turn.tool_results
+    )
+    outcome = "error" if call.outcome is None and failed else call.outcome
+    return stated(tool=call.name, arguments=call.args, outcome=outcome)

@@ -1,0 +1,177 @@
+"""golden_questions: sessions of user inputs with open reference data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from carob.datasets import clock
+from carob.datasets.formats import listed
+from carob.datasets.formats.reference import (
+    ReferenceData,
+    read_reference,
+    split_tags,
+    stated,
+    write_reference,
+)
+from carob.datasets.lens import KEY, Lens
+from carob.datasets.patch import Object
+from carob.datasets.shape import Open, fit, kind, member
+from carob.datasets.source import Container
+from carob.schema import Case, Dataset, Json, Problem, Turn
+
+
+class Question(Open):
+    """One test session."""
+
+    id: str
+    user_inputs: list[str]
+    agents_evaluated: list[str]
+    reference_data: ReferenceData
+    metadata: dict[str, Any] | None = None
+    updated_datetime: str | None = None
+
+
+class GoldenQuestions(Open):
+    """Golden sessions of user inputs, for one agent."""
+
+    also: ClassVar[dict[str, str]] = {"questions": "golden_questions"}
+
+    golden_questions: list[Question]
+
+
+class _Item(Open):
+    """What of a question is read; what else it should have is for `validate` to say."""
+
+    id: str
+    user_inputs: list[str] = []
+    agents_evaluated: list[str] | None = None
+    reference_data: ReferenceData | None = None
+    metadata: dict[str, Any] | None = None
+    updated_datetime: str | None = None
+
+
+class Questions:
+    name = "questions"
+    sought = "an object with a list `golden_questions` (or `questions`)"
+    containers: tuple[Container, ...] = ("document",)
+    writable = True
+    derives_ids = False
+    items_keys = ("golden_questions", "questions")
+    shape: type = GoldenQuestions
+
+    def claims(self, sample: Json) -> bool:
+        return isinstance(sample, dict) and (
+            "golden_questions" in sample or isinstance(sample.get("questions"), list)
+        )
+
+    def items(self, document: Json) -> list[Json]:
+        return listed(document, self.items_keys)
+
+    def cases(self, container: Container) -> Lens[Case]:
+        return Lens(
+            key=self.name,
+            noun=Case,
+            read=_read_case,
+            write=_write_case,
+            open_at=("metadata", KEY),
+        )
+
+    def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        return Lens(
+            key=self.name,
+            noun=Dataset,
+            read=lambda _: Dataset(name=stem),
+            write=lambda _: {"golden_questions": []},
+            open_at=(KEY,),
+            derived="name",
+        )
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        for name, hint in _NEEDED.items():
+            key, value = member(item, name)
+            if value in ([], {}):
+                message = f"found {kind(value)} with nothing in it"
+                yield Problem(where=f"$.{key}", message=message, hint=hint, severity="warning")
+        yield from _check_inputs(item)
+        yield from _check_tools(item)
+        key, updated = member(item, "updated_datetime")
+        if isinstance(updated, str) and clock.to_seconds(updated) is None:
+            message = f"found {updated!r}, expected a date such as 2026-01-31"
+            yield Problem(where=f"$.{key}", message=message, severity="warning")
+
+    def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
+        if not _NAMED.search(path.name):
+            yield Problem(
+                where="",
+                message=f"found the name {path.name!r}, expected <agent>_golden.json",
+                hint="other tools look for evaluation/datasets/<agent>_golden.json",
+                severity="note",
+            )
+
+
+_NEEDED = {
+    "user_inputs": "add at least one user message",
+    "agents_evaluated": "name the agents that should be involved",
+    "reference_data": "say what is expected, such as `reference_trajectory`",
+}
+_NAMED = re.compile(r"_golden\.json(\.gz)?$")
+
+
+def _check_inputs(item: Json) -> Iterator[Problem]:
+    key, inputs = member(item, "user_inputs")
+    for index, text in enumerate(inputs if isinstance(inputs, list) else []):
+        if isinstance(text, str) and not text.strip():
+            where = f"$.{key}[{index}]"
+            yield Problem(where=where, message="an empty user message", severity="warning")
+
+
+def _check_tools(item: Json) -> Iterator[Problem]:
+    key, reference = member(item, "reference_data")
+    calls_key, calls = member(reference, "reference_tool_interactions")
+    for index, call in enumerate(calls if isinstance(calls, list) else []):
+        if member(call, "tool_name")[1] == "":
+            yield Problem(
+                where=f"$.{key}.{calls_key}[{index}].tool_name",
+                message="found an empty text, expected the name of a tool",
+            )
+
+
+def _read_case(doc: Json) -> Case:
+    shape = fit(doc, _Item)
+    turns = tuple(Turn(user=text) for text in shape.user_inputs)
+    reference = read_reference(shape.reference_data or ReferenceData(), _reference(doc), turns)
+    metadata, tags = split_tags(shape.metadata or {})
+    agents = tuple(shape.agents_evaluated or ())
+    return Case(
+        id=shape.id,
+        turns=reference.turns,
+        tool_calls=reference.tool_calls,
+        trajectory=reference.trajectory,
+        state=reference.state,
+        agents=agents or None,  # the list is required, so an empty one says nothing
+        contains=reference.contains,
+        reference=reference.other,
+        tags=tags,
+        metadata=metadata,
+        updated_at=shape.updated_datetime,
+    )
+
+
+def _reference(doc: Json) -> Object:
+    found = doc.get("reference_data") if isinstance(doc, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _write_case(case: Case) -> Json:
+    tags: Object = {"tags": list[Json](case.tags)} if case.tags else {}
+    return stated(
+        id=case.id,
+        user_inputs=[turn.user or "" for turn in case.turns],
+        agents_evaluated=list(case.agents or ()),
+        metadata=(case.metadata | tags) or None,
+        reference_data=write_reference(case),
+        updated_datetime=case.updated_at,
+    )

@@ -1,0 +1,118 @@
+"""`reference_data`, the ground truth of `questions` and of the simulation table."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from carob.datasets.patch import Object
+from carob.datasets.shape import Open
+from carob.schema import Case, Json, ToolCall, Turn
+
+
+class ToolInteraction(Open):
+    """A tool that the agent must call; without arguments, only its name is expected."""
+
+    tool_name: str
+    input_arguments: dict[str, Any] | None = None
+
+
+class ReferenceData(Open):
+    """The ground truth. Other keys are kept, for metrics that know them."""
+
+    reference_tool_interactions: list[ToolInteraction] | None = None
+    reference_trajectory: list[str] | None = None
+    reference_state_variables: dict[str, Any] | None = None
+    expected_response: Any = None
+    expected_response_contains: Any = None
+
+
+class Reference(NamedTuple):
+    """What reference data says of a case."""
+
+    turns: tuple[Turn, ...]
+    tool_calls: tuple[ToolCall, ...] | None
+    trajectory: tuple[str, ...] | None
+    state: dict[str, Json] | None
+    contains: tuple[str, ...] | None
+    other: dict[str, Json]
+
+
+def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -> Reference:
+    """The ground truth for `turns`; what is expected of the only turn is put into it."""
+    known = set(ReferenceData.__struct_fields__)
+    response, contains = shape.expected_response, shape.expected_response_contains
+    if not isinstance(response, str) or not turns:
+        known.discard("expected_response")
+    if not _texts(contains):
+        known.discard("expected_response_contains")
+    calls = _read_calls(shape.reference_tool_interactions)
+    if turns and isinstance(response, str):
+        turns = (*turns[:-1], msgspec.structs.replace(turns[-1], response=response))
+    if len(turns) == 1 and calls is not None:
+        turns, calls = (msgspec.structs.replace(turns[0], tool_calls=calls),), None
+    trajectory = shape.reference_trajectory
+    return Reference(
+        turns=turns,
+        tool_calls=calls,
+        trajectory=None if trajectory is None else tuple(trajectory),
+        state=shape.reference_state_variables,
+        contains=tuple(cast("list[str]", contains)) if _texts(contains) else None,
+        other={key: value for key, value in doc.items() if key not in known},
+    )
+
+
+def write_reference(case: Case) -> Object:
+    """The ground truth of a case, with the standard keys first."""
+    calls = all_calls(case)
+    response = case.turns[-1].response if case.turns else None
+    return {
+        **stated(
+            reference_tool_interactions=None if calls is None else [_write_call(c) for c in calls],
+            reference_trajectory=None if case.trajectory is None else list(case.trajectory),
+            reference_state_variables=case.state,
+            expected_response=response,
+            expected_response_contains=None if case.contains is None else list(case.contains),
+        ),
+        **case.reference,
+    }
+
+
+def all_calls(case: Case) -> tuple[ToolCall, ...] | None:
+    """All expected calls of a case in their order, for formats that do not tell turns apart."""
+    if case.tool_calls is not None:
+        return case.tool_calls
+    stated_calls = [turn.tool_calls for turn in case.turns if turn.tool_calls is not None]
+    return tuple(call for calls in stated_calls for call in calls) if stated_calls else None
+
+
+def stated(**fields: Json) -> Object:
+    """The fields that say something."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def split_tags(metadata: Object) -> tuple[Object, tuple[str, ...]]:
+    """Tags live in the metadata, where they are a list of texts."""
+    tags = metadata.get("tags")
+    if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in tags):
+        return metadata, ()
+    rest = {key: value for key, value in metadata.items() if key != "tags"}
+    return rest, tuple(str(tag) for tag in tags)
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, str) for item in cast("list[object]", value)
+    )
+
+
+def _read_calls(interactions: list[ToolInteraction] | None) -> tuple[ToolCall, ...] | None:
+    if interactions is None:
+        return None
+    return tuple(ToolCall(name=item.tool_name, args=item.input_arguments) for item in interactions)
+
+
+def _write_call(call: ToolCall) -> Json:
+    args = call.args if isinstance(call.args, dict) else None
+    return stated(tool_name=call.name, input_arguments=args)

@@ -1,0 +1,179 @@
+"""What must be done to one JSON document to get another, in a form that a file can carry.
+
+A patch is guarded: it remembers a mark of each value that it replaces, so that applied to a
+document that somebody has edited since, it leaves the edited places alone. Numbers of different
+types (`1`, `1.0`, `true`) and objects with another order of keys are different documents.
+
+An object's patch has `rename` (a key under another spelling), `drop`, `set`, `at` (patches of
+members) and `order`; an array's has `was` (marks of the elements), `at`, `more` and `cut`; any
+other value is replaced: `=`, guarded by `was`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from typing import TypeAlias, cast
+
+import msgspec
+
+from carob.schema import Json
+from carob.spelling import fold
+
+Object: TypeAlias = dict[str, Json]
+Patch: TypeAlias = dict[str, Json]
+Atomic: TypeAlias = Callable[[str, Json], bool]
+"""Is the member of an object under this key replaced as a whole or not at all?"""
+
+_encode = msgspec.json.Encoder().encode
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+def same(old: Json, new: Json) -> bool:
+    """Are the two the same document, types of numbers and order of keys included?"""
+    return _encode(old) == _encode(new)
+
+
+def nothing_atomic(_key: str, _value: Json) -> bool:
+    return False
+
+
+def diff(old: Json, new: Json, atomic: Atomic = nothing_atomic) -> Patch | None:
+    """The patch that makes `new` of `old`; `None` if they are the same."""
+    if same(old, new):
+        return None
+    if isinstance(old, dict) and isinstance(new, dict):
+        return _diff_objects(old, new, atomic)
+    if isinstance(old, list) and isinstance(new, list):
+        return _diff_arrays(old, new, atomic)
+    return _replacement(old, new)
+
+
+def apply(doc: Json, patch: Patch | None) -> Json:
+    """`doc` with the patch applied wherever its guards hold; `doc` itself is not changed."""
+    if patch is None:
+        return doc
+    if "=" in patch:
+        return patch["="] if _mark(doc) == patch["was"] else doc
+    if isinstance(doc, list) and "was" in patch:
+        return _apply_array(doc, patch)
+    if isinstance(doc, dict) and "was" not in patch:
+        return _apply_object(doc, patch)
+    return doc
+
+
+def paths(patch: Patch | None, base: str = "") -> Iterator[str]:
+    """The places where the patched document says more or says something else."""
+    if patch is None:
+        return
+    if "=" in patch:
+        yield base
+    for key in _object(patch, "set"):
+        yield _member(base, key)
+    for key, inner in _object(patch, "at").items():
+        name = f"{base}[{key}]" if "was" in patch else _member(base, key)
+        yield from paths(cast("Patch", inner), name)
+    more = patch.get("more")
+    if isinstance(more, list):
+        length = len(cast("list[Json]", patch["was"]))
+        yield from (f"{base}[{length + index}]" for index in range(len(more)))
+
+
+def _member(base: str, key: str) -> str:
+    return f"{base}.{key}" if base else key
+
+
+def _object(patch: Patch, key: str) -> Object:
+    return cast("Object", patch.get(key) or {})
+
+
+def _mark(value: Json) -> str:
+    return blake2b(_canonical(value), digest_size=5).hexdigest()
+
+
+def _replacement(old: Json, new: Json) -> Patch:
+    return {"=": new, "was": _mark(old)}
+
+
+def _diff_objects(old: Object, new: Object, atomic: Atomic) -> Patch:
+    patch: Patch = {}
+    rename = _renamed(old, new)
+    if rename:
+        patch["rename"] = cast("Object", rename)
+        old = {rename.get(key, key): value for key, value in old.items()}
+    drop: Object = {key: _mark(value) for key, value in old.items() if key not in new}
+    added: Object = {key: value for key, value in new.items() if key not in old}
+    at = {key: _diff_member(key, old[key], new[key], atomic) for key in old if key in new}
+    changed: Object = {key: inner for key, inner in at.items() if inner is not None}
+    patch |= {
+        name: part for name, part in (("drop", drop), ("set", added), ("at", changed)) if part
+    }
+    natural = [key for key in old if key in new] + list(added)
+    if natural != list(new):
+        patch["order"] = list[Json](new)
+    return patch
+
+
+def _diff_member(key: str, old: Json, new: Json, atomic: Atomic) -> Patch | None:
+    if atomic(key, new) and not same(old, new):
+        return _replacement(old, new)
+    return diff(old, new, atomic)
+
+
+def _renamed(old: Object, new: Object) -> dict[str, str]:
+    """Keys that only changed their spelling, as `user_content` and `userContent`."""
+    spelt: dict[str, list[str]] = {}
+    for key in new:
+        if key not in old:
+            spelt.setdefault(fold(key), []).append(key)
+    found = {key: spelt.get(fold(key), []) for key in old if key not in new}
+    rename = {key: names[0] for key, names in found.items() if len(names) == 1}
+    return rename if len(set(rename.values())) == len(rename) else {}
+
+
+def _diff_arrays(old: list[Json], new: list[Json], atomic: Atomic) -> Patch:
+    pairs = enumerate(zip(old, new, strict=False))
+    at = {str(index): diff(before, after, atomic) for index, (before, after) in pairs}
+    patch: Patch = {"was": [_mark(value) for value in old]}
+    changed: Object = {index: inner for index, inner in at.items() if inner is not None}
+    if changed:
+        patch["at"] = changed
+    if len(new) > len(old):
+        patch["more"] = new[len(old) :]
+    if len(new) < len(old):
+        patch["cut"] = len(new)
+    return patch
+
+
+def _apply_object(doc: Object, patch: Patch) -> Object:
+    rename = cast("dict[str, str]", _object(patch, "rename"))
+    made = {rename.get(key, key): value for key, value in doc.items()}
+    for key, mark in _object(patch, "drop").items():
+        if key in made and _mark(made[key]) == mark:
+            del made[key]
+    for key, inner in _object(patch, "at").items():
+        if key in made:
+            made[key] = apply(made[key], cast("Patch", inner))
+    for key, value in _object(patch, "set").items():
+        made.setdefault(key, value)
+    order = cast("list[str]", patch.get("order") or [])
+    first = {key: made[key] for key in order if key in made}
+    return first | made
+
+
+def _apply_array(doc: list[Json], patch: Patch) -> list[Json]:
+    marks = cast("list[str]", patch["was"])
+    made = list(doc)
+    aligned = len(doc) == len(marks)
+    for index, inner in _object(patch, "at").items():
+        place = int(index) if aligned else _find(doc, marks[int(index)])
+        if place is not None:
+            made[place] = apply(made[place], cast("Patch", inner))
+    if not aligned:
+        return made
+    cut = cast("int | None", patch.get("cut"))
+    return made[:cut] + cast("list[Json]", patch.get("more") or [])
+
+
+def _find(doc: list[Json], mark: str) -> int | None:
+    return next((index for index, value in enumerate(doc) if _mark(value) == mark), None)

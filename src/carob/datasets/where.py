@@ -1,0 +1,199 @@
+"""`--where`: a small, safe expression over the fields of a case.
+
+It has the comparisons, `in`, `and`, `or`, `not` and `len` of Python, literals, and paths such as
+`metadata.criticality` or `turns.tool_calls.name` (a path through a list gives the list of what it
+finds). It is parsed and walked, never evaluated. A path to nothing is `None`, and comparing things
+that cannot be compared is false.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable, Sized
+from typing import Any, TypeAlias, cast
+
+import msgspec
+from msgspec import inspect
+
+from carob.errors import UsageError
+from carob.schema import Case, Lineage
+from carob.spelling import meant
+
+Value: TypeAlias = object
+Reader: TypeAlias = Callable[[Case], Value]
+Comparison: TypeAlias = Callable[[Any, Any], bool]
+
+_LIMIT = 2_000
+_WORDS = {"true": True, "false": False, "null": None}
+_COMPARISONS: dict[type[ast.cmpop], Comparison] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda value, values: value in values,
+    ast.NotIn: lambda value, values: value not in values,
+}
+_FIELDS = [name for name in Case.__struct_fields__ if name != "origin"] + ["lineage"]
+
+
+def where(text: str) -> Callable[[Case], bool]:
+    """The filter that an expression describes; a misspelt field is an error right here."""
+    try:
+        if len(text) > _LIMIT:
+            raise UsageError(f"an expression of more than {_LIMIT} characters")
+        read = _reader(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise UsageError(f"{text[:80]!r} is no expression: {reason}", hint=_EXAMPLE) from error
+    return lambda case: bool(read(case))
+
+
+_EXAMPLE = """for example: metadata.criticality == "high" and "edge-case" in tags"""
+
+
+def _reader(node: ast.expr) -> Reader:
+    match node:
+        case ast.Constant(value=str() | int() | float() | None as value):
+            return lambda _: value
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return _path(node)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            read = _reader(operand)
+            return lambda case: not read(case)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return lambda _: -number
+        case ast.BoolOp(op=op, values=values):
+            return _combined(all if isinstance(op, ast.And) else any, values)
+        case ast.Compare():
+            return _comparison(node)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            readers = [_reader(element) for element in elements]
+            return lambda case: [read(case) for read in readers]
+        case ast.Call(func=ast.Name(id="len"), args=[argument], keywords=[]):
+            read = _reader(argument)
+            return lambda case: _length(read(case))
+        case _:
+            raise _refused(node)
+
+
+def _refused(node: ast.expr) -> UsageError:
+    return UsageError(
+        f"`{ast.unparse(node)[:60]}` is not possible in an expression",
+        hint=f"there are paths, literals, comparisons, in, and, or, not, len; {_EXAMPLE}",
+    )
+
+
+def _combined(check: Callable[[Iterable[Value]], bool], nodes: list[ast.expr]) -> Reader:
+    readers = [_reader(node) for node in nodes]
+    return lambda case: check(read(case) for read in readers)
+
+
+def _comparison(node: ast.Compare) -> Reader:
+    if any(type(op) not in _COMPARISONS for op in node.ops):
+        raise _refused(node)
+    first = _reader(node.left)
+    pairs = zip(node.ops, node.comparators, strict=True)
+    steps = [(_COMPARISONS[type(op)], _reader(side)) for op, side in pairs]
+
+    def read(case: Case) -> bool:
+        left = first(case)
+        for holds, reader in steps:
+            right = reader(case)
+            if not _holds(holds, left, right):
+                return False
+            left = right
+        return True
+
+    return read
+
+
+def _holds(holds: Comparison, left: Value, right: Value) -> bool:
+    try:
+        return holds(left, right)
+    except TypeError:
+        return False  # `3 < "a"`, `x in None`
+
+
+def _length(value: Value) -> int | None:
+    return len(value) if isinstance(value, Sized) else None
+
+
+def _path(node: ast.expr) -> Reader:
+    names = _names(node)
+    if len(names) == 1 and names[0] in _WORDS:
+        word = _WORDS[names[0]]
+        return lambda _: word
+    _check_path(names)
+
+    def read(case: Case) -> Value:
+        value: Value = case
+        for name in names:
+            value = _member(value, name)
+        return value
+
+    return read
+
+
+def _names(node: ast.expr) -> list[str]:
+    match node:
+        case ast.Name(id=name):
+            return [name]
+        case ast.Attribute(value=inner, attr=name):
+            return [*_names(inner), name]
+        case ast.Subscript(value=inner, slice=ast.Constant(value=str() as name)):
+            return [*_names(inner), name]
+        case _:
+            raise _refused(node)
+
+
+def _check_path(names: list[str]) -> None:
+    """A name that no case can have is an error; free JSON may have any."""
+    if names[0] == "lineage":
+        declared: inspect.Type = inspect.type_info(Lineage)
+        names = names[1:]
+    else:
+        declared = inspect.type_info(Case)
+    for name in names:
+        declared = _element(declared)
+        if not isinstance(declared, inspect.StructType):
+            return
+        fields = {field.name: field.type for field in declared.fields if field.name != "origin"}
+        if name not in fields:
+            raise _unknown(name, list(fields) if declared.cls is not Case else _FIELDS)
+        declared = fields[name]
+
+
+def _unknown(name: str, fields: list[str]) -> UsageError:
+    hints = (meant(name, fields), f"the fields are {', '.join(fields)}")
+    return UsageError(f"no field {name!r}", hint=" ".join(filter(None, hints)))
+
+
+def _element(declared: inspect.Type) -> inspect.Type:
+    if isinstance(declared, inspect.UnionType):
+        declared = next(t for t in declared.types if not isinstance(t, inspect.NoneType))
+    if isinstance(declared, inspect.VarTupleType | inspect.ListType):
+        return _element(declared.item_type)
+    return declared
+
+
+def _member(value: Value, name: str) -> Value:
+    if isinstance(value, msgspec.Struct):
+        return getattr(value, name, None)
+    if isinstance(value, dict):
+        return cast("dict[str, Value]", value).get(name)
+    if isinstance(value, list | tuple):
+        return _flat(_member(element, name) for element in cast("list[Value]", value))
+    return None
+
+
+def _flat(values: Iterable[Value]) -> list[Value]:
+    made: list[Value] = []
+    for value in values:
+        if isinstance(value, list | tuple):
+            made.extend(cast("list[Value]", value))
+        else:
+            made.append(value)
+    return made

@@ -1,0 +1,103 @@
+"""What metrics need, as words of a fixed vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from carob.schema import Trace, Unscored, Usage
+
+if TYPE_CHECKING:
+    from carob.metrics.metric import Metric
+
+Need: TypeAlias = Literal[
+    "user",
+    "response",
+    "tool_calls",
+    "tool_args",
+    "tool_results",
+    "agents",
+    "state",
+    "usage",
+    "models",
+    "timing",
+    "grounding",
+    "case.response",
+    "case.tool_calls",
+    "case.trajectory",
+    "case.state",
+    "case.agents",
+    "case.contract",
+    "case.context",
+    "case.contains",
+    "case.goal",
+    "case.scenario",
+]
+
+
+def missing(metric: Metric | type[Metric], trace: Trace) -> str | None:
+    """What the trace lacks for that metric; `None` if it lacks nothing."""
+    return next((why for need in metric.needs if (why := lacks(need, trace))), None)
+
+
+def lacks(need: Need, trace: Trace) -> str | None:
+    """Why the trace does not meet a need; `None` if it does, or if the need is golden data's."""
+    check = _CHECKS.get(need)
+    return check[1] if check is not None and not check[0](trace) else None
+
+
+def spent(usage: Usage) -> bool:
+    """Whether any count of tokens was recorded."""
+    return usage != Usage()
+
+
+NO_ARGS = Unscored(reason="the arguments of tool calls were not recorded")
+
+
+def has_args(trace: Trace) -> bool:
+    """Whether what tools were called with was recorded, if any were called. A recording without
+    any text and without any arguments was made with content switched off; elsewhere a call
+    without arguments is just that."""
+    for turn in trace.turns:
+        if turn.user is not None or turn.response is not None:
+            return True
+    calls = [call for turn in trace.turns for call in turn.tool_calls or ()]
+    return not calls or any(call.args is not None for call in calls)
+
+
+def _has_results(trace: Trace) -> bool:
+    called = any(turn.tool_calls for turn in trace.turns)
+    return not called or any(
+        turn.tool_results or any(call.outcome for call in turn.tool_calls or ())
+        for turn in trace.turns
+    )
+
+
+_CHECKS: Mapping[Need, tuple[Callable[[Trace], bool], str]] = {
+    "user": (
+        lambda trace: any(turn.user is not None for turn in trace.turns),
+        "no user message was recorded",
+    ),
+    "response": (
+        lambda trace: any(turn.response is not None for turn in trace.turns),
+        "no response was recorded",
+    ),
+    "tool_calls": (
+        lambda trace: any(turn.tool_calls is not None for turn in trace.turns),
+        "tool calls were not recorded",
+    ),
+    "tool_args": (has_args, NO_ARGS.reason),
+    "tool_results": (_has_results, "tool results were not recorded"),
+    "agents": (lambda trace: bool(trace.agents), "no agent was recorded"),
+    "state": (lambda trace: trace.state is not None, "the session state was not recorded"),
+    "usage": (
+        lambda trace: any(spent(call.usage) for call in trace.model_calls),
+        "token usage was not recorded",
+    ),
+    "models": (lambda trace: bool(trace.models), "no model name was recorded"),
+    "timing": (lambda trace: trace.duration_ms is not None, "timing was not recorded"),
+    "grounding": (
+        lambda trace: any(turn.grounding is not None for turn in trace.turns),
+        "grounding was not recorded",
+    ),
+}

@@ -1,0 +1,176 @@
+"""Scores become verdicts. Pure: the same scores give the same verdict, in whatever order they come.
+
+Mixing is exact: decimals are taken as they are written, so that scores that reach a composite by
+hand reach it here, where sums of binary fractions fall short of it by a trillionth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from carob.errors import UsageError
+from carob.policy.profile import ClosedScale, Profile, canonical
+from carob.schema import (
+    CaseScore,
+    Failed,
+    Judgement,
+    MetricUse,
+    Score,
+    ScoreStatus,
+    Status,
+    Unscored,
+)
+from carob.schema.scale import Scale
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+
+class Scored(NamedTuple):
+    """A score, and the scale of the metric that gave it."""
+
+    value: float
+    scale: Scale
+
+
+def status(
+    outcome: Score | Unscored | Failed,
+    threshold: float | None,
+    better: Literal["higher", "lower"] = "higher",
+) -> ScoreStatus:
+    """What an outcome means against a threshold; without one it informs."""
+    if isinstance(outcome, Unscored):
+        return "unscored"
+    if isinstance(outcome, Failed):
+        return "error"
+    if threshold is None:
+        return "info"
+    reached = outcome.value >= threshold if better == "higher" else outcome.value <= threshold
+    return "passed" if reached else "failed"
+
+
+def case_status(scores: Iterable[CaseScore]) -> Status:
+    """The worst that a score says; a case of which nothing was scored has not passed."""
+    found = {score.status for score in scores}
+    for worst in ("failed", "error"):
+        if worst in found:
+            return worst
+    return "passed" if found - {"unscored"} else "unscored"
+
+
+def judge(
+    profile: Profile,
+    scores: Mapping[str, Scored],
+    *,
+    contract_broken: bool = False,
+    raw: bool = False,
+) -> Judgement:
+    """The verdict of a profile. Scores of other scales are brought onto its own before they are
+    mixed, unless `raw`; metrics that it does not weigh have no say."""
+    values = on_scale(profile, scores, raw=raw)
+    composite = _composite(profile, values)
+    reasons = [*_reasons(profile, values, composite, contract_broken)]
+    return Judgement(
+        profile=profile.name,
+        composite=None if composite is None else float(composite),
+        passed=not reasons,
+        reason="; ".join(reasons),
+    )
+
+
+def on_scale(
+    profile: Profile, scores: Mapping[str, Scored], *, raw: bool = False
+) -> dict[str, Fraction]:
+    """The scores that the profile weighs, on its scale and in its order."""
+    named: dict[str, Scored] = {}
+    for name, scored in scores.items():
+        if canonical(name) in named:
+            raise UsageError(f"metric {canonical(name)!r} is scored twice")
+        named[canonical(name)] = scored
+    return {
+        name: exact(named[name].value) if raw else _rescaled(profile, name, named[name])
+        for name in profile.metrics
+        if name in named
+    }
+
+
+def check_scales(profile: Profile, uses: Iterable[MetricUse]) -> None:
+    """Before a run: a profile can only mix metrics whose best and worst values are known."""
+    for use in uses:
+        if profile.weighs(use.name):
+            if use.better == "lower":
+                raise _unmixable(profile, use.name, "lower is better")
+            _closed(profile, use.name, use.scale)
+
+
+@lru_cache(maxsize=4096)
+def exact(value: float) -> Fraction:
+    """The decimal that a person would write for the number."""
+    from fractions import Fraction  # late: only profiles need it
+
+    return Fraction(repr(float(value)))
+
+
+def _rescaled(profile: Profile, name: str, scored: Scored) -> Fraction:
+    low, high = _closed(profile, name, scored.scale)
+    if (low, high) == profile.scale:
+        return exact(scored.value)
+    bottom, top = map(exact, profile.scale)
+    share = (exact(scored.value) - exact(low)) / (exact(high) - exact(low))
+    return bottom + share * (top - bottom)
+
+
+def _closed(profile: Profile, name: str, scale: Scale) -> ClosedScale:
+    if scale[1] is None:
+        raise _unmixable(profile, name, "its scale has no upper end")
+    return scale[0], scale[1]
+
+
+def _unmixable(profile: Profile, name: str, why: str) -> UsageError:
+    return UsageError(
+        f"profile {profile.name!r} cannot weigh metric {name!r}: {why}",
+        hint="give the metric a threshold of its own instead",
+    )
+
+
+def _composite(profile: Profile, values: Mapping[str, Fraction]) -> Fraction | None:
+    weights = {name: exact(profile.metrics[name].weight) for name in values}
+    total = sum(weights.values())
+    return sum(values[name] * weights[name] for name in values) / total if total else None
+
+
+def _reasons(
+    profile: Profile,
+    values: Mapping[str, Fraction],
+    composite: Fraction | None,
+    contract_broken: bool,
+) -> Iterator[str]:
+    hard = profile.hard_fail
+    fatal = [
+        name
+        for name in values
+        if name in hard.metrics and hard.below is not None and values[name] < exact(hard.below)
+    ]
+    if hard.contract and contract_broken:
+        yield "Contract broken"
+    if fatal:
+        yield f"Hard-fail metrics (<{hard.below:.2f}): {', '.join(_shown(fatal, values))}"
+    below = [name for name in values if name not in fatal and _falls_short(profile, name, values)]
+    if below:
+        limits = (f" (<{profile.metrics[name].threshold:.2f})" for name in below)
+        shown = zip(_shown(below, values), limits, strict=True)
+        yield f"Below threshold: {', '.join(map(''.join, shown))}"
+    if composite is None:
+        yield "No metric of the profile was scored"
+    elif composite < exact(profile.composite):
+        yield f"Composite={float(composite):.2f} (<{profile.composite:.2f})"
+
+
+def _falls_short(profile: Profile, name: str, values: Mapping[str, Fraction]) -> bool:
+    return values[name] < exact(profile.metrics[name].threshold)
+
+
+def _shown(names: Iterable[str], values: Mapping[str, Fraction]) -> Iterator[str]:
+    return (f"{name}={float(values[name]):.2f}" for name in names)

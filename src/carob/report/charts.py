@@ -1,0 +1,190 @@
+"""Charts as SVG. Colours come from the style sheet of the page, by class; each chart says in words
+what it shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from carob.report.markup import Child, Markup, tag
+from carob.report.text import count
+from carob.schema import CaseCounts, MetricUse
+from carob.schema.history import KeptRun
+
+_WIDTH, _HEIGHT = 320, 130
+_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 310, 12, 104
+_BINS = 10
+
+
+class Range(NamedTuple):
+    """What an axis spans."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """From 0 to 1, also for what lies outside."""
+        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
+
+class Bin(NamedTuple):
+    """A bar of a histogram."""
+
+    low: float
+    high: float
+    values: list[float]
+
+
+def proportions(counts: CaseCounts) -> Markup:
+    """One bar, cut by the statuses of the cases."""
+    parts = [
+        (name, number)
+        for name, number in (
+            ("failed", counts.failed),
+            ("error", counts.errors),
+            ("unscored", counts.unscored),
+            ("passed", counts.passed),
+        )
+        if number
+    ]
+    bars: list[Markup] = []
+    start = 0.0
+    for name, number in parts:
+        width = 1000 * number / counts.total
+        bars.append(tag("rect", x=start, y=0, width=width, height=12, class_=f"fill-{name}"))
+        start += width
+    words = ", ".join(f"{number:,} {name}" for name, number in parts) or "no cases"
+    return tag(
+        "svg",
+        bars,
+        role="img",
+        aria_label=words,
+        class_="proportions",
+        viewBox="0 0 1000 12",
+        preserveAspectRatio="none",
+    )
+
+
+def histogram(values: Sequence[float], use: MetricUse) -> Markup:
+    """How the scores of a metric are spread, with its threshold."""
+    span = _span(values, use)
+    bins = _bins(values, span)
+    most = max(len(one.values) for one in bins)
+    said = "; ".join(
+        f"{len(one.values):,} from {_number(one.low)} to {_number(one.high)}"
+        for one in bins
+        if one.values
+    )
+    return _chart(
+        f"Distribution of {use.name}: {count(len(values), 'score')}. {said}.",
+        [bar for one in bins for bar in _bar(one, most, span, use)],
+        _threshold(use, span),
+        _axes(_number(span.low), _number(span.high), f"{most:,}", "0"),
+    )
+
+
+def _span(values: Sequence[float], use: MetricUse) -> Range:
+    low, high = use.scale
+    low = min(low, *values)
+    reached = max([*values, use.threshold or low])
+    top = reached if high is None else max(high, reached)
+    return Range(low, top if top > low else low + 1)
+
+
+def _bins(values: Sequence[float], span: Range) -> list[Bin]:
+    step = (span.high - span.low) / _BINS
+    bins = [
+        Bin(span.low + step * index, span.low + step * (index + 1), []) for index in range(_BINS)
+    ]
+    for value in values:
+        bins[min(int(span.place(value) * _BINS), _BINS - 1)].values.append(value)
+    return bins
+
+
+def _bar(one: Bin, most: int, span: Range, use: MetricUse) -> Iterator[Markup]:
+    """What did not reach the threshold, and on top of it what did."""
+    left, right = _across(span.place(one.low)), _across(span.place(one.high))
+    sides = Counter(_side(value, use) for value in one.values)
+    base = float(_BOTTOM)
+    for side, number in sorted(sides.items()):
+        height = max((_BOTTOM - _TOP) * number / most, 1.5)
+        base -= height
+        yield tag(
+            "rect",
+            x=left + 1,
+            y=base,
+            width=right - left - 2,
+            height=height,
+            class_=f"fill-{side}",
+        )
+
+
+def _side(value: float, use: MetricUse) -> str:
+    if use.threshold is None:
+        return "info"
+    reached = value <= use.threshold if use.better == "lower" else value >= use.threshold
+    return "passed" if reached else "failed"
+
+
+def _threshold(use: MetricUse, span: Range) -> Markup | None:
+    if use.threshold is None:
+        return None
+    x = _across(span.place(use.threshold))
+    return tag("line", x1=x, x2=x, y1=_TOP - 6, y2=_BOTTOM, class_="threshold")
+
+
+def trend(name: str, runs: Sequence[KeptRun], span: Range | None = None) -> Markup | None:
+    """The mean of a metric from run to run, oldest first; `None` if there is no line to draw."""
+    means = [(run.created_at, run.means[name]) for run in runs if name in run.means]
+    if len(means) < 2:
+        return None
+    values = [value for _, value in means]
+    low, high = span or (min(values), max(values))
+    axis = Range(low, high if high > low else low + 1)
+    points = [
+        (_across(index / (len(means) - 1)), _up(axis.place(value)))
+        for index, value in enumerate(values)
+    ]
+    return _chart(
+        f"Mean of {name} over {count(len(means), 'run')}, "
+        f"from {_number(values[0])} to {_number(values[-1])}.",
+        tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points), class_="line"),
+        [tag("circle", cx=round(x, 1), cy=round(y, 1), r=2.5, class_="dot") for x, y in points],
+        _axes(means[0][0][:10], means[-1][0][:10], _number(axis.high), _number(axis.low)),
+    )
+
+
+def _chart(words: str, *children: Child) -> Markup:
+    return tag(
+        "svg",
+        children,
+        role="img",
+        aria_label=words,
+        class_="chart",
+        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
+    )
+
+
+def _axes(left: str, right: str, top: str, bottom: str) -> list[Markup]:
+    return list(_lines_and_labels(left, right, top, bottom))
+
+
+def _lines_and_labels(left: str, right: str, top: str, bottom: str) -> Iterator[Markup]:
+    yield tag("line", x1=_LEFT, x2=_RIGHT, y1=_BOTTOM, y2=_BOTTOM, class_="axis")
+    yield tag("text", left, x=_LEFT, y=_BOTTOM + 16)
+    yield tag("text", right, x=_RIGHT, y=_BOTTOM + 16, text_anchor="end")
+    yield tag("text", top, x=_LEFT - 4, y=_TOP + 8, text_anchor="end")
+    yield tag("text", bottom, x=_LEFT - 4, y=_BOTTOM, text_anchor="end")
+
+
+def _across(share: float) -> float:
+    return _LEFT + (_RIGHT - _LEFT) * share
+
+
+def _up(share: float) -> float:
+    return _BOTTOM - (_BOTTOM - _TOP) * share
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+
+from carob.schema.lineage import Lineage
+from carob.schema.noun import Json, Noun
+from carob.schema.origin import Origin
+from carob.schema.rubric import Rubric
+from carob.schema.tool_call import ToolCall
+from carob.schema.trace import Trace
+from carob.schema.turn import Turn
+
+
+class Scenario(Noun, frozen=True):
+    """A conversation to be simulated, in place of fixed turns."""
+
+    prompt: str
+    plan: str
+    persona: Json = None
+    """The name of a known persona, or one described in full."""
+
+
+class Session(Noun, frozen=True):
+    """The session in which a case starts."""
+
+    app: str
+    user: str
+    id: str | None = None
+    state: dict[str, Json] = {}
+
+
+class Case(Noun, frozen=True):
+    """One golden test: turns with what is expected of each, and what is expected of the whole.
+
+    `None` is "nothing is said about it"; empty is an expectation of its own.
+    """
+
+    id: str
+    turns: tuple[Turn, ...] = ()
+    context: str | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
+    """Expected calls in the whole case, where the source does not say in which turn."""
+    trajectory: tuple[str, ...] | None = None
+    """Expected sequence of agents or steps."""
+    state: dict[str, Json] | None = None
+    """Expected session state at the end."""
+    agents: tuple[str, ...] | None = None
+    """Agents that are expected to be involved, and that are evaluated."""
+    tools: tuple[str, ...] | None = None
+    """Tools that the agent has."""
+    contains: tuple[str, ...] | None = None
+    """Texts that the response must contain."""
+    contract: str | None = None
+    """Name of the JSON shape that the answer must have."""
+    goal: str | None = None
+    relevant_context: str | None = None
+    """What of the context matters for the user's intent."""
+    reference: dict[str, Json] = {}
+    """Further ground truth under the source's own names, for metrics that know them."""
+    rubrics: tuple[Rubric, ...] = ()
+    scenario: Scenario | None = None
+    session: Session | None = None
+    metrics: tuple[str, ...] | None = None
+    """The metrics that this case asks for."""
+    profile: str | None = None
+    """The scoring profile that turns its scores into a verdict."""
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Json] = {}
+    created_at: str | None = None
+    """ISO 8601, as in `updated_at`."""
+    updated_at: str | None = None
+    recording: Trace | None = None
+    """What an agent did, where the source tells it beside the case."""
+    origin: Origin | None = None
+
+    @classmethod
+    def of(
+        cls,
+        user: str,
+        response: str | None = None,
+        *,
+        id: str | None = None,
+        context: str | None = None,
+        tags: str | Iterable[str] = (),
+        metadata: Mapping[str, Json] | None = None,
+    ) -> Case:
+        """A case of one turn; without an id it gets one that follows from the user's message."""
+        return cls(
+            id=content_id(user) if id is None else id,
+            turns=(Turn(user=user, response=response),),
+            context=context,
+            tags=(tags,) if isinstance(tags, str) else tuple(tags),
+            metadata=dict(metadata or {}),
+        )
+
+    @property
+    def lineage(self) -> Lineage:
+        """Where the case comes from, by the well-known keys of its metadata."""
+        return Lineage.of(self.metadata)
+
+
+def content_id(*user: str) -> str:
+    """The id of a case whose source gives none. It follows from what the user says alone, so that
+    a case keeps its id when the expected answer is corrected."""
+    data = "\0".join(user).encode("utf-8", "surrogatepass")
+    return f"case-{blake2b(data, digest_size=6).hexdigest()}"

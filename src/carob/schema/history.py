@@ -1,0 +1,64 @@
+"""What is known of the runs that are kept."""
+
+from __future__ import annotations
+
+from carob.schema.noun import Noun
+from carob.schema.problem import Problem
+from carob.schema.run import CaseCounts, Verdict
+
+
+class KeptRun(Noun, frozen=True, omit_defaults=False):
+    """One execution of a run, as the history lists it."""
+
+    id: str
+    created_at: str
+    verdict: Verdict
+    dataset: str | None
+    version: str | None
+    cases: CaseCounts
+    means: dict[str, float]
+    """The mean of each metric that scored."""
+    labels: dict[str, str]
+
+
+class History(Noun, frozen=True, omit_defaults=False):
+    """A page of the history, newest first."""
+
+    runs: tuple[KeptRun, ...]
+    next: str | None
+    """Where the next page starts; `None` on the last."""
+
+
+class Verification(Noun, frozen=True, omit_defaults=False):
+    """What was checked in a store, and what does not fit."""
+
+    store: str
+    runs: int
+    executions: int
+    cases: int
+    outcomes: int
+    contents: int
+    problems: tuple[Problem, ...]
+
+
+class Transfer(Noun, frozen=True, omit_defaults=False):
+    """What went out of a store or into it."""
+
+    store: str
+    executions: int
+    """Executions that were written."""
+    known: int
+    """Executions that were there already."""
+    contents: int
+    """Traces, judges' answers and calibrations."""
+
+
+class Pruned(Noun, frozen=True, omit_defaults=False):
+    """What was removed from a store, or would be."""
+
+    store: str
+    removed: int
+    kept: int
+    protected: int
+    """Executions that are kept only because they are labelled as a baseline or a release."""
+    dry: bool

@@ -1,0 +1,72 @@
+"""Retention: old executions go, and with the last execution of a run its numbers and traces."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from carob.schema.history import Pruned
+from carob.store.database import Database
+
+PROTECTED = ("baseline", "release")
+"""Labels of executions that others are held against."""
+_LEFT = (
+    "SELECT number FROM runs r WHERE NOT EXISTS (SELECT 1 FROM executions e WHERE e.run = r.number)"
+)
+_NUMBERS = ("cases", "outcomes", "case_traces")
+_UNUSED = (
+    "DELETE FROM traces WHERE NOT EXISTS"
+    " (SELECT 1 FROM case_traces t WHERE t.address = traces.address)"
+)
+
+
+class Retention(NamedTuple):
+    """What stays: the newest so many, and what is not older than a time; both, if both are
+    given. `dry` removes nothing."""
+
+    keep: int | None = None
+    since: int | None = None
+    dry: bool = False
+
+
+def prune(database: Database, retention: Retention) -> Pruned:
+    """Remove what retention does not ask to keep, in one transaction."""
+    with database.writing():
+        database.lock()
+        old = _beyond(database, retention)
+        labelled = old & _protected(database)
+        total = next(database.rows("SELECT COUNT(*) FROM executions"))[0]
+        removed = old - labelled
+        if removed and not retention.dry:
+            _remove(database, removed)
+    if removed and not retention.dry:
+        database.compact()
+    return Pruned(
+        store=database.where,
+        removed=len(removed),
+        kept=total - len(removed),
+        protected=len(labelled),
+        dry=retention.dry,
+    )
+
+
+def _beyond(database: Database, retention: Retention) -> set[int]:
+    sql = "SELECT number, at FROM executions ORDER BY at DESC, number DESC"
+    rows = list(database.rows(sql))[retention.keep or 0 :]
+    return {number for number, at in rows if retention.since is None or at < retention.since}
+
+
+def _protected(database: Database) -> set[int]:
+    sql = "SELECT execution FROM facets WHERE kind = 'label' AND value >= ? AND value < ?"
+    ranges = [(f"{key}=", f"{key}>") for key in PROTECTED]  # > is the character after =
+    return {row[0] for both in ranges for row in database.rows(sql, both)}
+
+
+def _remove(database: Database, executions: set[int]) -> None:
+    for number in sorted(executions):
+        database.execute("DELETE FROM facets WHERE execution = ?", (number,))
+        database.execute("DELETE FROM executions WHERE number = ?", (number,))
+    for run in [row[0] for row in database.rows(_LEFT)]:
+        for table in _NUMBERS:
+            database.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - own names
+        database.execute("DELETE FROM runs WHERE number = ?", (run,))
+    database.execute(_UNUSED)

@@ -1,0 +1,170 @@
+"""A store in a file. Nothing has to be started; readers and one writer at a time get along."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from carob.errors import CarobError, InputError, OutputError
+from carob.store.database import Row, Value
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_PATIENCE = 60
+"""Seconds to wait for another writer."""
+_DIALECT = {
+    "BIGINT GENERATED ALWAYS AS IDENTITY": "INTEGER",
+    "BYTEA": "BLOB",
+    ' COLLATE "C"': "",
+    "/* WITHOUT ROWID */": "WITHOUT ROWID",
+}
+
+
+class Sqlite:
+    """A connection to a SQLite file, which is made if it is not there."""
+
+    def __init__(self, path: Path) -> None:
+        self.where = str(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot be made: {error.strerror}", where=self.where) from error
+        with self._errors():
+            self._connection = _connect(path)
+
+    @contextmanager
+    def writing(self) -> Generator[None]:
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            with self._errors():
+                self._connection.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        import sqlite3
+
+        with suppress(sqlite3.Error):  # a full disk rolls back by itself
+            self._connection.execute("ROLLBACK")
+
+    def rows(self, sql: str, values: Sequence[Value] = ()) -> Iterator[Row]:
+        with self._errors():
+            yield from self._connection.execute(sql, values)
+
+    def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
+        with self._errors():
+            return self._connection.execute(sql, values).rowcount
+
+    def add(self, table: str, columns: Sequence[str], row: Sequence[Value]) -> int:
+        with self._errors():
+            return self._connection.execute(_insert(table, columns), row).lastrowid or 0
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
+        with self._errors():
+            self._connection.executemany(_insert(table, columns), rows)
+
+    def script(self, sql: str) -> None:
+        for written, ours in _DIALECT.items():
+            sql = sql.replace(written, ours)
+        for statement in _statements(sql):
+            self.execute(statement)
+
+    def lock(self, *, shared: bool = False) -> None:
+        """A transaction that writes has the file for itself already."""
+
+    def damage(self) -> Iterator[str]:
+        try:
+            found = [str(row[0]) for row in self.rows("PRAGMA integrity_check(20)")]
+        except InputError as error:
+            found = [error.message]
+        yield from (text for text in found if text != "ok")
+
+    def compact(self) -> None:
+        import sqlite3
+
+        with suppress(sqlite3.OperationalError):  # somebody else is at work: the next time
+            self._connection.execute("VACUUM")
+
+    def close(self) -> None:
+        with self._errors():
+            self._connection.close()
+
+    @contextmanager
+    def _errors(self) -> Generator[None]:
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _translated(error, self.where) from error
+        except OverflowError as error:
+            raise InputError(
+                f"a number is too large to be kept: {error}", where=self.where
+            ) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    import sqlite3
+
+    made = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    # What was reported as written is to survive the loss of power too, not only of the process.
+    made.execute("PRAGMA synchronous = FULL")
+    if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        _to_wal(made)
+    return made
+
+
+def _to_wal(connection: sqlite3.Connection) -> None:
+    """The change needs the file for itself, and SQLite does not wait for that."""
+    import sqlite3
+
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    places = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608 - own names
+
+
+def _statements(sql: str) -> Iterator[str]:
+    import sqlite3
+
+    statement = ""
+    for piece in sql.split(";")[:-1]:
+        statement += f"{piece};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+_FULL = "free some space, or keep runs elsewhere with --store"
+
+
+def _translated(error: sqlite3.Error, where: str) -> CarobError:
+    text = str(error)
+    if "is full" in text or "disk I/O" in text:
+        message = f"cannot be written, and is as it was before: {text}"
+        return OutputError(message, where=where, hint=_FULL)
+    if "readonly" in text or "unable to open" in text:
+        return OutputError(f"cannot be written: {text}", where=where)
+    if "locked" in text:
+        hint = "another process has been writing to it for a minute"
+        return OutputError(f"cannot be written: {text}", where=where, hint=hint)
+    if "not a database" in text:
+        return InputError("this is no SQLite file, so it is no store", where=where)
+    return InputError(f"cannot be read: {text}", where=where, hint="try `carob store verify`")

@@ -1,0 +1,26 @@
+"""Microsoft Agent Framework: new OTel GenAI; the agent's output holds the whole run."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Span
+from carob.traces.conventions.convention import SpanRole
+from carob.traces.conventions.genai import GenAi
+
+
+class AgentFramework(GenAi):
+    """Microsoft Agent Framework."""
+
+    name: ClassVar[str] = "agent-framework"
+    agent_names: ClassVar = (*GenAi.agent_names, "workflow.name")
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the operation; the run of a workflow has none."""
+        if span.name.startswith("workflow.run"):
+            return "workflow"
+        return super().role(span)
+
+    def agent(self, span: Span) -> str | None:
+        """A workflow is no agent, and an agent's id is no name while it has one."""
+        return None if span.name.startswith("workflow.run") else super().agent(span)

@@ -1,0 +1,82 @@
+"""AgentOps: its own span kinds around numbered prompts and completions."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Json, Span
+from carob.traces.conventions.convention import SpanRole, Tool, attribute
+from carob.traces.conventions.crewai import RESULT, TASKS
+from carob.traces.conventions.genai import GenAi
+
+KIND = "agentops.span.kind"
+_ROLES: dict[Json, SpanRole] = {
+    "agent": "agent",
+    "llm": "model",
+    "tool": "tool",
+    "session": "workflow",
+    "workflow": "workflow",
+    "task": "chain",
+    "workflow.step": "chain",
+    "operation": "chain",
+    "chain": "chain",
+}
+
+
+class AgentOps(GenAi):
+    """AgentOps' SDK."""
+
+    name: ClassVar[str] = "agentops"
+
+    agent_names: ClassVar = ("agent.name", "gen_ai.agent.name", "agent.role", "operation.name")
+    inputs: ClassVar = (
+        *TASKS,
+        *GenAi.inputs,
+        attribute("agentops.entity.input", "user"),
+        attribute("agentops.task.input", "user"),
+    )
+    outputs: ClassVar = (
+        RESULT,
+        *GenAi.outputs,
+        attribute("agentops.entity.output", "assistant"),
+        attribute("agentops.task.output", "assistant"),
+    )
+    tool_names: ClassVar = (
+        "tool.name",
+        "gen_ai.tool.name",
+        "agentops.entity.name",
+        "operation.name",
+    )
+    tool_ids: ClassVar = (*GenAi.tool_ids, "tool.call.id")
+    tool_args: ClassVar = (
+        "tool.parameters",
+        *GenAi.tool_args,
+        "agentops.entity.input",
+        "agentops.tool.input",
+    )
+    tool_results: ClassVar = (
+        "tool.result",
+        *GenAi.tool_results,
+        "agentops.entity.output",
+        "agentops.tool.output",
+    )
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the kind, which may be printed as `AgentOpsSpanKindValues.TOOL`."""
+        kind = _kind(span)
+        return _ROLES.get(kind.removeprefix("agentopsspankindvalues.")) if kind else None
+
+    def tool(self, span: Span) -> Tool:
+        """A tool that ran, or, below a model's span, a call that the model asked for."""
+        found = super().tool(span)
+        found.requested = span.name.startswith("tool_call.")
+        return found
+
+    def agent(self, span: Span) -> str | None:
+        """A session's name is not the agent's."""
+        return super().agent(span) if _kind(span) == "agent" else None
+
+
+def _kind(span: Span) -> str | None:
+    kind = span.attributes.get(KIND)
+    return kind.lower() if isinstance(kind, str) else None

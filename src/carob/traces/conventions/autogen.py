@@ -1,0 +1,13 @@
+"""AutoGen core: OTel GenAI operations without any content."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.traces.conventions.genai import GenAi
+
+
+class Autogen(GenAi):
+    """AutoGen, which records that agents and tools ran, never what they said."""
+
+    name: ClassVar[str] = "autogen"

@@ -1,0 +1,49 @@
+"""Claude Code: a span per interaction, model request and tool; hardly any content."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Json, Span
+from carob.traces.conventions.convention import SpanRole, Tokens, Tool, verbatim
+from carob.traces.conventions.genai import GenAi
+from carob.traces.conventions.tools import answer
+
+MARK = "span.type"
+_ROLES: dict[Json, SpanRole] = {"interaction": "workflow", "llm_request": "model", "tool": "tool"}
+
+
+class ClaudeCode(GenAi):
+    """Anthropic's Claude Code."""
+
+    name: ClassVar[str] = "claude-code"
+
+    models: ClassVar = (*GenAi.models, "model")
+    finishes: ClassVar = (*GenAi.finishes, "stop_reason")
+    tokens: ClassVar = Tokens(
+        input=(*GenAi.tokens.input, "input_tokens"),
+        output=(*GenAi.tokens.output, "output_tokens"),
+        cached=(*GenAi.tokens.cached, "cache_read_tokens"),
+        cache_write=(*GenAi.tokens.cache_write, "cache_creation_tokens"),
+    )
+    inputs: ClassVar = (*GenAi.inputs, verbatim("user_prompt", "user"))
+    outputs: ClassVar = (*GenAi.outputs, verbatim("response.model_output", "assistant"))
+    tool_names: ClassVar = (*GenAi.tool_names, "tool_name")
+    tool_ids: ClassVar = (*GenAi.tool_ids, "tool_use_id")
+    tool_args: ClassVar = (*GenAi.tool_args, "tool_input")
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the span's type; other recorders have types as well."""
+        if not span.name.startswith("claude_code."):
+            return super().role(span)
+        kind = span.attributes.get(MARK)
+        return _ROLES.get(kind) if isinstance(kind, str) else None
+
+    def tool(self, span: Span) -> Tool:
+        """The result is in an event of its own."""
+        found = super().tool(span)
+        for event in span.events if found.answer is None else ():
+            held = event.attributes
+            if event.name == "tool.output" and (told := held.get("content")) is not None:
+                found.answer, found.answer_key = answer(told), event.name
+        return found

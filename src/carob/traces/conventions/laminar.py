@@ -1,0 +1,37 @@
+"""Laminar, which browser-use records with: a type, an input and an output on every span."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Json, Span
+from carob.traces.conventions.convention import SpanRole, attribute
+from carob.traces.conventions.genai import GenAi
+
+MARK = "lmnr.span.type"
+_INPUT, _OUTPUT = "lmnr.span.input", "lmnr.span.output"
+_ROLES: dict[Json, SpanRole] = {"LLM": "model", "TOOL": "tool", "EVALUATOR": "skip"}
+
+
+class Laminar(GenAi):
+    """Laminar's own spans; those of its instrumentations hold OTel GenAI as well."""
+
+    name: ClassVar[str] = "laminar"
+
+    conversations: ClassVar = ("lmnr.association.properties.session_id", *GenAi.conversations)
+    inputs: ClassVar = (*GenAi.inputs, attribute(_INPUT, "user"))
+    outputs: ClassVar = (*GenAi.outputs, attribute(_OUTPUT, "assistant"))
+    tool_args: ClassVar = (*GenAi.tool_args, _INPUT)
+    tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the type; the outermost span is the run, and all others are steps."""
+        kind = span.attributes.get(MARK)
+        if "gen_ai.operation.name" in span.attributes and (found := super().role(span)):
+            return found
+        role = _ROLES.get(kind) if isinstance(kind, str) else None
+        return role or ("workflow" if span.parent_id is None else "chain")
+
+    def tool_name(self, span: Span) -> str | None:
+        """By attribute, else the name of the span."""
+        return super().tool_name(span) or span.name or None

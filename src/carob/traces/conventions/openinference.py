@@ -1,0 +1,233 @@
+"""OpenInference, and what sets its producers apart.
+
+- openai-agents: agents have no input or output, the model spans have.
+- LangChain: the root agent holds `{"messages": […]}`, and after the run the whole thread.
+- smolagents: the agent holds `{"task": …}`, and the answer is its `output.value`.
+- CrewAI: no model spans; the crew holds its tasks and the answer under `raw`.
+- llama-index: `_prepare_chat_with_tools` is no model call.
+- DSPy: the outermost module holds `{"input_args": {"question": …}}` and the answer by its name.
+- Haystack: agents are of no kind of their own, and messages are printed.
+- claude-agent-sdk: `tool.parameters` are arguments; everywhere else they are a schema.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Json, Span, Usage
+from carob.traces.conventions import adot, crewai, flat, messages
+from carob.traces.conventions.convention import (
+    STORED,
+    STORED_IN,
+    STORED_OUT,
+    Convention,
+    Source,
+    SpanRole,
+    Tokens,
+    Tool,
+    attribute,
+    first_text,
+    numbered,
+)
+from carob.traces.conventions.decoding import loads, text
+from carob.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
+from carob.traces.conventions.said import Said
+from carob.traces.conventions.tools import is_schema
+
+_KIND = "openinference.span.kind"
+_OUTPUT = numbered("llm.output_messages", flat.OPENINFERENCE)
+_CONTENT = frozenset(("input.value", STORED[0]))
+_ADK_AGENTS = ("agent_run [", "invoke_agent ")
+"""How ADK names its agents' spans."""
+_ROLES: dict[Json, SpanRole] = {
+    "LLM": "model",
+    "AGENT": "agent",
+    "TOOL": "tool",
+    "CHAIN": "chain",
+    "RETRIEVER": "retriever",
+    "EVALUATOR": "skip",
+}
+
+
+def _answered(span: Span) -> list[Said] | None:
+    """The messages; early versions told the ids of calls only in the whole output."""
+    said = _OUTPUT.read(span)
+    asked = [call for one in said or () for call in one.calls]
+    if not asked or any(call.id for call in asked):
+        return said
+    whole = messages.read(span.attributes.get("output.value"), "assistant")
+    told = [call for one in whole for call in one.calls]
+    if [call.name for call in told] == [call.name for call in asked]:
+        for call, other in zip(asked, told, strict=True):
+            call.id = other.id
+    return said
+
+
+class OpenInference(Convention):
+    """Arize's OpenInference."""
+
+    name: ClassVar[str] = "openinference"
+
+    agent_names: ClassVar = ("agent.name", "gen_ai.agent.name", "graph.node.id")
+    models: ClassVar = ("llm.model_name", *GenAi.models)
+    providers: ClassVar = ("llm.provider", "llm.system", *GenAi.providers)
+    finishes: ClassVar = ("llm.finish_reason", *GenAi.finishes)
+    conversations: ClassVar = ("session.id", "gen_ai.conversation.id", "metadata.thread_id")
+    tokens: ClassVar = Tokens(
+        input=("llm.token_count.prompt", *GenAi.tokens.input),
+        output=("llm.token_count.completion", *GenAi.tokens.output),
+        cached=(
+            "llm.token_count.prompt_details.cache_read",
+            "llm.token_count.prompt_details.cached_tokens",
+            *GenAi.tokens.cached,
+        ),
+        cache_write=("llm.token_count.prompt_details.cache_write", *GenAi.tokens.cache_write),
+        reasoning=("llm.token_count.completion_details.reasoning", *GenAi.tokens.reasoning),
+        total=("llm.token_count.total", *GenAi.tokens.total),
+    )
+    inputs: ClassVar = (
+        *crewai.TASKS,
+        attribute("input.value", "user"),
+        numbered("llm.input_messages", flat.OPENINFERENCE),
+        EVENTS_IN,
+        STORED_IN,
+    )
+    outputs: ClassVar = (
+        attribute("output.value", "assistant"),
+        _OUTPUT,
+        EVENTS_OUT,
+        STORED_OUT,
+    )
+    transcripts: ClassVar = (crewai.RUN,)
+    model_inputs: ClassVar = (
+        numbered("llm.input_messages", flat.OPENINFERENCE),
+        attribute("input.value", "user"),
+        *GenAi.inputs,
+    )
+    model_outputs: ClassVar = (
+        _OUTPUT._replace(read=_answered),
+        attribute("output.value", "assistant"),
+        *GenAi.outputs,
+    )
+    tool_names: ClassVar = ("tool.name", "tool_call.function.name", "gen_ai.tool.name")
+    tool_ids: ClassVar = ("tool.id", "tool_call.id", "tool.call_id", "gen_ai.tool.call.id")
+    tool_args: ClassVar = ("input.value", "tool_call.function.arguments", STORED[0])
+    tool_results: ClassVar = ("output.value", STORED[1])
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the kind."""
+        kind = span.attributes.get(_KIND)
+        if kind is None:
+            return adot.role(span)
+        role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
+        if role == "chain" and ("crew_tasks" in span.attributes or "crew_id" in span.attributes):
+            return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else role
+        if role == "chain" and span.parent_id is None and span.name.endswith(".forward"):
+            return "workflow"
+        if role == "chain" and _is_haystack(span):
+            return "workflow"
+        if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
+            return None
+        if role == "agent" and _is_bare(span) and self.agent(span) is None:
+            return "workflow"
+        if role == "agent" and "tool.name" in span.attributes:  # LangChain's, if so named
+            return "tool"
+        if role == "tool" and span.name.startswith("handoff to "):
+            return role if first_text(span.attributes, self.tool_names) else None
+        if role == "chain" and (_is_named(span) or (span.parent_id is None and _is_graph(span))):
+            return "agent"
+        return role
+
+    def agent(self, span: Span) -> str | None:
+        """By attribute, else by the span's name if it says more than which method ran."""
+        found = super().agent(span)
+        if found is None and _is_named(span):
+            return span.name
+        for prefix in _ADK_AGENTS if found is None else ():
+            if span.name.startswith(prefix):
+                return span.name[len(prefix) :].removesuffix("]") or None
+        if found or not (_CONTENT & span.attributes.keys() or span.events):
+            return found
+        name = span.name.removesuffix(".run")
+        if (
+            name == "LangGraph"
+            or _is_haystack(span)
+            or _metadata(span).get("langgraph_node") == name == "agent"
+        ):
+            return None
+        return name if name and "." not in name else None
+
+    def inner_agent(self, span: Span) -> str | None:
+        """Early versions gave agents of the OpenAI SDK no more than a kind, like the run itself."""
+        return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
+
+    def inputs_of(self, span: Span) -> tuple[Source, ...]:
+        """A model's messages are spread out; an agent's are in its value."""
+        return self.model_inputs if span.attributes.get(_KIND) == "LLM" else self.inputs
+
+    def outputs_of(self, span: Span) -> tuple[Source, ...]:
+        """Likewise."""
+        return self.model_outputs if span.attributes.get(_KIND) == "LLM" else self.outputs
+
+    def usage(self, span: Span) -> Usage:
+        """The counts, else what a crew's output sums up."""
+        found = super().usage(span)
+        if found.input_tokens is not None or "crew_id" not in span.attributes:
+            return found
+        return crewai.usage(span.attributes.get("output.value")) or found
+
+    def tool(self, span: Span) -> Tool:
+        """The arguments may be in `tool.parameters`, unless it is the schema, or in a log."""
+        found = super().tool(span)
+        if found.recorded is None and found.answer is None and span.events:
+            found = adot.tool(span)
+        if found.name is None:
+            named = crewai.tool_name(span.attributes.get("input.value"))
+            found.name = named or span.name.removesuffix(".__call__") or None
+        if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
+            declared = loads(span.attributes["tool.parameters"])
+            if isinstance(declared, dict) and declared and not is_schema(declared):
+                found.recorded, found.args_key = declared, "tool.parameters"
+        return with_status(found, span)
+
+    def conversation(self, span: Span) -> str | None:
+        """The session, else LangGraph's thread in the metadata."""
+        found = super().conversation(span)
+        if found or "metadata" not in span.attributes:
+            return found
+        return first_text(_metadata(span), ("thread_id",))
+
+
+def _metadata(span: Span) -> dict[str, Json]:
+    attributes = span.attributes
+    if "metadata" not in attributes:  # Phoenix takes it apart
+        prefix = "metadata."
+        return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
+    found = loads(attributes["metadata"])
+    return found if isinstance(found, dict) else {}
+
+
+def _is_bare(span: Span) -> bool:
+    """Whether it tells hardly more than its kind; what Langfuse added does not count."""
+    return len([key for key in span.attributes if not key.startswith("langfuse.")]) <= 2
+
+
+def _is_haystack(span: Span) -> bool:
+    """Whether it is Haystack's agent, which is called no more than that."""
+    if span.name not in ("Agent.run", "Agent.run_async"):
+        return False
+    return "ChatMessage(" in (text(span.attributes.get("input.value")) or "")
+
+
+def _is_named(span: Span) -> bool:
+    """Whether it bears the name of LangChain's agent, which all that is within only mentions."""
+    told = span.attributes.get("metadata")
+    if isinstance(told, str) and "lc_agent_name" not in told:
+        return False
+    return _metadata(span).get("lc_agent_name") == span.name
+
+
+def _is_graph(span: Span) -> bool:
+    """Whether LangGraph ran it as a whole; its nodes say which node they are."""
+    metadata = _metadata(span)
+    return metadata.get("ls_integration") == "langgraph" and "langgraph_node" not in metadata

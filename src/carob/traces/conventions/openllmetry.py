@@ -1,0 +1,86 @@
+"""OpenLLMetry (Traceloop): old numbered prompts and completions, new OTel GenAI messages."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Json, Span, Usage
+from carob.traces.conventions import crewai, messages
+from carob.traces.conventions.convention import Source, SpanRole, attribute, verbatim
+from carob.traces.conventions.decoding import loads
+from carob.traces.conventions.genai import ROLES, GenAi
+from carob.traces.conventions.said import Said
+
+_KINDS: dict[Json, SpanRole] = {
+    "workflow": "workflow",
+    "agent": "agent",
+    "tool": "tool",
+    "task": "chain",
+    "llm": "model",
+}
+_REQUESTS: dict[Json, SpanRole] = {"chat": "model", "completion": "model"}
+_OUTPUT = "traceloop.entity.output"
+_PROPERTIES = "traceloop.association.properties."
+
+
+def _handed_on(span: Span) -> list[Said] | None:
+    """What a step of llama-index's workflow hands to its agent."""
+    told = loads(span.attributes.get(_OUTPUT))
+    handed = told.get("input") if isinstance(told, dict) and "current_agent_name" in told else None
+    return messages.read(handed, "user") if isinstance(handed, list) else None
+
+
+class OpenLlmetry(GenAi):
+    """Traceloop's OpenLLMetry."""
+
+    name: ClassVar[str] = "openllmetry"
+
+    agent_names: ClassVar = ("gen_ai.agent.name", "crewai.agent.role", "traceloop.entity.name")
+    conversations: ClassVar = (
+        *GenAi.conversations,
+        f"{_PROPERTIES}session_id",
+        f"{_PROPERTIES}thread_id",
+        f"{_PROPERTIES}conversation_id",
+        f"{_PROPERTIES}chat_id",
+    )
+    inputs: ClassVar = (
+        *crewai.TASKS,
+        *GenAi.inputs,
+        attribute("traceloop.entity.input", "user"),
+        verbatim("crewai.task.description", "user"),
+        Source(_OUTPUT, _handed_on, None, (_OUTPUT,)),
+    )
+    outputs: ClassVar = (
+        crewai.RESULT,
+        *GenAi.outputs,
+        attribute(_OUTPUT, "assistant"),
+    )
+    tool_names: ClassVar = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
+    tool_args: ClassVar = (*GenAi.tool_args, "tool.arguments", "traceloop.entity.input")
+    tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the operation, else by the kind, else by the type of request."""
+        attributes = span.attributes
+        operation = attributes.get("gen_ai.operation.name")
+        if isinstance(operation, str) and (operation in ROLES or operation == "create_agent"):
+            return super().role(span)
+        kind = attributes.get("traceloop.span.kind")
+        if kind == "task" and "tool.name" in attributes:  # llama-index runs tools as tasks
+            return "tool"
+        named = attributes.get("traceloop.entity.name")
+        if kind == "task" and named and attributes.get(f"{_PROPERTIES}lc_agent_name") == named:
+            return "agent"  # LangChain's, if it runs within another
+        if isinstance(kind, str):
+            return _KINDS.get(kind)
+        request = attributes.get("llm.request.type")
+        return _REQUESTS.get(request) if isinstance(request, str) else None
+
+    def usage(self, span: Span) -> Usage:
+        """The counts, else what a crew sums up."""
+        found = super().usage(span)
+        return crewai.metrics(span.attributes.get("crewai.crew.usage_metrics")) or found
+
+    def tool_name(self, span: Span) -> str | None:
+        """By attribute, else by a span name such as `search.tool`."""
+        return super().tool_name(span) or span.name.removesuffix(".tool") or None

@@ -1,0 +1,29 @@
+"""Spring AI: models speak OTel GenAI, and what is around them is told in its own words."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Json, Span
+from carob.traces.conventions.convention import SpanRole, verbatim
+from carob.traces.conventions.genai import GenAi
+
+SYSTEM = "spring_ai"
+_ROLES: dict[Json, SpanRole] = {"chat_client": "workflow", "tool_call": "tool"}
+
+
+class SpringAi(GenAi):
+    """Spring AI's clients and tools."""
+
+    name: ClassVar[str] = "spring-ai"
+
+    conversations: ClassVar = ("spring.ai.chat.client.conversation.id", *GenAi.conversations)
+    inputs: ClassVar = (*GenAi.inputs, verbatim("spring.ai.chat.client.user.text", "user"))
+    tool_names: ClassVar = ("spring.ai.tool.definition.name", *GenAi.tool_names)
+    tool_args: ClassVar = ("spring.ai.tool.call.arguments", *GenAi.tool_args)
+    tool_results: ClassVar = ("spring.ai.tool.call.result", *GenAi.tool_results)
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By Spring's own kind, else by the operation."""
+        kind = span.attributes.get("spring.ai.kind")
+        return _ROLES.get(kind) if isinstance(kind, str) else super().role(span)

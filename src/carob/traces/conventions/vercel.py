@@ -1,0 +1,112 @@
+"""Vercel AI SDK v3 to v6 (`ai.*`); v7 speaks OTel GenAI."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from carob.schema import Json, Span
+from carob.traces.conventions.blocks import message
+from carob.traces.conventions.convention import (
+    STORED,
+    STORED_IN,
+    STORED_OUT,
+    Convention,
+    Source,
+    SpanRole,
+    Tokens,
+    attribute,
+)
+from carob.traces.conventions.decoding import dumps
+from carob.traces.conventions.genai import GenAi
+from carob.traces.conventions.said import Said
+
+_METADATA = "ai.telemetry.metadata."
+
+
+_ANSWERS = tuple(
+    f"ai.{word}.{field}"
+    for word in ("response", "result")  # v3 said `result`
+    for field in ("text", "object", "toolCalls")
+)
+
+
+def _answered(span: Span) -> list[Said] | None:
+    attributes = span.attributes
+    text = _either(attributes, "text")
+    structured = _either(attributes, "object")
+    calls = _either(attributes, "toolCalls")
+    if text is None and structured is None and calls is None:
+        return None
+    said = Said("assistant")
+    if calls is not None:
+        said = message({"role": "assistant", "tool_calls": calls}, "assistant")
+    if text or structured is not None:
+        said.text = dumps(text or structured)
+    elif text is not None:
+        said.text = ""
+    return [said]
+
+
+def _either(attributes: dict[str, Json], field: str) -> Json:
+    value = attributes.get(f"ai.response.{field}")
+    return attributes.get(f"ai.result.{field}") if value is None else value
+
+
+class Vercel(Convention):
+    """Vercel's AI SDK up to v6. An agent's usage is its last step or its total, by version."""
+
+    name: ClassVar[str] = "vercel"
+
+    agent_names: ClassVar = ("ai.telemetry.functionId", "gen_ai.agent.name")
+    models: ClassVar = ("ai.model.id", "gen_ai.request.model", "ai.response.model")
+    providers: ClassVar = ("ai.model.provider", "gen_ai.system")
+    finishes: ClassVar = ("ai.response.finishReason", "ai.finishReason", *GenAi.finishes)
+    conversations: ClassVar = (
+        *(f"{_METADATA}{key}" for key in ("sessionId", "session_id", "threadId", "thread_id")),
+        *(f"{_METADATA}{key}" for key in ("conversationId", "chatId")),
+        *GenAi.conversations,
+    )
+    tokens: ClassVar = Tokens(
+        input=("ai.usage.inputTokens", "ai.usage.promptTokens", *GenAi.tokens.input),
+        output=("ai.usage.outputTokens", "ai.usage.completionTokens", *GenAi.tokens.output),
+        cached=(
+            "ai.usage.cachedInputTokens",
+            "ai.usage.inputTokenDetails.cacheReadTokens",
+            *GenAi.tokens.cached,
+        ),
+        cache_write=("ai.usage.inputTokenDetails.cacheWriteTokens", *GenAi.tokens.cache_write),
+        reasoning=(
+            "ai.usage.reasoningTokens",
+            "ai.usage.outputTokenDetails.reasoningTokens",
+            *GenAi.tokens.reasoning,
+        ),
+        total=("ai.usage.totalTokens", "ai.usage.tokens", *GenAi.tokens.total),
+    )
+    inputs: ClassVar = (
+        attribute("ai.prompt.messages", "user"),
+        attribute("ai.prompt", "user"),
+        STORED_IN,
+    )
+    outputs: ClassVar = (Source("ai.response.text", _answered, None, _ANSWERS), STORED_OUT)
+    tool_names: ClassVar = ("ai.toolCall.name",)
+    tool_ids: ClassVar = ("ai.toolCall.id",)
+    tool_args: ClassVar = ("ai.toolCall.args", "ai.toolCall.input", STORED[0])
+    tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output", STORED[1])
+
+    def role(self, span: Span) -> SpanRole | None:
+        """By the operation: what the user called, what the provider was asked, or a tool."""
+        operation = span.attributes.get("ai.operationId", span.name)  # v3 had only the name
+        if not isinstance(operation, str):
+            return None
+        if operation.endswith((".doGenerate", ".doStream")):
+            return "model"
+        if operation == "ai.toolCall":
+            return "tool"
+        return "agent" if operation.startswith(("ai.generate", "ai.stream")) else None
+
+
+class VercelGenAi(GenAi):
+    """Vercel's AI SDK from v7 on."""
+
+    name: ClassVar[str] = "vercel"
+    version: ClassVar[int] = Vercel.version

@@ -1,0 +1,182 @@
+"""Jaeger's API and UI exports: traces with their processes, or bare spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.schema import Json, Span, SpanEvent
+from carob.traces.attributes import plain
+from carob.traces.normal import Status, instant, kind, nanoseconds, padded, period, status
+from carob.traces.shape import count, first, table, tables, text
+
+_PLUMBING = frozenset(
+    {
+        "span.kind",
+        "otel.status_code",
+        "otel.status_description",
+        "otel.scope.name",
+        "otel.scope.version",
+        "otel.library.name",
+        "otel.library.version",
+        "internal.span.format",
+        "w3c.tracestate",
+    }
+)
+
+
+_SPELLED = ("vStr", "vInt64", "vBool", "vFloat64", "vBinary")
+_EMPTY: dict[str, Json] = {"string": "", "int64": 0, "bool": False, "float64": 0.0, "binary": ""}
+
+
+class Jaeger:
+    """A trace with `spans` and `processes`, or one span with an `operationName`."""
+
+    name = "jaeger"
+
+    def claims(self, item: Json) -> bool:
+        held = table(item)
+        return is_jaeger_span(held) or any(map(is_jaeger_span, tables(held.get("spans"))[:8]))
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        held = table(item)
+        if is_jaeger_span(held):
+            yield _span(held, {})
+            return
+        processes = table(held.get("processes"))
+        for span in tables(held.get("spans")):
+            yield _span(span, processes)
+
+
+def is_jaeger_span(item: dict[str, Json]) -> bool:
+    """Is this one of Jaeger's spans?"""
+    return "operationName" in item and first(item, "spanID", "spanId") is not None
+
+
+def _span(item: dict[str, Json], processes: dict[str, Json]) -> Span:
+    tags = _tags(first(item, "tags", "tag"))
+    start, end = _times(item)
+    message = text(tags.get("otel.status_description"))
+    process = first(item, "process") or processes.get(text(item.get("processID")) or "") or item
+    return Span(
+        trace_id=padded(first(item, "traceID", "traceId")),
+        span_id=padded(first(item, "spanID", "spanId")),
+        parent_id=_parent(item) or None,
+        name=text(item.get("operationName")) or "",
+        kind=kind(tags.get("span.kind")),
+        start=start,
+        end=end,
+        attributes=without_plumbing(tags),
+        events=tuple(_event(log) for log in tables(item.get("logs"))),
+        status=status_of(tags),
+        status_message=message or None,
+        scope=text(first(tags, "otel.scope.name", "otel.library.name")) or "",
+        scope_version=text(first(tags, "otel.scope.version", "otel.library.version")) or "",
+        resource=_resource(table(process)),
+    )
+
+
+def _times(item: dict[str, Json]) -> tuple[int | None, int | None]:
+    """Jaeger counts microseconds; Grafana's table of the same spans counts milliseconds."""
+    start, length = _number(item.get("startTime")), _number(item.get("duration"))
+    if start is None:
+        return _spelled_times(item)
+    if start <= 0:
+        return None, None
+    unit = 10**6 if 1e11 <= start < 1e14 else 10**3
+    began = int(start) * unit + round(start % 1 * unit)
+    return began, None if length is None else began + round(max(length, 0) * unit)
+
+
+def _spelled_times(item: dict[str, Json]) -> tuple[int | None, int | None]:
+    """As protobuf spells them: `2026-01-05T10:00:00Z` and `1.5s`."""
+    start = instant(item.get("startTime"))
+    length = text(item.get("duration")) or ""
+    lasted = period(f"PT{length}") if length.endswith("s") else None
+    return start, None if start is None or lasted is None else start + lasted
+
+
+def _number(value: Json) -> float | None:
+    if isinstance(value, str):
+        return count(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if abs(value) < 1 << 62 else None
+
+
+def _microseconds(value: Json) -> int | None:
+    found = nanoseconds(value)
+    return instant(value) if found is None else found * 1000
+
+
+def _parent(item: dict[str, Json]) -> str:
+    """The span that a reference calls the parent; one in another trace is only a link."""
+    own = padded(first(item, "traceID", "traceId"))
+    references = [
+        found
+        for found in tables(item.get("references"))
+        if padded(first(found, "traceID", "traceId")) in {own, ""}
+    ]
+    references.sort(key=lambda found: found.get("refType") != "CHILD_OF")
+    if references:
+        return padded(first(references[0], "spanID", "spanId"))
+    return padded(first(item, "parentSpanID", "parentSpanId"))
+
+
+def _tags(value: Json) -> dict[str, Json]:
+    if isinstance(value, dict):  # Jaeger in Elasticsearch, tags as fields
+        return {key.replace("@", "."): held for key, held in value.items()}
+    return {key: _typed(tag) for tag in tables(value) if (key := text(tag.get("key")))}
+
+
+def _typed(tag: dict[str, Json]) -> Json:
+    """The value of a tag; a number or a truth value that came as text is one again."""
+    value, declared = tag.get("value"), text(tag.get("type")) or ""
+    if "value" not in tag and "type" not in tag:  # protobuf's JSON, which leaves out what is empty
+        declared = text(tag.get("vType")) or "string"
+        value = first(tag, *_SPELLED)
+        value = _EMPTY.get(declared.lower()) if value is None else value
+    if not isinstance(value, str):
+        return plain(value)
+    if declared.lower() == "int64":
+        number = count(value)
+        return value if number is None else number
+    if declared.lower() == "bool":
+        return value.lower() == "true"
+    return _float(value) if declared.lower() == "float64" else value
+
+
+def _float(value: str) -> Json:
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def status_of(tags: dict[str, Json]) -> Status:
+    """The status that tags carry: OpenTelemetry's own, else OpenTracing's `error`."""
+    own = status(tags.get("otel.status_code"))
+    if own != "unset":
+        return own
+    return "error" if tags.get("error") in (True, "true", "True") else "unset"
+
+
+def without_plumbing(tags: dict[str, Json]) -> dict[str, Json]:
+    """The tags that were attributes, without those that carry fields of the span."""
+    return {key: value for key, value in tags.items() if key not in _PLUMBING}
+
+
+def _event(log: dict[str, Json]) -> SpanEvent:
+    fields = _tags(log.get("fields"))
+    name = text(first(fields, "event", "message", "name")) or ""
+    rest = {key: value for key, value in fields.items() if key != "event"}
+    return SpanEvent(name=name, time=_microseconds(log.get("timestamp")), attributes=rest)
+
+
+def _resource(process: dict[str, Json]) -> dict[str, Json]:
+    service = text(process.get("serviceName"))
+    named: dict[str, Json] = {"service.name": service} if service else {}
+    return named | _tags(first(process, "serviceTags") or _process_tags(process))
+
+
+def _process_tags(process: dict[str, Json]) -> Json:
+    return None if "operationName" in process else first(process, "tags", "tag")

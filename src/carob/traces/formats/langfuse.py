@@ -1,0 +1,195 @@
+"""Langfuse: observations of its UI export, its API and its ingestion.
+
+Where a recording came by OpenTelemetry, its original attributes are in `metadata` and are given as
+they are. What Langfuse made of it stands beside them under the names of its own SDK:
+`langfuse.observation.type|input|output|model.name|usage_details`, the agent that LangChain names
+under `langfuse.observation.metadata.lc_agent_name`, and on the observations without a parent
+`langfuse.trace.name|input|output` and `langfuse.session.id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.schema import Json, Span
+from carob.traces.attributes import attributes, plain
+from carob.traces.attributes import resource as resource_of
+from carob.traces.normal import Status, identity, instant
+from carob.traces.shape import count, first, folded, parsed, table, tables, text
+
+_TYPES = frozenset(
+    {
+        "SPAN",
+        "GENERATION",
+        "EVENT",
+        "AGENT",
+        "TOOL",
+        "CHAIN",
+        "RETRIEVER",
+        "EVALUATOR",
+        "EMBEDDING",
+        "GUARDRAIL",
+    }
+)
+_WRAPPED = ('{"intValue"', '{"doubleValue"', '{"boolValue"', '{"arrayValue"')
+_TRACE_FIELDS = {
+    "name": "langfuse.trace.name",
+    "input": "langfuse.trace.input",
+    "output": "langfuse.trace.output",
+    "sessionid": "langfuse.session.id",
+    "userid": "langfuse.user.id",
+}
+_USAGE = {
+    "input": ("input", "prompttokens", "inputtokens", "inputusage"),
+    "output": ("output", "completiontokens", "outputtokens", "outputusage"),
+    "total": ("total", "totaltokens", "totalusage"),
+}
+
+
+class Langfuse:
+    """A trace with `observations`, or one observation."""
+
+    name = "langfuse"
+
+    def claims(self, item: Json) -> bool:
+        held = folded(table(item))
+        if _is_observation(held) or _changes(held):
+            return True
+        observations = held.get("observations")
+        return isinstance(observations, list) and all(
+            isinstance(inner, str) or _is_observation(folded(table(inner)), within=True)
+            for inner in observations
+        )
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        held = folded(table(item))
+        if _is_observation(held):
+            yield _span(held, {})
+            return
+        if changes := _changes(held):
+            yield from _ingested(changes)
+            return
+        trace = folded(table(parsed(held.get("trace")))) or held
+        observations = tables(held.get("observations"))
+        for inner in observations:
+            yield _span(folded(inner), trace)
+        if not observations:
+            yield _alone(trace)
+
+
+def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
+    if "id" not in item or "starttime" not in item:
+        return False
+    kind = text(item.get("type")) or ""
+    ours = kind.upper() in _TYPES or "parentobservationid" in item
+    return within or (ours and "traceid" in item and "spanid" not in item)
+
+
+def _changes(held: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
+    """What a request to Langfuse's ingestion creates or updates, each with its kind."""
+    found: list[tuple[str, dict[str, Json]]] = []
+    for event in tables(held.get("batch")):
+        kind, _, change = (text(event.get("type")) or "").rpartition("-")
+        body = folded(table(event.get("body")))
+        if change in {"create", "update"} and "id" in body:
+            found.append((kind, body))
+    return found
+
+
+def _ingested(changes: list[tuple[str, dict[str, Json]]]) -> Iterator[Span]:
+    """Each observation once, as its last update left it."""
+    traces: dict[Json, dict[str, Json]] = {}
+    observations: dict[Json, dict[str, Json]] = {}
+    for kind, body in changes:
+        if kind == "trace":
+            traces.setdefault(text(body["id"]), {}).update(body)
+        elif kind != "score":
+            held = observations.setdefault(text(body["id"]), {"type": kind.upper()})
+            held.update(body)
+    for held in observations.values():
+        yield _span(held, traces.get(text(held.get("traceid")), {}))
+    told = {text(held.get("traceid")) for held in observations.values()}
+    for key, trace in traces.items():
+        if key not in told:
+            yield _alone(trace)
+
+
+def _alone(trace: dict[str, Json]) -> Span:
+    """A trace of which only its own fields were exported."""
+    found = identity(trace.get("id"))
+    return Span(
+        trace_id=found,
+        span_id=found,
+        name=text(trace.get("name")) or "",
+        start=instant(trace.get("timestamp")),
+        attributes=_of_trace(trace),
+    )
+
+
+def _span(item: dict[str, Json], trace: dict[str, Json]) -> Span:
+    metadata = table(parsed(item.get("metadata")))
+    scope = table(parsed(metadata.get("scope")))
+    parent = identity(item.get("parentobservationid"))
+    trace_id = identity(first(item, "traceid") or trace.get("id"))
+    own = _of_observation(item, metadata)
+    return Span(
+        trace_id=trace_id,
+        span_id=identity(item.get("id")),
+        parent_id=parent if parent and parent != trace_id else None,
+        name=text(item.get("name")) or "",
+        start=instant(item.get("starttime")),
+        end=instant(item.get("endtime")),
+        attributes=own if parent else _of_trace(trace) | own,
+        status=_status(item),
+        status_message=text(item.get("statusmessage")) or None,
+        scope=text(scope.get("name")) or "",
+        scope_version=text(scope.get("version")) or "",
+        resource=resource_of(metadata.get("resourceAttributes")),
+    )
+
+
+def _status(item: dict[str, Json]) -> Status:
+    return "error" if item.get("level") == "ERROR" else "unset"
+
+
+def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[str, Json]:
+    original = {
+        key: _opened(value) for key, value in attributes(metadata.get("attributes")).items()
+    }
+    if not original:
+        original = {key: value for key, value in metadata.items() if "." in key}
+    kind = text(item.get("type"))
+    model = first(item, "model", "providedmodelname", "internalmodelid")
+    made = {
+        "langfuse.observation.type": kind.lower() if kind else None,
+        "langfuse.observation.input": item.get("input"),
+        "langfuse.observation.output": item.get("output"),
+        "langfuse.observation.model.name": model,
+        "langfuse.observation.usage_details": _usage(item),
+        "langfuse.observation.metadata.lc_agent_name": metadata.get("lc_agent_name"),
+    }
+    return {key: value for key, value in made.items() if value is not None} | original
+
+
+def _opened(value: Json) -> Json:
+    """A number that Langfuse keeps as the text of its OTLP wrapper."""
+    return plain(parsed(value)) if isinstance(value, str) and value.startswith(_WRAPPED) else value
+
+
+def _usage(item: dict[str, Json]) -> Json:
+    details = parsed(first(item, "usagedetails", "providedusagedetails"))
+    if isinstance(details, dict) and details:
+        return details
+    held = item | folded(table(parsed(item.get("usage"))))
+    # `input` and `output` of the observation itself are its content
+    counts = {name: count(_number(held, keys)) for name, keys in _USAGE.items()}
+    found: dict[str, Json] = {name: number for name, number in counts.items() if number}
+    return found or None
+
+
+def _number(held: dict[str, Json], keys: tuple[str, ...]) -> Json:
+    return next((held[key] for key in keys if isinstance(held.get(key), int | float)), None)
+
+
+def _of_trace(trace: dict[str, Json]) -> dict[str, Json]:
+    return {name: trace[key] for key, name in _TRACE_FIELDS.items() if trace.get(key) is not None}

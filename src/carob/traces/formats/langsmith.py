@@ -1,0 +1,87 @@
+"""LangSmith runs.
+
+A run carries its own fields as attributes: `langsmith.run_type` (`chain`, `llm`, `tool`,
+`retriever`, …), `.inputs`, `.outputs`, `.extra`, `.error`, `.serialized`, `.tags`,
+`.prompt_tokens`, `.completion_tokens`, `.total_tokens`, `.session_id` (the project) and
+`.thread_id` (the conversation), each where the run has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.schema import Json, Span, SpanEvent
+from carob.traces.normal import identity, instant
+from carob.traces.shape import first, parsed, table, tables, text
+
+_FIELDS = (
+    "run_type",
+    "inputs",
+    "outputs",
+    "extra",
+    "error",
+    "serialized",
+    "tags",
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "session_id",
+    "thread_id",
+)
+
+
+class LangSmith:
+    """A run: `run_type` with `inputs` or `outputs`."""
+
+    name = "langsmith"
+
+    def claims(self, item: Json) -> bool:
+        held = table(item)
+        return "run_type" in held and first(held, "id", "run_id") is not None
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        pending: list[tuple[dict[str, Json], Span | None]] = [(table(item), None)]
+        while pending:
+            held, parent = pending.pop()
+            span = _span(held, parent)
+            yield span
+            pending.extend((child, span) for child in reversed(tables(held.get("child_runs"))))
+
+
+def _span(item: dict[str, Json], parent: Span | None) -> Span:
+    own = identity(first(item, "id", "run_id"))
+    error = text(item.get("error")) or None
+    attributes = {
+        f"langsmith.{key}": parsed(item[key]) for key in _FIELDS if item.get(key) is not None
+    }
+    return Span(
+        trace_id=_trace_id(item) or (parent.trace_id if parent else own),
+        span_id=own,
+        parent_id=identity(item.get("parent_run_id")) or (parent.span_id if parent else None),
+        name=text(item.get("name")) or "",
+        start=instant(item.get("start_time")),
+        end=instant(item.get("end_time")),
+        attributes=attributes,
+        events=tuple(map(_event, tables(item.get("events")))),
+        status="error" if error or item.get("status") == "error" else "unset",
+        status_message=error,
+        scope="langsmith",
+    )
+
+
+def _trace_id(item: dict[str, Json]) -> str:
+    """The trace's own field, else the first run of the path that `dotted_order` spells out."""
+    found = identity(item.get("trace_id"))
+    if found:
+        return found
+    start, _, run = (text(item.get("dotted_order")) or "").split(".")[0].partition("Z")
+    return identity(run) if start else ""
+
+
+def _event(item: dict[str, Json]) -> SpanEvent:
+    held = item.get("kwargs")
+    return SpanEvent(
+        name=text(item.get("name")) or "",
+        time=instant(item.get("time")),
+        attributes=held if isinstance(held, dict) else {},
+    )

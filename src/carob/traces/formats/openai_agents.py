@@ -1,0 +1,81 @@
+"""The OpenAI Agents SDK's own traces.
+
+A span carries the fields of its `span_data` as attributes: `openai_agents.type` (`agent`,
+`function`, `generation`, `response`, `handoff`, `guardrail`, `custom`, …), `.name`, `.input`,
+`.output`, `.model`, `.usage`, and whatever else was there, such as `.response_id`, `.handoffs`,
+`.tools`, `.from_agent`, `.to_agent`, `.data`; `.error` is the span's error object. The trace itself
+is a root span of type `trace` with `openai_agents.workflow_name`, `.group_id` (the conversation)
+and `.metadata`; its span id is the trace id, and spans without a parent are its children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.schema import Json, Span
+from carob.traces.normal import instant
+from carob.traces.shape import first, parsed, table, text
+
+_OBJECTS = ("trace", "trace.span")
+
+
+class OpenAIAgents:
+    """An item whose `object` is a trace or a span of one."""
+
+    name = "openai-agents"
+
+    def claims(self, item: Json) -> bool:
+        held = table(item)
+        return held.get("object") in _OBJECTS or isinstance(held.get("span_data"), dict)
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        held = table(item)
+        if isinstance(held.get("span_data"), dict) or held.get("object") == "trace.span":
+            yield _span(held)
+        else:
+            yield _trace(held)
+            for inner in _inner(held):
+                yield _span(inner)
+
+
+def _inner(held: dict[str, Json]) -> list[dict[str, Json]]:
+    spans = held.get("spans")
+    return [table(span) for span in spans] if isinstance(spans, list) else []
+
+
+def _trace(item: dict[str, Json]) -> Span:
+    found = text(first(item, "id", "trace_id")) or ""
+    fields = ("workflow_name", "group_id", "metadata")
+    held: dict[str, Json] = {"openai_agents.type": "trace"}
+    held |= {f"openai_agents.{key}": item[key] for key in fields if item.get(key) is not None}
+    return Span(
+        trace_id=found,
+        span_id=found,
+        name=text(item.get("workflow_name")) or "",
+        start=instant(item.get("started_at")),
+        end=instant(item.get("ended_at")),
+        attributes=held,
+    )
+
+
+def _span(item: dict[str, Json]) -> Span:
+    data = table(parsed(item.get("span_data")))
+    error = parsed(item.get("error"))
+    held: dict[str, Json] = {}
+    held |= {f"openai_agents.{key}": value for key, value in data.items() if value is not None}
+    if error is not None:
+        held["openai_agents.error"] = error
+    trace_id = text(item.get("trace_id")) or ""
+    message = error if isinstance(error, str) else text(table(error).get("message"))
+    return Span(
+        trace_id=trace_id,
+        span_id=text(first(item, "id", "span_id")) or "",
+        parent_id=text(item.get("parent_id")) or trace_id or None,
+        name=text(first(data, "name", "type")) or "",
+        start=instant(item.get("started_at")),
+        end=instant(item.get("ended_at")),
+        attributes=held,
+        status="unset" if error is None else "error",
+        status_message=message,
+        scope="openai-agents",
+    )

@@ -1,0 +1,124 @@
+"""The changelog: what was added, changed and removed, release by release, newest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import shorten
+
+from carob.schema import Case, Change, Dataset, Diff, content_id
+
+_SHOWN = 5
+_TAGS = 8
+_PHRASES = {
+    "user": "what the user says",
+    "response": "the expected answer",
+    "tool_calls": "the expected tool calls",
+    "tool_results": "the expected tool results",
+    "trajectory": "the expected trajectory",
+    "state": "the expected state",
+    "agents": "the expected agents",
+    "contains": "what the answer must contain",
+    "contract": "the contract",
+    "metrics": "the metrics",
+    "profile": "the scoring profile",
+    "created_at": "the date",
+    "updated_at": "the date",
+    "id": "the id",
+    "name": "the name",
+    "description": "the description",
+    "order": "the order of the examples",
+}
+
+
+def entry(version: str, date: str, bullets: Iterable[str]) -> str:
+    """One release in the changelog."""
+    lines = "".join(f"- {_flat(bullet)}\n" for bullet in bullets)
+    return f"## v{version} ({date})\n{lines}"
+
+
+def grown(name: str, entry: str, before: str | None) -> str:
+    """The changelog with one more entry on top."""
+    _, _, older = (before or "").partition("\n\n")
+    return f"# {_flat(name)} Changelog\n\n{entry}" + (f"\n{older}" if older else "")
+
+
+def first(dataset: Dataset) -> list[str]:
+    """What there is to say of a first release."""
+    covering = _covering(dataset.cases)
+    return ["Initial release", f"{_examples(len(dataset.cases))}{covering}"]
+
+
+def later(found: Diff, new: Dataset) -> list[str]:
+    """What changed since the release before."""
+    bullets = [*_whole(found, new), *_fields(found.changes)]
+    return [*(bullets or ["No changes"]), f"Examples: {found.before} → {found.after}"]
+
+
+def _whole(found: Diff, new: Dataset) -> Iterator[str]:
+    added = [change for change in found.changes if change.kind == "added" and not change.field]
+    removed = [change for change in found.changes if change.kind == "removed" and not change.field]
+    if added:
+        ids = {change.case for change in added}
+        covering = _covering([case for case in new.cases if case.id in ids])
+        yield f"Added {_examples(len(added))}{covering} ({_names(added)})"
+    if removed:
+        yield f"Removed {_examples(len(removed))} ({_names(removed)})"
+
+
+def _fields(changes: Sequence[Change]) -> Iterator[str]:
+    groups: dict[str, list[Change]] = {}
+    for change in changes:
+        if change.field:
+            for deed in _deeds(change, change.field):
+                groups.setdefault(deed, []).append(change)
+    for deed, group in groups.items():
+        cases = list({change.case: change for change in group if change.case}.values())
+        where = f" in {_examples(len(cases))} ({_names(cases)})" if cases else ""
+        yield f"{deed}{where}"
+
+
+def _deeds(change: Change, field: str) -> Iterator[str]:
+    if field == "tags" and isinstance(change.old, list) and isinstance(change.new, list):
+        yield from (f'Added the tag "{tag}"' for tag in change.new if tag not in change.old)
+        yield from (f'Removed the tag "{tag}"' for tag in change.old if tag not in change.new)
+        return
+    if field.startswith("metadata.review"):
+        yield "Changed the review"
+        return
+    first, *rest = field.split(".")
+    name = rest[0] if first.startswith("turns[") and rest else first
+    phrase = _PHRASES.get(name, "a turn" if name.startswith("turns[") else name.replace("_", " "))
+    if change.level == "patch" and name in ("user", "response"):
+        yield f"Corrected the wording of {phrase}"
+    else:
+        yield f"{change.kind.capitalize()} {phrase}"
+
+
+def _covering(cases: Sequence[Case]) -> str:
+    counts = Counter(tag for case in cases for tag in case.tags)
+    tags = [tag for tag, _ in counts.most_common(_TAGS)]
+    return f" covering: {', '.join(tags)}" if tags else ""
+
+
+def _examples(number: int) -> str:
+    return f"{number} example{'' if number == 1 else 's'}"
+
+
+def _names(changes: Sequence[Change]) -> str:
+    names = [_name(change) for change in changes[:_SHOWN]]
+    more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
+    return ", ".join(names + more)
+
+
+def _name(change: Change) -> str:
+    """The id; an id that follows from the question says less than the question."""
+    derived = content_id(change.user or "")
+    if change.user and change.case and change.case.startswith(derived):
+        return f'"{shorten(change.user, 60, placeholder=" …")}"'
+    return change.case or ""
+
+
+def _flat(text: str) -> str:
+    """One line, whatever a name or a note holds."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from carob.config import Config, MetricChoice, find_config, load_config
+from carob.errors import FormatError
+
+FULL = """
+[run]
+golden = "golden/eval_set.json"
+traces = ["traces/*.json", "late.json"]
+metrics = ["tool_trajectory_avg_score", "response_match_score"]
+
+[metrics.tool_trajectory_avg_score]
+match_type = "IN_ORDER"
+
+[metrics.tool_usage_accuracy]
+threshold = 0.9
+order = "any"
+
+[policy]
+profile = "prep_default"
+profiles = ["policies/support.toml"]
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "carob.toml"
+    path.write_text(text)
+    return path
+
+
+def test_all_that_it_can_say(tmp_path: Path):
+    (tmp_path / "traces").mkdir()
+    for name in ("b.json", "a.json", "notes.txt"):
+        (tmp_path / "traces" / name).touch()
+    path = written(tmp_path, FULL)
+    assert load_config(path) == Config(
+        source=str(path),
+        dialect="carob",
+        golden=str(tmp_path / "golden/eval_set.json"),
+        traces=tuple(
+            str(tmp_path / name) for name in ("traces/a.json", "traces/b.json", "late.json")
+        ),
+        metrics=(
+            MetricChoice(name="tool_trajectory_avg_score", params={"match_type": "IN_ORDER"}),
+            MetricChoice(name="response_match_score"),
+        ),
+        others=(MetricChoice(name="tool_usage_accuracy", params={"order": "any"}, threshold=0.9),),
+        profile="prep_default",
+        profiles=(str(tmp_path / "policies/support.toml"),),
+    )
+
+
+def test_metrics_with_settings_are_asked_for_if_no_others_are(tmp_path: Path):
+    config = load_config(written(tmp_path, "[metrics.cost]\n[metrics.latency]\nthreshold = 5\n"))
+    assert [one.name for one in config.metrics] == ["cost", "latency"]
+    assert config.others == ()
+
+
+def test_a_choice_has_the_settings_of_the_file_and_needs_none(tmp_path: Path):
+    config = load_config(written(tmp_path, FULL.replace('"traces/*.json", ', "")))
+    assert config.choice("tool_usage_accuracy").threshold == 0.9
+    assert config.choice("cost") == MetricChoice(name="cost")
+
+
+def test_it_is_found_in_its_folder(tmp_path: Path):
+    assert find_config(tmp_path) is None
+    path = written(tmp_path, "")
+    assert find_config(tmp_path) == path
+    assert load_config(path).metrics == ()
+
+
+def test_a_profile_that_is_a_file_is_beside_the_config(tmp_path: Path):
+    config = load_config(written(tmp_path, '[policy]\nprofile = "own.toml"'))
+    assert config.profile == str(tmp_path / "own.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("[runs]", "carob.toml line 1, runs: unknown key 'runs'", "did you mean 'run'?"),
+        ("[run]\ngoldne = 'a'", "line 2, run.goldne: unknown key", "did you mean 'golden'?"),
+        ("[run]\nmetrics = [1]", "run.metrics[0]: expected text, got 1", ""),
+        ("[run]\nmetrics = ['a', 'a']", "run.metrics: metric 'a' is asked for twice", ""),
+        ("[metrics]\ncost = 1", "metrics.cost: expected a table, got 1", ""),
+        ("[metrics.cost]\nthreshold = '1'", "metrics.cost.threshold: expected a number", ""),
+        (
+            "[metrics.cost]\ntreshold = 1",
+            "line 2, metrics.cost.treshold",
+            "did you mean 'threshold'?",
+        ),
+        ("[policy]\nprofle = 'a'", "policy.profle: unknown key", "did you mean 'profile'?"),
+        ("[run]\ngolden = 'https://x.example/a'", "run.golden: expected a path", "no URL"),
+        ("[run]\ngolden = '../a.json'", "'../a.json' is not in the folder", "command line"),
+        ("[run]\ngolden = '/etc/hosts'", "'/etc/hosts' is not in the folder", "command line"),
+        ("[run]\ntraces = 'none/*.json'", "run.traces: no file matches 'none/*.json'", ""),
+        ("[run]\ntraces = '../*.json'", "'../*.json' is not in the folder", ""),
+        ("[policy]\nprofile = '../a.toml'", "'../a.toml' is not in the folder", ""),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, message: str, hint: str):
+    with pytest.raises(FormatError) as caught:
+        load_config(written(tmp_path, text))
+    assert message in str(caught.value)
+    assert hint in (caught.value.hint or "")
+
+
+def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "secret.json").touch()
+    (inner / "a.json").symlink_to(tmp_path / "secret.json")
+    for text in ("golden = 'a.json'", "traces = '*.json'"):
+        with pytest.raises(FormatError, match=r"'a\.json' is not in the folder"):
+            load_config(written(inner, f"[run]\n{text}"))
