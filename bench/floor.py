@@ -16,7 +16,7 @@ import orjson
 
 from bench.sessions import recordings
 from carob.schema import Json, Message, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
-from carob.traces.formats.otlp import AnyValue, Request
+from carob.traces.containers.otlp import AnyValue, Request
 
 
 class _Part(msgspec.Struct, gc=False):

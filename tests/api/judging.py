@@ -12,7 +12,7 @@ from carob import judges, plugins
 from carob.judges.model import Request
 from carob.metrics import Answer, Ask, Judge, Outcome, Question
 from carob.schema import Case, JudgeChoice, Score, Trace, Unscored
-from tests.judges.asking.scripted import Scripted
+from tests.judges.client.scripted import Scripted
 
 
 class _Verdict(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from carob.errors import RefusedError, UsageError
 from carob.schema import JudgeUse, MetricUse, Problem
 from tests.analysis.judged import judged, metric
 from tests.api.judging import install
-from tests.judges.asking.scripted import Scripted
+from tests.judges.client.scripted import Scripted
 
 ROWS = (
     ("a", "Thank you, it is on its way."),

@@ -70,7 +70,7 @@ except SystemExit:
     pass
 heavy = {"asyncio", "concurrent.futures", "importlib.metadata", "importlib.resources", "logging"}
 heavy |= {"multiprocessing", "numpy", "semver", "sqlite3", "subprocess", "carob.datasets.validate"}
-heavy |= {"carob.report.html", "carob.sensitive", "carob.traces.capture", "carob.versions"}
+heavy |= {"carob.report.html", "carob.text.sensitive", "carob.traces.capture", "carob.versions"}
 print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run(

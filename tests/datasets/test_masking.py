@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carob import sensitive
 from carob.datasets import masking
 from carob.datasets.masking import Masks, masked
 from carob.errors import UsageError
 from carob.schema import Case, ToolCall, Turn
-from carob.sensitive import Kind, find
+from carob.text import sensitive
+from carob.text.sensitive import Kind, find
 
 for package in ("stdnum", "phonenumbers", "detect_secrets"):
     pytest.importorskip(package)

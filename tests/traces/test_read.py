@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from carob.errors import CarobError, FormatError, InputError, UsageError
 from carob.schema import Problem, Trace
-from carob.traces import collect, read
+from carob.traces import read
 from carob.traces.read import open_traces, read_traces
+from carob.traces.reading import collect
 
 START = 1_780_000_000 * 10**9
 Spans = list[dict[str, Any]]

@@ -9,7 +9,7 @@ import msgspec
 
 from carob.errors import UsageError
 from carob.schema import Case, Trace, Turn
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 Reply: TypeAlias = str | Mapping[str, Any]
 """What the agent did in one turn: its response, or a dict with fields of a `Turn`."""

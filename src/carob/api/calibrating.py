@@ -21,8 +21,8 @@ from carob.errors import UsageError
 from carob.schema import Calibration, JudgeChoice, Label, MetricUse, Run
 from carob.schema.listeners import Progress, Report, nobody
 from carob.schema.scale import check_threshold
-from carob.spelling import meant
 from carob.store.calibrations import sealed
+from carob.text.spelling import meant
 
 
 def calibrate(

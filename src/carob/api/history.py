@@ -13,7 +13,7 @@ from pathlib import Path
 from carob.analysis.summary import summarise, verdict
 from carob.api.keeping import check_labels, store_place
 from carob.errors import InputError, UsageError
-from carob.files import replacing
+from carob.files.atomic import replacing
 from carob.schema import Run
 from carob.schema.history import History, KeptRun, Pruned, Transfer, Verification
 from carob.store import Database, is_there, open_store

@@ -10,7 +10,7 @@ from carob import plugins
 from carob.errors import UsageError
 from carob.metrics import Metric, parameters
 from carob.schema import Json, MetricInfo
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 
 def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:

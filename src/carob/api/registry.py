@@ -16,7 +16,7 @@ from carob.api.loading import PathName, load
 from carob.api.references import REGISTRY, intact, load_release, own_file, referenced
 from carob.datasets.recast import recast
 from carob.errors import UsageError
-from carob.files import replace
+from carob.files.atomic import replace
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from carob.versions import diff as comparing
 from carob.versions import review as reviewing

@@ -19,7 +19,7 @@ from carob.datasets import write as writing
 from carob.datasets.aside import aside_path
 from carob.datasets.read import named
 from carob.errors import RefusedError, UsageError
-from carob.files import replace
+from carob.files.atomic import replace
 from carob.schema import Bump, Dataset, Diff, Previous, Release
 from carob.schema.digest import dataset_digest
 from carob.versions import changelog, git

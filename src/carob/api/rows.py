@@ -12,7 +12,7 @@ from carob.schema import Case
 def rows(cases: Iterable[Case]) -> Iterator[Pair]:
     """The cases that were recorded, with their recordings: these need no pairing."""
     # Most runs read traces, and start sooner without the reader of tables.
-    simulation = import_module("carob.traces.formats.simulation")
+    simulation = import_module("carob.traces.containers.simulation")
     for case in cases:
         if case.recording:
             yield Pair(case, simulation.with_spans(case.recording), "the same row")

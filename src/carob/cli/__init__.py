@@ -14,7 +14,7 @@ import click
 
 from carob import __version__
 from carob.errors import CarobError, StoppedError, UsageError
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 _COMMANDS = {
     "demo": ("demo", "Tell the whole story on bundled data, offline."),

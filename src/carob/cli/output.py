@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import click
 
-from carob.files import replace
+from carob.files.atomic import replace
 from carob.report.text import printable
 from carob.schema import Problem
 from carob.schema.listeners import Progress

@@ -6,7 +6,7 @@ from typing import cast
 
 from carob.config.table import Table
 from carob.schema import DatasetUse, Noun, Severity
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 _LEVELS = ("error", "warning", "note")
 _USES = ("development", "pre-release", "regression", "production")

@@ -14,7 +14,7 @@ from carob.config.dialects.definitions import Definitions
 from carob.config.document import Document
 from carob.config.table import Table
 from carob.errors import UnknownFormatError
-from carob.spelling import fold, nearest
+from carob.text.spelling import fold, nearest
 
 _DIALECTS: tuple[Dialect, ...] = (Carob(), Adk(), AgentEvals(), Definitions())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from carob.config.document import Document
 from carob.errors import FormatError
 from carob.schema import Json
-from carob.spelling import fold, meant, nearest
+from carob.text.spelling import fold, meant, nearest
 
 
 class Table:

@@ -13,7 +13,7 @@ from carob.datasets import locate
 from carob.datasets.source import Row, Source, open_source
 from carob.errors import FormatError
 from carob.schema import Json, Label, Opinion
-from carob.spelling import nearest
+from carob.text.spelling import nearest
 
 _KEYS = ("case", "label", "trace", "metric", "by", "note")
 _MOST = 100_000

@@ -14,7 +14,7 @@ import msgspec
 
 from carob.errors import UsageError
 from carob.schema import Case, Json
-from carob.sensitive import KINDS, Kind, Piece, find, missing
+from carob.text.sensitive import KINDS, Kind, Piece, find, missing
 
 _WORD = re.compile(rf"<({'|'.join(KINDS)})-(\d{{1,9}})>")
 

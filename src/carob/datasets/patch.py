@@ -18,7 +18,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from carob.schema import Json
-from carob.spelling import fold
+from carob.text.spelling import fold
 
 Object: TypeAlias = dict[str, Json]
 Patch: TypeAlias = dict[str, Json]

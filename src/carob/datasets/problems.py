@@ -26,7 +26,7 @@ from carob.datasets.shape import (
     type_info,
 )
 from carob.schema import Json, Problem, Severity
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 _NAMES: dict[type, str] = {
     inspect.AnyType: "anything",

@@ -14,9 +14,9 @@ from carob.datasets.aside import Aside, read_aside
 from carob.datasets.formats import Format, list_key
 from carob.datasets.source import Container, Row, Source, open_source
 from carob.errors import CarobError, FormatError, UnknownFormatError, UsageError
-from carob.memory import collector_paused
+from carob.files.collector import collector_paused
 from carob.schema import Case, Dataset, Json
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 
 class Opened(NamedTuple):
@@ -85,7 +85,7 @@ def _instead(source: Source, formats: Sequence[Format]) -> str:
 
 
 def _is_recording(sample: Json) -> bool:
-    detect = import_module("carob.traces.formats.detect")  # late: only errors need it
+    detect = import_module("carob.traces.containers.detect")  # late: only errors need it
     try:
         return next(detect.read_items([sample], source=""), None) is not None
     except CarobError:

@@ -19,8 +19,8 @@ from typing import IO, Literal, NamedTuple, TypeAlias, cast
 import msgspec
 
 from carob.errors import FormatError, InputError, UnknownFormatError
-from carob.files import check_regular
-from carob.memory import collector_paused
+from carob.files.atomic import check_regular
+from carob.files.collector import collector_paused
 from carob.schema import Json
 
 Container: TypeAlias = Literal["document", "rows", "table"]

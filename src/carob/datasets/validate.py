@@ -27,9 +27,9 @@ from carob.datasets.read import Opened, open_golden
 from carob.datasets.shape import item_shape, member, names
 from carob.datasets.source import Row
 from carob.errors import CarobError, FormatError, UsageError
-from carob.memory import collector_paused
+from carob.files.collector import collector_paused
 from carob.schema import Case, Json, Problem, Validation
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 LIMIT = 1000
 """How many problems are named; the others are counted."""

@@ -18,7 +18,7 @@ from msgspec import inspect
 
 from carob.errors import UsageError
 from carob.schema import Case, Lineage
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 Value: TypeAlias = object
 Reader: TypeAlias = Callable[[Case], Value]

@@ -17,7 +17,7 @@ from carob.datasets.patch import Object
 from carob.datasets.read import unique_ids
 from carob.datasets.source import Container
 from carob.errors import OutputError, UsageError
-from carob.files import is_stream, replace
+from carob.files.atomic import is_stream, replace
 from carob.schema import Case, Dataset, Json, Loss
 
 N = TypeVar("N", Case, Dataset)

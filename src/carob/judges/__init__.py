@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from carob.judges.asking.asker import LiveAsker
-    from carob.judges.asking.budget import Budget
-    from carob.judges.asking.cache import Cache, Kept, Lasting, Memory
-    from carob.judges.asking.caller import Caller
-    from carob.judges.asking.estimate import Estimator
-    from carob.judges.asking.price import cost
-    from carob.judges.models import open_model
+    from carob.judges.client.asker import LiveAsker
+    from carob.judges.client.budget import Budget
+    from carob.judges.client.cache import Cache, Kept, Lasting, Memory
+    from carob.judges.client.caller import Caller
+    from carob.judges.client.estimate import Estimator
+    from carob.judges.client.price import cost
+    from carob.judges.providers import open_model
     from carob.judges.rubrics.definitions import definition_class
     from carob.judges.rubrics.load import rubric_class
 
@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "asking.asker": {"LiveAsker"},
-    "asking.budget": {"Budget"},
-    "asking.cache": {"Cache", "Kept", "Lasting", "Memory"},
-    "asking.caller": {"Caller"},
-    "asking.estimate": {"Estimator"},
-    "asking.price": {"cost"},
-    "models": {"open_model"},
+    "client.asker": {"LiveAsker"},
+    "client.budget": {"Budget"},
+    "client.cache": {"Cache", "Kept", "Lasting", "Memory"},
+    "client.caller": {"Caller"},
+    "client.estimate": {"Estimator"},
+    "client.price": {"cost"},
+    "providers": {"open_model"},
     "rubrics.definitions": {"definition_class"},
     "rubrics.load": {"rubric_class"},
 }

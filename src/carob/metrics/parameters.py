@@ -13,7 +13,7 @@ import msgspec
 from carob.errors import UsageError
 from carob.metrics.metric import Metric
 from carob.schema import Json
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 _EXTRAS = {
     "detect_secrets": "safety",

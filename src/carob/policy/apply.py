@@ -11,7 +11,7 @@ from carob.errors import CarobError, FormatError
 from carob.policy.profile import ClosedScale, Profile, canonical, named_profile
 from carob.policy.verdict import Scored, exact, judge, on_scale
 from carob.schema import CaseResult, CaseScore, Judgement, Status
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 EXPLAIN_SCALES: Mapping[str, ClosedScale] = {
     "TaskAdherence": (1, 5),

@@ -11,7 +11,7 @@ from carob.config.document import Document, parse, read
 from carob.config.table import Table
 from carob.errors import FormatError, UsageError
 from carob.schema import Noun
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 ClosedScale: TypeAlias = tuple[float, float]
 

@@ -11,7 +11,7 @@ import pytest
 
 from carob.errors import UsageError
 from carob.schema import Dataset
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import pytest
 
 from carob import api
 from carob.errors import CarobError
-from carob.files import replace
+from carob.files.atomic import replace
 from carob.report import render
 from carob.report.run import headline
 from carob.report.text import printable

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carob.schema import Captured, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
-from carob.traces.conventions import recording_hint
-from carob.traces.table import tabled
+from carob.traces.conventions.hints import recording_hint
+from carob.traces.simulation_row import tabled
 
 Status = Literal["ok", "error"]
 _SHOWN = 10

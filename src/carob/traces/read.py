@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from carob.errors import CarobError, FormatError, UsageError
-from carob.memory import collector_paused
+from carob.files.collector import collector_paused
 from carob.schema import Problem, Trace
 from carob.schema.listeners import Progress, Report, nobody
-from carob.traces.collect import KEPT, Collected, Collector
-from carob.traces.recordings import Recordings, Shard, in_order
-from carob.traces.spill import Spill
-from carob.traces.stream import Chunk, divided, whole
+from carob.traces.reading.collect import KEPT, Collected, Collector
+from carob.traces.reading.recordings import Recordings, Shard, in_order
+from carob.traces.reading.spill import Spill
+from carob.traces.reading.stream import Chunk, divided, whole
 
 WORTH_DIVIDING = 64 << 20
 """Bytes from which on several processes are quicker than one."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from carob.schema import Trace
-from carob.traces.conventions import recording_hint
+from carob.traces.conventions.hints import recording_hint
 
 N = TypeVar("N", bound=str)
 

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from carob.datasets.lint import privacy
 from carob.schema import Finding, Json
-from carob.sensitive import Kind, find
+from carob.text.sensitive import Kind, find
 
 for package in ("stdnum", "phonenumbers", "detect_secrets"):
     pytest.importorskip(package)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from carob.judges.asking.shape import schema_of
+from carob.judges.client.shape import schema_of
 from carob.judges.rubrics.answers import Graded, Labelled, Verdict
 from carob.judges.rubrics.judge import RubricJudge
 from carob.metrics import Answer, Ask, Metric, Outcome, Question

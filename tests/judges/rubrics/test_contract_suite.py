@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from carob import plugins
-from carob.judges.asking.shape import schema_of
-from carob.judges.asking.values import allowed
+from carob.judges.client.shape import schema_of
+from carob.judges.client.values import allowed
 from carob.judges.rubrics.builtin import managed
 from carob.judges.rubrics.definitions import definition_class
 from carob.judges.rubrics.judge import RubricJudge

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.conventions import to_traces
+from carob.traces.mapping.traces import to_traces
 
 
 def span(name: str, key: str, parent: str | None, attributes: dict[str, Json]) -> Span:

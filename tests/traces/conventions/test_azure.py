@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from carob.schema import Json, Span, SpanEvent, Turn
-from carob.traces.conventions import to_traces
+from carob.traces.mapping.traces import to_traces
 
 CALL: Json = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": {"id": 7}}}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from carob.schema import Json, Span, SpanEvent, Turn
-from carob.traces.conventions import to_traces
+from carob.traces.mapping.traces import to_traces
 
 
 def span(name: str, start: int, *events: SpanEvent, **attributes: Json) -> Span:

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from carob.schema import Json, Span, Trace, Usage
-from carob.traces.conventions import to_traces
 from carob.traces.conventions.detect import explain
+from carob.traces.mapping.traces import to_traces
 
 
 def trace(root: dict[str, Json], *children: dict[str, Json], names: str = "") -> Trace:

@@ -13,10 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from carob.schema import Json, Span, SpanEvent, Trace
-from carob.traces.assemble import assemble
-from carob.traces.conventions import messages, to_traces, tools
-from carob.traces.formats import read_items
-from carob.traces.source import values
+from carob.traces.containers import read_items
+from carob.traces.mapping import tools
+from carob.traces.mapping.traces import to_traces
+from carob.traces.messages import shapes
+from carob.traces.reading.assemble import assemble
+from carob.traces.reading.source import values
 
 CAPTURES = Path(__file__).parent / "captures"
 BAIT = (
@@ -124,7 +126,7 @@ def spoiled_event(event: SpanEvent, data: st.DataObject) -> SpanEvent:
 @settings(max_examples=300, deadline=None)
 @given(junk)
 def test_any_value_is_read_as_messages_arguments_or_a_result(value: Json):
-    for said in (*messages.read(value, "user"), *messages.last(value, "assistant", "assistant")):
+    for said in (*shapes.read(value, "user"), *shapes.last(value, "assistant", "assistant")):
         assert said.text is None or isinstance(said.text, str)
     tools.arguments(value)
     assert isinstance(tools.answer(value), tools.Answer)

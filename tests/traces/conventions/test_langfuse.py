@@ -5,7 +5,7 @@ import json
 import pytest
 
 from carob.schema import Json, Span, Trace
-from carob.traces.conventions import to_traces
+from carob.traces.mapping.traces import to_traces
 
 
 def span(key: str, parent: str | None, start: int, kind: str, **more: Json) -> Span:

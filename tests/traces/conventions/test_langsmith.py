@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.conventions import to_traces
+from carob.traces.mapping.traces import to_traces
 
 
 def test_what_failed_before_it_gave_anything_has_no_response_and_no_result():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from carob.schema import Json, Span, SpanEvent, Trace, Usage
-from carob.traces.conventions import to_traces
+from carob.traces.mapping.traces import to_traces
 
 
 def span(key: str, parent: str | None, start: int, attributes: dict[str, Json]) -> Span:

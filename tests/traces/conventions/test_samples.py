@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from carob.schema import Json, Trace, Turn, Usage
-from carob.traces.assemble import assemble
-from carob.traces.conventions import to_traces
-from carob.traces.formats import read_items
-from carob.traces.source import values
+from carob.traces.containers import read_items
+from carob.traces.mapping.traces import to_traces
+from carob.traces.reading.assemble import assemble
+from carob.traces.reading.source import values
 
 HERE = Path(__file__).parent
 CAPTURES = sorted((HERE / "captures").iterdir())

@@ -12,7 +12,7 @@ from carob.config.config import Config
 from carob.config.document import Syntax
 from carob.config.table import Table
 from carob.schema import Json
-from carob.spelling import fold
+from carob.text.spelling import fold
 
 
 class Adk:

@@ -15,7 +15,7 @@ from carob.config.document import Syntax
 from carob.config.paths import local
 from carob.config.table import Table
 from carob.schema import Json
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 _RETIRED = ("metrics", "custom_evaluators", "judge_model", "threshold", "trajectory_match_type")
 _OWN = {"code": ("path",), "remote": ("source", "ref")}

@@ -13,7 +13,7 @@ from carob.config.lint import LintChoice, read_lint
 from carob.config.paths import inside, matching
 from carob.config.table import Table
 from carob.schema import GateRules
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 
 class Carob:

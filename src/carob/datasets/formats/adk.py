@@ -12,7 +12,6 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
-from carob.datasets import clock
 from carob.datasets.formats import listed
 from carob.datasets.formats.adk_rules import check_case
 from carob.datasets.formats.adk_shape import (
@@ -32,6 +31,7 @@ from carob.datasets.lens import KEY, Lens
 from carob.datasets.patch import Object
 from carob.datasets.shape import Open, fit
 from carob.datasets.source import Container
+from carob.files import timestamps
 from carob.schema import (
     Case,
     Dataset,
@@ -45,7 +45,7 @@ from carob.schema import (
     ToolResult,
     Turn,
 )
-from carob.spelling import fold
+from carob.text.spelling import fold
 
 
 class _Header(Open):
@@ -109,7 +109,7 @@ def _read_header(doc: Json) -> Dataset:
         name=head.eval_set_id,
         title=head.name,
         description=head.description,
-        created_at=clock.from_seconds(head.creation_timestamp),
+        created_at=timestamps.from_seconds(head.creation_timestamp),
     )
 
 
@@ -119,7 +119,7 @@ def _write_header(dataset: Dataset) -> Json:
         name=dataset.title,
         description=dataset.description,
         eval_cases=[],
-        creation_timestamp=clock.to_seconds(dataset.created_at),
+        creation_timestamp=timestamps.to_seconds(dataset.created_at),
     )
 
 
@@ -145,7 +145,7 @@ def read_case(doc: Json) -> Case:
         ),
         rubrics=_read_rubrics(shape.rubrics),
         state=shape.final_session_state,
-        created_at=clock.from_seconds(shape.creation_timestamp),
+        created_at=timestamps.from_seconds(shape.creation_timestamp),
     )
 
 
@@ -250,7 +250,7 @@ def write_case(case: Case) -> Json:
             session_id=session.id,
             state=session.state or None,
         ),
-        creation_timestamp=clock.to_seconds(case.created_at),
+        creation_timestamp=timestamps.to_seconds(case.created_at),
         rubrics=_write_rubrics(case.rubrics),
         final_session_state=case.state,
     )

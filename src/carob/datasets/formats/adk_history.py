@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import msgspec
 
-from carob.datasets import clock
 from carob.datasets.formats import listed
 from carob.datasets.formats.adk import read_turn
 from carob.datasets.formats.adk_shape import Invocation
@@ -21,8 +20,9 @@ from carob.datasets.lens import Lens
 from carob.datasets.patch import Object
 from carob.datasets.shape import Open, fit, kind
 from carob.datasets.source import Container
+from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem, Session, Trace, Turn, content_id
-from carob.traces.adk_events import session_of, turn_of
+from carob.traces.messages.adk_events import session_of, turn_of
 
 _STATUSES = {1: "passed", 2: "failed", 3: "not evaluated", 4: "informational"}
 
@@ -104,7 +104,7 @@ def _read_header(doc: Json, stem: str) -> Dataset:
         name=head.eval_set_id or stem,
         title=head.eval_set_result_name,
         metadata=metadata if head.eval_set_result_id else {},
-        created_at=clock.from_seconds(head.creation_timestamp),
+        created_at=timestamps.from_seconds(head.creation_timestamp),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from carob.datasets.shape import member
 from carob.schema import Json, Problem
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 _PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")
 _KINDS_OF_CASE = ("conversation", "conversation_scenario")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from carob.datasets import clock
 from carob.datasets.formats import listed
 from carob.datasets.formats.reference import stated
 from carob.datasets.lens import KEY, Lens
 from carob.datasets.shape import Open, fit, member
 from carob.datasets.source import Container
+from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem
 
 
@@ -106,7 +106,7 @@ class Examples:
                 severity="warning",
             )
         key, created = member(frame, "createdAt")
-        if isinstance(created, str) and clock.to_seconds(created) is None:
+        if isinstance(created, str) and timestamps.to_seconds(created) is None:
             yield Problem(
                 where=f"$.{key}",
                 message=f"found {created!r}, expected ISO 8601",

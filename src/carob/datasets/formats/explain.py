@@ -23,7 +23,7 @@ from carob.datasets.patch import Object
 from carob.datasets.shape import Open, fit
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
-from carob.spelling import fold
+from carob.text.spelling import fold
 
 
 class ExpectedCall(Open):

@@ -11,7 +11,7 @@ import msgspec
 from carob.datasets.patch import Object, same
 from carob.datasets.shape import kind
 from carob.schema import Json, Problem
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "phase": ("preparation", "assessment"),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from carob.datasets import clock
 from carob.datasets.formats import listed
 from carob.datasets.formats.reference import (
     ReferenceData,
@@ -20,6 +19,7 @@ from carob.datasets.lens import KEY, Lens
 from carob.datasets.patch import Object
 from carob.datasets.shape import Open, fit, kind, member
 from carob.datasets.source import Container
+from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem, Turn
 
 
@@ -98,7 +98,7 @@ class Questions:
         yield from _check_inputs(item)
         yield from _check_tools(item)
         key, updated = member(item, "updated_datetime")
-        if isinstance(updated, str) and clock.to_seconds(updated) is None:
+        if isinstance(updated, str) and timestamps.to_seconds(updated) is None:
             message = f"found {updated!r}, expected a date such as 2026-01-31"
             yield Problem(where=f"$.{key}", message=message, severity="warning")
 

@@ -53,7 +53,7 @@ from carob.schema import (
     Turn,
     content_id,
 )
-from carob.spelling import fold
+from carob.text.spelling import fold
 
 _COLUMNS = (
     "eval_id",

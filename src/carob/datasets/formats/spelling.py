@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from carob.datasets.patch import Object
-from carob.spelling import fold
+from carob.text.spelling import fold
 
 
 def respelt(item: Object, names: tuple[str, ...]) -> Object:

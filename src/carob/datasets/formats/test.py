@@ -26,7 +26,7 @@ from carob.schema import (
     Turn,
     content_id,
 )
-from carob.spelling import fold
+from carob.text.spelling import fold
 
 
 class ExpectedToolUse(Open):

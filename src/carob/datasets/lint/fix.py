@@ -13,8 +13,8 @@ from carob.datasets.lint.privacy import every_text, is_allowed, rule_of
 from carob.datasets.masking import Masks
 from carob.datasets.read import Opened
 from carob.errors import InputError, UsageError
-from carob.files import replace
-from carob.sensitive import Piece
+from carob.files.atomic import replace
+from carob.text.sensitive import Piece
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"

@@ -11,7 +11,7 @@ from functools import cache
 
 from carob.datasets.lint.check import WHOLE, Found, Item, Path, Place, texts
 from carob.schema import Dataset, Json
-from carob.sensitive import Kind, Piece, find, installed, missing
+from carob.text.sensitive import Kind, Piece, find, installed, missing
 
 _RULES: dict[Kind, str] = {
     "email": "K101",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from carob.errors import UsageError
 from carob.schema import LintRule
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 RULES = (
     LintRule(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from carob.datasets.lint.check import Found, Item, Place, path_of
 from carob.schema import Case, Dataset, Json, expected_tools
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 
 class UndeclaredTools:

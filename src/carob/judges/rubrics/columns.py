@@ -13,7 +13,7 @@ from carob.judges.rubrics.view import View
 from carob.metrics import Need
 from carob.metrics.tools import answered
 from carob.schema import Json, ToolCall, Turn
-from carob.spelling import meant, nearest
+from carob.text.spelling import meant, nearest
 
 Read = Callable[[View], Json]
 Object = dict[str, Json]

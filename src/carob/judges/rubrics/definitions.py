@@ -24,7 +24,7 @@ from carob.judges.rubrics.rubric import Rubric
 from carob.judges.rubrics.templates import Place, pointer, pointing, used
 from carob.judges.rubrics.view import View
 from carob.schema import Json
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 _DEFAULTS = {"prompt": "user_inputs", "response": "final_response"}
 """What fills a placeholder that nobody maps."""

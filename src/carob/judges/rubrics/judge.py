@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from carob.judges.asking.shape import schema_of
+from carob.judges.client.shape import schema_of
 from carob.judges.rubrics.fence import Fenced, fenced
 from carob.judges.rubrics.inputs import INPUTS, Input
 from carob.judges.rubrics.rated import Rated, Rating, together

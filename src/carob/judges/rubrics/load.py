@@ -15,7 +15,7 @@ from carob.judges.rubrics.judge import MOST, RubricJudge
 from carob.judges.rubrics.kinds import judge_class
 from carob.judges.rubrics.rubric import Combine, Kind, Rubric, Span
 from carob.schema import Rubric as Property
-from carob.spelling import meant
+from carob.text.spelling import meant
 
 W = TypeVar("W", Kind, Combine, Span)
 _KINDS: tuple[Kind, ...] = ("yes/no", "properties", "sentences")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 from carob.errors import FormatError
-from carob.spelling import nearest
+from carob.text.spelling import nearest
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*)\}")
 _TRICK = re.compile(r"\{([A-Za-z_]\w*)[.!:\[][^{}]*\}")

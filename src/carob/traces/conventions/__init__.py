@@ -1,7 +1,1 @@
-"""Semantic conventions: spans → `Trace`."""
-
-from carob.traces.conventions.hints import recording_hint
-from carob.traces.conventions.sessions import sessions
-from carob.traces.conventions.traces import to_traces
-
-__all__ = ["recording_hint", "sessions", "to_traces"]
+"""Semantic conventions, one file per framework: which spans it owns and where the fields are."""

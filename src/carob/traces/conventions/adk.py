@@ -8,13 +8,13 @@ from typing import ClassVar
 import msgspec
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions import messages
 from carob.traces.conventions.convention import STORED, Source, SpanRole
-from carob.traces.conventions.decoding import loads
 from carob.traces.conventions.genai import GenAi
-from carob.traces.conventions.said import Said
+from carob.traces.mapping.decoding import loads
+from carob.traces.messages import shapes
+from carob.traces.messages.said import Said
+from carob.traces.messages.usage import gemini_usage_of
 from carob.traces.shape import folded, table
-from carob.traces.usage import gemini_usage_of
 
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
@@ -36,7 +36,7 @@ def _asked(span: Span) -> list[Said] | None:
     request = loads(span.attributes.get(_REQUEST))
     if not isinstance(request, dict) or "contents" not in request:
         return None
-    said = messages.read(request["contents"], "user")
+    said = shapes.read(request["contents"], "user")
     return [one for one in said if not (one.text and one.text.startswith(_ASIDES))]
 
 
@@ -44,7 +44,7 @@ def _answered(span: Span) -> list[Said] | None:
     response = loads(span.attributes.get(_RESPONSE))
     if not isinstance(response, dict) or not isinstance(response.get("content"), dict):
         return None
-    return messages.read(response["content"], "assistant")
+    return shapes.read(response["content"], "assistant")
 
 
 class Adk(GenAi):

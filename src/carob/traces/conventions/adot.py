@@ -6,10 +6,10 @@ Where only the log records are left, what they hold is all that tells the part a
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.conventions import events
 from carob.traces.conventions.convention import SpanRole, Tool
-from carob.traces.conventions.decoding import loads, text
-from carob.traces.conventions.tools import answer
+from carob.traces.mapping.decoding import loads, text
+from carob.traces.mapping.tools import answer
+from carob.traces.messages import events
 
 
 def role(span: Span) -> SpanRole | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions import messages
-from carob.traces.conventions.blocks import arguments
 from carob.traces.conventions.convention import Source, SpanRole, first_text, verbatim
-from carob.traces.conventions.decoding import loads
 from carob.traces.conventions.genai import GenAi
-from carob.traces.conventions.said import Call, Said
+from carob.traces.mapping.decoding import loads
+from carob.traces.messages import shapes
+from carob.traces.messages.blocks import arguments
+from carob.traces.messages.said import Call, Said
 
 OUTPUTS = ("gen_ai.output", "genai.output")
 
@@ -20,7 +20,7 @@ def _answered(span: Span) -> list[Said] | None:
     if value is None:
         return None
     decoded = loads(value)
-    if isinstance(decoded, dict) and (said := messages.read(decoded, "assistant")):
+    if isinstance(decoded, dict) and (said := shapes.read(decoded, "assistant")):
         return said
     calls = _calls(decoded)
     return [Said("assistant", calls=calls) if calls else Said("assistant", value)]

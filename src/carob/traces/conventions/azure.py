@@ -14,12 +14,12 @@ from typing import ClassVar
 import msgspec
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.conventions import events
-from carob.traces.conventions.blocks import message
 from carob.traces.conventions.convention import Source, SpanRole
-from carob.traces.conventions.decoding import text
 from carob.traces.conventions.genai import GenAi
-from carob.traces.conventions.said import Role, Said
+from carob.traces.mapping.decoding import text
+from carob.traces.messages import events
+from carob.traces.messages.blocks import message
+from carob.traces.messages.said import Role, Said
 
 SYSTEM = "az.ai.agents"
 PROVIDER = "microsoft.foundry"

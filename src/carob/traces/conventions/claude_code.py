@@ -7,7 +7,7 @@ from typing import ClassVar
 from carob.schema import Json, Span
 from carob.traces.conventions.convention import SpanRole, Tokens, Tool, verbatim
 from carob.traces.conventions.genai import GenAi
-from carob.traces.conventions.tools import answer
+from carob.traces.mapping.tools import answer
 
 MARK = "span.type"
 _ROLES: dict[Json, SpanRole] = {"interaction": "workflow", "llm_request": "model", "tool": "tool"}

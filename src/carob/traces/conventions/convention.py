@@ -12,10 +12,10 @@ from typing import ClassVar, Literal, NamedTuple
 import msgspec
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions import flat, messages
-from carob.traces.conventions.decoding import dumps, integer, loads
-from carob.traces.conventions.said import Role, Said, last_answer, last_user
-from carob.traces.conventions.tools import Answer, answer, arguments
+from carob.traces.mapping.decoding import dumps, integer, loads
+from carob.traces.mapping.tools import Answer, answer, arguments
+from carob.traces.messages import numbered, shapes
+from carob.traces.messages.said import Role, Said, last_answer, last_user
 
 SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
 """`workflow` wraps the agents of a turn, `chain` is any step with input and output, and what is
@@ -46,25 +46,25 @@ def attribute(key: str, role: Role) -> Source:
 
     def read(span: Span) -> list[Said] | None:
         value = span.attributes.get(key)
-        return None if value is None else messages.read(value, role)
+        return None if value is None else shapes.read(value, role)
 
     def last(span: Span, wanted: Role) -> list[Said] | None:
         value = span.attributes.get(key)
-        return None if value is None else messages.last(value, role, wanted)
+        return None if value is None else shapes.last(value, role, wanted)
 
     return Source(key, read, last, (key,))
 
 
-def numbered(prefix: str, layout: flat.Layout) -> Source:
+def numbered_messages(prefix: str, layout: numbered.Layout) -> Source:
     """Messages spread over numbered attributes."""
 
     def read(span: Span) -> list[Said] | None:
-        return flat.read(span.attributes, prefix, layout)
+        return numbered.read(span.attributes, prefix, layout)
 
     def last(span: Span, wanted: Role) -> list[Said] | None:
-        return flat.last(span.attributes, prefix, layout, wanted)
+        return numbered.last(span.attributes, prefix, layout, wanted)
 
-    return Source(prefix, read, last, flat.marks(prefix, layout))
+    return Source(prefix, read, last, numbered.marks(prefix, layout))
 
 
 def verbatim(key: str, role: Role) -> Source:

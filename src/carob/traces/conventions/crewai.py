@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions import messages
 from carob.traces.conventions.convention import Source, first_integer, verbatim
-from carob.traces.conventions.decoding import literal, loads
-from carob.traces.conventions.said import Said
+from carob.traces.mapping.decoding import literal, loads
+from carob.traces.messages import shapes
+from carob.traces.messages.said import Said
 
 _LIMIT = 100_000
 _CALLED = re.compile(r"tool_name='([^']+)'")
@@ -48,7 +48,7 @@ def _run(span: Span) -> list[Said] | None:
     """The messages that an agent of a crew keeps beside its answer."""
     output = loads(span.attributes.get("output.value"))
     listed = output.get("messages") if isinstance(output, dict) and "raw" in output else None
-    return messages.read(listed, "assistant") if isinstance(listed, list) else None
+    return shapes.read(listed, "assistant") if isinstance(listed, list) else None
 
 
 RUN = Source("output.value", _run, None, ("output.value",))

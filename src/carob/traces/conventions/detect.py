@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.conventions import azure, claude_code, laminar, logfire_agents, nested, spring_ai
+from carob.traces.conventions import azure, claude_code, laminar, logfire_agents, spring_ai
 from carob.traces.conventions.adk import MARKS as ADK_MARKS
 from carob.traces.conventions.adk import Adk
 from carob.traces.conventions.agent_framework import AgentFramework
@@ -22,6 +22,7 @@ from carob.traces.conventions.openllmetry import OpenLlmetry
 from carob.traces.conventions.pydantic_ai import PydanticAi
 from carob.traces.conventions.strands import Strands
 from carob.traces.conventions.vercel import Vercel, VercelGenAi
+from carob.traces.mapping import nested
 
 _GENAI = GenAi()
 _OPENINFERENCE = OpenInference()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.conventions import events, flat
 from carob.traces.conventions.convention import (
     STORED,
     STORED_IN,
@@ -17,9 +16,10 @@ from carob.traces.conventions.convention import (
     Tool,
     attribute,
     first_text,
-    numbered,
+    numbered_messages,
 )
-from carob.traces.conventions.tools import answer
+from carob.traces.mapping.tools import answer
+from carob.traces.messages import events, numbered
 
 ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini-cli
     "chat": "model",
@@ -96,7 +96,7 @@ class GenAi(Convention):
     )
     inputs: ClassVar = (
         attribute("gen_ai.input.messages", "user"),
-        numbered("gen_ai.prompt", flat.OPENLLMETRY),
+        numbered_messages("gen_ai.prompt", numbered.OPENLLMETRY),
         EVENTS_IN,
         attribute("gen_ai.prompt", "user"),
         attribute("request_data", "user"),
@@ -104,7 +104,7 @@ class GenAi(Convention):
     )
     outputs: ClassVar = (
         attribute("gen_ai.output.messages", "assistant"),
-        numbered("gen_ai.completion", flat.OPENLLMETRY),
+        numbered_messages("gen_ai.completion", numbered.OPENLLMETRY),
         EVENTS_OUT,
         attribute("gen_ai.completion", "assistant"),
         attribute("response_data", "assistant"),

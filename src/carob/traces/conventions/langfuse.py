@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.convention import Convention, SpanRole, attribute, first_integer
-from carob.traces.conventions.decoding import loads
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.openai_agents import ASKED, TOLD, details
+from carob.traces.mapping.decoding import loads
 
 _CACHED = (
     "input_cached_tokens",

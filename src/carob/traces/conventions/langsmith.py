@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.convention import Convention, SpanRole, Tool, attribute, first_text
-from carob.traces.conventions.decoding import integer, loads
 from carob.traces.conventions.genai import GenAi
+from carob.traces.mapping.decoding import integer, loads
 
 _META = "langsmith.metadata."
 _ROLES: dict[Json, SpanRole] = {

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.convention import SpanRole, attribute
-from carob.traces.conventions.decoding import loads
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.openai_agents import OpenAiAgents, counted
+from carob.traces.mapping.decoding import loads
 
 SCOPE = "logfire.openai_agents"
 _ROLES: dict[str, SpanRole] = {

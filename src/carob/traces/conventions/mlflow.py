@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.convention import Convention, SpanRole, attribute, first_integer
-from carob.traces.conventions.decoding import loads, text
+from carob.traces.mapping.decoding import loads, text
 
 _ROLES: dict[Json, SpanRole] = {
     "LLM": "model",

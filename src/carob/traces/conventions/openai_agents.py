@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.convention import Convention, SpanRole, Tool, attribute, first_integer
-from carob.traces.conventions.decoding import loads
+from carob.traces.mapping.decoding import loads
 
 _ROLES: dict[Json, SpanRole] = {
     "agent": "agent",

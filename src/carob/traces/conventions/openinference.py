@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions import adot, crewai, flat, messages
+from carob.traces.conventions import adot, crewai
 from carob.traces.conventions.convention import (
     STORED,
     STORED_IN,
@@ -27,15 +27,16 @@ from carob.traces.conventions.convention import (
     Tool,
     attribute,
     first_text,
-    numbered,
+    numbered_messages,
 )
-from carob.traces.conventions.decoding import loads, text
 from carob.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
-from carob.traces.conventions.said import Said
-from carob.traces.conventions.tools import is_schema
+from carob.traces.mapping.decoding import loads, text
+from carob.traces.mapping.tools import is_schema
+from carob.traces.messages import numbered, shapes
+from carob.traces.messages.said import Said
 
 _KIND = "openinference.span.kind"
-_OUTPUT = numbered("llm.output_messages", flat.OPENINFERENCE)
+_OUTPUT = numbered_messages("llm.output_messages", numbered.OPENINFERENCE)
 _CONTENT = frozenset(("input.value", STORED[0]))
 _ADK_AGENTS = ("agent_run [", "invoke_agent ")
 """How ADK names its agents' spans."""
@@ -55,7 +56,7 @@ def _answered(span: Span) -> list[Said] | None:
     asked = [call for one in said or () for call in one.calls]
     if not asked or any(call.id for call in asked):
         return said
-    whole = messages.read(span.attributes.get("output.value"), "assistant")
+    whole = shapes.read(span.attributes.get("output.value"), "assistant")
     told = [call for one in whole for call in one.calls]
     if [call.name for call in told] == [call.name for call in asked]:
         for call, other in zip(asked, told, strict=True):
@@ -88,7 +89,7 @@ class OpenInference(Convention):
     inputs: ClassVar = (
         *crewai.TASKS,
         attribute("input.value", "user"),
-        numbered("llm.input_messages", flat.OPENINFERENCE),
+        numbered_messages("llm.input_messages", numbered.OPENINFERENCE),
         EVENTS_IN,
         STORED_IN,
     )
@@ -100,7 +101,7 @@ class OpenInference(Convention):
     )
     transcripts: ClassVar = (crewai.RUN,)
     model_inputs: ClassVar = (
-        numbered("llm.input_messages", flat.OPENINFERENCE),
+        numbered_messages("llm.input_messages", numbered.OPENINFERENCE),
         attribute("input.value", "user"),
         *GenAi.inputs,
     )

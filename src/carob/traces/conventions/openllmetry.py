@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions import crewai, messages
+from carob.traces.conventions import crewai
 from carob.traces.conventions.convention import Source, SpanRole, attribute, verbatim
-from carob.traces.conventions.decoding import loads
 from carob.traces.conventions.genai import ROLES, GenAi
-from carob.traces.conventions.said import Said
+from carob.traces.mapping.decoding import loads
+from carob.traces.messages import shapes
+from carob.traces.messages.said import Said
 
 _KINDS: dict[Json, SpanRole] = {
     "workflow": "workflow",
@@ -27,7 +28,7 @@ def _handed_on(span: Span) -> list[Said] | None:
     """What a step of llama-index's workflow hands to its agent."""
     told = loads(span.attributes.get(_OUTPUT))
     handed = told.get("input") if isinstance(told, dict) and "current_agent_name" in told else None
-    return messages.read(handed, "user") if isinstance(handed, list) else None
+    return shapes.read(handed, "user") if isinstance(handed, list) else None
 
 
 class OpenLlmetry(GenAi):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.conventions import events
 from carob.traces.conventions.convention import Source, SpanRole, attribute, verbatim
 from carob.traces.conventions.genai import GenAi
-from carob.traces.conventions.said import Said
+from carob.traces.messages import events
+from carob.traces.messages.said import Said
 
 
 def _asked(span: Span) -> list[Said] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions.blocks import message
 from carob.traces.conventions.convention import (
     STORED,
     STORED_IN,
@@ -16,9 +15,10 @@ from carob.traces.conventions.convention import (
     Tokens,
     attribute,
 )
-from carob.traces.conventions.decoding import dumps
 from carob.traces.conventions.genai import GenAi
-from carob.traces.conventions.said import Said
+from carob.traces.mapping.decoding import dumps
+from carob.traces.messages.blocks import message
+from carob.traces.messages.said import Said
 
 _METADATA = "ai.telemetry.metadata."
 

@@ -1,5 +1,0 @@
-"""The models that judges ask, each behind the wire that its provider speaks."""
-
-from carob.judges.models.find import open_model
-
-__all__ = ["open_model"]

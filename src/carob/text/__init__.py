@@ -1,0 +1,1 @@
+"""Text: misspelt names, and personal data and secrets."""

@@ -1,0 +1,88 @@
+"""Keys, tokens and passwords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from carob.text.sensitive.match import Piece
+
+# Only words that are long enough for a key are searched, and long ones in parts: some of the
+# issuers' patterns take time that grows with the square of the text.
+_WORD = re.compile(r"[\w+/=.:~-]{16,}")
+_PART, _OVERLAP = 1500, 500
+_TAIL = re.compile(r"[\w+/=.~-]{0,2000}")
+_PASSWORD = re.compile(r"://[^\s:/@]{1,64}:([^\s/@<]{3,128})@")
+# The library finds only the first line of a private key; what must not be told comes after it.
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:[^-]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}-----)?"
+)
+# What those who build agents have, and the library does not know.
+_MODEL_KEY = re.compile(
+    r"(?<![\w-])(?:sk-(?:ant|proj|or|svcacct)-[\w-]{20,}|AIza[\w-]{35}|hf_[A-Za-z]{34}"
+    r"|gsk_\w{40,}|xai-\w{40,})(?![\w-])"
+)
+
+
+def secrets(text: str) -> Iterator[Piece]:
+    """Keys and tokens by their issuers' forms, private keys, passwords in addresses."""
+    if "://" in text:
+        for match in _PASSWORD.finditer(text):
+            yield _piece(match.start(1), match[1])
+    if "-----BEGIN" in text:
+        for match in _PRIVATE_KEY.finditer(text):
+            yield _piece(match.start(), match[0])
+    for word in _WORD.finditer(text):
+        for start in range(word.start(), word.end(), _PART):
+            yield from _keys(text, start, min(start + _PART + _OVERLAP, word.end()))
+
+
+def _keys(text: str, start: int, end: int) -> Iterator[Piece]:
+    part = text[start:end]
+    for pattern in (_MODEL_KEY, *_issued()):
+        for match in pattern.finditer(part):
+            first, last = match.span()
+            # A pattern may stop before the signature.
+            tail = _TAIL.match(text, start + last)
+            yield _piece(start + first, text[start + first : tail.end() if tail else start + last])
+
+
+def _piece(start: int, text: str) -> Piece:
+    stripped = text.rstrip(".")
+    return Piece("secret", start, stripped, stripped)
+
+
+@lru_cache(maxsize=1)
+def _issued() -> tuple[re.Pattern[str], ...]:
+    """The forms of keys by those who issue them."""
+    from detect_secrets.plugins.aws import AWSKeyDetector
+    from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
+    from detect_secrets.plugins.discord import DiscordBotTokenDetector
+    from detect_secrets.plugins.github_token import GitHubTokenDetector
+    from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
+    from detect_secrets.plugins.jwt import JwtTokenDetector
+    from detect_secrets.plugins.openai import OpenAIDetector
+    from detect_secrets.plugins.pypi_token import PypiTokenDetector
+    from detect_secrets.plugins.sendgrid import SendGridDetector
+    from detect_secrets.plugins.slack import SlackDetector
+    from detect_secrets.plugins.stripe import StripeDetector
+    from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
+
+    detectors: tuple[Any, ...] = (  # the library declares its patterns as abstract
+        AWSKeyDetector,
+        AzureStorageKeyDetector,
+        DiscordBotTokenDetector,
+        GitHubTokenDetector,
+        GitLabTokenDetector,
+        JwtTokenDetector,
+        OpenAIDetector,
+        PypiTokenDetector,
+        SendGridDetector,
+        SlackDetector,
+        StripeDetector,
+        TelegramBotTokenDetector,
+    )
+    return tuple(pattern for detector in detectors for pattern in detector.denylist)

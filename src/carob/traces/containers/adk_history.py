@@ -1,0 +1,92 @@
+"""ADK's evaluation history: what the agent did in each case of an eval set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from carob.schema import Json, Trace, Turn
+from carob.traces.messages.adk_events import session_of, turn_of
+from carob.traces.shape import folded, parsed, table, tables, text
+
+
+class AdkHistory:
+    """An `EvalSetResult`, or one of its case results."""
+
+    name = "adk-history"
+
+    def claims(self, item: Json) -> bool:
+        held = folded(table(item))
+        return isinstance(held.get("evalcaseresults"), list) or _is_case(held)
+
+    def read(self, item: Json, *, source: str) -> Iterator[Trace]:
+        held = folded(table(item))
+        results = [table(item)] if _is_case(held) else tables(held.get("evalcaseresults"))
+        run = text(held.get("evalsetresultid")) or ""
+        for result in results:
+            yield _trace(folded(result), run, source)
+
+
+def _is_case(held: dict[str, Json]) -> bool:
+    return "evalid" in held and ("sessiondetails" in held or _PER_TURN in held)
+
+
+_PER_TURN = "evalmetricresultperinvocation"
+
+
+def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
+    case = text(result.get("evalid"))
+    session = text(result.get("sessionid")) or None
+    details = parsed(result.get("sessiondetails"))
+    trace = session_of(details, source=source, case=case)
+    turns = [folded(table(turn)) for turn in tables(result.get(_PER_TURN))]
+    actual = [turn.get("actualinvocation") for turn in turns]
+    if folded(table(details)).get("events"):
+        measured = {turn.id: turn for turn in map(turn_of, actual) if turn.id}
+        turns = tuple(_measured(turn, measured.get(turn.id or "")) for turn in trace.turns)
+    else:
+        turns = _in_time([*map(turn_of, actual)])
+    trace = msgspec.structs.replace(trace, turns=turns)
+    return msgspec.structs.replace(
+        trace,
+        id=session or (trace.conversation or f"{run}/{case}"),
+        conversation=session or trace.conversation,
+        attributes=trace.attributes | _about(result, run),
+    )
+
+
+def _measured(turn: Turn, actual: Turn | None) -> Turn:
+    """A turn takes as long as was measured; its events tell when they were made, not how long it
+    took, nor that nothing was answered."""
+    if actual is None:
+        return turn
+    if turn.response is None:
+        turn = msgspec.structs.replace(turn, response=actual.response)
+    if actual.start is None or actual.end is None or turn.start is None:
+        return turn
+    return msgspec.structs.replace(turn, end=turn.start + actual.end - actual.start)
+
+
+def _in_time(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Turns that are timed and not dated begin where the one before ends."""
+    dated = [place for place, turn in enumerate(turns) if turn.start]
+    leading = turns[: dated[0]] if dated else ()
+    now = (turns[dated[0]].start or 0 if dated else 0) - sum(turn.end or 0 for turn in leading)
+    placed: list[Turn] = []
+    for turn in turns:
+        start, end = turn.start, turn.end
+        if start == 0 and end is not None:
+            start, end = now, now + end
+        placed.append(msgspec.structs.replace(turn, start=start, end=end))
+        now = end or now
+    return tuple(placed)
+
+
+def _about(result: dict[str, Json], run: str) -> dict[str, Json]:
+    found: dict[str, Json] = {
+        "eval_set_result_id": run or None,
+        "eval_set_id": result.get("evalsetid"),
+        "final_eval_status": result.get("finalevalstatus"),
+    }
+    return {key: value for key, value in found.items() if value is not None}

@@ -1,0 +1,33 @@
+"""any-agent: a list of spans with decimal ids, and the final output beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from carob.schema import Json, Span
+from carob.traces.containers.flat import span_of
+from carob.traces.containers.python_console import has_context
+from carob.traces.shape import table, tables
+
+
+class AnyAgent:
+    """`spans` and a `final_output`, which goes to the root span as `any_agent.final_output`."""
+
+    name = "any-agent"
+
+    def claims(self, item: Json) -> bool:
+        held = table(item)
+        spans = tables(held.get("spans"))
+        return "final_output" in held and bool(spans) and has_context(spans[0])
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        held = table(item)
+        output = held.get("final_output")
+        for span in map(span_of, tables(held.get("spans"))):
+            if span.parent_id or output is None:
+                yield span
+            else:
+                attributes = span.attributes | {"any_agent.final_output": output}
+                yield msgspec.structs.replace(span, attributes=attributes)

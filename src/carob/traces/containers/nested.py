@@ -1,0 +1,52 @@
+"""Spans that hold their children, as TRAIL and other exports of span stores write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from carob.schema import Json, Span
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.flat import log_of, span_of
+from carob.traces.normal import identity
+from carob.traces.shape import folded, table, tables
+
+_CHILDREN = ("child_spans", "childSpans")
+
+
+class Nested:
+    """A span with `child_spans`, or a trace of such spans."""
+
+    name = "nested"
+
+    def claims(self, item: Json) -> bool:
+        held = table(item)
+        return _is_parent(held) or any(map(_is_parent, tables(held.get("spans"))))
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
+        held = table(item)
+        trace_id = identity(folded(held).get("traceid"))
+        roots = [held] if _is_parent(held) else tables(held.get("spans"))
+        pending = [(root, "") for root in reversed(roots)]
+        while pending:
+            inner, parent = pending.pop()
+            span = span_of(inner)
+            span = msgspec.structs.replace(
+                span,
+                trace_id=span.trace_id or trace_id,
+                parent_id=span.parent_id or parent or None,
+            )
+            yield span
+            for log in tables(inner.get("logs")):
+                event = log_of(log).event
+                yield LogRecord(span.trace_id, span.span_id, event)
+            pending.extend((child, span.span_id) for child in reversed(_children(inner)))
+
+
+def _is_parent(item: dict[str, Json]) -> bool:
+    return any(isinstance(item.get(key), list) for key in _CHILDREN)
+
+
+def _children(item: dict[str, Json]) -> list[dict[str, Json]]:
+    return [child for key in _CHILDREN for child in tables(item.get(key))]

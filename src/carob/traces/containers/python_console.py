@@ -1,0 +1,31 @@
+"""What OpenTelemetry's Python SDK prints: `ConsoleSpanExporter` and `ReadableSpan.to_json`.
+
+Go's console exporter, JavaScript's span objects and MLflow's spans have the same shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.schema import Json, Span
+from carob.traces.containers.flat import span_of
+from carob.traces.shape import first, folded, table
+
+
+class PythonConsole:
+    """A span with its ids in a `context`."""
+
+    name = "python-console"
+
+    def claims(self, item: Json) -> bool:
+        held = table(item)
+        return has_context(held) and "span_kind" not in held and "spanKind" not in held
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        yield span_of(table(item))
+
+
+def has_context(item: dict[str, Json]) -> bool:
+    """Does the item carry its ids in a `context`?"""
+    context = first(item, "context", "SpanContext", "_spanContext", "spanContext")
+    return {"traceid", "spanid"} <= folded(table(context)).keys()

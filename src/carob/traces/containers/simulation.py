@@ -1,0 +1,178 @@
+"""Rows of the simulation table: the spans in `session_trace`, else the session, else the columns.
+
+Spans that do not say what was said only lend their times and model calls to the columns.
+
+What a row says beside its spans is put into their resource: `carob.case.id` (the golden case),
+`carob.conversation.id` and `carob.state` (the state at the end).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import msgspec
+
+from carob.schema import Json, Message, Span, ToolCall, ToolResult, Trace, Turn
+from carob.traces.containers.flat import Flat, span_of
+from carob.traces.mapping.lending import lent, told_by
+from carob.traces.messages.adk_events import session_of, turns_of
+from carob.traces.normal import derived_id
+from carob.traces.shape import first, folded, parsed, table, tables, text
+
+_CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
+_SESSIONS = ("finalsessionstate", "sessionstate", "sessiondetails")
+
+
+class Simulation:
+    """A row with `session_trace`, or with `user_inputs` and `final_response`."""
+
+    name = "simulation"
+
+    def claims(self, item: Json) -> bool:
+        held = folded(table(item))
+        return "sessiontrace" in held or {"userinputs", "finalresponse"} <= held.keys()
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
+        held = folded(table(item))
+        case = text(first(held, "evalid", "questionid", "id"))
+        spans = _spans_in(held.get("sessiontrace"))
+        session = parsed(first(held, *_SESSIONS))
+        if any(map(_tells, spans)) or (spans and "userinputs" not in held):
+            marks = _marks(held, case)
+            yield from (_marked(span, marks) for span in spans)
+        elif table(session).get("events"):
+            yield session_of(session, source=source, case=case)
+        elif "userinputs" in held:
+            yield lent(_trace(held, source, case), told_by(spans))
+
+
+def with_spans(trace: Trace) -> Trace:
+    """The recording that a row carries, with what its spans tell, else the events of its session;
+    and the session's state, if nothing else tells it."""
+    if not trace.attributes:
+        return trace
+    held = folded(trace.attributes)
+    session = folded(table(parsed(first(held, *_SESSIONS))))
+    told = told_by(_spans_in(held.get("sessiontrace"))) or turns_of(parsed(session.get("events")))
+    state = parsed(session.get("state"))
+    if trace.state is None and isinstance(state, dict):
+        trace = msgspec.structs.replace(trace, state=state)
+    return lent(trace, told)
+
+
+def _spans_in(cell: Json) -> list[Span]:
+    held = [span for span in tables(parsed(cell)) if Flat().claims(span)]
+    return [span_of(span) for span in _in_nanoseconds(held)]
+
+
+def _in_nanoseconds(spans: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The column's times are nanoseconds, also where they count from the start of the session and
+    could be taken for seconds."""
+    rows = [folded(span) for span in spans]
+    first = min((start for row in rows if type(start := row.get("starttime")) is int), default=None)
+    if first is None or any(unit * _LONG_AGO < first < unit * _FAR_OFF for unit in _UNITS):
+        return spans
+    later = first == 0  # which elsewhere is "not recorded"
+    for row in rows:
+        for name in ("starttime", "endtime"):
+            time = row.get(name)
+            if type(time) is int:
+                row[f"{name}unixnano"] = time + later
+    return rows
+
+
+_LONG_AGO, _FAR_OFF = 1_400_000_000, 2_400_000_000
+"""Seconds. A session that begins between 2014 and 2046 is dated."""
+_UNITS = (1, 10**3, 10**6, 10**9)
+
+
+def _tells(span: Span) -> bool:
+    """Does the span say what was said? Spans often carry nothing but names and times."""
+    return not _CONTENT.isdisjoint(span.attributes)
+
+
+def _marks(row: dict[str, Json], case: str | None) -> dict[str, Json]:
+    marks: dict[str, Json] = {
+        "carob.case.id": case,
+        "carob.conversation.id": row.get("sessionid"),
+        "carob.state": _state(row),
+    }
+    return {key: value for key, value in marks.items() if value is not None}
+
+
+def _state(row: dict[str, Json]) -> dict[str, Json] | None:
+    data = folded(table(parsed(row.get("extracteddata"))))
+    state = parsed(data.get("statevariables"))
+    return state if isinstance(state, dict) else None
+
+
+def _marked(span: Span, marks: dict[str, Json]) -> Span:
+    return msgspec.structs.replace(span, resource=span.resource | marks)
+
+
+def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
+    """What the columns say. They do not tell in which turn a tool was called: the last has all."""
+    data = folded(table(parsed(row.get("extracteddata"))))
+    inputs = parsed(row.get("userinputs"))
+    users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
+    session = text(row.get("sessionid"))
+    last = _last(row, data, users[-1:])
+    return Trace(
+        id=session or derived_id(row),
+        turns=(*(Turn(user=text(user), tool_calls=_none(data)) for user in users[:-1]), last),
+        source=source,
+        convention="simulation",
+        mapper="simulation@1",
+        conversation=session,
+        case=case,
+        state=_state(row),
+    )
+
+
+def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn:
+    used = [folded(item) for item in tables(parsed(data.get("toolinteractions")))]
+    spoken = [folded(item) for item in tables(parsed(row.get("subagenttrace")))]
+    said = [(text(first(item, "name", "agentname")) or "", _said(item)) for item in spoken]
+    response = row.get("finalresponse")
+    return Turn(
+        user=text(user[0]) if user else None,
+        response=response if isinstance(response, str) else _encoded(response),
+        tool_calls=None if _none(data) is None else tuple(_call(item) for item in used),
+        tool_results=tuple(_result(item) for item in used if "outputresult" in item),
+        messages=tuple(Message(agent=agent, text=line) for agent, line in said if line),
+        agents=_agents([agent for agent, _ in said if agent]),
+    )
+
+
+def _none(data: dict[str, Json]) -> tuple[ToolCall, ...] | None:
+    """The calls of the other turns: those of the whole session are told, or none are."""
+    return () if "toolinteractions" in data else None
+
+
+def _said(item: dict[str, Json]) -> str | None:
+    return text(first(item, "text", "textresponse"))
+
+
+def _agents(names: list[str]) -> tuple[str, ...]:
+    return tuple(name for place, name in enumerate(names) if names[:place][-1:] != [name])
+
+
+def _encoded(value: Json) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _call(item: dict[str, Json]) -> ToolCall:
+    return ToolCall(
+        name=text(item.get("toolname")) or "",
+        args=parsed(item.get("inputarguments")),
+        id=text(item.get("callid")),
+    )
+
+
+def _result(item: dict[str, Json]) -> ToolResult:
+    return ToolResult(
+        name=text(item.get("toolname")),
+        id=text(item.get("callid")),
+        result=parsed(item.get("outputresult")),
+    )

@@ -1,0 +1,1 @@
+"""From spans to a `Trace`: roles, splitting, turns, tool calls, model calls."""

@@ -1,0 +1,1 @@
+"""The one reader of chat messages, tool blocks and token counts."""

@@ -1,0 +1,1 @@
+"""From the bytes of trace files to the spans of each trace."""

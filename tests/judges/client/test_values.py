@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+import pytest
+
+from carob.judges.client.values import allowed, words
+
+
+class Choice(msgspec.Struct, frozen=True):
+    reason: str
+    verdict: Literal["yes", "no"]
+    score: Annotated[int, msgspec.Meta(ge=1, le=5)]
+    share: float
+    sure: bool
+    grade: Annotated[int, msgspec.Meta(gt=0, lt=10, multiple_of=3)] | None
+    any: int
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    reason: str
+    verdict: Literal["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    ("field", "texts"),
+    [
+        ("verdict", ("no", "yes")),
+        ("score", ("1", "2", "3", "4", "5")),
+        ("sure", ("true", "false")),
+        ("grade", ("3", "6", "9", "null")),
+        ("share", ()),
+        ("any", ()),
+        ("reason", ()),
+        ("missing", ()),
+    ],
+)
+def test_what_can_be_counted_is(field: str, texts: tuple[str, ...]):
+    assert {*allowed(Choice, field)} == {*texts}
+
+
+def test_words_are_enough_only_if_all_else_is_text():
+    assert words(Verdict, "verdict") == ("no", "yes")
+    assert words(Choice, "verdict") == ()
+    assert words(Verdict, "reason") == ()
+    assert words(Verdict, None) == ()

@@ -1,0 +1,475 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from carob.judges.model import Allowance, Message, RefusedError, Reply, Request, Token
+from carob.judges.providers import chat as chat_module
+from carob.judges.providers import open_model
+from carob.judges.providers.chat import Chat
+from carob.schema import JudgeChoice
+from tests.judges.scripted import Answer, Asked, Scripted, says
+
+KEY = "sk-test-4f9a8b7c6d5e4f3a2b1c"
+SCHEMA = {
+    "type": "object",
+    "properties": {"verdict": {"type": "string", "enum": ["yes", "no"]}},
+    "required": ["verdict"],
+    "additionalProperties": False,
+}
+
+
+def completion(content: str | None = '{"verdict": "yes"}', **fields: Any) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}}
+    choice |= {"finish_reason": "stop"} | fields
+    return {"choices": [choice], "usage": {"prompt_tokens": 31, "completion_tokens": 7}}
+
+
+def request(**fields: Any) -> Request:
+    given: dict[str, Any] = {
+        "messages": (
+            Message(role="system", text="You are a judge."),
+            Message(role="user", text="Is it right?"),
+        ),
+        "schema": SCHEMA,
+        "max_tokens": 50,
+        "temperature": 0.0,
+    }
+    return Request(**given | fields)
+
+
+def choice(server: Scripted, **fields: Any) -> JudgeChoice:
+    given: dict[str, Any] = {
+        "model": "openai:judge-1",
+        "url": f"{server.url}/v1",
+        "key_env": "JUDGE_KEY",
+    }
+    return JudgeChoice(**given | fields)
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+
+
+async def _ask(chosen: JudgeChoice, *requests: Request) -> list[Reply]:
+    model = open_model(chosen)
+    try:
+        return [await model.reply(one) for one in requests]
+    finally:
+        await model.close()
+
+
+def ask(server: Scripted, *requests: Request, **fields: Any) -> Reply:
+    """The last reply."""
+    return asyncio.run(_ask(choice(server, **fields), *(requests or (request(),))))[-1]
+
+
+def refused(server: Scripted, *requests: Request, **fields: Any) -> RefusedError:
+    with pytest.raises(RefusedError) as caught:
+        ask(server, *requests, **fields)
+    return caught.value
+
+
+def test_a_good_reply_is_taken_as_it_is():
+    with Scripted(says(completion())) as server:
+        reply = ask(server)
+    assert reply == Reply(text='{"verdict": "yes"}', input_tokens=31, output_tokens=7)
+    (asked,) = server.asked
+    assert (asked.method, asked.path) == ("POST", "/v1/chat/completions")
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert asked.json == {
+        "model": "judge-1",
+        "messages": [
+            {"role": "system", "content": "You are a judge."},
+            {"role": "user", "content": "Is it right?"},
+        ],
+        "max_tokens": 50,
+        "temperature": 0.0,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+        },
+    }
+
+
+def test_many_replies_share_a_connection():
+    with Scripted(says(completion())) as server:
+        ask(server, *[request()] * 3)
+        assert len(server.asked) == 3
+        assert server.closed()
+
+
+def test_no_temperature_is_sent_where_the_model_has_its_own():
+    with Scripted(says(completion())) as server:
+        ask(server, request(temperature=None))
+    assert "temperature" not in server.asked[0].json
+
+
+def test_an_answer_that_is_too_long_is_marked_as_cut():
+    with Scripted(says(completion('{"verd', finish_reason="length"))) as server:
+        assert ask(server).cut
+
+
+def test_tokens_come_with_their_probabilities():
+    logprobs: dict[str, Any] = {
+        "content": [
+            {
+                "token": "yes",
+                "logprob": -0.5,
+                "top_logprobs": [
+                    {"token": "yes", "logprob": -0.5},
+                    {"token": "no", "logprob": -1.0},
+                    {"token": "no", "logprob": -2.0},
+                    {"token": "never", "logprob": None},
+                ],
+            },
+            {"token": ".", "logprob": 0.0, "top_logprobs": []},
+        ]
+    }
+    with Scripted(says(completion("yes.", logprobs=logprobs))) as server:
+        first, second = ask(server, request(probabilities=True)).tokens
+    assert server.asked[0].json["logprobs"] is True
+    assert server.asked[0].json["top_logprobs"] == 20
+    assert first.text == "yes"
+    assert first.alternatives == pytest.approx({"yes": 0.6065, "no": 0.5032, "never": 0}, abs=1e-4)
+    assert second == Token(text=".", alternatives={".": 1.0})
+
+
+def test_words_are_asked_for_with_one_token_and_no_schema():
+    with Scripted(says(completion("yes"))) as server:
+        ask(server, request(words=("yes", "no")))
+    body = server.asked[0].json
+    assert body["max_tokens"] == 1
+    assert body["logprobs"] is True
+    assert "response_format" not in body
+
+
+def test_what_is_left_of_the_limits_is_told():
+    headers = {
+        "x-ratelimit-limit-requests": "100",
+        "x-ratelimit-remaining-requests": "99",
+        "x-ratelimit-reset-requests": "6m0s",
+        "x-ratelimit-limit-tokens": "1000",
+        "x-ratelimit-remaining-tokens": "10",
+        "x-ratelimit-reset-tokens": "120ms",
+    }
+    with Scripted(says(completion(), headers=headers)) as server:
+        assert ask(server).allowance == Allowance(requests=99, tokens=10, reset=0.12)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"{oops", "did not answer with a chat completion"),
+        (b"[]", "did not answer with a chat completion"),
+        (b'{"choices": [{"message": "yes"}]}', "at `$.choices[0].message`"),
+        (b'{"choices": []}', "answered without a choice"),
+        (b"[" * 100_000, "did not answer with a chat completion"),
+        (b"", "did not answer with a chat completion"),
+    ],
+)
+def test_a_reply_that_is_no_completion_is_malformed(body: bytes, message: str):
+    with Scripted(Answer(headers={"Content-Type": "application/json"}, body=body)) as server:
+        error = refused(server)
+    assert error.trouble == "malformed"
+    assert error.passing
+    assert message in str(error)
+
+
+def test_a_page_is_not_an_answer():
+    page = Answer(headers={"Content-Type": "text/html; charset=utf-8"}, body=b"<h1>Log in</h1>")
+    with Scripted(page) as server:
+        error = refused(server)
+    assert str(error) == ("openai:judge-1 answered with content of type 'text/html', not with JSON")
+    assert error.trouble == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After-Ms": "1500", "Retry-After": "2"}, 1.5),
+        ({"Retry-After": "soon"}, None),
+        ({}, None),
+    ],
+    ids=["seconds", "milliseconds", "nonsense", "none"],
+)
+def test_too_many_requests_are_a_rate_limit_with_its_wait(
+    headers: Mapping[str, str], wait: float | None
+):
+    with Scripted(says({"error": {"message": "slow"}}, status=429, headers=headers)) as server:
+        error = refused(server)
+    assert error.trouble == "rate_limit"
+    assert error.passing
+    assert error.retry_after == wait
+    assert len(server.asked) == 1
+
+
+def test_a_wait_may_be_told_as_a_date():
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    with Scripted(says({}, status=429, headers={"Retry-After": soon})) as server:
+        error = refused(server)
+    assert error.retry_after == pytest.approx(30, abs=5)
+
+
+def test_a_wait_that_only_the_body_tells_counts():
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}]
+    body = [{"error": {"code": 429, "message": "Quota exceeded", "details": details}}]
+    with Scripted(says(body, status=429)) as server:
+        error = refused(server)
+    assert error.retry_after == 34
+    assert "Quota exceeded" in str(error)
+
+
+def test_a_quota_that_is_spent_does_not_come_back_by_waiting():
+    body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    with Scripted(says(body, status=429)) as server:
+        error = refused(server)
+    assert error.trouble == "denied"
+    assert not error.passing
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble"),
+    [
+        (500, "overloaded"),
+        (503, "overloaded"),
+        (529, "overloaded"),
+        (504, "timeout"),
+        (408, "timeout"),
+    ],
+)
+def test_what_may_pass_is_told_from_what_does_not(status: int, trouble: str):
+    with Scripted(Answer(status=status, body=b"upstream")) as server:
+        error = refused(server)
+    assert (error.trouble, error.passing) == (trouble, True)
+    assert str(error) == f"openai:judge-1 answered HTTP {status}"
+
+
+def test_an_unknown_model_is_rejected_in_the_words_of_the_provider():
+    with Scripted(says({"error": "model 'judge-1' not found"}, status=404)) as server:
+        error = refused(server)
+    assert error.trouble == "rejected"
+    assert not error.passing
+    assert str(error) == """openai:judge-1 answered HTTP 404: "model 'judge-1' not found\""""
+
+
+def test_a_prompt_that_is_too_long_is_called_so():
+    body = {"error": {"message": "at most 8192 tokens", "code": "context_length_exceeded"}}
+    with Scripted(says(body, status=400)) as server:
+        error = refused(server)
+    assert str(error) == "the prompt is too long for openai:judge-1: 'at most 8192 tokens'"
+    assert error.trouble == "rejected"
+
+
+def _everything(error: BaseException | None) -> str:
+    """All that anybody could print of an error."""
+    found = ""
+    while error is not None:
+        shown = "".join(traceback.format_exception(error))
+        found += f"{error} {error!r} {error.args} {vars(error)} {shown}"
+        error = error.__context__
+    return found
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
+def test_a_key_that_the_provider_repeats_is_not_repeated_by_us(status: int):
+    body = {"error": {"message": f"Incorrect API key: {KEY}. Also {KEY[:9]}***{KEY[-8:]}."}}
+    with Scripted(says(body, status=status)) as server:
+        error = refused(server)
+    shown = _everything(error)
+    assert not [piece for at in range(len(KEY) - 5) if (piece := KEY[at : at + 6]) in shown]
+
+
+def test_a_wrong_key_is_named_by_its_variable():
+    with Scripted(says({"error": {"message": "no"}}, status=401)) as server:
+        error = refused(server)
+    assert str(error) == "openai:judge-1 refused the key in JUDGE_KEY (HTTP 401)"
+    assert (error.trouble, error.passing) == ("denied", False)
+
+
+def test_a_broken_connection_does_not_show_the_key():
+    with Scripted(Answer(body=b"x" * 100, cut=10)) as server:
+        error = refused(server)
+    assert error.__context__ is None
+    assert error.__cause__ is None
+    assert KEY not in _everything(error)
+
+
+def test_a_server_that_is_not_there_is_disconnected():
+    with Scripted(Answer()) as server:
+        chosen = choice(server)
+    with pytest.raises(RefusedError, match="cannot be reached") as caught:
+        asyncio.run(_ask(chosen, request()))
+    assert caught.value.trouble == "disconnected"
+
+
+@pytest.mark.parametrize("cut", [0, 20])
+def test_a_reply_that_breaks_off_is_disconnected(cut: int):
+    good = says(completion())
+    with Scripted(Answer(headers=good.headers, body=good.body, cut=cut)) as server:
+        error = refused(server)
+        assert error.trouble == "disconnected"
+        assert error.passing
+        assert server.closed()
+
+
+def test_what_is_not_http_is_malformed():
+    with Scripted(Answer(headers={"Bad header\x01": "x"}, body=b"?")) as server:
+        error = refused(server)
+    assert error.trouble == "malformed"
+
+
+def test_a_reply_that_drips_is_waited_for():
+    good = says(completion())
+    slow = Answer(headers=good.headers, body=good.body, drip=0.01, delay=0.05)
+    with Scripted(slow) as server:
+        assert ask(server).text == '{"verdict": "yes"}'
+
+
+def test_a_reply_that_never_comes_can_be_given_up():
+    async def impatient() -> float:
+        model = open_model(choice(server))
+        start = time.monotonic()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(model.reply(request()), 0.2)
+        took = time.monotonic() - start
+        assert await asyncio.to_thread(server.closed)  # before the model is closed
+        await model.close()
+        return took
+
+    with Scripted(Answer(delay=3600)) as server:
+        assert asyncio.run(impatient()) < 5
+
+
+def test_one_that_is_given_up_leaves_the_others_alone():
+    async def three(server: Scripted) -> list[Reply | BaseException]:
+        model = open_model(choice(server, concurrency=2))
+        slow = asyncio.create_task(model.reply(request(max_tokens=1)))
+        others = [asyncio.create_task(model.reply(request())) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        slow.cancel()
+        found = await asyncio.gather(slow, *others, return_exceptions=True)
+        await model.close()
+        return found
+
+    def script(asked: Asked) -> Answer:
+        hangs = asked.json["max_tokens"] == 1
+        return Answer(delay=3600) if hangs else says(completion())
+
+    with Scripted(script) as server:
+        slow, *others = asyncio.run(three(server))
+    assert isinstance(slow, asyncio.CancelledError)
+    assert all(isinstance(one, Reply) for one in others)
+
+
+def test_no_more_calls_than_allowed_are_under_way():
+    most = 0
+
+    def script(asked: Asked) -> Answer:
+        nonlocal most
+        most = max(most, server.open)
+        return Answer(headers=good.headers, body=good.body, delay=0.02)
+
+    async def many() -> None:
+        model = open_model(choice(server, concurrency=3))
+        await asyncio.gather(*[model.reply(request()) for _ in range(12)])
+        await model.close()
+
+    good = says(completion())
+    with Scripted(script) as server:
+        asyncio.run(many())
+    assert most == 3
+
+
+def test_a_body_over_the_limit_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(chat_module, "MAX_BODY", 1000)
+    body = json.dumps(completion("x" * 5000)).encode()
+    with Scripted(Answer(headers={"Content-Type": "application/json"}, body=body)) as server:
+        error = refused(server)
+        assert server.closed()
+    assert str(error) == "openai:judge-1 answered with more than 1000 bytes"
+    assert error.trouble == "malformed"
+
+
+def test_a_redirect_is_not_followed():
+    with Scripted(says(completion())) as other:
+        away = Answer(status=307, headers={"Location": f"{other.url}/v1/chat/completions"})
+        with Scripted(away) as server:
+            error = refused(server)
+        assert other.asked == []
+    assert error.trouble == "rejected"
+    assert "redirects (HTTP 307), which is not followed" in str(error)
+
+
+def test_a_content_filter_is_a_rejection():
+    with Scripted(says(completion(None, finish_reason="content_filter"))) as server:
+        error = refused(server)
+    assert str(error) == "the content filter of openai:judge-1 stopped the answer"
+    assert error.trouble == "rejected"
+
+
+def test_a_model_that_declines_is_a_rejection():
+    message = {"role": "assistant", "content": None, "refusal": "I cannot judge this."}
+    with Scripted(says(completion(message=message))) as server:
+        error = refused(server)
+    assert str(error) == "openai:judge-1 declined to answer: 'I cannot judge this.'"
+    assert error.trouble == "rejected"
+
+
+def test_what_a_provider_says_is_cut_and_put_on_one_line():
+    with Scripted(says({"error": {"message": "a\n" + "b" * 900_000}}, status=400)) as server:
+        error = refused(server)
+    assert len(str(error)) < 400
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "HTTP_PROXY", "all_proxy"])
+def test_no_proxy_gets_what_stays_on_this_machine(name: str, monkeypatch: pytest.MonkeyPatch):
+    with Scripted(Answer(status=502)) as proxy, Scripted(says(completion())) as server:
+        monkeypatch.setenv(name, proxy.url)
+        assert ask(server).text
+    assert proxy.asked == []
+
+
+def test_a_proxy_gets_the_rest(monkeypatch: pytest.MonkeyPatch):
+    with Scripted(says(completion())) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        chosen = JudgeChoice(model="openai:judge-1", url="http://judge.invalid/v1")
+        asyncio.run(_ask(chosen, request()))
+    assert proxy.asked[0].path == "http://judge.invalid/v1/chat/completions"
+    assert "authorization" not in proxy.asked[0].headers
+
+
+def test_a_password_of_the_proxy_is_not_shown(monkeypatch: pytest.MonkeyPatch):
+    with Scripted(Answer()) as gone:
+        port = gone.url.rpartition(":")[2]
+    monkeypatch.setenv("http_proxy", f"http://user:hunter2hunter2@127.0.0.1:{port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    chosen = JudgeChoice(model="openai:judge-1", url="http://judge.invalid/v1")
+    with pytest.raises(RefusedError, match="cannot be reached") as caught:
+        asyncio.run(_ask(chosen, request()))
+    assert "hunter2" not in _everything(caught.value)
+
+
+def test_a_model_can_be_closed_twice_and_before_it_was_asked():
+    async def twice(server: Scripted) -> None:
+        model = open_model(choice(server))
+        assert isinstance(model, Chat)
+        await model.close()
+        await model.close()
+
+    with Scripted(Answer()) as server:
+        asyncio.run(twice(server))

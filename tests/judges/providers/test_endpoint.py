@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from carob.errors import UsageError
+from carob.judges.providers.endpoint import Endpoint, find_endpoint, on_loopback
+from carob.schema import JudgeChoice
+
+KEY = "sk-test-4f9a8b7c"
+DEPLOYED = (
+    "https://us.openai.azure.com/openai/deployments/my%20judge/chat/completions"
+    "?api-version=2024-10-21"
+)
+VARIABLES = [
+    f"{name}_{what}"
+    for name in ("OPENAI", "AZURE_OPENAI", "OLLAMA", "VLLM")
+    for what in ("API_KEY", "BASE_URL", "ENDPOINT", "API_VERSION")
+]
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def found(model: str, **fields: Any) -> Endpoint:
+    provider, _, name = model.partition(":")
+    return find_endpoint(JudgeChoice(model=model, **fields), provider, name)
+
+
+def refused(model: str, **fields: Any) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        found(model, **fields)
+    return caught.value
+
+
+def test_openai_answers_at_its_usual_address(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    endpoint = found("openai:gpt-5-mini")
+    assert endpoint.url == "https://api.openai.com/v1/chat/completions"
+    assert endpoint.headers == {"Authorization": f"Bearer {KEY}"}
+    assert endpoint.name == "openai:gpt-5-mini"
+    assert endpoint.model == "gpt-5-mini"
+    assert not endpoint.loopback
+
+
+def test_an_endpoint_does_not_show_its_key(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert KEY not in repr(found("openai:gpt-5-mini"))
+
+
+def test_the_environment_may_name_another_address(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example.com/v1/")
+    endpoint = found("openai:gpt-5-mini")
+    assert endpoint.url == "https://gateway.example.com/v1/chat/completions"
+    assert endpoint.headers
+
+
+def test_the_usual_key_is_not_sent_to_another_address(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    endpoint = found("openai:gpt-5-mini", url="https://elsewhere.example.com/v1")
+    assert endpoint.headers == {}
+    assert endpoint.key == "a request without a key"
+
+
+def test_a_key_that_is_named_is_sent(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OTHER_KEY", KEY)
+    given = {"url": "https://elsewhere.example.com/v1", "key_env": "OTHER_KEY"}
+    endpoint = found("openai:gpt-5-mini", **given)
+    assert endpoint.headers == {"Authorization": f"Bearer {KEY}"}
+    assert endpoint.key == "the key in OTHER_KEY"
+
+
+def test_a_missing_key_is_named_by_its_variable():
+    error = refused("openai:gpt-5-mini")
+    assert str(error) == "openai:gpt-5-mini: there is no key"
+    assert error.hint == "set OPENAI_API_KEY in the environment"
+
+
+@pytest.mark.parametrize("key", ["sk-ü", "sk-a\nb"])
+def test_what_no_key_looks_like_is_refused_and_not_shown(key: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    error = refused("openai:gpt-5-mini")
+    assert error.message == "OPENAI_API_KEY has characters that no key has"
+    assert key not in repr(error)
+
+
+@pytest.mark.parametrize(
+    ("provider", "url"),
+    [
+        ("ollama", "http://localhost:11434/v1/chat/completions"),
+        ("vllm", "http://localhost:8000/v1/chat/completions"),
+    ],
+)
+def test_servers_on_this_machine_need_no_key(provider: str, url: str):
+    endpoint = found(f"{provider}:llama3:8b")
+    assert (endpoint.url, endpoint.model, endpoint.headers) == (url, "llama3:8b", {})
+    assert endpoint.loopback
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        (
+            "https://us.openai.azure.com/",
+            DEPLOYED,
+        ),
+        (
+            "https://us.openai.azure.com/openai",
+            DEPLOYED,
+        ),
+        (
+            "https://us.openai.azure.com/openai/v1/",
+            "https://us.openai.azure.com/openai/v1/chat/completions",
+        ),
+    ],
+)
+def test_azure_has_addresses_of_two_shapes(address: str, url: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", address)
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    endpoint = found("azure:my judge")
+    assert endpoint.url == url
+    assert endpoint.headers == {"api-key": KEY}
+
+
+def test_azure_needs_an_address_and_the_version_of_its_api(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+    error = refused("azure:judge")
+    assert error.hint == "set AZURE_OPENAI_ENDPOINT, or give the judge a `url`"
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://us.openai.azure.com")
+    error = refused("azure:judge")
+    assert str(error) == "azure:judge: the version of the API is not known"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://a.example.com",
+        "a.example.com/v1",
+        "http://",
+        "http://[::1",
+        "http://a.example.com:port",
+        "http://a b.example.com",
+        "http://a.example.com/\n",
+        "",
+    ],
+)
+def test_what_is_no_address_is_refused(url: str):
+    error = refused("openai:judge", url=url)
+    assert "is not an address of http or https" in str(error)
+    assert error.where == "judge url"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:hunter2@a.example.com/v1",
+        "https://a.example.com/v1?key=hunter2",
+        "https://a.example.com/v1?",
+        "https://a.example.com/v1#hunter2",
+    ],
+)
+def test_an_address_with_more_than_an_address_is_refused_and_not_shown(url: str):
+    error = refused("openai:judge", url=url)
+    assert error.message == "an address with a user, a query or a fragment"
+    assert "hunter2" not in repr(error)
+
+
+@pytest.mark.parametrize(
+    ("url", "stays"),
+    [
+        ("http://127.0.0.1:1/v1", True),
+        ("http://127.9.9.9/v1", True),
+        ("http://[::1]:1/v1", True),
+        ("http://LOCALHOST/v1", True),
+        ("http://judge.localhost/v1", True),
+        ("http://localhost.example.com/v1", False),
+        ("http://10.0.0.1/v1", False),
+    ],
+)
+def test_what_stays_on_this_machine_is_known(url: str, stays: bool):
+    assert on_loopback(url) is stays

@@ -1,0 +1,239 @@
+"""A real model behind llama.cpp. It is too small for its verdicts to mean anything: what is tested
+is that questions reach it and answers come back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carob.judges.client.probabilities import chosen
+from carob.judges.model import Message, RefusedError, Reply, Request
+from carob.judges.providers import open_model
+from carob.judges.providers.local import Local
+from carob.schema import JudgeChoice
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"verdict": {"type": "string", "enum": ["correct", "wrong"]}},
+    "required": ["verdict"],
+    "additionalProperties": False,
+}
+
+PROSE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"reason": {"type": "string", "minLength": 900}},
+    "required": ["reason"],
+    "additionalProperties": False,
+}
+
+
+def request(text: str = "Is the sky green? Say yes or no.", **fields: Any) -> Request:
+    given: dict[str, Any] = {
+        "messages": (Message(role="user", text=text),),
+        "schema": SCHEMA,
+        "max_tokens": 40,
+        "temperature": 0.0,
+    }
+    return Request(**given | fields)
+
+
+class Asker:
+    """One model for all tests, in one loop."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self.runner = runner
+        model = open_model(JudgeChoice(model="local:smollm2"))
+        assert isinstance(model, Local)
+        self.model = model
+
+    def __call__(self, asked: Request) -> Reply:
+        return self.runner.run(self.model.reply(asked))
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Asker]:
+    with asyncio.Runner() as runner:
+        asker = Asker(runner)
+        yield asker
+        runner.run(asker.model.close())
+
+
+def test_a_model_is_called_as_the_user_calls_it(ask: Asker):
+    assert ask.model.name == "local:smollm2"
+    assert ask.model.words
+
+
+def test_an_answer_has_the_form_of_the_schema(ask: Asker):
+    reply = ask(request())
+    assert json.loads(reply.text)["verdict"] in ("correct", "wrong")
+    assert not reply.cut
+    assert reply.input_tokens > 10
+    assert reply.output_tokens > 3
+    assert reply.tokens == ()
+
+
+def test_an_answer_that_is_too_long_is_marked_as_cut(ask: Asker):
+    assert ask(request(max_tokens=2)).cut
+
+
+def test_tokens_come_with_their_probabilities(ask: Asker):
+    reply = ask(request(probabilities=True))
+    assert json.loads(reply.text)["verdict"] in "".join(token.text for token in reply.tokens)
+    for token in reply.tokens:
+        assert token.text in token.alternatives
+        assert len(token.alternatives) > 10
+        assert 0 < sum(token.alternatives.values()) <= 1.001
+
+
+def test_yes_or_no_is_one_token_with_its_probabilities(ask: Asker):
+    reply = ask(request(words=("yes", "no")))
+    (token,) = reply.tokens
+    shares = chosen(token.alternatives, ("yes", "no"))
+    assert sum(shares.values()) == pytest.approx(1)
+    assert all(0 < share < 1 for share in shares.values())
+
+
+def test_the_same_question_has_the_same_answer_whatever_was_asked_before(ask: Asker):
+    first = ask(request(words=("yes", "no")))
+    ask(request("Is the sky green? Say yes or never.", words=("yes", "never")))
+    assert ask(request(words=("yes", "no"))) == first
+
+
+def test_questions_at_the_same_time_have_the_same_answers_as_one_by_one(ask: Asker):
+    async def together() -> list[Reply]:
+        return await asyncio.gather(*[ask.model.reply(one) for one in requests])
+
+    requests = [request(f"Is {n} more than 2? Say yes or no.", words=("yes", "no")) for n in (1, 3)]
+    assert ask.runner.run(together()) == [ask(one) for one in requests]
+
+
+def test_a_prompt_that_is_too_long_is_called_so(ask: Asker):
+    with pytest.raises(RefusedError, match="the prompt is too long for local:smollm2") as caught:
+        ask(request("word " * 9000))
+    assert not caught.value.passing
+
+
+def test_a_model_that_crashes_is_started_again_but_not_for_ever():
+    async def crash(model: Local) -> None:
+        assert model.pid is not None
+        os.kill(model.pid, signal.SIGSEGV)
+        await asyncio.sleep(0.5)
+
+    async def life() -> tuple[Reply, Reply, RefusedError, RefusedError]:
+        model = open_model(JudgeChoice(model="local:smollm2"))
+        assert isinstance(model, Local)
+        word = request(words=("yes", "no"))
+        first = await model.reply(word)
+        await crash(model)
+        second = await model.reply(word)
+        prose = asyncio.create_task(model.reply(request(max_tokens=200, schema=PROSE)))
+        await asyncio.sleep(0.3)
+        await crash(model)
+        with pytest.raises(RefusedError) as amid:
+            await prose
+        await model.reply(word)
+        await crash(model)
+        with pytest.raises(RefusedError) as last:
+            await model.reply(word)
+        await model.close()
+        return first, second, amid.value, last.value
+
+    first, second, amid, last = asyncio.run(life())
+    assert first == second
+    assert (amid.trouble, amid.passing) == ("disconnected", True)
+    assert str(last) == "local:smollm2 ended 3 times, and is not started again"
+    assert not last.passing
+
+
+def test_who_gives_up_waiting_does_not_stop_the_loading():
+    async def impatient() -> Reply:
+        model = open_model(JudgeChoice(model="local:smollm2"))
+        try:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(model.reply(request()), 0.01)
+            return await model.reply(request(words=("yes", "no")))
+        finally:
+            await model.close()
+
+    assert asyncio.run(impatient()).text
+
+
+def test_a_model_can_be_closed_before_it_was_asked_and_while_it_loads():
+    async def hasty() -> int:
+        model = open_model(JudgeChoice(model="local:smollm2"))
+        assert isinstance(model, Local)
+        await model.close()
+        asked = asyncio.create_task(model.reply(request()))
+        await asyncio.sleep(0.2)
+        process = model.pid
+        await model.close()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        assert process is not None
+        return process
+
+    assert not _alive(asyncio.run(hasty()))
+
+
+def test_a_file_that_is_broken_is_not_asked_again_and_again(tmp_path: Path):
+    async def broken() -> list[RefusedError]:
+        model = open_model(JudgeChoice(model=f"local:{path}"))
+        found: list[RefusedError] = []
+        for _ in range(2):
+            with pytest.raises(RefusedError) as caught:
+                await model.reply(request())
+            found.append(caught.value)
+        await model.close()
+        return found
+
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(b"GGUF" + bytes(1000))
+    first, second = asyncio.run(broken())
+    assert str(first).startswith(f"llama.cpp does not load local:{path}: 'RuntimeError: ")
+    assert (first.trouble, first.passing) == ("rejected", False)
+    assert str(second) == str(first)
+
+
+def test_the_model_does_not_outlive_the_run():
+    program = """
+import asyncio
+from carob.judges.providers import open_model
+from carob.schema import JudgeChoice
+from tests.judges.providers.test_local import request
+
+async def main():
+    model = open_model(JudgeChoice(model="local:smollm2"))
+    await model.reply(request(words=("yes", "no")))
+    print(model.pid, flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+    run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert run.stdout is not None
+    with run.stdout:
+        child = int(run.stdout.readline())
+    run.kill()
+    run.wait()
+    end = time.monotonic() + 20
+    while _alive(child) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _alive(child)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return not Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].startswith(" Z")

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import pytest
+
+from carob.schema import Json, Trace, Turn, Usage
+from carob.traces.containers import read_items
+
+CALL: Json = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 7}'}}
+    ],
+}
+RESULT: Json = {"role": "tool", "tool_call_id": "c1", "content": "shipped"}
+DIALOGUE: list[Json] = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": "Where is order 7?"},
+    CALL,
+    RESULT,
+    {"role": "assistant", "content": "It was shipped."},
+    {"role": "user", "content": "Thanks"},
+    {"role": "assistant", "content": "You are welcome."},
+]
+
+
+def read(*values: Json) -> Trace:
+    (found,) = read_items(values, source="f")
+    assert isinstance(found, Trace)
+    return found
+
+
+def told(turn: Turn) -> list[Json]:
+    calls: list[Json] = [[call.name, call.args, call.id] for call in turn.tool_calls or ()]
+    results: list[Json] = [[item.name, item.result] for item in turn.tool_results]
+    return [turn.user, calls, results, turn.response]
+
+
+EXPECTED: list[Json] = [
+    ["Where is order 7?", [["find", {"id": 7}, "c1"]], [["find", "shipped"]], "It was shipped."],
+    ["Thanks", [], [], "You are welcome."],
+]
+
+
+def test_user_messages_begin_turns():
+    assert [told(turn) for turn in read(DIALOGUE).turns] == EXPECTED
+
+
+def test_a_message_a_line_is_one_dialogue():
+    assert read(*DIALOGUE).turns == read(DIALOGUE).turns
+
+
+def test_a_task_of_tau_bench_names_its_case():
+    found = read([{"task_id": 4, "trial": 1, "reward": 1.0, "traj": DIALOGUE, "info": {}}])
+    assert (found.id, found.case, found.attributes) == ("4#1", "4", {"reward": 1.0, "trial": 1})
+    assert found.turns == read(DIALOGUE).turns
+
+
+def test_a_record_with_messages_keeps_its_id():
+    found = read({"id": "x", "messages": DIALOGUE, "session_id": "s"})
+    assert (found.id, found.conversation) == ("x", "s")
+
+
+def test_the_same_messages_have_the_same_id():
+    assert read(DIALOGUE).id == read(list(DIALOGUE)).id
+    assert read(DIALOGUE).id != read(DIALOGUE[:5]).id
+
+
+ANTHROPIC: list[Json] = [
+    {"role": "user", "content": "Where is order 7?"},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "c1", "name": "find", "input": {"id": 7}}],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "shipped"}],
+    },
+    {"role": "assistant", "content": [{"type": "text", "text": "It was shipped."}]},
+]
+BEDROCK: list[Json] = [
+    {"role": "user", "content": [{"text": "Where is order 7?"}]},
+    {
+        "role": "assistant",
+        "content": [{"toolUse": {"toolUseId": "c1", "name": "find", "input": {"id": 7}}}],
+    },
+    {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "shipped"}]}}],
+    },
+    {"role": "assistant", "content": [{"text": "It was shipped."}]},
+]
+RESPONSES: list[Json] = [
+    {"role": "user", "content": "Where is order 7?"},
+    {"type": "reasoning", "content": []},
+    {"type": "function_call", "call_id": "c1", "id": "fc", "name": "find", "arguments": '{"id":7}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "shipped"},
+    {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "It was shipped."}],
+    },
+]
+LANGCHAIN: list[Json] = [
+    {"type": "human", "data": {"content": "Where is order 7?"}},
+    {
+        "type": "ai",
+        "data": {"content": "", "tool_calls": [{"id": "c1", "name": "find", "args": {"id": 7}}]},
+    },
+    {"type": "tool", "data": {"content": "shipped", "tool_call_id": "c1"}},
+    {"type": "ai", "data": {"content": "It was shipped."}},
+]
+
+
+GEMINI: list[Json] = [
+    {"role": "user", "parts": [{"text": "Where is order 7?"}]},
+    {
+        "role": "model",
+        "parts": [{"functionCall": {"id": "c1", "name": "find", "args": {"id": 7}}}],
+    },
+    {
+        "role": "user",
+        "parts": [{"functionResponse": {"id": "c1", "name": "find", "response": "shipped"}}],
+    },
+    {"role": "model", "parts": [{"text": "It was shipped."}]},
+]
+TAU2: list[Json] = [
+    {"role": "user", "content": "Where is order 7?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "name": "find", "arguments": {"id": 7}}],
+    },
+    {"role": "tool", "tool_messages": [{"role": "tool", "id": "c1", "content": "shipped"}]},
+    {"role": "tool", "id": "u1", "content": "the user's own", "requestor": "user"},
+    {"role": "assistant", "content": "It was shipped."},
+]
+
+
+@pytest.mark.parametrize(
+    "dialogue",
+    [ANTHROPIC, BEDROCK, RESPONSES, LANGCHAIN, GEMINI, TAU2],
+    ids=["anthropic", "bedrock", "responses", "langchain", "gemini", "tau2"],
+)
+def test_every_dialect_tells_the_same_turn(dialogue: list[Json]):
+    assert [told(turn) for turn in read(dialogue).turns] == EXPECTED[:1]
+
+
+def test_what_was_said_on_the_way_is_no_response():
+    aloud: Json = {"role": "assistant", "content": "Let me see.", "tool_calls": []}
+    (turn,) = read([DIALOGUE[1], aloud, CALL, RESULT, DIALOGUE[4]]).turns
+    assert [message.text for message in turn.messages] == ["Let me see."]
+    assert turn.response == "It was shipped."
+
+
+def test_an_unanswered_message_has_no_response():
+    assert read([*DIALOGUE, {"role": "user", "content": "Bye"}]).turns[-1].response is None
+
+
+def test_a_failed_call_is_an_error():
+    failed: Json = {"role": "tool", "id": "c1", "content": "no such order", "error": True}
+    (turn,) = read([DIALOGUE[1], CALL, failed]).turns
+    assert [result.error for result in turn.tool_results] == ["no such order"]
+
+
+def test_usage_is_counted_where_it_is_recorded():
+    usage: Json = {
+        "prompt_tokens": 10,
+        "completion_tokens": 4,
+        "prompt_tokens_details": {"cached_tokens": 8},
+    }
+    answer: Json = {"role": "assistant", "content": "Hi", "usage": usage}
+    found = read([DIALOGUE[1], answer])
+    assert found.usage == Usage(input_tokens=10, output_tokens=4, cached_tokens=8)

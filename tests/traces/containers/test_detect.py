@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from carob.errors import FormatError, UnknownFormatError
+from carob.schema import Json, Problem
+from carob.traces.containers import read_items
+from carob.traces.containers.registry import CONTAINERS
+
+SPAN: dict[str, Json] = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "name": "chat"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        SPAN,
+        [SPAN],
+        {"data": [SPAN]},
+        {"data": {"spans": [SPAN]}},
+        {"info": {}, "data": {"trace": {"spans": [SPAN]}}},
+        {"trace": {"name": "no spans here"}, "spans": [SPAN]},
+        {"hits": {"hits": [{"_source": SPAN}]}},
+        [[SPAN]],
+    ],
+)
+def test_items_are_found_within_whatever_wraps_them(document: Json):
+    assert len(list(read_items([document], source="f"))) == 1
+
+
+def test_recognised_but_empty_says_what_was_seen():
+    with pytest.raises(FormatError) as caught:
+        list(read_items([{"resourceSpans": []}, {"resourceMetrics": []}], source="f"))
+    assert str(caught.value) == "f: no spans in 2 values: saw 2 × otlp"
+
+
+def test_an_unknown_object_names_its_keys_and_what_was_looked_for():
+    with pytest.raises(UnknownFormatError) as caught:
+        list(read_items([{"data": [{"colour": "red"}]}], source="f"))
+    assert str(caught.value) == (
+        "f value 1: no trace format claims an object with the keys 'data', "
+        "in 'data' the keys 'colour'"
+    )
+    assert all(container.name in (caught.value.hint or "") for container in CONTAINERS)
+
+
+def test_an_unknown_value_among_known_ones_is_a_warning_if_there_is_someone_to_warn():
+    problems: list[Problem] = []
+    found = list(read_items([{"x": 1}, SPAN, {"y": 2}], source="f", report=problems.append))
+    assert len(found) == 1
+    assert [(p.where, p.message, p.severity) for p in problems] == [
+        ("f value 1", "no trace format claims an object with the keys 'x' (and 1 more)", "warning")
+    ]
+    with pytest.raises(UnknownFormatError):
+        list(read_items([SPAN, {"x": 1}], source="f"))
+
+
+def test_nothing_but_unknown_values_is_an_error_even_with_someone_to_warn():
+    with pytest.raises(UnknownFormatError):
+        list(read_items([{"x": 1}], source="f", report=lambda problem: None))
+
+
+def test_containers_have_different_names():
+    assert len({container.name for container in CONTAINERS}) == len(CONTAINERS)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
+from opentelemetry.proto.logs.v1.logs_pb2 import LogsData, ResourceLogs, ScopeLogs
+
+from carob.errors import InputError
+from carob.traces.containers import LogRecord, read_items
+
+SAMPLE = (
+    Path(__file__).parents[2] / "samples" / "traces" / "containers" / "05_otlp_export_request.pb"
+)
+
+
+def test_messages_with_their_length_before_them_are_read_one_by_one():
+    message = SAMPLE.read_bytes()
+    framed = len(message).to_bytes(4, "big") + message
+    once = list(read_items([message], source="f"))
+    assert len(once) == 9
+    assert list(read_items([framed * 2], source="f")) == once * 2
+
+
+def test_logs_are_told_from_spans():
+    record = LogMessage(time_unix_nano=5, event_name="said", trace_id=b"\1" * 16, span_id=b"\2" * 8)
+    record.body.CopyFrom(AnyValue(string_value="Hi"))
+    data = LogsData(resource_logs=[ResourceLogs(scope_logs=[ScopeLogs(log_records=[record])])])
+    (found,) = read_items([data.SerializeToString()], source="f")
+    assert isinstance(found, LogRecord)
+    assert (found.trace_id, found.span_id) == ("01" * 16, "02" * 8)
+    assert (found.event.name, found.event.time, found.event.body) == ("said", 5, "Hi")
+
+
+def test_other_bytes_are_refused():
+    with pytest.raises(InputError, match="neither text nor OTLP protobuf"):
+        list(read_items([b"\x00\x01\x02\x03 nothing"], source="f"))
+
+
+def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
+    with pytest.raises(InputError) as caught:
+        list(read_items([SAMPLE.read_bytes()], source="f"))
+    assert caught.value.hint == "pip install 'carob[otlp]'"

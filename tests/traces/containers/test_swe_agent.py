@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from carob.schema import Json, Trace
+from carob.traces.containers import read_items
+
+
+def read(history: list[Json], **fields: Json) -> Trace:
+    (found,) = read_items([{"history": history, "trajectory": [], **fields}], source="f")
+    assert isinstance(found, Trace)
+    return found
+
+
+def test_observations_in_the_users_name_are_results_and_no_turns():
+    found = read(
+        [
+            {"role": "system", "content": "You are a programmer."},
+            {"role": "user", "content": "An example.", "is_demo": True},
+            {"role": "user", "content": "Fix the bug."},
+            {"role": "assistant", "content": "I look around.", "action": "ls\n"},
+            {"role": "user", "content": "main.py"},
+            {"role": "assistant", "content": "Done.", "action": "submit\n"},
+        ]
+    )
+    (turn,) = found.turns
+    assert (turn.user, turn.response) == ("Fix the bug.", "Done.")
+    assert [result.result for result in turn.tool_results] == ["main.py"]
+
+
+def test_calls_and_totals_are_read():
+    function: Json = {"name": "bash", "arguments": '{"command": "ls"}'}
+    call: Json = {"id": "c1", "type": "function", "function": function}
+    stats: Json = {"tokens_sent": 100, "tokens_received": 7}
+    found = read(
+        [
+            {"role": "user", "content": "Fix it."},
+            {"role": "assistant", "content": "Look.", "action": "ls", "tool_calls": [call]},
+            {"role": "tool", "content": "main.py", "tool_call_ids": ["c1"]},
+        ],
+        info={"model_stats": stats},
+        instance_id="lib-7",
+    )
+    (turn,) = found.turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
+        ("bash", {"command": "ls"})
+    ]
+    assert [(result.name, result.id) for result in turn.tool_results] == [("bash", "c1")]
+    assert (found.case, found.usage.input_tokens, found.usage.output_tokens) == ("lib-7", 100, 7)
+
+
+def test_the_task_is_the_users_whatever_it_is_typed():
+    found = read(
+        [
+            {"role": "user", "content": "Fix it.", "message_type": "observation"},
+            {"role": "assistant", "content": "Look.", "message_type": "action"},
+            {"role": "user", "content": "main.py", "message_type": "observation"},
+        ]
+    )
+    (turn,) = found.turns
+    assert (turn.user, [result.result for result in turn.tool_results]) == ("Fix it.", ["main.py"])

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+
+from carob.schema import Json, Span, SpanEvent, Turn
+from carob.traces.mapping.traces import to_traces
+from carob.traces.messages import events
+from carob.traces.messages.said import Result, Said
+
+
+def turn(operation: str, *happened: SpanEvent, **attributes: Json) -> Turn:
+    held: dict[str, Json] = {"gen_ai.operation.name": operation, **attributes}
+    only = Span(trace_id="t", span_id="s", start=1, end=2, attributes=held, events=happened)
+    return to_traces([only])[0].turns[0]
+
+
+def test_several_details_events_of_one_span_are_merged():
+    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}])
+    answered: Json = [{"role": "assistant", "parts": [{"type": "text", "content": "six"}]}]
+    name = "gen_ai.client.inference.operation.details"
+    found = turn(
+        "chat",
+        SpanEvent(name=name, attributes={"gen_ai.input.messages": asked}),
+        SpanEvent(name=name, attributes={"gen_ai.output.messages": answered}),
+    )
+    assert (found.user, found.response) == ("tide?", "six")
+
+
+def test_log_records_hold_their_message_in_the_body():
+    found = turn(
+        "chat",
+        SpanEvent(name="gen_ai.user.message", body={"content": "tide?"}),
+        SpanEvent(name="gen_ai.choice", body={"index": 0, "message": {"content": "six"}}),
+    )
+    assert (found.user, found.response) == ("tide?", "six")
+
+
+def test_azure_keeps_a_message_as_json_in_one_attribute():
+    found = turn(
+        "chat",
+        SpanEvent(
+            name="gen_ai.user.message",
+            attributes={"gen_ai.event.content": '{"role": "user", "content": "tide?"}'},
+        ),
+        SpanEvent(
+            name="gen_ai.choice",
+            attributes={"gen_ai.event.content": '{"message": {"content": "six"}, "index": 0}'},
+        ),
+    )
+    assert (found.user, found.response) == ("tide?", "six")
+
+
+def test_the_earliest_events_hold_a_prompt_and_a_completion():
+    found = turn(
+        "chat",
+        SpanEvent(
+            name="gen_ai.content.prompt",
+            attributes={"gen_ai.prompt": '[{"role": "user", "content": "tide?"}]'},
+        ),
+        SpanEvent(
+            name="gen_ai.content.completion",
+            attributes={"gen_ai.completion": '[{"role": "assistant", "content": "six"}]'},
+        ),
+    )
+    assert (found.user, found.response) == ("tide?", "six")
+
+
+def test_events_without_content_are_not_recorded_rather_than_empty():
+    found = turn(
+        "chat",
+        SpanEvent(name="gen_ai.user.message", attributes={"gen_ai.system": "x"}),
+        SpanEvent(name="gen_ai.choice", attributes={"gen_ai.system": "x"}),
+    )
+    assert (found.user, found.response) == (None, None)
+
+
+def test_adot_tells_an_agent_and_a_tool_in_the_body_of_one_record():
+    body: Json = {
+        "input": {"messages": [{"role": "user", "content": {"content": '[{"text": "tide?"}]'}}]},
+        "output": {"messages": [{"role": "assistant", "content": {"message": "six"}}]},
+    }
+    found = turn("invoke_agent", SpanEvent(name="strands.telemetry.tracer", body=body))
+    assert (found.user, found.response) == ("tide?", "six")
+    ran: Json = {
+        "input": {"messages": [{"role": "tool", "content": {"content": '{"city": "Oslo"}'}}]},
+        "output": {"messages": [{"role": "assistant", "content": {"message": '[{"text": "6"}]'}}]},
+    }
+    log = SpanEvent(name="strands.telemetry.tracer", body=ran)
+    used = turn("execute_tool", log, **{"gen_ai.tool.name": "tide"})
+    assert [c.args for c in used.tool_calls or ()] == [{"city": "Oslo"}]
+    assert [r.result for r in used.tool_results] == ["6"]
+
+
+def adot(asked: Json, told: Json) -> Span:
+    body: Json = {"input": {"messages": asked}, "output": {"messages": told}}
+    event = SpanEvent(name="strands.telemetry.tracer", time=1, body=body)
+    return Span(trace_id="t", span_id="s", events=(event,))
+
+
+def test_what_an_assistant_said_before_is_no_output_of_adot():
+    before: Json = {"role": "assistant", "content": {"content": '[{"text": "At six."}]'}}
+    choice: Json = {"finish_reason": "end_turn", "message": '[{"text": "At ten."}]'}
+    span = adot([], [before, {"role": "assistant", "content": choice}])
+    assert events.answered(span) == [Said("assistant", "At ten.")]
+
+
+def test_copies_beside_a_whole_value_of_adot_are_not_messages():
+    tool: Json = {"role": "tool", "content": "six", "tool_call_id": "c1"}
+    whole = json.dumps({"messages": [{"role": "user", "content": "When?"}, tool]})
+    told: list[Json] = [{"role": "user", "content": it} for it in (whole, "When?", "six")]
+    assert events.asked(adot(told, [])) == [
+        Said("user", "When?"),
+        Said("tool", results=[Result("c1", None, "six", error=False)]),
+    ]
+
+
+def test_a_value_of_adot_that_holds_no_message_is_not_what_the_user_said():
+    assert events.asked(adot([{"role": "user", "content": '{"inputs": {"topic": 1}}'}], [])) is None
+
+
+def test_content_that_was_moved_into_a_log_is_found_beside_what_is_left_on_the_span():
+    told: Json = {"output": {"messages": [{"role": "assistant", "content": "six"}]}}
+    log = SpanEvent(name="scope", body=told)
+    left: dict[str, Json] = {"gen_ai.completion.0.role": "assistant"}
+    assert turn("chat", log, **left).response == "six"
+    (result,) = turn(
+        "execute_tool", log, **{"gen_ai.tool.name": "tide", "gen_ai.tool.call.arguments": "{}"}
+    ).tool_results
+    assert result.result == "six"
+
+
+def test_openlit_writes_all_messages_in_one_text():
+    prompt = "system: Be nice.\nuser: Hi\nassistant: Hello.\nuser: Where?\nAnd when?"
+    event = SpanEvent(name="gen_ai.content.prompt", attributes={"gen_ai.prompt": prompt})
+    span = Span(trace_id="t1", span_id="s1", name="chat", events=(event,))
+    assert [(one.role, one.text) for one in events.asked(span) or ()] == [
+        ("system", "Be nice."),
+        ("user", "Hi"),
+        ("assistant", "Hello."),
+        ("user", "Where?\nAnd when?"),
+    ]

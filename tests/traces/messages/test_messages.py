@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from carob.schema import Json
+from carob.traces.messages import shapes
+from carob.traces.messages.said import Call, Result, Said, last_answer, last_user
+
+CALL = Call("search", {"q": "tides"}, "c1")
+
+ASKING: dict[str, Json] = {
+    "otel": [{"role": "user", "parts": [{"type": "text", "content": "When is high tide?"}]}],
+    "chat": [{"role": "user", "content": "When is high tide?"}],
+    "blocks": [{"text": "When is high tide?"}],
+    "bedrock": [{"role": "user", "content": [{"text": "When is high tide?"}]}],
+    "bedrock in a string": [{"role": "user", "content": '[{"text": "When is high tide?"}]'}],
+    "gemini": {"contents": [{"role": "user", "parts": [{"text": "When is high tide?"}]}]},
+    "langchain data": {"messages": [{"type": "human", "data": {"content": "When is high tide?"}}]},
+    "langchain constructor": {
+        "messages": [
+            [
+                {
+                    "lc": 1,
+                    "type": "constructor",
+                    "id": ["langchain", "schema", "messages", "HumanMessage"],
+                    "kwargs": {"content": "When is high tide?"},
+                }
+            ]
+        ]
+    },
+    "vercel": {"system": "Be brief.", "prompt": "When is high tide?"},
+    "task": {"task": "When is high tide?", "stream": False},
+    "bare": "When is high tide?",
+    "adk runner": {"new_message": {"role": "user", "parts": [{"text": "When is high tide?"}]}},
+    "enum": [{"role": "MessageRole.USER", "content": "When is high tide?"}],
+}
+CALLING: dict[str, Json] = {
+    "otel": [
+        {
+            "role": "assistant",
+            "parts": [
+                {"type": "tool_call", "id": "c1", "name": "search", "arguments": {"q": "tides"}}
+            ],
+        }
+    ],
+    "chat": [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "function": {"name": "search", "arguments": '{"q": "tides"}'}}
+            ],
+        }
+    ],
+    "anthropic": [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool_use", "id": "c1", "name": "search", "input": {"q": "tides"}}
+            ],
+        }
+    ],
+    "bedrock": [{"toolUse": {"toolUseId": "c1", "name": "search", "input": {"q": "tides"}}}],
+    "gemini": {
+        "role": "model",
+        "parts": [{"function_call": {"id": "c1", "name": "search", "args": {"q": "tides"}}}],
+    },
+    "responses": [
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "call_id": "c1", "name": "search", "arguments": '{"q": "tides"}'},
+    ],
+    "generations": {
+        "generations": [
+            [
+                {
+                    "text": "",
+                    "message": {
+                        "tool_calls": [{"name": "search", "args": {"q": "tides"}, "id": "c1"}]
+                    },
+                }
+            ]
+        ]
+    },
+    "choices": {
+        "choices": [
+            {
+                "message": {
+                    "role": "assistant",
+                    "tool_calls": [
+                        {"id": "c1", "function": {"name": "search", "arguments": '{"q": "tides"}'}}
+                    ],
+                }
+            }
+        ]
+    },
+    "printed": [
+        {
+            "role": "assistant",
+            "parts": [
+                {
+                    "type": "text",
+                    "content": 'ResponseFunctionToolCall(arguments=\'{"q": "tides"}\', '
+                    "call_id='c1', name='search', type='function_call')",
+                }
+            ],
+        }
+    ],
+}
+ANSWERING: dict[str, Json] = {
+    "otel": [
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "06:10"}]}
+    ],
+    "otel of old": [
+        {"role": "user", "parts": [{"type": "tool_call_response", "id": "c1", "result": "06:10"}]}
+    ],
+    "chat": [{"role": "tool", "tool_call_id": "c1", "content": "06:10"}],
+    "bedrock": [
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "06:10"}]}}],
+        }
+    ],
+    "bedrock in a string": [
+        {
+            "role": "tool",
+            "content": '[{"toolResult": {"toolUseId": "c1", "content": [{"text": "06:10"}]}}]',
+        }
+    ],
+    "responses": [{"type": "function_call_output", "call_id": "c1", "output": "06:10"}],
+    "langchain": [{"type": "tool", "content": "06:10", "tool_call_id": "c1", "status": "success"}],
+}
+
+
+@pytest.mark.parametrize("shape", ASKING)
+@pytest.mark.parametrize("encoded", [False, True])
+def test_what_the_user_said_is_found_in_every_shape(shape: str, encoded: bool):
+    value = json.dumps(ASKING[shape]) if encoded else ASKING[shape]
+    assert last_user(shapes.read(value, "user")) == "When is high tide?"
+    assert last_user(shapes.last(value, "user", "user")) == "When is high tide?"
+
+
+@pytest.mark.parametrize("shape", CALLING)
+def test_a_tool_call_is_found_in_every_shape(shape: str):
+    said = shapes.read(json.dumps(CALLING[shape]), "assistant")
+    assert [call for one in said for call in one.calls] == [CALL]
+
+
+@pytest.mark.parametrize("shape", ANSWERING)
+def test_a_tools_answer_is_found_in_every_shape_and_is_not_the_user(shape: str):
+    said = shapes.read(ANSWERING[shape], "user")
+    assert [(r.id, r.value) for one in said for r in one.results] == [("c1", "06:10")]
+    assert last_user(said) is None
+
+
+def test_thoughts_are_not_said():
+    parts: Json = [
+        {"type": "reasoning", "content": "hm"},
+        {"text": "aha", "thought": True},
+        {"text": "06:10"},
+    ]
+    assert shapes.read([{"role": "assistant", "parts": parts}], "assistant")[0].text == "06:10"
+
+
+def test_the_last_answer_is_the_last_text_not_the_join():
+    said = [
+        Said("assistant", "Let me look."),
+        Said("assistant", None, [CALL]),
+        Said("assistant", "06:10"),
+    ]
+    assert last_answer(said) == "06:10"
+
+
+def test_an_answer_without_text_is_empty_and_a_call_is_no_answer():
+    assert last_answer([Said("assistant", "")]) == ""
+    assert last_answer([Said("assistant", None, [CALL])]) is None
+
+
+def test_a_json_list_that_a_tool_answers_stays_a_list():
+    listed: Json = [{"name": "a"}, {"name": "b"}]
+    said = shapes.read(
+        [{"role": "tool", "tool_call_id": "c1", "content": json.dumps(listed)}], "user"
+    )
+    assert said[0].results == [Result("c1", None, listed, error=False)]
+
+
+def test_a_structured_answer_of_a_crew_is_its_raw_text():
+    said = shapes.read(
+        {"raw": "06:10", "messages": [{"role": "assistant", "content": "x"}]}, "assistant"
+    )
+    assert last_answer(said) == "06:10"
+
+
+PRINTED = {
+    "user": "content='When?' additional_kwargs={} response_metadata={} id='8c'",
+    "answer": """content="It's at six." additional_kwargs={'refusal': None} """
+    """response_metadata={'finish_reason': 'stop'} id='run--1-0' usage_metadata={'n': 1}""",
+    "asking": "content='' additional_kwargs={} response_metadata={'finish_reason': 'tool_calls'} "
+    "id='run--2-0' tool_calls=[{'name': 'search', 'args': {'q': 'tides'}, 'id': 'c1'}] "
+    "usage_metadata={'input_tokens': 9}",
+    "tool": "content='six' name='search' id='9d' tool_call_id='c1' status='error'",
+}
+
+
+def test_messages_that_langchain_printed_are_read():
+    assert shapes.read({"messages": list(PRINTED.values())}, "assistant") == [
+        Said("user", "When?"),
+        Said("assistant", "It's at six."),
+        Said("assistant", "", [CALL]),
+        Said("tool", results=[Result("c1", "search", "six", error=True)]),
+    ]
+
+
+def test_a_text_that_begins_like_a_printed_message_is_a_text():
+    assert shapes.read("content= is a keyword", "assistant") == [
+        Said("assistant", "content= is a keyword")
+    ]
+
+
+def test_a_message_printed_as_a_dict_is_read():
+    printed = str(
+        {
+            "content": None,
+            "role": "assistant",
+            "tool_calls": [
+                {"id": "c1", "function": {"name": "search", "arguments": '{"q": "tides"}'}}
+            ],
+        }
+    )
+    said: Json = [{"role": "assistant", "parts": [{"type": "text", "content": printed}]}]
+    assert shapes.read(json.dumps(said), "assistant") == [Said("assistant", calls=[CALL])]
+
+
+def test_a_message_without_any_content_says_nothing_that_was_recorded():
+    assert last_answer(shapes.read([{"role": "assistant"}], "assistant")) is None
+    assert last_answer(shapes.read([{"role": "assistant", "content": ""}], "assistant")) == ""
+
+
+def test_a_summary_of_earlier_turns_is_not_what_the_user_said():
+    asked: Json = [
+        {"role": "user", "parts": [{"type": "text", "content": "When?"}]},
+        {"role": "user", "parts": [{"type": "compaction", "content": "They spoke of tides."}]},
+    ]
+    assert last_user(shapes.read(json.dumps(asked), "user")) == "When?"
+
+
+def test_a_tool_of_the_provider_is_a_call_with_its_result():
+    parts: Json = [
+        {
+            "type": "server_tool_call",
+            "id": "c1",
+            "name": "search",
+            "server_tool_call": {"type": "search", "q": "tides"},
+        },
+        {
+            "type": "server_tool_call_response",
+            "id": "c1",
+            "server_tool_call_response": {"type": "search", "hits": 3},
+        },
+    ]
+    (said,) = shapes.read([{"role": "assistant", "parts": parts}], "assistant")
+    assert (said.calls, said.results) == ([CALL], [Result("c1", None, {"hits": 3}, error=False)])
+
+
+@pytest.mark.parametrize(("kind", "failed"), [("json", False), ("error-text", True)])
+def test_a_result_of_vercel_says_whether_it_is_an_error(kind: str, failed: bool):
+    part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
+    (said,) = shapes.read([{"role": "tool", "content": [part]}], "user")
+    assert said.results == [Result("c1", None, "x", failed)]
+
+
+def test_a_message_that_only_calls_tools_is_no_answer_even_if_its_text_is_empty():
+    assert last_answer([Said("assistant", "", [CALL])]) is None
+    assert last_answer([Said("assistant", "")]) == ""
+
+
+def test_a_printed_block_of_text_is_the_text():
+    said: Json = {
+        "type": "text",
+        "content": "{'annotations': [], 'text': 'six', 'type': 'output_text'}",
+    }
+    assert shapes.read([{"role": "assistant", "parts": [said]}], "assistant")[0].text == "six"
+
+
+def test_a_call_in_the_content_and_beside_it_is_one():
+    block: Json = {"toolUse": {"toolUseId": "c1", "name": "search", "input": {"q": "tides"}}}
+    call: Json = {"name": "search", "arguments": '{"q": "tides"}'}
+    beside: Json = [{"id": "c1", "type": "function", "function": call}]
+    value: Json = [{"role": "assistant", "content": [block], "tool_calls": beside}]
+    assert [one.calls for one in shapes.read(value, "assistant")] == [[CALL]]
+
+
+def test_tools_that_openai_runs_itself_are_calls_with_their_results():
+    action: Json = {"type": "search", "query": "tides"}
+    value: Json = {
+        "object": "response",
+        "output": [
+            {"type": "web_search_call", "id": "w1", "status": "completed", "action": action},
+            {"type": "code_interpreter_call", "id": "c1", "code": "1+1", "outputs": ["2"]},
+            {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "2"}]},
+        ],
+    }
+    said = shapes.read(value, "assistant")
+    assert [call for one in said for call in one.calls] == [
+        Call("web_search", {"query": "tides"}, "w1"),
+        Call("code_interpreter", {"code": "1+1"}, "c1"),
+    ]
+    assert [one.results for one in said] == [
+        [],
+        [Result("c1", "code_interpreter", ["2"], error=False)],
+        [],
+    ]
+    assert last_answer(said) == "2"

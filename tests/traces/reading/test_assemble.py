@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carob.schema import Problem, Span, SpanEvent
+from carob.traces.containers import LogRecord
+from carob.traces.reading.assemble import assemble
+
+
+def span(key: str, parent: str | None = None, start: int | None = 1, **fields: object) -> Span:
+    base = Span(trace_id="t", span_id=key, parent_id=parent, start=start, end=9)
+    return msgspec.structs.replace(base, **fields)
+
+
+def log(key: str, name: str, time: int = 1, trace: str = "t") -> LogRecord:
+    return LogRecord(trace, key, SpanEvent(name=name, time=time))
+
+
+def spans_of(records: Iterable[Span | LogRecord]) -> list[Span]:
+    problems: list[Problem] = []
+    traces = assemble(records, source="f", report=problems.append)
+    assert not problems
+    return [found for trace in traces.values() for found in trace]
+
+
+def order(records: Iterable[Span | LogRecord]) -> list[str]:
+    return [found.span_id for found in spans_of(records)]
+
+
+def test_a_child_may_come_before_its_parent():
+    assert order([span("b", "a", 2), span("a", None, 1)]) == ["a", "b"]
+
+
+def test_the_most_complete_copy_is_kept():
+    first = span("a", end=None, attributes={"x": 1, "y": 2})
+    last = span("a", attributes={"x": 1})
+    assert spans_of([first, last]) == spans_of([last, first]) == [last]
+
+
+def test_a_missing_parent_makes_a_root():
+    assert [found.parent_id for found in spans_of([span("a", "gone")])] == [None]
+
+
+def test_a_cycle_is_cut_at_its_earliest_span():
+    found = spans_of([span("a", "c", 3), span("b", "a", 1), span("c", "b", 2), span("d", "d", 9)])
+    assert [(s.span_id, s.parent_id) for s in found] == [
+        ("b", None),
+        ("c", "b"),
+        ("a", "c"),
+        ("d", None),
+    ]
+
+
+def test_a_child_with_a_slow_clock_stays_behind_its_parent():
+    skewed = [span("child", "parent", 5), span("parent", None, 10), span("other", None, 7)]
+    assert order(skewed) == ["other", "parent", "child"]
+
+
+def test_spans_that_start_together_come_parent_first():
+    assert order([span("b", "a", 1), span("a", None, 1)]) == ["a", "b"]
+
+
+def test_a_span_without_a_start_counts_from_its_first_child():
+    records = [span("root", None, None), span("x", "root", 5), span("early", None, 2)]
+    assert order(records) == ["early", "root", "x"]
+
+
+def test_log_records_become_events_of_their_span_in_order_of_time():
+    held = span("a", events=(SpanEvent(name="two", time=2),))
+    found = spans_of([log("a", "three", 3), held, log("a", "one", 1), log("a", "one", 1)])
+    assert [event.name for event in found[0].events] == ["one", "two", "three"]
+
+
+def test_a_log_record_of_an_unknown_span_goes_to_the_root():
+    found = spans_of([span("b", "a", 2), span("a"), log("gone", "said")])
+    assert [(s.span_id, [e.name for e in s.events]) for s in found] == [("a", ["said"]), ("b", [])]
+
+
+def test_log_records_without_any_span_make_one_and_are_reported():
+    problems: list[Problem] = []
+    records = [log("a", "late", 5), log("a", "early", 3), log("", "x", trace="")]
+    traces = assemble(records, source="logs.json", report=problems.append)
+    (found,) = traces["t"]
+    assert (found.start, found.end, len(found.events)) == (3, 5, 2)
+    assert [p.message for p in problems] == [
+        "1 log records name no span that was read",
+        "1 traces have log records but no spans",
+    ]
+
+
+def test_an_announced_span_gives_way_to_the_real_one():
+    pending = span("p", "a", attributes={"logfire.span_type": "pending_span"})
+    assert order([pending, span("a")]) == ["a"]
+    assert order([pending]) == ["p"]
+
+
+def test_a_chain_of_twenty_thousand_spans_is_put_in_order():
+    chain = [span(str(n), str(n - 1) if n else None, n) for n in range(20_000)]
+    assert order(chain[::-1]) == [str(n) for n in range(20_000)]
+
+
+IDS = st.sampled_from("abcdef")
+SPANS = st.builds(
+    span,
+    IDS,
+    st.none() | IDS,
+    st.none() | st.integers(1, 9),
+    name=st.sampled_from(["x", "y"]),
+    end=st.none() | st.integers(10, 12),
+    attributes=st.dictionaries(st.sampled_from("pq"), st.integers(0, 2)),
+)
+LOGS = st.builds(log, IDS, st.sampled_from(["m", "n"]), st.integers(1, 3))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(SPANS, min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_order_and_repetition_of_deliveries_change_no_span(
+    records: list[Span], random_order: random.Random
+):
+    again = records + records[: len(records) // 2]
+    random_order.shuffle(again)
+    by_id = {found.span_id: found for found in spans_of(records)}
+    assert {found.span_id: found for found in spans_of(again)} == by_id
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(SPANS | LOGS, max_size=12))
+def test_every_span_comes_out_once_and_after_its_parent(records: list[Span | LogRecord]):
+    traces = assemble(records, source="f", report=lambda problem: None)
+    seen: set[str] = set()
+    for found in traces.get("t", ()):
+        assert found.span_id not in seen
+        assert found.parent_id is None or found.parent_id in seen
+        seen.add(found.span_id)
+    assert {record.span_id for record in records if isinstance(record, Span)} <= seen

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from carob.errors import FormatError, InputError
+from carob.schema import Json, Problem
+from carob.traces.containers import otlp
+from carob.traces.reading import source
+
+
+def read(path: Path, raw: bytes) -> tuple[list[Json | bytes], list[Problem]]:
+    path.write_bytes(raw)
+    problems: list[Problem] = []
+    return list(source.values(path, report=problems.append)), problems
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a": 1}\n{"a": 2}\n',
+        b'{"a": 1}\r\n\r\n{"a": 2}',
+        b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n',
+        b'{\n  "a": 1\n}\n{\n  "a": 2\n}\n',
+        b'{"a": 1}{"a": 2}',
+        b'{"a": 1} {\n"a": 2}',
+        gzip.compress(b'{"a": 1}\n{"a": 2}\n', mtime=0),
+        '{"a": 1}\n{"a": 2}\n'.encode("utf-16"),
+    ],
+    ids=["lines", "crlf", "bom", "printed", "glued", "mixed", "gzip", "utf-16"],
+)
+def test_every_packing_gives_the_same_values(tmp_path: Path, raw: bytes):
+    assert read(tmp_path / "f", raw) == ([{"a": 1}, {"a": 2}], [])
+
+
+def test_an_array_is_one_value(tmp_path: Path):
+    found, problems = read(tmp_path / "f", b'[\n{"a": 1},\n{"a": 2}\n]\n')
+    assert (found, problems) == ([[{"a": 1}, {"a": 2}]], [])
+
+
+def test_a_cut_last_line_is_a_warning(tmp_path: Path):
+    found, problems = read(tmp_path / "f", b'{"a": 1}\n{"a": 2}\n{"a": [3, "x')
+    assert found == [{"a": 1}, {"a": 2}]
+    assert [(p.message, p.severity) for p in problems] == [
+        ("the file ends inside a JSON value", "warning")
+    ]
+    assert problems[0].where.endswith("f line 3")
+
+
+def test_a_cut_line_in_the_middle_costs_that_line_only(tmp_path: Path):
+    found, problems = read(tmp_path / "f", b'{"a": 1}\n{"a": [2, \n{"a": 3}\n{"a": 4}\n')
+    assert found == [{"a": 1}, {"a": 3}, {"a": 4}]
+    assert [p.message for p in problems] == ["a JSON value is cut"]
+
+
+def test_a_cut_array_of_lines_gives_the_lines_that_are_whole(tmp_path: Path):
+    found, problems = read(tmp_path / "f", b'[{"a": 1},\n{"a": 2},\n{"a": ')
+    assert found == [{"a": 1}, {"a": 2}]
+    assert len(problems) == 1
+
+
+def test_text_between_the_values_is_left_out_and_named(tmp_path: Path):
+    found, problems = read(tmp_path / "f", b'starting up\n{\n "a": 1\n}\nbye\n')
+    assert found == [{"a": 1}]
+    assert [p.message for p in problems] == ["no JSON, but 'starting up'", "no JSON, but 'bye'"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "value", "message"),
+    [
+        (b'{"a": NaN}', {"a": None}, "NaN is no JSON, read as null"),
+        (b'{"a": -Infinity}', {"a": None}, "-Infinity is no JSON, read as null"),
+        (b'{"a": 1e999}', {"a": None}, "a number is out of range, read as null"),
+        (b'{"a": "\xff"}', {"a": "\ufffd"}, "invalid UTF-8, read as U+FFFD"),
+        (b'{"a": "\\ud83d"}', {"a": "\ufffd"}, "half of a surrogate pair, read as U+FFFD"),
+    ],
+)
+def test_what_is_almost_json_is_repaired_and_named(
+    tmp_path: Path, raw: bytes, value: Json, message: str
+):
+    found, problems = read(tmp_path / "f", raw)
+    assert found == [value]
+    assert [p.message for p in problems] == [message]
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\n", "no JSON value, only white space"),
+        (b"hello\n", "no JSON, but 'hello'"),
+        (b'{"a": 1', "the file ends inside a JSON value"),
+        (b'{"a" 1}', "broken JSON: Expecting ':' delimiter"),
+        (b"[" * 100_000 + b"]" * 100_000, "a JSON value is nested too deeply"),
+        (b"PAR1\x00\x15", "is a Parquet file"),
+        (gzip.compress(b'{"a": 1}' * 99, mtime=0)[:-20], "broken gzip data"),
+        (b"\x1f\x8bnot gzip at all", "broken gzip data"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path: Path, raw: bytes, message: str):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / "f", raw)
+    assert message in caught.value.message
+    assert caught.value.where is not None
+    assert caught.value.where.startswith(str(tmp_path / "f"))
+
+
+def test_broken_json_names_its_line_and_column(tmp_path: Path):
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path / "f", b'{\n  "a": 1,\n  "b" 2\n}\n')
+    assert caught.value.where == f"{tmp_path / 'f'} line 3 column 7"
+
+
+def test_a_directory_a_socket_a_pipe_and_nothing_are_refused(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(tmp_path / "socket"))
+        for name in (".", "pipe", "socket", "nothing"):
+            with pytest.raises(InputError):
+                list(source.values(tmp_path / name, report=lambda problem: None))
+
+
+def test_a_value_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(source, "MAX_VALUE", 10_000)
+    large = json.dumps({"a": "x" * 20_000}).encode()
+    for raw in (large, gzip.compress(large, mtime=0), b"{" + b"\n1" * 20_000):
+        with pytest.raises(FormatError, match="one value is larger than"):
+            read(tmp_path / "f", raw)
+
+
+def test_what_is_not_text_is_handed_on_as_bytes(tmp_path: Path):
+    assert read(tmp_path / "f", b"\n\x02\x12\x00") == ([b"\n\x02\x12\x00"], [])
+
+
+def test_the_decoder_can_be_replaced(tmp_path: Path):
+    path = tmp_path / "f"
+    path.write_bytes(b'{"resourceSpans": []}\n{"a": 1}\n')
+    found = list(source.values(path, report=lambda problem: None, decode=otlp.decode))
+    assert found == [otlp.Records(), {"a": 1}]
+
+
+def test_json_in_a_string_that_speaks_of_columns_is_no_table(tmp_path: Path):
+    inner = json.dumps({"note": "user_inputs", "user_inputs": ["a"]})
+    assert read(tmp_path / "f", json.dumps(inner).encode()) == ([inner], [])
+
+
+def test_a_table_gives_its_rows_without_empty_cells(tmp_path: Path):
+    found, _ = read(tmp_path / "f", b'id,user_inputs,note\r\n1,"[""Hi""]",\r\n')
+    assert found == [{"id": "1", "user_inputs": '["Hi"]'}]
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        (b'{"a": 1}\n', True),
+        (b"", False),
+        (gzip.compress(b'{"a": 1}', mtime=0), False),
+        (gzip.compress(b'{"a": 1}' * 99)[:-20], False),
+        ('{"a": 1}'.encode("utf-16"), False),
+        (b"id,user_inputs\r\n1,[]\r\n", False),
+        (b"\n\x02\x12\x00", False),
+    ],
+    ids=["lines", "empty", "gzip", "cut gzip", "utf-16", "table", "protobuf"],
+)
+def test_only_json_text_can_be_read_from_any_line_on(tmp_path: Path, raw: bytes, plain: bool):
+    (tmp_path / "f").write_bytes(raw)
+    assert source.is_plain(tmp_path / "f") is plain
+
+
+def test_lines_from_the_middle_of_a_file_know_their_number():
+    problems: list[Problem] = []
+    lines = iter([b'{"a": 1}\n', b'{"a": '])
+    found = source.values_in(lines, source="f", report=problems.append, before=10)
+    assert list(found) == [{"a": 1}]
+    assert [problem.where for problem in problems] == ["f line 12"]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [b'{"a": "' + b'\\"' * 300_000, b"{" * 300_000, b'{"a": [\n' * 100_000, b'["' * 300_000],
+    ids=["escaped quotes", "brackets", "open lines", "open strings"],
+)
+def test_a_damaged_end_takes_no_longer_than_its_length(tmp_path: Path, tail: bytes):
+    found, problems = read(tmp_path / "f", b'{"a": 1}\n' + tail)
+    assert found == [{"a": 1}]
+    assert problems
