@@ -14,10 +14,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from carob.datasets.aside import aside_path
 from carob.datasets.formats import Format
 from carob.datasets.read import open_golden, read
 from carob.datasets.schemas import encoded, schema_of, schema_path
+from carob.datasets.sidecar import aside_path
 from carob.datasets.source import open_source
 from carob.datasets.validate import validate
 from carob.datasets.write import prepare, target, write

@@ -195,3 +195,15 @@ def _without_member(doc: Object, place: tuple[str, ...]) -> Object:
     return {
         key: inner if key == first else value for key, value in doc.items() if key != first or inner
     }
+
+
+class OneWay(Lens[N]):
+    """There is no way back, so nothing is kept for it: the noun must hold all that matters."""
+
+    def rest(self, doc: Json) -> Patch | None:
+        return None
+
+
+def one_way(key: str, noun: type[N], read: Callable[[Json], N]) -> Lens[N]:
+    """A lens that only reads."""
+    return OneWay(key=key, noun=noun, read=read, write=lambda _: {}, open_at=None)

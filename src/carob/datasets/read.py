@@ -10,8 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from carob.datasets import locate
-from carob.datasets.aside import Aside, read_aside
 from carob.datasets.formats import Format, list_key
+from carob.datasets.sidecar import Aside, read_aside
 from carob.datasets.source import Container, Row, Source, open_source
 from carob.errors import CarobError, FormatError, UnknownFormatError, UsageError
 from carob.files.collector import collector_paused

@@ -16,15 +16,15 @@ from typing import NamedTuple
 import msgspec
 
 from carob.datasets import locate
-from carob.datasets.aside import read_aside
-from carob.datasets.catalogue import Catalogue, find_catalogue, read_catalogue
-from carob.datasets.doubled import doubled
+from carob.datasets.document_types import item_shape, member, names
+from carob.datasets.duplicate_keys import doubled
 from carob.datasets.formats import ChecksFrame, Format, list_key
 from carob.datasets.ids import Repeated, mark
 from carob.datasets.lens import Lens
-from carob.datasets.problems import problems, unknown
 from carob.datasets.read import Opened, open_golden
-from carob.datasets.shape import item_shape, member, names
+from carob.datasets.scenarios import Catalogue, find_catalogue, read_catalogue
+from carob.datasets.shape_errors import problems, unknown
+from carob.datasets.sidecar import read_aside
 from carob.datasets.source import Row
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused

@@ -10,11 +10,11 @@ from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
-from carob.datasets.aside import Aside, aside_path
 from carob.datasets.formats import Format
 from carob.datasets.lens import Carry, Lens, Written
 from carob.datasets.patch import Object
 from carob.datasets.read import unique_ids
+from carob.datasets.sidecar import Aside, aside_path
 from carob.datasets.source import Container
 from carob.errors import OutputError, UsageError
 from carob.files.atomic import is_stream, replace

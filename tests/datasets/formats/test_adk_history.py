@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from carob.datasets.formats.adk_history import AdkHistory
-from carob.datasets.problems import problems
+from carob.datasets.shape_errors import problems
 from carob.datasets.source import open_source
 from carob.errors import FormatError
 from carob.schema import Case, Json, Problem, Session, ToolCall, Trace

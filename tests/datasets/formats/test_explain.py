@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carob.datasets.formats.explain import Explain, ExplainRow
-from carob.datasets.formats.explain_rules import EVALS
+from carob.datasets.formats.explain_rows import EVALS
 from carob.datasets.patch import apply, same
-from carob.datasets.problems import problems
+from carob.datasets.shape_errors import problems
 from carob.datasets.source import open_source
 from carob.errors import FormatError
 from carob.schema import (

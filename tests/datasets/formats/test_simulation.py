@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from carob.datasets.formats.simulation import Simulation
 from carob.datasets.formats.simulation_rows import SimulationRow
 from carob.datasets.patch import apply, same
-from carob.datasets.problems import problems
+from carob.datasets.shape_errors import problems
 from carob.datasets.source import Container, open_source
 from carob.errors import FormatError
 from carob.schema import (

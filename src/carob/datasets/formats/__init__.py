@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from carob.datasets.document_types import kind
 from carob.datasets.lens import Lens
-from carob.datasets.shape import kind
 from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import Case, Dataset, Json, Problem

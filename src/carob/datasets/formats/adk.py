@@ -12,8 +12,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
+from carob.datasets.document_types import Open, fit
 from carob.datasets.formats import listed
-from carob.datasets.formats.adk_rules import check_case
 from carob.datasets.formats.adk_shape import (
     Content,
     EvalCase,
@@ -25,11 +25,11 @@ from carob.datasets.formats.adk_shape import (
     Invocation,
     InvocationEvent,
     Part,
+    check_case,
 )
-from carob.datasets.formats.reference import stated
+from carob.datasets.formats.reference_data import stated
 from carob.datasets.lens import KEY, Lens
 from carob.datasets.patch import Object
-from carob.datasets.shape import Open, fit
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import (

@@ -11,14 +11,12 @@ from typing import Any, cast
 
 import msgspec
 
+from carob.datasets.document_types import Open, fit, kind, respelt
 from carob.datasets.formats import listed
 from carob.datasets.formats.adk import read_turn
 from carob.datasets.formats.adk_shape import Invocation
-from carob.datasets.formats.one_way import one_way
-from carob.datasets.formats.spelling import respelt
-from carob.datasets.lens import Lens
+from carob.datasets.lens import Lens, one_way
 from carob.datasets.patch import Object
-from carob.datasets.shape import Open, fit, kind
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem, Session, Trace, Turn, content_id

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from carob.datasets.document_types import Open, fit, member
 from carob.datasets.formats.examples import first_exchange
 from carob.datasets.lens import Lens
-from carob.datasets.shape import Open, fit, member
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem
 

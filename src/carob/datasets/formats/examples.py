@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from carob.datasets.document_types import Open, fit, member
 from carob.datasets.formats import listed
-from carob.datasets.formats.reference import stated
+from carob.datasets.formats.reference_data import stated
 from carob.datasets.lens import KEY, Lens
-from carob.datasets.shape import Open, fit, member
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem

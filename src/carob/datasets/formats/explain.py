@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from carob.datasets.document_types import Open, fit, respelt
 from carob.datasets.formats.examples import first_exchange
-from carob.datasets.formats.explain_rules import (
+from carob.datasets.formats.explain_rows import (
     CHOICES,
     EVALS,
     bundle,
     check_row,
 )
-from carob.datasets.formats.reference import all_calls, stated
-from carob.datasets.formats.spelling import respelt
+from carob.datasets.formats.reference_data import all_calls, stated
 from carob.datasets.lens import Lens
 from carob.datasets.patch import Object
-from carob.datasets.shape import Open, fit
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
 from carob.text.spelling import fold

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from carob.datasets.shape import Base64, Closed
+from carob.datasets.document_types import Base64, Closed
 
 
 class MediaResolution(Closed):

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from carob.datasets.document_types import Open, fit, kind, member
 from carob.datasets.formats import listed
-from carob.datasets.formats.reference import (
+from carob.datasets.formats.reference_data import (
     ReferenceData,
     read_reference,
     split_tags,
@@ -17,7 +18,6 @@ from carob.datasets.formats.reference import (
 )
 from carob.datasets.lens import KEY, Lens
 from carob.datasets.patch import Object
-from carob.datasets.shape import Open, fit, kind, member
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem, Turn

@@ -15,7 +15,8 @@ from typing import cast
 
 import msgspec
 
-from carob.datasets.formats.reference import (
+from carob.datasets.document_types import fit, kind, respelt
+from carob.datasets.formats.reference_data import (
     ReferenceData,
     read_reference,
     split_tags,
@@ -35,10 +36,8 @@ from carob.datasets.formats.simulation_rows import (
     opened,
     to_text,
 )
-from carob.datasets.formats.spelling import respelt
 from carob.datasets.lens import Lens
 from carob.datasets.patch import Object, Patch
-from carob.datasets.shape import fit, kind
 from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import (

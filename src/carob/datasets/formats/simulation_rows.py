@@ -8,11 +8,10 @@ from typing import Any, cast
 
 import msgspec
 
-from carob.datasets.formats.reference import ReferenceData
-from carob.datasets.formats.spelling import respelt
+from carob.datasets.document_types import Open, kind, respelt
+from carob.datasets.formats.reference_data import ReferenceData
 from carob.datasets.patch import Object
-from carob.datasets.problems import problems
-from carob.datasets.shape import Open, kind
+from carob.datasets.shape_errors import problems
 from carob.schema import Json, Problem
 
 

@@ -6,12 +6,12 @@ import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 
-from carob.datasets.aside import aside_path
 from carob.datasets.lint.check import Item, Path
 from carob.datasets.lint.edit import Change, edit_json, edit_table
 from carob.datasets.lint.privacy import every_text, is_allowed, rule_of
 from carob.datasets.masking import Masks
 from carob.datasets.read import Opened
+from carob.datasets.sidecar import aside_path
 from carob.errors import InputError, UsageError
 from carob.files.atomic import replace
 from carob.text.sensitive import Piece

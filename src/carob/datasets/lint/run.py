@@ -9,7 +9,6 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from carob.datasets import locate
-from carob.datasets.aside import Aside, read_aside
 from carob.datasets.formats import Format, list_key
 from carob.datasets.lint.check import Check, Found, Item, Path, Place
 from carob.datasets.lint.context import UnsupportedAnswers
@@ -25,6 +24,7 @@ from carob.datasets.lint.tags import InconsistentTags
 from carob.datasets.lint.tools import UndeclaredTools
 from carob.datasets.lint.typos import Typos
 from carob.datasets.read import Opened, open_golden, read_cases
+from carob.datasets.sidecar import Aside, read_aside
 from carob.datasets.source import collector_paused
 from carob.schema import Case, DatasetUse, Finding, Json, LintedFile, Severity
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import inspect
 
+from carob.datasets.document_types import is_open, names, structs, type_info
 from carob.datasets.formats import Format
-from carob.datasets.shape import is_open, names, structs, type_info
 
 _Schema = dict[str, Any]
 

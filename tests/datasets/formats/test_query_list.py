@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.datasets.formats.test import QueryLists
-from carob.datasets.problems import problems
+from carob.datasets.formats.query_list import QueryLists
+from carob.datasets.shape_errors import problems
 from carob.datasets.source import open_source
 from carob.errors import FormatError
 from carob.schema import Case, Json, Message, Problem, Session, ToolCall, Turn, content_id

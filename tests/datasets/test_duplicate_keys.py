@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import carob.api as api
-from carob.datasets.doubled import doubled
+from carob.datasets.duplicate_keys import doubled
 
 
 def places(text: str) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from carob.datasets.document_types import Open
 from carob.datasets.patch import Object
-from carob.datasets.shape import Open
 from carob.schema import Case, Json, ToolCall, Turn
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from carob.datasets.problems import problems
-from carob.datasets.shape import Base64, Closed, Open
+from carob.datasets.document_types import Base64, Closed, Open
+from carob.datasets.shape_errors import problems
 
 
 class Inner(Closed):

@@ -17,6 +17,7 @@ from msgspec import inspect
 from carob.datasets.patch import Object
 from carob.errors import FormatError
 from carob.schema import Json
+from carob.text.spelling import fold
 
 S = TypeVar("S")
 
@@ -243,3 +244,15 @@ def is_kind(doc: Json, declared: inspect.Type) -> bool:
             return isinstance(doc, list) and len(doc) == len(declared.item_types)
         case _:
             return isinstance(doc, dict)
+
+
+def respelt(item: Object, names: tuple[str, ...]) -> Object:
+    """The object with these keys spelt like this; the usual spelling wins over another one."""
+    usual = _usual(names)
+    spelt = {key: usual.get(fold(key), key) for key in item}
+    return {name: item[key] for key, name in spelt.items() if key == name or name not in item}
+
+
+@cache
+def _usual(names: tuple[str, ...]) -> dict[str, str]:
+    return {fold(name): name for name in names}

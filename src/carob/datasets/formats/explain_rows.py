@@ -8,8 +8,8 @@ from typing import cast
 
 import msgspec
 
+from carob.datasets.document_types import kind
 from carob.datasets.patch import Object, same
-from carob.datasets.shape import kind
 from carob.schema import Json, Problem
 from carob.text.spelling import meant
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from carob import api
 from carob.datasets.formats import Format
-from carob.datasets.recast import recast
+from carob.datasets.reformat import recast
 from carob.schema import Case, Dataset, ToolCall, Turn
 
 SAMPLES = Path(__file__).parents[1] / "samples"

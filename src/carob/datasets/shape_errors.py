@@ -11,9 +11,7 @@ from typing import cast
 import msgspec
 from msgspec import inspect
 
-from carob.datasets.lens import KEY
-from carob.datasets.patch import Object
-from carob.datasets.shape import (
+from carob.datasets.document_types import (
     BASE64,
     branch,
     coerced,
@@ -25,6 +23,8 @@ from carob.datasets.shape import (
     structs,
     type_info,
 )
+from carob.datasets.lens import KEY
+from carob.datasets.patch import Object
 from carob.schema import Json, Problem, Severity
 from carob.text.spelling import meant
 

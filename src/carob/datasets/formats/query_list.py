@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from carob.datasets.formats.one_way import one_way
-from carob.datasets.lens import Lens
+from carob.datasets.document_types import Open, fit, kind
+from carob.datasets.lens import Lens, one_way
 from carob.datasets.patch import Object
-from carob.datasets.shape import Open, fit, kind
 from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import (

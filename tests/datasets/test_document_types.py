@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
-from carob.datasets.shape import Closed, Open, fit, member
+from carob.datasets.document_types import Closed, Open, fit, member, respelt
 from carob.errors import FormatError
 
 
@@ -41,3 +41,12 @@ def test_what_does_not_fit_is_named_by_its_path():
 def test_member_finds_either_spelling():
     assert member({"userContent": 1}, "user_content") == ("userContent", 1)
     assert member([], "user_content") == ("user_content", None)
+
+
+def test_known_keys_get_their_usual_spelling_and_others_keep_theirs():
+    assert respelt({"caseId": 1, "ownKey": 2}, ("case_id",)) == {"case_id": 1, "ownKey": 2}
+
+
+def test_the_usual_spelling_wins_wherever_it_stands():
+    assert respelt({"caseId": 1, "case_id": 2}, ("case_id",)) == {"case_id": 2}
+    assert respelt({"case_id": 2, "caseId": 1}, ("case_id",)) == {"case_id": 2}
