@@ -1,21 +1,29 @@
-"""Every error that Carob raises for a reason the user can mend.
+"""Errors that a user can fix. Each class carries the exit code of the command that raises it.
 
-CarobError
-├── UsageError            a name or an option that does not exist
-├── InputError            a file that cannot be read
-│   ├── UnknownFormatError    no format claims it
-│   └── FormatError           a format claims it, and it is broken
-├── OutputError           a file that cannot be written
-│   └── LossError             a strict conversion would lose something
-├── RefusedError          what the data says does not allow it
-└── StoppedError          the user stopped it
+CarobError                  2
+├── UsageError              2  unknown name, invalid option or invalid parameter
+├── InputError              2  a file or a stored run cannot be read
+│   ├── UnknownFormatError  2  no format recognizes the file
+│   └── FormatError         2  the format is known, but the content is broken
+├── OutputError             2  a file cannot be written
+│   └── LossError           1  a strict conversion would lose fields
+├── EvaluationError         2  a gate, comparison or calibration cannot be evaluated
+├── RefusedError            1  the data does not allow it: a release with drafts, a changed release
+└── StoppedError            2  the user interrupted the command
+
+Exit codes are the same for every command: 0 good, 1 the data or the agent did not pass, 2 the
+command could not be carried out. Commands never map errors to exit codes themselves.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class CarobError(Exception):
-    """Something the user can mend: where it is, what was found, and what would help."""
+    """An error that the user can fix: where it is, what was found, and a hint."""
+
+    exit_code: ClassVar[int] = 2
 
     def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -28,19 +36,19 @@ class CarobError(Exception):
 
 
 class UsageError(CarobError):
-    """A name or an option that does not exist."""
+    """An unknown name, an invalid option or an invalid parameter."""
 
 
 class InputError(CarobError):
-    """A file that cannot be read."""
+    """A file or a stored run that cannot be read."""
 
 
 class UnknownFormatError(InputError):
-    """No format claims the file."""
+    """No format recognizes the file."""
 
 
 class FormatError(InputError):
-    """A format claims the file, and the file is broken."""
+    """The format of the file is known, but its content is broken."""
 
 
 class OutputError(CarobError):
@@ -48,16 +56,28 @@ class OutputError(CarobError):
 
 
 class LossError(OutputError):
-    """A strict conversion would lose something, so nothing was written."""
+    """A strict conversion would lose fields, so nothing was written."""
+
+    exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, where: str, conversion: object) -> None:
         super().__init__(message, where=where)
         self.conversion = conversion
 
 
+class EvaluationError(CarobError):
+    """A gate, comparison or calibration that cannot be evaluated, so there is no verdict.
+
+    Unlike `RefusedError` this says nothing about the data: an expired quarantine or a baseline
+    without common cases must not look like a failed gate in CI.
+    """
+
+
 class RefusedError(CarobError):
-    """What the data says does not allow it: a release with drafts, or of a version too low."""
+    """The data does not allow it: a release with drafts, a version too low, a changed release."""
+
+    exit_code: ClassVar[int] = 1
 
 
 class StoppedError(CarobError):
-    """The user stopped it."""
+    """The user interrupted the command."""
