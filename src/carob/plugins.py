@@ -26,7 +26,7 @@ FORMATS = {
     "explain": "carob.datasets.formats.explain:Explain",
     "questions": "carob.datasets.formats.questions:Questions",
     "simulation": "carob.datasets.formats.simulation:Simulation",
-    "test": "carob.datasets.formats.test:QueryLists",
+    "test": "carob.datasets.formats.query_list:QueryLists",
 }
 _JUDGED = (
     "Coherence",
@@ -53,44 +53,44 @@ _JUDGED = (
 )
 """Metrics whose rubrics come with Carob."""
 METRICS = {
-    "agent_handoffs": "carob.metrics.handoffs:AgentHandoffs",
-    "agent_routing": "carob.metrics.routing:AgentRouting",
-    "bleu": "carob.metrics.overlap:Bleu",
-    "cache_efficiency": "carob.metrics.token_usage:CacheEfficiency",
-    "chrf": "carob.metrics.overlap:Chrf",
-    "coherence": "carob.metrics.coherence:Coherence",
-    "completeness": "carob.metrics.completeness:Completeness",
-    "conciseness": "carob.metrics.conciseness:Conciseness",
-    "consistency": "carob.metrics.consistency:Consistency",
-    "contains": "carob.metrics.matching:Contains",
-    "context_saturation": "carob.metrics.token_usage:ContextSaturation",
-    "contract": "carob.metrics.contract:Contract",
-    "cost": "carob.metrics.cost:Cost",
-    "exact_match": "carob.metrics.matching:ExactMatch",
-    "factuality": "carob.metrics.factuality:Factuality",
-    "grounding_utilization": "carob.metrics.grounding:GroundingUtilization",
-    "hallucination": "carob.metrics.hallucination:Hallucination",
-    "inference_call_count_v1": "carob.metrics.efficiency:InferenceCallCount",
-    "invocation_duration_v1": "carob.metrics.efficiency:TurnDuration",
-    "latency": "carob.metrics.latency:Latency",
-    "output_density": "carob.metrics.token_usage:OutputDensity",
-    "regex": "carob.metrics.matching:Regex",
-    "relevance": "carob.metrics.relevance:Relevance",
-    "response_match_score": "carob.metrics.response_match:ResponseMatch",
-    "rouge_l": "carob.metrics.overlap:RougeL",
-    "safety": "carob.metrics.safety:Safety",
-    "sandbox_usage": "carob.metrics.tools:SandboxUsage",
-    "semantic_similarity": "carob.metrics.semantic:SemanticSimilarity",
-    "state_management_fidelity": "carob.metrics.state:StateFidelity",
-    "thinking_metrics": "carob.metrics.token_usage:Thinking",
-    "token_usage": "carob.metrics.token_usage:TokenUsage",
-    "token_usage_v1": "carob.metrics.efficiency:TurnTokens",
-    "tool_call_count_v1": "carob.metrics.efficiency:ToolCallCount",
-    "tool_success_rate": "carob.metrics.tools:ToolSuccess",
-    "tool_trajectory_avg_score": "carob.metrics.tool_trajectory:ToolTrajectory",
-    "tool_usage_accuracy": "carob.metrics.tool_usage:ToolUsage",
-    "tool_utilization": "carob.metrics.tools:ToolUtilization",
-    "trajectory_accuracy": "carob.metrics.trajectory:Trajectory",
+    "agent_handoffs": "carob.metrics.agents.routing:AgentHandoffs",
+    "agent_routing": "carob.metrics.agents.routing:AgentRouting",
+    "bleu": "carob.metrics.text.overlap:Bleu",
+    "cache_efficiency": "carob.metrics.usage.token_usage:CacheEfficiency",
+    "chrf": "carob.metrics.text.overlap:Chrf",
+    "coherence": "carob.metrics.text.coherence:Coherence",
+    "completeness": "carob.metrics.text.factuality:Completeness",
+    "conciseness": "carob.metrics.text.conciseness:Conciseness",
+    "consistency": "carob.metrics.text.consistency:Consistency",
+    "contains": "carob.metrics.text.matching:Contains",
+    "context_saturation": "carob.metrics.usage.token_usage:ContextSaturation",
+    "contract": "carob.metrics.text.contract:Contract",
+    "cost": "carob.metrics.usage.cost:Cost",
+    "exact_match": "carob.metrics.text.matching:ExactMatch",
+    "factuality": "carob.metrics.text.factuality:Factuality",
+    "grounding_utilization": "carob.metrics.text.hallucination:GroundingUtilization",
+    "hallucination": "carob.metrics.text.hallucination:Hallucination",
+    "inference_call_count_v1": "carob.metrics.usage.efficiency:InferenceCallCount",
+    "invocation_duration_v1": "carob.metrics.usage.efficiency:TurnDuration",
+    "latency": "carob.metrics.usage.latency:Latency",
+    "output_density": "carob.metrics.usage.token_usage:OutputDensity",
+    "regex": "carob.metrics.text.matching:Regex",
+    "relevance": "carob.metrics.text.relevance:Relevance",
+    "response_match_score": "carob.metrics.text.response_match:ResponseMatch",
+    "rouge_l": "carob.metrics.text.overlap:RougeL",
+    "safety": "carob.metrics.safety.safety:Safety",
+    "sandbox_usage": "carob.metrics.tools.activity:SandboxUsage",
+    "semantic_similarity": "carob.metrics.text.semantic:SemanticSimilarity",
+    "state_management_fidelity": "carob.metrics.agents.state:StateFidelity",
+    "thinking_metrics": "carob.metrics.usage.token_usage:Thinking",
+    "token_usage": "carob.metrics.usage.token_usage:TokenUsage",
+    "token_usage_v1": "carob.metrics.usage.efficiency:TurnTokens",
+    "tool_call_count_v1": "carob.metrics.usage.efficiency:ToolCallCount",
+    "tool_success_rate": "carob.metrics.tools.activity:ToolSuccess",
+    "tool_trajectory_avg_score": "carob.metrics.tools.trajectory:ToolTrajectory",
+    "tool_usage_accuracy": "carob.metrics.tools.accuracy:ToolUsage",
+    "tool_utilization": "carob.metrics.tools.activity:ToolUtilization",
+    "trajectory_accuracy": "carob.metrics.agents.trajectory:Trajectory",
     **{name: f"carob.judges.rubrics.builtin:{name}" for name in _JUDGED},
 }
 
@@ -126,7 +126,12 @@ class _Group:
 def _installed(group: str) -> Sequence[EntryPoint]:
     from importlib.metadata import entry_points
 
-    return tuple(entry_points(group=group))
+    # An editable install may list built-ins under the modules they had when it was made.
+    return tuple(
+        point
+        for point in entry_points(group=group)
+        if point.dist is None or point.dist.name != "carob"
+    )
 
 
 class Formats(Sequence[Format]):
