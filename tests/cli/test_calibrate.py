@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from carob.api.runs import make_run
 from carob.cli import carob
-from carob.errors import FormatError, InputError, RefusedError, UsageError
+from carob.errors import EvaluationError, FormatError, InputError, UsageError
 from carob.schema import Run
 from tests.api.judging import install
 
@@ -110,8 +110,8 @@ def test_a_run_has_its_answers_and_its_judge(more: tuple[str, ...]):
         ("case,label\norder_status,9\n", FormatError, "line 2: label is 9, the scale of tone is"),
         ("case,label\norder_status,fine\n", FormatError, "line 2: label is 'fine', expected"),
         ("case,label,metric\norder_status,4,tome\n", UsageError, "line 2: metric is 'tome'"),
-        ("case,label\nunknown,4\n", RefusedError, "none of the answers that are labelled"),
-        ("case,label\nspam,4\n", RefusedError, "tone scored none of the 1 answers"),
+        ("case,label\nunknown,4\n", EvaluationError, "none of the answers that are labelled"),
+        ("case,label\nspam,4\n", EvaluationError, "tone scored none of the 1 answers"),
         ("case;label\na;4\n", FormatError, "no column 'case'"),
         ("", InputError, "the file is empty"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from carob.cli import carob
-from carob.errors import FormatError, InputError, RefusedError, UsageError
+from carob.errors import EvaluationError, FormatError, InputError, UsageError
 
 TRAJECTORY = "tool_trajectory_avg_score"
 MATCH = "response_match_score"
@@ -190,7 +190,7 @@ def test_a_case_in_quarantine_does_not_decide_and_is_shown():
 def test_a_quarantine_that_is_over_is_an_error_with_its_owner():
     args = ("gate", "regressed.json", "--min-pass-rate", "0.5", "--quarantine")
     result = call(*args, quarantine(expires="2026-05-27"))
-    assert isinstance(result.exception, RefusedError)
+    assert isinstance(result.exception, EvaluationError)
     assert "'warranty_frame' on 2026-05-27, owner ida" in str(result.exception)
     last_day = call(*args, quarantine(expires="2026-05-28"), "--allow-unscored")
     assert last_day.exit_code == 0

@@ -9,21 +9,21 @@ import pytest
 from carob.schema import (
     CaseCounts,
     CaseResult,
+    MetricSpec,
     MetricSummary,
-    MetricUse,
     Run,
     RunDataset,
     RunSummary,
 )
-from carob.schema.run import Group, Unmatched
+from carob.schema.run import SummaryGroup, UnmatchedTrace
 
 MakeRun = Callable[..., Run]
 
 
 def _run(
     *cases: CaseResult,
-    groups: Iterable[Group] = (),
-    unmatched: Iterable[Unmatched] = (),
+    groups: Iterable[SummaryGroup] = (),
+    unmatched: Iterable[UnmatchedTrace] = (),
     name: str = "support",
 ) -> Run:
     statuses = [one.status for one in cases]
@@ -36,7 +36,7 @@ def _run(
     )
     names = dict.fromkeys(score.metric for one in cases for score in one.scores)
     uses = [
-        MetricUse(
+        MetricSpec(
             name=metric, version=1, params={}, threshold=0.8, scale=(0.0, 1.0), better="higher"
         )
         for metric in names

@@ -4,22 +4,22 @@ import re
 from typing import Literal
 
 from carob.report.charts import histogram, proportions, trend
-from carob.schema import CaseCounts, MetricUse
-from carob.schema.history import KeptRun
+from carob.schema import CaseCounts, MetricSpec
+from carob.schema.history import RunEntry
 
 
 def use(
     threshold: float | None = 0.8,
     high: float | None = 1.0,
     better: Literal["higher", "lower"] = "higher",
-) -> MetricUse:
-    return MetricUse(
+) -> MetricSpec:
+    return MetricSpec(
         name="m", version=1, params={}, threshold=threshold, scale=(0.0, high), better=better
     )
 
 
-def kept(mean: float, day: int) -> KeptRun:
-    return KeptRun(
+def kept(mean: float, day: int) -> RunEntry:
+    return RunEntry(
         id=f"run-{day}",
         created_at=f"2026-03-{day:02}T00:00:00Z",
         verdict="passed",

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from carob.report.comparison import markdown, text
+from carob.report.comparison import format_comparison, format_comparison_markdown
 from carob.schema import (
     Alignment,
-    Attempts,
+    AttemptCounts,
     ComparedRun,
     Comparison,
     FlakyCase,
     Flip,
     FlippedScore,
-    Moved,
+    InputChange,
     Reliability,
 )
 
@@ -43,27 +43,32 @@ def flip(number: int, reason: str = "7% of the words match") -> Flip:
 
 def test_cases_that_cannot_be_compared_are_named():
     cases = Alignment(same=1, added=("new",), removed=(), changed=tuple("abcdefghijkl"))
-    shown = text(comparison(cases=cases))
+    shown = format_comparison(comparison(cases=cases))
     assert "1 case only after: new\n" in shown
     assert "12 cases changed, not compared: a, b, c, d, e, f, g, h, i, j and 2 more\n" in shown
 
 
 def test_what_was_read_by_other_rules_is_named():
-    moved = Moved("mapper", "2 cases", "mapper", "genai@1", "genai@2", "compared")
-    assert "mapper of 2 cases: genai@1 → genai@2; compared\n" in text(comparison(moved=(moved,)))
+    moved = InputChange("mapper", "2 cases", "mapper", "genai@1", "genai@2", "compared")
+    assert "mapper of 2 cases: genai@1 → genai@2; compared\n" in format_comparison(
+        comparison(moved=(moved,))
+    )
 
 
 def test_repeats_and_flaky_cases_are_shown():
-    shaky = FlakyCase("parcel", Attempts(3, 3), Attempts(1, 3))
+    shaky = FlakyCase("parcel", AttemptCounts(3, 3), AttemptCounts(1, 3))
     repeats = Reliability(k=3, cases=4, any_passes=(1.0, 0.75), all_pass=(0.5, 0.25))
-    shown = text(comparison(flaky=(shaky,), reliability=(repeats,)))
+    shown = format_comparison(comparison(flaky=(shaky,), reliability=(repeats,)))
     assert "flaky parcel: passed 3 of 3 before, 1 of 3 after" in shown
     assert ["3", "4", "1", "0.75", "0.5", "0.25"] in [line.split() for line in shown.splitlines()]
 
 
 def test_many_flips_are_counted_and_not_all_shown():
     flips = tuple(map(flip, range(14)))
-    for shown in (text(comparison(flips=flips)), markdown(comparison(flips=flips))):
+    for shown in (
+        format_comparison(comparison(flips=flips)),
+        format_comparison_markdown(comparison(flips=flips)),
+    ):
         assert "case-9" in shown
         assert "case-10" not in shown
         assert "and 4 more that flipped" in shown
@@ -71,5 +76,5 @@ def test_many_flips_are_counted_and_not_all_shown():
 
 def test_what_agents_say_commands_neither_terminal_nor_page():
     made = comparison(flips=(flip(1, "\x1b[2J<script>|[a](b)"),))
-    assert "\\x1b[2J<script>" in text(made)
-    assert "\\<script\\>\\|\\[a\\](b)" in markdown(made)
+    assert "\\x1b[2J<script>" in format_comparison(made)
+    assert "\\<script\\>\\|\\[a\\](b)" in format_comparison_markdown(made)

@@ -14,8 +14,8 @@ from carob.report.html import cases
 from carob.report.html.page import page
 from carob.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
 from carob.schema.comparison import Alignment, ComparedRun, Comparison, Flip, FlippedScore
-from carob.schema.history import KeptRun
-from carob.schema.run import Group, Unmatched
+from carob.schema.history import RunEntry
+from carob.schema.run import SummaryGroup, UnmatchedTrace
 
 MakeRun = Callable[..., Run]
 _VOID = {"br", "hr", "input", "link", "meta", "wbr"}
@@ -65,8 +65,8 @@ def passed(name: str = "good") -> CaseResult:
     return CaseResult(case=name, trace="t2", status="passed", scores=(score,))
 
 
-def kept(mean: float) -> KeptRun:
-    return KeptRun(
+def kept(mean: float) -> RunEntry:
+    return RunEntry(
         id="run-1",
         created_at="2026-03-01T00:00:00Z",
         verdict="passed",
@@ -154,9 +154,9 @@ def test_a_turn_that_was_not_recorded_says_so(make_run: MakeRun):
 def test_groups_become_a_heat_map(make_run: MakeRun):
     counts = CaseCounts(total=2, passed=1, failed=1)
     groups = [
-        Group(by="tag", value="hard", cases=counts, means={"tool_use": 0.0}),
-        Group(by="tag", value="easy", cases=counts, means={"tool_use": 1.0}),
-        Group(by="tag", value="odd", cases=counts, means={}),
+        SummaryGroup(by="tag", value="hard", cases=counts, means={"tool_use": 0.0}),
+        SummaryGroup(by="tag", value="easy", cases=counts, means={"tool_use": 1.0}),
+        SummaryGroup(by="tag", value="odd", cases=counts, means={}),
     ]
     text = page(make_run(failed(), groups=groups))
     assert '<span class="heat-0">0</span>' in text
@@ -203,7 +203,7 @@ def test_a_comparison_shows_what_flipped(make_run: MakeRun):
 
 
 def test_traces_without_a_case_are_listed(make_run: MakeRun):
-    text = page(make_run(failed(), unmatched=[Unmatched(trace="t9", why="no case asks this")]))
+    text = page(make_run(failed(), unmatched=[UnmatchedTrace(trace="t9", why="no case asks this")]))
     assert "no case asks this" in Reader(text).text
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from carob import api
-from carob.cli.arguments import FILE
-from carob.cli.judging import judge_options
+from carob.cli.options import FILE, judge_options
 from carob.cli.output import emit, output_options, progress_line, show_problem
 from carob.errors import CarobError
 from carob.report import calibration as report

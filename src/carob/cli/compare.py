@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from carob import api
-from carob.cli.arguments import FILE
+from carob.cli.options import FILE
 from carob.cli.output import emit, output_options, show_problem
+from carob.report import comparison as gate_report
 from carob.report import comparison as report
-from carob.report import gate as gate_report
 from carob.report import render
 from carob.report.html.page import page
 
@@ -70,8 +70,8 @@ def compare(
         held=held,
     )
     forms = {
-        "text": lambda: report.text(made),
-        "md": lambda: report.markdown(made),
+        "text": lambda: report.format_comparison(made),
+        "md": lambda: report.format_comparison_markdown(made),
         "html": lambda: page(api.find_run(after), comparison=made),
     }
     emit(render(made, form, forms), output)
@@ -157,7 +157,7 @@ def gate(
     made = api.gate(run, rules)
     for problem in made.problems:
         show_problem(problem)
-    forms = {"text": lambda: gate_report.text(made), "md": lambda: gate_report.markdown(made)}
+    forms = {"text": lambda: gate_report.format_gate(made), "md": lambda: gate_report.format_gate_markdown(made)}
     emit(render(made, form, forms), output)
     sys.exit(0 if made.passed else 1)
 

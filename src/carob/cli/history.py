@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from carob import api
-from carob.cli.arguments import FILE
+from carob.cli.options import FILE
 from carob.cli.output import emit, output_options, pairs
 from carob.report import history, render
 from carob.report.forms import RUN_FORMS, run_forms

@@ -14,7 +14,7 @@ import click
 from carob.files.atomic import replace
 from carob.report.text import printable
 from carob.schema import Problem
-from carob.schema.listeners import Progress
+from carob.schema.problem import ProgressListener
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -79,7 +79,7 @@ class ProgressLine:
         self._started = time.monotonic()
         self._shown = False
 
-    def of(self, step: str, unit: int = 1, name: str = "") -> Progress:
+    def of(self, step: str, unit: int = 1, name: str = "") -> ProgressListener:
         """The progress of one step, counted in units of that name."""
 
         def progress(done: int, total: int) -> None:
@@ -91,7 +91,7 @@ class ProgressLine:
         return progress
 
     @property
-    def reading(self) -> Progress:
+    def reading(self) -> ProgressListener:
         """The progress of reading, which is told in bytes."""
         return self.of("reading", 10**6, " MB")
 

@@ -9,15 +9,14 @@ from pathlib import Path
 import click
 
 from carob import api
-from carob.cli.arguments import FILE
-from carob.cli.judging import judge_options
+from carob.cli.options import FILE, judge_options
 from carob.cli.output import emit, output_options, pairs, progress_line, show_problem
 from carob.errors import CarobError
 from carob.report import render
 from carob.report.forms import RUN_FORMS, run_forms
-from carob.report.judging import estimate_text
+from carob.report.judge_cost import estimate_text
 from carob.schema import Problem, Run, Trace
-from carob.schema.history import KeptRun
+from carob.schema.history import RunEntry
 
 
 @click.command()
@@ -152,7 +151,7 @@ def run(
     sys.exit(0 if api.passed(made, allow_unscored=allow_unscored) else 1)
 
 
-def _earlier(made: Run, store: str) -> Sequence[KeptRun]:
+def _earlier(made: Run, store: str) -> Sequence[RunEntry]:
     """What trends are made of. What is wrong with the store is said when the run is kept."""
     try:
         return api.earlier_runs(made, store=store)

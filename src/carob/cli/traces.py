@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from carob import api
-from carob.cli.arguments import FILE
+from carob.cli.options import FILE
 from carob.cli.output import emit, output_options, progress_line
 from carob.report import render
 from carob.report import traces as report

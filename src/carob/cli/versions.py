@@ -11,7 +11,7 @@ import click
 
 from carob import api
 from carob.cli import show_error
-from carob.cli.arguments import FILE, from_format
+from carob.cli.options import FILE, from_format
 from carob.cli.output import emit, output_options
 from carob.errors import RefusedError, UsageError
 from carob.report import render

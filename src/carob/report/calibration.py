@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from carob.report.text import columns, count, printable, shortened
-from carob.schema import Agreement, Calibration, Confusion, Disagreement, Measured, Opinion
-from carob.schema.scale import Scale
+from carob.schema import (
+    Agreement,
+    Calibration,
+    ConfusionMatrix,
+    Disagreement,
+    LabelValue,
+    Statistic,
+)
+from carob.schema.outcome import Scale
 
 _SHOWN = 5
 _WIDTH = 200
@@ -49,12 +56,12 @@ def _agreement(one: Agreement) -> str:
     return f"{share}; kappa {_measured(one.kappa) if one.kappa else 'is not defined'}"
 
 
-def _measured(one: Measured) -> str:
+def _measured(one: Statistic) -> str:
     low, high = one.interval
     return f"{one.value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
 
 
-def _table(found: Confusion) -> Iterator[str]:
+def _table(found: ConfusionMatrix) -> Iterator[str]:
     names = [_opinion(one) for one in found.categories]
     rows = [
         [f"people: {name}", *(_number(round(cases, 2)) for cases in row)]
@@ -76,7 +83,7 @@ def _about(made: Calibration) -> Iterator[str]:
     yield from _left_out(made)
 
 
-def _bias(made: Calibration, bias: Measured) -> str:
+def _bias(made: Calibration, bias: Statistic) -> str:
     low, high = bias.interval
     side = "more" if bias.value >= 0 else "less"
     return (
@@ -90,7 +97,7 @@ def _scale(scale: Scale) -> str:
     return f"from {low:g} on" if high is None else f"from {low:g} to {high:g}"
 
 
-def _passes(found: Confusion) -> str:
+def _passes(found: ConfusionMatrix) -> str:
     judge, people = sum(row[1] for row in found.counts), sum(found.counts[1])
     return f"the judge passes {_number(round(judge, 2))}, people pass {_number(round(people, 2))}"
 
@@ -130,7 +137,7 @@ def _said(one: Disagreement) -> str:
     return f"{rounded}, with {_number(one.value)}" if rounded else _number(one.value)
 
 
-def _opinion(one: Opinion) -> str:
+def _opinion(one: LabelValue) -> str:
     return one if isinstance(one, str) else _number(one)
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
-from carob.schema import CaseCounts, MetricUse
-from carob.schema.history import KeptRun
+from carob.schema import CaseCounts, MetricSpec
+from carob.schema.history import RunEntry
 
 _WIDTH, _HEIGHT = 320, 130
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 310, 12, 104
@@ -66,7 +66,7 @@ def proportions(counts: CaseCounts) -> Markup:
     )
 
 
-def histogram(values: Sequence[float], use: MetricUse) -> Markup:
+def histogram(values: Sequence[float], use: MetricSpec) -> Markup:
     """How the scores of a metric are spread, with its threshold."""
     span = _span(values, use)
     bins = _bins(values, span)
@@ -84,7 +84,7 @@ def histogram(values: Sequence[float], use: MetricUse) -> Markup:
     )
 
 
-def _span(values: Sequence[float], use: MetricUse) -> Range:
+def _span(values: Sequence[float], use: MetricSpec) -> Range:
     low, high = use.scale
     low = min(low, *values)
     reached = max([*values, use.threshold or low])
@@ -102,7 +102,7 @@ def _bins(values: Sequence[float], span: Range) -> list[Bin]:
     return bins
 
 
-def _bar(one: Bin, most: int, span: Range, use: MetricUse) -> Iterator[Markup]:
+def _bar(one: Bin, most: int, span: Range, use: MetricSpec) -> Iterator[Markup]:
     """What did not reach the threshold, and on top of it what did."""
     left, right = _across(span.place(one.low)), _across(span.place(one.high))
     sides = Counter(_side(value, use) for value in one.values)
@@ -120,21 +120,21 @@ def _bar(one: Bin, most: int, span: Range, use: MetricUse) -> Iterator[Markup]:
         )
 
 
-def _side(value: float, use: MetricUse) -> str:
+def _side(value: float, use: MetricSpec) -> str:
     if use.threshold is None:
         return "info"
     reached = value <= use.threshold if use.better == "lower" else value >= use.threshold
     return "passed" if reached else "failed"
 
 
-def _threshold(use: MetricUse, span: Range) -> Markup | None:
+def _threshold(use: MetricSpec, span: Range) -> Markup | None:
     if use.threshold is None:
         return None
     x = _across(span.place(use.threshold))
     return tag("line", x1=x, x2=x, y1=_TOP - 6, y2=_BOTTOM, class_="threshold")
 
 
-def trend(name: str, runs: Sequence[KeptRun], span: Range | None = None) -> Markup | None:
+def trend(name: str, runs: Sequence[RunEntry], span: Range | None = None) -> Markup | None:
     """The mean of a metric from run to run, oldest first; `None` if there is no line to draw."""
     means = [(run.created_at, run.means[name]) for run in runs if name in run.means]
     if len(means) < 2:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carob.report.judging import spending
-from carob.report.markdown import cell, table
+from carob.report.judge_cost import spending
 from carob.report.markup import join
 from carob.report.run import headline, in_order, numbers
-from carob.report.text import count, shortened
+from carob.report.text import count, markdown_cell, markdown_table, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, Run
 
 _MOST = 60_000
@@ -20,8 +19,8 @@ def comment(run: Run) -> str:
     """The verdict, the metrics, and each case that did not pass, folded but for the first."""
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *numbers(one)] for name, one in run.summary.metrics.items()]
-    title = f"### {run.verdict}: {cell(headline(run))}"
-    made = "\n".join([title, "", *_stopped(run), *table(head, rows), *_judges(run), ""])
+    title = f"### {run.verdict}: {markdown_cell(headline(run))}"
+    made = "\n".join([title, "", *_stopped(run), *markdown_table(head, rows), *_judges(run), ""])
     troubled = [one for one in in_order(run) if one.status != "passed"]
     for index, one in enumerate(troubled):
         block = "\n".join(["", *_case(one, index < _OPEN), ""])
@@ -33,21 +32,21 @@ def comment(run: Run) -> str:
 
 def _stopped(run: Run) -> Iterator[str]:
     if run.stopped:
-        yield f"Not everything was judged: {cell(run.stopped)}."
+        yield f"Not everything was judged: {markdown_cell(run.stopped)}."
         yield ""
 
 
 def _judges(run: Run) -> Iterator[str]:
     if judges := spending(run):
         yield ""
-        yield from table(judges[0], judges[1:])
+        yield from markdown_table(judges[0], judges[1:])
 
 
 def _case(one: CaseResult, unfolded: bool) -> Iterator[str]:
     yield f"<details{' open' if unfolded else ''}><summary>{one.status} {_name(one)}</summary>"
     yield ""
     if one.judgement:
-        yield f"- {cell(one.judgement.profile)}: {_short(one.judgement.reason)}"
+        yield f"- {markdown_cell(one.judgement.profile)}: {_short(one.judgement.reason)}"
     yield from (_score(score) for score in one.scores if score.status not in ("passed", "info"))
     if not one.scores:
         yield f"- {_short(one.paired_by)}"
@@ -66,7 +65,7 @@ def _score(score: CaseScore) -> str:
     value = score.status if score.value is None else f"{score.value:.3g}"
     threshold = f", threshold {score.threshold:g}" if score.status == "failed" else ""
     reason = f": {_short(score.reason)}" if score.reason else ""
-    return f"- {cell(score.metric)} {value}{threshold}{reason}"
+    return f"- {markdown_cell(score.metric)} {value}{threshold}{reason}"
 
 
 def _turns(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
@@ -82,8 +81,8 @@ def _turns(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
     ]
     if rows:
         yield ""
-        yield from table(["turn", "user", "expected", "actual"], rows)
+        yield from markdown_table(["turn", "user", "expected", "actual"], rows)
 
 
 def _short(text: str) -> str:
-    return cell(shortened(text, 600))
+    return markdown_cell(shortened(text, 600))

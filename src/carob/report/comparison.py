@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from carob.report.markdown import cell, table
-from carob.report.text import columns, count, flat, printable, shortened
+from carob.report import comparison
+from carob.report.text import (
+    columns,
+    count,
+    flat,
+    markdown_cell,
+    markdown_table,
+    printable,
+    shortened,
+)
 from carob.schema import (
     Alignment,
     ComparedRun,
@@ -13,8 +21,9 @@ from carob.schema import (
     FlakyCase,
     Flip,
     FlippedTurn,
+    GateResult,
+    InputChange,
     MetricComparison,
-    Moved,
     Reliability,
 )
 
@@ -22,7 +31,7 @@ _SHOWN = 10
 _HEAD = ["metric", "cases", "before", "after", "difference", "interval", "p", "verdict"]
 
 
-def text(made: Comparison) -> str:
+def format_comparison(made: Comparison) -> str:
     """The verdict, a line of numbers and a sentence for each metric, then what is behind them."""
     return "\n".join(printable(line) for line in _lines(made)) + "\n"
 
@@ -31,32 +40,41 @@ def _lines(made: Comparison) -> Iterator[str]:
     yield f"{made.verdict}: {made.sentence}"
     yield f"before {_run(made.before)}"
     yield f"after  {_run(made.after)}"
-    yield from ("", *columns([_HEAD, *map(_row, compared(made))]))
-    yield from ("", *(f"{one.name}: {one.sentence}" for one in compared(made)))
-    behind = [*details(made)]
+    yield from ("", *columns([_HEAD, *map(_row, compared_metrics(made))]))
+    yield from ("", *(f"{one.name}: {one.sentence}" for one in compared_metrics(made)))
+    behind = [*comparison_details(made)]
     yield from ("", *behind) if behind else ()
 
 
-def details(made: Comparison) -> Iterator[str]:
+def comparison_details(made: Comparison) -> Iterator[str]:
     """What is behind the verdict: what moved, which cases flipped, what repeats say."""
-    parts = (moved(made), _flips(made.flips), _repeats(made.reliability), _flaky(made.flaky))
+    parts = (
+        changed_inputs(made),
+        _flips(made.flips),
+        _repeats(made.reliability),
+        _flaky(made.flaky),
+    )
     shown = [lines for part in parts if (lines := [*part])]
     for place, lines in enumerate(shown):
         yield from lines if place == 0 else ["", *lines]
 
 
-def markdown(made: Comparison) -> str:
+def format_comparison_markdown(made: Comparison) -> str:
     """For a comment on a change: the verdict, a table of metrics, what moved, and what flipped."""
     parts = [
-        f"### {made.verdict}: {cell(made.sentence)}",
+        f"### {made.verdict}: {markdown_cell(made.sentence)}",
         "",
-        *table(_HEAD, map(_row, compared(made))),
+        *markdown_table(_HEAD, map(_row, compared_metrics(made))),
     ]
-    if others := [[one] for one in moved(made)]:
-        parts += ["", *table(["not the same in both runs"], others)]
+    if others := [[one] for one in changed_inputs(made)]:
+        parts += ["", *markdown_table(["not the same in both runs"], others)]
     if made.flips:
         rows = map(_flip_row, made.flips[:_SHOWN])
-        parts += ["", *table(["case", "before", "after", "why"], rows), *_more(len(made.flips))]
+        parts += [
+            "",
+            *markdown_table(["case", "before", "after", "why"], rows),
+            *_more(len(made.flips)),
+        ]
     return "\n".join(parts) + "\n"
 
 
@@ -67,7 +85,7 @@ def _run(one: ComparedRun) -> str:
     return f"{one.id}, {one.dataset.name}{version}"
 
 
-def compared(made: Comparison) -> list[MetricComparison]:
+def compared_metrics(made: Comparison) -> list[MetricComparison]:
     """The pass rate, then the metrics."""
     return [*([made.overall] if made.overall else []), *made.metrics]
 
@@ -82,20 +100,20 @@ def _row(one: MetricComparison) -> list[str]:
         f"{one.cases:,}",
         _number(one.before.value),
         _number(one.after.value),
-        signed(found.value),
-        f"{signed(found.interval[0])} to {signed(found.interval[1])}",
+        signed_number(found.value),
+        f"{signed_number(found.interval[0])} to {signed_number(found.interval[1])}",
         _probability(found.adjusted_p),
         one.verdict,
     ]
 
 
-def moved(made: Comparison) -> Iterator[str]:
+def changed_inputs(made: Comparison) -> Iterator[str]:
     """What is not the same in both runs, and what that does to the comparison."""
     yield from map(_move, made.moved)
     yield from _cases(made.cases)
 
 
-def _move(one: Moved) -> str:
+def _move(one: InputChange) -> str:
     if one.what == "metric" and one.field == "uses":
         uses = f"used {_times(one.before)} before, {_times(one.after)} after"
         return f"metric {one.name}, {uses}: {one.effect}"
@@ -183,10 +201,56 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def signed(value: float) -> str:
+def signed_number(value: float) -> str:
     """A difference, with a minus sign and not a hyphen."""
     return f"{'−' if value < 0 else '+'}{_number(abs(value))}" if value else "0"
 
 
 def _probability(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.2g}"
+
+
+def format_gate(made: GateResult) -> str:
+    """The answer, every check with its reason, then the comparison behind them."""
+    return "\n".join(printable(line) for line in _gate_lines(made)) + "\n"
+
+
+def format_gate_markdown(made: GateResult) -> str:
+    """For a comment on a change."""
+    checks = [[one.status, one.name, one.message] for one in made.checks]
+    parts = [f"### {_headline(made)}", "", *markdown_table(["check", "of", "why"], checks)]
+    parts += (
+        ["", *(f"- {markdown_cell(line)}" for line in _quarantine(made))]
+        if made.quarantined
+        else []
+    )
+    if made.comparison:
+        parts += ["", comparison.format_comparison_markdown(made.comparison).rstrip("\n")]
+    return "\n".join(parts) + "\n"
+
+
+def _gate_lines(made: GateResult) -> Iterator[str]:
+    yield _headline(made)
+    yield ""
+    for one in made.checks:
+        yield f"{one.status}  {one.name}: {one.message}"
+    yield from _quarantine(made)
+    if made.comparison:
+        behind = [*comparison.comparison_details(made.comparison)]
+        yield from ("", *behind) if behind else ()
+
+
+def _headline(made: GateResult) -> str:
+    against = f" against {made.baseline}" if made.baseline else ""
+    failed = sum(one.status == "failed" for one in made.checks)
+    unsure = sum(one.status == "inconclusive" for one in made.checks)
+    parts = [count(len(made.checks), "check")]
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{unsure} inconclusive"] if unsure else []
+    verdict = "passed" if made.passed else "failed"
+    return f"{verdict}: {made.run}{against} ({', '.join(parts)})"
+
+
+def _quarantine(made: GateResult) -> Iterator[str]:
+    for one in made.quarantined:
+        yield f"in quarantine  {flat(one.case)}, until {one.expires}, {one.owner}: {one.reason}"

@@ -9,7 +9,7 @@ from importlib import import_module
 from carob.report import run as plain
 from carob.schema import MetricInfo, Run
 from carob.schema.comparison import Comparison
-from carob.schema.history import KeptRun
+from carob.schema.history import RunEntry
 
 RUN_FORMS = ("csv", "md", "html", "junit", "sarif", "summary", "qa", "agents")
 """Besides text and JSON."""
@@ -21,7 +21,7 @@ def run_forms(
     by: Sequence[str] = (),
     places: Callable[[], Mapping[str, tuple[str, int]]] = dict,
     metrics: Callable[[], Iterable[MetricInfo]] = tuple,
-    earlier: Callable[[], Sequence[KeptRun]] = tuple,
+    earlier: Callable[[], Sequence[RunEntry]] = tuple,
     comparison: Comparison | None = None,
 ) -> Mapping[str, Callable[[], str]]:
     """What `render` chooses from. What only some forms need is asked for only by them."""

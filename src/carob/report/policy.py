@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.report.text import columns, count, printable
-from carob.schema import CaseResult, Judgement, MetricSummary, RunSummary, Verdicts
+from carob.schema import CaseResult, MetricSummary, PolicyReport, ProfileVerdict, RunSummary
 
 _SHOWN = 20
 
 
-def document(made: Verdicts) -> dict[str, list[dict[str, str | float | bool | None]]]:
+def document(made: PolicyReport) -> dict[str, list[dict[str, str | float | bool | None]]]:
     """What others rely on."""
     return {"cases": [_judged(case, case.judgement) for case in made.cases if case.judgement]}
 
 
-def text(made: Verdicts) -> str:
+def text(made: PolicyReport) -> str:
     """For each profile the cases that did not pass, with the reasons, and the averages."""
     lines: list[str] = []
     for name, summary in made.profiles.items():
@@ -23,7 +23,7 @@ def text(made: Verdicts) -> str:
     return "\n".join(printable(line) for line in lines[:-1]) + "\n"
 
 
-def _judged(case: CaseResult, judgement: Judgement) -> dict[str, str | float | bool | None]:
+def _judged(case: CaseResult, judgement: ProfileVerdict) -> dict[str, str | float | bool | None]:
     return {
         "case": case.case,
         "composite": judgement.composite,

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from carob.report.judging import spending
+from carob.report.judge_cost import spending
 from carob.report.text import columns, count, flat, printable, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
 import msgspec
 
 from carob import __version__
-from carob.schema import Severity
+from carob.errors import UsageError
+from carob.report.text import printable, shortened
+from carob.schema import CaseResult, CaseScore, MetricSpec, Run, Severity
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -90,3 +92,80 @@ def _uri(path: str) -> str:
     if whole.is_relative_to(here):
         return quote(whole.relative_to(here).as_posix())
     return whole.as_uri()
+
+
+Places: TypeAlias = Mapping[str, tuple[str, int]]
+"""Where the cases are: their ids, and file and line of each."""
+
+_LEVELS: Mapping[str, Severity] = {"failed": "error", "error": "error", "unscored": "warning"}
+_UNSCORED = SarifRule("unscored", "Unscored", "warning", "A case of which nothing was scored.")
+
+
+def run_sarif(run: Run, places: Places) -> str:
+    """A rule for each metric, a result for each metric that a case did not pass."""
+    if not places:
+        raise UsageError(
+            "SARIF shows cases at their lines, and there is no golden data",
+            hint="give the golden data with --golden",
+        )
+    results = [found for one in run.cases for found in _results(one, places)]
+    used = {result.rule for result in results}
+    rules = [
+        *map(_metric_rule, run.metrics),
+        *_profiles(run),
+        *([_UNSCORED] if _UNSCORED.id in used else []),
+    ]
+    return sarif(rules, results)
+
+
+def _metric_rule(use: MetricSpec) -> SarifRule:
+    threshold = "" if use.threshold is None else f", threshold {use.threshold:g}"
+    name = "".join(part.capitalize() for part in use.name.split("_"))
+    summary = f"A case did not pass {use.name}, version {use.version}{threshold}."
+    return SarifRule(use.name, name, "error", summary)
+
+
+def _profiles(run: Run) -> list[SarifRule]:
+    names = sorted({one.judgement.profile for one in run.cases if one.judgement})
+    return [
+        SarifRule(f"profile/{name}", "Profile", "error", f"A case did not pass the profile {name}.")
+        for name in names
+    ]
+
+
+def _results(one: CaseResult, places: Places) -> Iterator[SarifResult]:
+    if one.status == "passed":
+        return
+    if one.status == "unscored":
+        reasons = dict.fromkeys(score.reason for score in one.scores) or [one.paired_by]
+        yield _case_result(one, places, _UNSCORED.id, f"not scored: {'; '.join(reasons)}")
+        return
+    for score in one.scores:
+        if score.status in ("failed", "error"):
+            yield _case_result(one, places, score.metric, _message(score))
+    if one.judgement and not one.judgement.passed:
+        judgement = one.judgement
+        yield _case_result(one, places, f"profile/{judgement.profile}", judgement.reason)
+
+
+def _case_result(one: CaseResult, places: Places, rule: str, message: str) -> SarifResult:
+    path, line = places.get(one.case or "", (next(iter(places.values()))[0], None))
+    return SarifResult(
+        rule=rule,
+        level=_LEVELS[one.status],
+        message=_plain(f"{one.case or one.trace}: {message}"),
+        path=path,
+        line=line,
+        key=f"{one.case} {one.trace}",
+    )
+
+
+def _message(score: CaseScore) -> str:
+    value = score.status if score.value is None else f"{score.value:.3g}"
+    threshold = "" if score.threshold is None else f", threshold {score.threshold:g}"
+    return f"{score.metric} {value}{threshold}{f': {score.reason}' if score.reason else ''}"
+
+
+def _plain(text: str) -> str:
+    """Agents' text is data: none of it becomes a link in the viewer."""
+    return shortened(printable(text), 2000).replace("](", "] (")

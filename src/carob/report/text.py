@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from carob.schema import Conversion, Loss, Problem, Severity, Summary, Validation
+from carob.schema import Conversion, DatasetSummary, Loss, Problem, Severity, Validation
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _BREAK = re.compile(r"[\t-\r\x1c-\x1e\x85\u2028\u2029]+")
@@ -53,7 +53,7 @@ def _problem(problem: Problem) -> Iterator[str]:
         yield from (printable(f"    {line}") for line in problem.hint.splitlines()[1:])
 
 
-def summary(made: Summary) -> str:
+def summary(made: DatasetSummary) -> str:
     """What a dataset is made of."""
     version = f" {made.version}" if made.version else ""
     lines = [
@@ -75,7 +75,7 @@ def summary(made: Summary) -> str:
     return "\n".join(lines) + "\n"
 
 
-def written(path: Path, part: Summary) -> str:
+def written(path: Path, part: DatasetSummary) -> str:
     """What a subset holds, and where it is."""
     return printable(f"{count(part.cases, 'case')} written to {path}") + "\n"
 
@@ -131,3 +131,23 @@ def shortened(text: str, width: int = 88) -> str:
     """The text in one line, cut where it is too long for one."""
     line = " ".join(text.split())
     return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def markdown_table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
+    """A table, line by line."""
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(map(markdown_cell, row))} |"
+
+
+_MARKS = str.maketrans({char: f"\\{char}" for char in "\\|<>[]`*_!&#"} | {"@": "@\u200b"})
+"""A code host looks for names to notify after it has read the Markdown, so that a backslash does
+not help there; a blank of no width does."""
+
+
+def markdown_cell(value: str) -> str:
+    """Agents' text is data: nothing in it becomes a link, a tag or the end of a cell, or calls
+    somebody."""
+    flat = " ".join(printable(value).split()).translate(_MARKS)
+    return flat.replace("://", "\\://").replace("www.", "www\\.")

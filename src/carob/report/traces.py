@@ -9,15 +9,15 @@ import msgspec
 
 from carob.report.text import count, printable
 from carob.schema import (
-    Captured,
+    CaptureReport,
     Json,
     Problem,
     ToolCall,
     ToolResult,
     Trace,
+    TraceEntry,
+    TraceListing,
     Turn,
-    Understanding,
-    Understood,
     Usage,
 )
 
@@ -33,12 +33,12 @@ _TOKENS = {
 _ABSENT = "not recorded"
 
 
-def document(found: Understanding) -> dict[str, object]:
+def document(found: TraceListing) -> dict[str, object]:
     """The JSON document of `carob traces`."""
     return {"traces": [_trace(one) for one in found.traces], "problems": found.problems}
 
 
-def _trace(one: Understood) -> dict[str, object]:
+def _trace(one: TraceEntry) -> dict[str, object]:
     trace = one.trace
     return {
         "id": trace.id,
@@ -92,7 +92,7 @@ def _total(usage: Usage) -> int | None:
     return usage.input_tokens + usage.output_tokens
 
 
-def text(found: Understanding) -> str:
+def text(found: TraceListing) -> str:
     """Each recording turn by turn, then what they can support, then what was wrong."""
     lines = [line for one in found.traces[:_SHOWN] for line in (*_described(one.trace), "")]
     if len(found.traces) > _SHOWN:
@@ -195,7 +195,7 @@ def _cut(line: str) -> str:
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
 
 
-def _sufficiency(found: Understanding) -> Iterator[str]:
+def _sufficiency(found: TraceListing) -> Iterator[str]:
     total = len(found.traces)
     reasons: dict[str, dict[str, int]] = {}
     for one in found.traces:
@@ -235,7 +235,7 @@ def _problem(problem: Problem) -> Iterator[str]:
         yield f"  hint: {problem.hint}"
 
 
-def captured(made: Captured, path: str) -> str:
+def captured(made: CaptureReport, path: str) -> str:
     """How many cases were written, and what was not."""
     lines = [f"{count(made.cases, 'case')} written to {path} ({made.format})"]
     if made.losses:

@@ -9,7 +9,7 @@ import msgspec
 
 from carob.report.html.parts import cut, named, number, stamp
 from carob.report.markup import Child, Markup, join, tag
-from carob.report.words import Difference, compare_json, compare_words
+from carob.report.text_diff import Difference, compare_json, compare_words
 from carob.schema import CaseResult, CaseScore, Exchange, ScoreStatus
 
 _STEP = re.compile(r"\n|; (?=(?:turn \d+: )?(?:matched|missing|unexpected|wrong argument) )")

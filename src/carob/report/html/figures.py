@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from carob.report.charts import Range, histogram, trend
 from carob.report.html.parts import named, number, scale, table
 from carob.report.markup import Child, Markup, join, tag
-from carob.schema import Group, MetricUse, Run
-from carob.schema.history import KeptRun
+from carob.schema import MetricSpec, Run, SummaryGroup
+from carob.schema.history import RunEntry
 
 _STEPS = 8
 """Shades of a heat map."""
@@ -18,7 +18,7 @@ _FEW = 3
 """Metrics up to which heat maps are narrow enough to stand side by side."""
 
 
-def chart_section(run: Run, earlier: Sequence[KeptRun]) -> Markup | None:
+def chart_section(run: Run, earlier: Sequence[RunEntry]) -> Markup | None:
     """The distribution of each metric that scored, its trend, and a heat map for each property."""
     values = _values(run)
     uses = [use for use in run.metrics if values[use.name]]
@@ -42,9 +42,9 @@ def _values(run: Run) -> Mapping[str, list[float]]:
     return found
 
 
-def _kept(run: Run) -> KeptRun:
+def _kept(run: Run) -> RunEntry:
     means = {name: one.mean for name, one in run.summary.metrics.items() if one.mean is not None}
-    return KeptRun(
+    return RunEntry(
         id=run.id,
         created_at=run.created_at,
         verdict=run.verdict,
@@ -56,18 +56,18 @@ def _kept(run: Run) -> KeptRun:
     )
 
 
-def _in_time(earlier: Sequence[KeptRun], last: KeptRun) -> list[KeptRun]:
+def _in_time(earlier: Sequence[RunEntry], last: RunEntry) -> list[RunEntry]:
     """All runs, oldest first. A history may have the last one already."""
     others = [one for one in earlier if (one.id, one.created_at) != (last.id, last.created_at)]
     return sorted([*others, last], key=lambda one: one.created_at)
 
 
-def _spread(use: MetricUse, values: list[float]) -> Markup:
+def _spread(use: MetricSpec, values: list[float]) -> Markup:
     threshold = "" if use.threshold is None else f"; threshold {use.threshold:g}"
     return _figure(histogram(values, use), use.name, f"scores, {scale(use)}{threshold}")
 
 
-def _trend(use: MetricUse, runs: Sequence[KeptRun]) -> Markup | None:
+def _trend(use: MetricSpec, runs: Sequence[RunEntry]) -> Markup | None:
     low, high = use.scale
     line = trend(use.name, runs, None if high is None else Range(low, high))
     return _figure(line, use.name, "mean, from run to run") if line else None
@@ -77,7 +77,7 @@ def _figure(chart: Markup, name: str, words: str) -> Markup:
     return tag("figure", tag("figcaption", tag("strong", named(name)), " ", words), chart)
 
 
-def _heat_map(by: str, groups: Sequence[Group], uses: Sequence[MetricUse]) -> Markup:
+def _heat_map(by: str, groups: Sequence[SummaryGroup], uses: Sequence[MetricSpec]) -> Markup:
     found = [group for group in groups if group.by == by]
     ranges = {use.name: _range(use, found) for use in uses}
     head: list[Child] = [by, "cases", "passed", *(named(use.name) for use in uses)]
@@ -95,7 +95,7 @@ def _heat_map(by: str, groups: Sequence[Group], uses: Sequence[MetricUse]) -> Ma
     return join([table(f"Mean of each metric by {by}", head, rows, "numbers heat"), more])
 
 
-def _range(use: MetricUse, groups: Sequence[Group]) -> Range | None:
+def _range(use: MetricSpec, groups: Sequence[SummaryGroup]) -> Range | None:
     """The scale of the metric or, if it has no end, what there is."""
     low, high = use.scale
     if high is not None:
@@ -104,7 +104,7 @@ def _range(use: MetricUse, groups: Sequence[Group]) -> Range | None:
     return Range(min(means), max(means)) if len(set(means)) > 1 else None
 
 
-def _heat(value: float | None, use: MetricUse, span: Range | None) -> Markup:
+def _heat(value: float | None, use: MetricSpec, span: Range | None) -> Markup:
     if value is None or span is None:
         return tag("span", number(value), class_="heat-none")
     share = span.place(value)

@@ -9,17 +9,19 @@ from hashlib import sha256
 from importlib import resources
 
 from carob.report.html.cases import case_section, unmatched_section
+from carob.report.html.changes import flip_section
 from carob.report.html.figures import chart_section
-from carob.report.html.flips import flip_section
 from carob.report.html.parts import STATUSES, stamp
 from carob.report.html.summary import summary_section
 from carob.report.markup import Markup, join, tag
 from carob.schema import Run
 from carob.schema.comparison import Comparison
-from carob.schema.history import KeptRun
+from carob.schema.history import RunEntry
 
 
-def page(run: Run, *, earlier: Sequence[KeptRun] = (), comparison: Comparison | None = None) -> str:
+def page(
+    run: Run, *, earlier: Sequence[RunEntry] = (), comparison: Comparison | None = None
+) -> str:
     """The report of a run. With earlier runs it has trends; with a comparison, what changed."""
     sections = {
         "summary": ("Summary", summary_section(run)),

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from carob.report.markup import Child, Markup, join, tag
-from carob.schema import MetricUse, ScoreStatus, Status, Verdict
+from carob.schema import MetricSpec, ScoreStatus, Status, Verdict
 
 _MOST = 20_000
 """Characters of one text that are shown."""
@@ -86,7 +86,7 @@ def scrolling(content: Markup, label: str, kind: str = "") -> Markup:
     return tag("div", content, class_=classes, role="region", aria_label=label, tabindex="0")
 
 
-def scale(use: MetricUse) -> str:
+def scale(use: MetricSpec) -> str:
     low, high = use.scale
     ends = f"from {low:g}" if high is None else f"{low:g} to {high:g}"
     return f"{ends}, {use.better} is better"

@@ -8,9 +8,9 @@ import msgspec
 
 from carob.report.charts import proportions
 from carob.report.html.parts import STATUSES, named, number, scale, table
-from carob.report.judging import SPENT, spent
+from carob.report.judge_cost import SPENT, spent
 from carob.report.markup import Child, Markup, join, tag
-from carob.schema import MetricSummary, MetricUse, ModeComparison, Run
+from carob.schema import MetricSpec, MetricSummary, ModeComparison, Run
 
 
 def summary_section(run: Run) -> Markup:
@@ -73,7 +73,7 @@ def _metrics(run: Run) -> Markup:
     return table("Metrics", [*head, *(word.words for word in STATUSES.values())], rows, "numbers")
 
 
-def _metric(name: str, use: MetricUse | None, one: MetricSummary) -> list[Child]:
+def _metric(name: str, use: MetricSpec | None, one: MetricSummary) -> list[Child]:
     threshold = "" if use is None else "informs" if use.threshold is None else f"{use.threshold:g}"
     values = (one.mean, one.min, one.p50, one.p95, one.max)
     counts = (one.failed, one.errors, one.unscored, one.passed)
@@ -85,7 +85,7 @@ def _metric(name: str, use: MetricUse | None, one: MetricSummary) -> list[Child]
     ]
 
 
-def _about(use: MetricUse) -> Markup:
+def _about(use: MetricSpec) -> Markup:
     params = [
         f"{name} = {msgspec.json.encode(value).decode()}" for name, value in use.params.items()
     ]

@@ -8,9 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from carob.errors import UsageError
-from carob.report.sarif_run import run_sarif
+from carob.report.sarif import run_sarif
 from carob.schema import CaseResult, CaseScore, Run
-from carob.schema.run import Judgement
+from carob.schema.run import ProfileVerdict
 
 MakeRun = Callable[..., Run]
 
@@ -146,7 +146,9 @@ def test_a_case_that_was_not_scored_is_a_warning(make_run: MakeRun):
 
 
 def test_a_profile_that_was_not_passed_is_a_rule(make_run: MakeRun):
-    judgement = Judgement(profile="strict", composite=3.1, passed=False, reason="Composite=3.10")
+    judgement = ProfileVerdict(
+        profile="strict", composite=3.1, passed=False, reason="Composite=3.10"
+    )
     judged = CaseResult(case="late", trace="t", status="failed", judgement=judgement)
     (result,) = written(make_run(judged))["results"]
     assert (result["ruleId"], result["message"]["text"]) == (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carob.report.comparison import compared, moved, signed
+from carob.report.comparison import changed_inputs, compared_metrics, signed_number
 from carob.report.html.parts import named, number, stamp, table
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema import Run
@@ -33,17 +33,17 @@ def _metrics(comparison: Comparison) -> Markup:
     return table(
         f"Against run {comparison.before.id} of {comparison.before.created_at}",
         head,
-        [_metric(one) for one in compared(comparison)],
+        [_metric(one) for one in compared_metrics(comparison)],
     )
 
 
 def _moved(comparison: Comparison) -> Markup | None:
-    found = [tag("li", one) for one in moved(comparison)]
+    found = [tag("li", one) for one in changed_inputs(comparison)]
     return join([tag("h3", "Not the same in both runs"), tag("ul", found)]) if found else None
 
 
 def _metric(one: MetricComparison) -> list[Child]:
-    difference = signed(one.difference.value) if one.difference else "–"
+    difference = signed_number(one.difference.value) if one.difference else "–"
     return [
         named(one.name),
         number(one.before.value if one.before else None),

@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from carob.report.markdown import cell
-from carob.report.text import printable, shortened
-from carob.schema import CaseResult, CaseScore, Exchange, Group, Json, Run
+from carob.report.text import markdown_cell, printable, shortened
+from carob.schema import CaseResult, CaseScore, Exchange, Json, Run, SummaryGroup
 
 _FENCES = re.compile("`{3,}")
 
@@ -74,7 +73,7 @@ def agents(run: Run) -> str:
     return _json({"run": run.id, "agents": [_agent(group) for group in groups]})
 
 
-def _agent(group: Group) -> dict[str, Json]:
+def _agent(group: SummaryGroup) -> dict[str, Json]:
     return {
         "agent": group.value,
         "cases": group.cases.total,
@@ -92,9 +91,13 @@ def _json(document: dict[str, Json]) -> str:
 def questions_and_answers(run: Run) -> str:
     """A log in Markdown: each case with its questions, the answers, and what the metrics said."""
     name = run.dataset.name if run.dataset else run.id
-    lines = [f"# Questions and answers: {cell(name)}", "", f"Run {run.id}, {run.created_at}"]
+    lines = [
+        f"# Questions and answers: {markdown_cell(name)}",
+        "",
+        f"Run {run.id}, {run.created_at}",
+    ]
     for number, one in enumerate(run.cases, 1):
-        lines += ["", f"## {number}. {cell(one.case or one.trace or '')}: {one.status}"]
+        lines += ["", f"## {number}. {markdown_cell(one.case or one.trace or '')}: {one.status}"]
         lines += [line for exchange in one.exchanges for line in _exchange(exchange)]
         lines += ["", *(_score(score) for score in one.scores)] if one.scores else []
         if one.status == "passed":
@@ -121,5 +124,5 @@ def _fence(text: str) -> str:
 
 def _score(score: CaseScore) -> str:
     value = score.status if score.value is None else f"{score.value:.3g} ({score.status})"
-    reason = f": {cell(shortened(score.reason, 1000))}" if score.reason else ""
-    return f"- {cell(score.metric)} {value}{reason}"
+    reason = f": {markdown_cell(shortened(score.reason, 1000))}" if score.reason else ""
+    return f"- {markdown_cell(score.metric)} {value}{reason}"

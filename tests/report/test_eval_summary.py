@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from carob.report.seed import agents, questions_and_answers, summary
+from carob.report.eval_summary import agents, questions_and_answers, summary
 from carob.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
-from carob.schema.run import Group
+from carob.schema.run import SummaryGroup
 
 MakeRun = Callable[..., Run]
 
@@ -50,8 +50,10 @@ def test_a_question_that_was_not_scored_has_no_number(make_run: MakeRun):
 def test_each_agent_has_its_rate_and_its_averages(make_run: MakeRun):
     counts = CaseCounts(total=4, passed=3, failed=1)
     groups = [
-        Group(by="agent", value="returns", cases=counts, means={"rouge_l": 0.5}, composite=3.5),
-        Group(by="tag", value="hard", cases=counts, means={}),
+        SummaryGroup(
+            by="agent", value="returns", cases=counts, means={"rouge_l": 0.5}, composite=3.5
+        ),
+        SummaryGroup(by="tag", value="hard", cases=counts, means={}),
     ]
     assert json.loads(agents(make_run(case(), groups=groups)))["agents"] == [
         {

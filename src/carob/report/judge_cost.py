@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from carob.report.text import columns, count, printable
-from carob.schema import Estimate, Run, Spending
+from carob.schema import CostEstimate, JudgeUsage, Run
 
 SPENT = ("answers", "cached", "calls", "tokens in", "tokens out", "cost")
 
@@ -15,13 +15,13 @@ def spending(run: Run) -> list[list[str]]:
     return [["judge", *SPENT], *([name, *spent(one)] for name, one in run.spending.items())]
 
 
-def spent(one: Spending) -> list[str]:
+def spent(one: JudgeUsage) -> list[str]:
     """What a table of judges has in each row."""
     counts = (one.answers, one.cached, one.calls, one.input_tokens, one.output_tokens)
     return [*_numbers(*counts), dollars(one.cost)]
 
 
-def estimate_text(found: Estimate) -> str:
+def estimate_text(found: CostEstimate) -> str:
     """What a run would ask, for a person."""
     if not found.metrics:
         return "no judge would be asked\n"

@@ -7,12 +7,12 @@ import pytest
 
 from carob.report.comment import comment
 from carob.report.html.page import page
-from carob.report.judging import dollars, estimate_text
+from carob.report.judge_cost import dollars, estimate_text
 from carob.report.run import text
-from carob.schema import CaseResult, CaseScore, Estimate, JudgeUse, Run, Spending
+from carob.schema import CaseResult, CaseScore, CostEstimate, JudgeSpec, JudgeUsage, Run
 
 MakeRun = Callable[..., Run]
-SPENT = Spending(
+SPENT = JudgeUsage(
     answers=50, cached=20, calls=33, input_tokens=41_200, output_tokens=3_100, cost=0.0123
 )
 
@@ -27,7 +27,7 @@ def run(make_run: MakeRun) -> Run:
 
 @pytest.fixture
 def judged(run: Run) -> Run:
-    judge = JudgeUse(model="openai:gpt-5-mini", params={}, prompt="p", rubric="r")
+    judge = JudgeSpec(model="openai:gpt-5-mini", params={}, prompt="p", rubric="r")
     use = msgspec.structs.replace(run.metrics[0], judge=judge)
     return msgspec.structs.replace(
         run,
@@ -71,7 +71,7 @@ def test_a_page_names_the_model(judged: Run):
 
 
 def test_an_estimate_says_the_most_that_it_may_cost():
-    made = estimate_text(Estimate({"Relevance": SPENT, "Empathy": SPENT}))
+    made = estimate_text(CostEstimate({"Relevance": SPENT, "Empathy": SPENT}))
     assert made.splitlines()[0] == (
         "66 calls, cost at most $0.025, without retries; nobody was asked"
     )
@@ -80,12 +80,12 @@ def test_an_estimate_says_the_most_that_it_may_cost():
 
 def test_an_estimate_of_which_a_part_is_not_known_is_not_known():
     unknown = msgspec.structs.replace(SPENT, cost=None)
-    made = estimate_text(Estimate({"Relevance": SPENT, "Empathy": unknown}))
+    made = estimate_text(CostEstimate({"Relevance": SPENT, "Empathy": unknown}))
     assert "cost at most not known" in made.splitlines()[0]
 
 
 def test_without_judges_there_is_nothing_to_estimate():
-    assert estimate_text(Estimate({})) == "no judge would be asked\n"
+    assert estimate_text(CostEstimate({})) == "no judge would be asked\n"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carob.report.words import Difference, Piece, compare_json, compare_words
+from carob.report.text_diff import Difference, Piece, compare_json, compare_words
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=12).map(" ".join)
 

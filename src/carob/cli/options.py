@@ -1,11 +1,18 @@
-"""What commands that ask judges share."""
+"""What commands take in the same way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import click
+
+FILE = click.Path(readable=False, path_type=Path)  # whoever reads it says what is wrong with it
+from_format = click.option(
+    "--from", "name", help="Format of the file, if it is not to be recognised."
+)
+
 
 F = TypeVar("F", bound=Callable[..., object])
 
