@@ -1,19 +1,20 @@
 """The nouns: what golden data, recordings and results are made of. No I/O."""
 
+from carob.schema.base import Json, Struct
 from carob.schema.calibration import (
     Agreement,
     Calibration,
-    Confusion,
+    ConfusionMatrix,
     Disagreement,
     Label,
-    Measured,
-    Opinion,
-    Unjudged,
+    LabelValue,
+    Statistic,
+    UnscoredLabels,
 )
-from carob.schema.case import Case, Scenario, Session, content_id
+from carob.schema.case import Case, CaseSession, Lineage, Scenario, SourceDocument, content_id
 from carob.schema.comparison import (
     Alignment,
-    Attempts,
+    AttemptCounts,
     ComparedRun,
     Comparison,
     Conclusion,
@@ -22,81 +23,91 @@ from carob.schema.comparison import (
     Flip,
     FlippedScore,
     FlippedTurn,
+    InputChange,
     Interval,
     Mean,
     MetricComparison,
-    Moved,
-    Passes,
+    PassCounts,
     Reliability,
 )
-from carob.schema.conversion import Conversion, Loss
-from carob.schema.dataset import Dataset
-from carob.schema.diff import Bump, Change, Diff
-from carob.schema.gate import Check, Gate, GateRules, Quarantined
-from carob.schema.judging import Asked, Estimate, JudgeChoice, JudgeUse, Spending
-from carob.schema.lineage import Lineage
-from carob.schema.lint import DatasetUse, Finding, LintedFile, LintRule
-from carob.schema.metric_info import MetricInfo
-from carob.schema.modes import ModeComparison, PairedMetric
-from carob.schema.noun import Json, Noun
-from carob.schema.origin import Origin
-from carob.schema.outcome import Failed, Score, Unscored
-from carob.schema.problem import Problem, Severity, Validation
-from carob.schema.release import CountedCases, Previous, Release
-from carob.schema.review import Review, ReviewStatus
-from carob.schema.rubric import Rubric
+from carob.schema.dataset import Dataset, DatasetSummary, expected_tools
+from carob.schema.gate import GateCheck, GateResult, GateRules, QuarantinedCase
+from carob.schema.judge import CostEstimate, JudgeCost, JudgeSettings, JudgeSpec, JudgeUsage
+from carob.schema.lint import DatasetPurpose, Finding, LintedFile, LintRule
+from carob.schema.outcome import Failed, MetricInfo, Score, Unscored
+from carob.schema.problem import Conversion, Loss, Problem, Severity, Validation
 from carob.schema.run import (
     CaseCounts,
     CaseResult,
     CaseScore,
     Exchange,
-    Group,
-    Judgement,
+    MetricSpec,
     MetricSummary,
-    MetricUse,
+    ModeComparison,
+    PairedMetric,
+    PolicyReport,
+    ProfileVerdict,
     Run,
     RunDataset,
     RunSummary,
     ScoreStatus,
     Status,
-    Unmatched,
+    SummaryGroup,
+    UnmatchedTrace,
     Verdict,
 )
-from carob.schema.span import Span, SpanEvent
-from carob.schema.summary import Summary, expected_tools
-from carob.schema.tool_call import ToolCall, ToolResult
-from carob.schema.trace import Trace
-from carob.schema.turn import Message, Turn
-from carob.schema.understanding import Captured, Understanding, Understood
-from carob.schema.usage import ModelCall, Usage
-from carob.schema.verdicts import Verdicts
+from carob.schema.trace import (
+    AgentMessage,
+    CaptureReport,
+    ModelCall,
+    Rubric,
+    Span,
+    SpanEvent,
+    ToolCall,
+    ToolResult,
+    Trace,
+    TraceEntry,
+    TraceListing,
+    Turn,
+    Usage,
+)
+from carob.schema.versions import (
+    Bump,
+    Change,
+    Diff,
+    PreviousRelease,
+    Release,
+    ReleaseCounts,
+    Review,
+    ReviewStatus,
+)
 
 __all__ = [
+    "AgentMessage",
     "Agreement",
     "Alignment",
-    "Asked",
-    "Attempts",
+    "AttemptCounts",
     "Bump",
     "Calibration",
-    "Captured",
+    "CaptureReport",
     "Case",
     "CaseCounts",
     "CaseResult",
     "CaseScore",
+    "CaseSession",
     "Change",
-    "Check",
     "ComparedRun",
     "Comparison",
     "Conclusion",
-    "Confusion",
+    "ConfusionMatrix",
     "Conversion",
-    "CountedCases",
+    "CostEstimate",
     "Dataset",
-    "DatasetUse",
+    "DatasetPurpose",
+    "DatasetSummary",
     "Diff",
     "Difference",
     "Disagreement",
-    "Estimate",
     "Exchange",
     "Failed",
     "Finding",
@@ -104,38 +115,38 @@ __all__ = [
     "Flip",
     "FlippedScore",
     "FlippedTurn",
-    "Gate",
+    "GateCheck",
+    "GateResult",
     "GateRules",
-    "Group",
+    "InputChange",
     "Interval",
     "Json",
-    "JudgeChoice",
-    "JudgeUse",
-    "Judgement",
+    "JudgeCost",
+    "JudgeSettings",
+    "JudgeSpec",
+    "JudgeUsage",
     "Label",
+    "LabelValue",
     "Lineage",
     "LintRule",
     "LintedFile",
     "Loss",
     "Mean",
-    "Measured",
-    "Message",
     "MetricComparison",
     "MetricInfo",
+    "MetricSpec",
     "MetricSummary",
-    "MetricUse",
     "ModeComparison",
     "ModelCall",
-    "Moved",
-    "Noun",
-    "Opinion",
-    "Origin",
     "PairedMetric",
-    "Passes",
-    "Previous",
+    "PassCounts",
+    "PolicyReport",
+    "PreviousRelease",
     "Problem",
-    "Quarantined",
+    "ProfileVerdict",
+    "QuarantinedCase",
     "Release",
+    "ReleaseCounts",
     "Reliability",
     "Review",
     "ReviewStatus",
@@ -146,26 +157,26 @@ __all__ = [
     "Scenario",
     "Score",
     "ScoreStatus",
-    "Session",
     "Severity",
+    "SourceDocument",
     "Span",
     "SpanEvent",
-    "Spending",
+    "Statistic",
     "Status",
-    "Summary",
+    "Struct",
+    "SummaryGroup",
     "ToolCall",
     "ToolResult",
     "Trace",
+    "TraceEntry",
+    "TraceListing",
     "Turn",
-    "Understanding",
-    "Understood",
-    "Unjudged",
-    "Unmatched",
+    "UnmatchedTrace",
     "Unscored",
+    "UnscoredLabels",
     "Usage",
     "Validation",
     "Verdict",
-    "Verdicts",
     "content_id",
     "expected_tools",
 ]

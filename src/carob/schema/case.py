@@ -1,18 +1,43 @@
+"""TODO."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
-from carob.schema.lineage import Lineage
-from carob.schema.noun import Json, Noun
-from carob.schema.origin import Origin
-from carob.schema.rubric import Rubric
-from carob.schema.tool_call import ToolCall
-from carob.schema.trace import Trace
-from carob.schema.turn import Turn
+from carob.schema.base import Json, Struct
+from carob.schema.trace import Rubric, ToolCall, Trace, Turn
 
 
-class Scenario(Noun, frozen=True):
+class SourceDocument(Struct, frozen=True):
+    """The document that a noun was read from, so that writing it back loses nothing."""
+
+    format: str
+    doc: Json
+    rests: dict[str, Json] = {}
+    """By format: what an earlier document said that the noun has no place for."""
+    unnamed: tuple[str, ...] = ()
+    """The formats whose documents did not state the name: it was that of the file."""
+
+
+class Lineage(Struct, frozen=True):
+    """Where a case comes from."""
+
+    source: str | None = None
+    ticket_id: str | None = None
+    trace_id: str | None = None
+    file: str | None = None
+    reviewed_by: str | None = None
+    date_added: str | None = None
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Json]) -> Lineage:
+        """What metadata says of it under the names above."""
+        texts = {name: metadata.get(name) for name in cls.__struct_fields__}
+        return cls(**{name: text for name, text in texts.items() if isinstance(text, str)})
+
+
+class Scenario(Struct, frozen=True):
     """A conversation to be simulated, in place of fixed turns."""
 
     prompt: str
@@ -21,7 +46,7 @@ class Scenario(Noun, frozen=True):
     """The name of a known persona, or one described in full."""
 
 
-class Session(Noun, frozen=True):
+class CaseSession(Struct, frozen=True):
     """The session in which a case starts."""
 
     app: str
@@ -30,7 +55,7 @@ class Session(Noun, frozen=True):
     state: dict[str, Json] = {}
 
 
-class Case(Noun, frozen=True):
+class Case(Struct, frozen=True):
     """One golden test: turns with what is expected of each, and what is expected of the whole.
 
     `None` is "nothing is said about it"; empty is an expectation of its own.
@@ -60,7 +85,7 @@ class Case(Noun, frozen=True):
     """Further ground truth under the source's own names, for metrics that know them."""
     rubrics: tuple[Rubric, ...] = ()
     scenario: Scenario | None = None
-    session: Session | None = None
+    session: CaseSession | None = None
     metrics: tuple[str, ...] | None = None
     """The metrics that this case asks for."""
     profile: str | None = None
@@ -72,7 +97,7 @@ class Case(Noun, frozen=True):
     updated_at: str | None = None
     recording: Trace | None = None
     """What an agent did, where the source tells it beside the case."""
-    origin: Origin | None = None
+    origin: SourceDocument | None = None
 
     @classmethod
     def of(

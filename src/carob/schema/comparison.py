@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from carob.schema.noun import Json, Noun
+from carob.schema.base import Json, Struct
 from carob.schema.run import RunDataset, Status
 
 Conclusion = Literal["regressed", "improved", "equivalent", "inconclusive"]
 Interval = tuple[float, float]
 
 
-class ComparedRun(Noun, frozen=True, omit_defaults=False):
+class ComparedRun(Struct, frozen=True, omit_defaults=False):
     """A run, by what tells it from others."""
 
     id: str
@@ -19,7 +19,7 @@ class ComparedRun(Noun, frozen=True, omit_defaults=False):
     dataset: RunDataset | None
 
 
-class Alignment(Noun, frozen=True, omit_defaults=False):
+class Alignment(Struct, frozen=True, omit_defaults=False):
     """The cases of both runs, by id and by the fingerprint of what they ask and expect."""
 
     same: int
@@ -29,7 +29,7 @@ class Alignment(Noun, frozen=True, omit_defaults=False):
     """In both runs, and not known to be the same; their scores are not compared."""
 
 
-class Moved(Noun, frozen=True, omit_defaults=False):
+class InputChange(Struct, frozen=True, omit_defaults=False):
     """Something other than the agent that is not the same in both runs."""
 
     what: Literal["dataset", "metric", "mapper", "profile"]
@@ -41,7 +41,7 @@ class Moved(Noun, frozen=True, omit_defaults=False):
     """What the comparison does about it."""
 
 
-class Mean(Noun, frozen=True, omit_defaults=False):
+class Mean(Struct, frozen=True, omit_defaults=False):
     """A mean over cases, and the interval that holds the true one."""
 
     value: float
@@ -49,7 +49,7 @@ class Mean(Noun, frozen=True, omit_defaults=False):
     """`None` if there is only one case."""
 
 
-class Difference(Noun, frozen=True, omit_defaults=False):
+class Difference(Struct, frozen=True, omit_defaults=False):
     """The mean over cases of after minus before, and how far it can be trusted."""
 
     value: float
@@ -70,7 +70,7 @@ class Difference(Noun, frozen=True, omit_defaults=False):
     """Cases that a conclusion would take; `None` where there is one, or none to be had."""
 
 
-class Passes(Noun, frozen=True, omit_defaults=False):
+class PassCounts(Struct, frozen=True, omit_defaults=False):
     """Cases that passed, before and after."""
 
     before: float
@@ -81,7 +81,7 @@ class Passes(Noun, frozen=True, omit_defaults=False):
     """By McNemar's exact test; by the signs of the differences if cases were repeated."""
 
 
-class MetricComparison(Noun, frozen=True, omit_defaults=False):
+class MetricComparison(Struct, frozen=True, omit_defaults=False):
     """One metric in two runs, over the cases that were scored in both."""
 
     name: str
@@ -94,14 +94,14 @@ class MetricComparison(Noun, frozen=True, omit_defaults=False):
     before: Mean | None
     after: Mean | None
     difference: Difference | None
-    passes: Passes | None = None
+    passes: PassCounts | None = None
     lost: tuple[str, ...] = ()
     """Cases that were scored only before."""
     gained: tuple[str, ...] = ()
     """Cases that were scored only after."""
 
 
-class FlippedScore(Noun, frozen=True, omit_defaults=False):
+class FlippedScore(Struct, frozen=True, omit_defaults=False):
     """What a metric said of a case that flipped."""
 
     metric: str
@@ -111,7 +111,7 @@ class FlippedScore(Noun, frozen=True, omit_defaults=False):
     """Of the side that did not pass."""
 
 
-class FlippedTurn(Noun, frozen=True, omit_defaults=False):
+class FlippedTurn(Struct, frozen=True, omit_defaults=False):
     """A turn of a case that flipped. Runs keep only the answers of pairs that did not pass."""
 
     user: str | None
@@ -120,7 +120,7 @@ class FlippedTurn(Noun, frozen=True, omit_defaults=False):
     after: str | None
 
 
-class Flip(Noun, frozen=True, omit_defaults=False):
+class Flip(Struct, frozen=True, omit_defaults=False):
     """A case of which most attempts passed in one run, and not in the other."""
 
     case: str
@@ -131,22 +131,22 @@ class Flip(Noun, frozen=True, omit_defaults=False):
     turns: tuple[FlippedTurn, ...]
 
 
-class Attempts(Noun, frozen=True, omit_defaults=False):
+class AttemptCounts(Struct, frozen=True, omit_defaults=False):
     """How many attempts at a case passed, of those that passed or failed."""
 
     passed: int
     total: int
 
 
-class FlakyCase(Noun, frozen=True, omit_defaults=False):
+class FlakyCase(Struct, frozen=True, omit_defaults=False):
     """A case whose attempts in one run did not all end the same way."""
 
     case: str
-    before: Attempts
-    after: Attempts
+    before: AttemptCounts
+    after: AttemptCounts
 
 
-class Reliability(Noun, frozen=True, omit_defaults=False):
+class Reliability(Struct, frozen=True, omit_defaults=False):
     """What `k` attempts at a case are worth, over the cases with at least as many on both sides."""
 
     k: int
@@ -157,7 +157,7 @@ class Reliability(Noun, frozen=True, omit_defaults=False):
     """pass^k before and after: all of `k` attempts pass."""
 
 
-class Comparison(Noun, frozen=True, kw_only=True, omit_defaults=False):
+class Comparison(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Is the difference between two runs real?"""
 
     schema: str = "carob.comparison/1"
@@ -167,7 +167,7 @@ class Comparison(Noun, frozen=True, kw_only=True, omit_defaults=False):
     verdict: Conclusion
     sentence: str
     cases: Alignment
-    moved: tuple[Moved, ...]
+    moved: tuple[InputChange, ...]
     overall: MetricComparison | None
     """The pass rate; `None` if what makes a case pass is not the same in both runs."""
     metrics: tuple[MetricComparison, ...]

@@ -13,7 +13,7 @@ import msgspec
 from carob.schema.calibration import Label
 from carob.schema.case import Case
 from carob.schema.dataset import Dataset
-from carob.schema.run import MetricUse
+from carob.schema.run import MetricSpec
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _TOGETHER = 1000
@@ -60,7 +60,7 @@ def labels_digest(labels: Iterable[Label]) -> str:
     return "sha256:" + sha256(b"\n".join(told)).hexdigest()
 
 
-def binding_digest(use: MetricUse) -> str:
+def binding_digest(use: MetricSpec) -> str:
     """The fingerprint of what a calibration holds for: if any of it moves, it is another judge."""
     bound = [use.name, use.version, use.params, use.judge or None]
     return "sha256:" + sha256(_encode(bound)).hexdigest()

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from carob.schema.base import Struct
 from carob.schema.comparison import Comparison
-from carob.schema.noun import Noun
 from carob.schema.problem import Problem
 
 
-class GateRules(Noun, frozen=True, kw_only=True):
+class GateRules(Struct, frozen=True, kw_only=True):
     """What a gate holds a run to; what is `None` or empty is not asked for."""
 
     baseline: str | None = None
@@ -37,7 +37,7 @@ class GateRules(Noun, frozen=True, kw_only=True):
         return self.require_calibration or self.min_kappa is not None or bool(self.calibrations)
 
 
-class Check(Noun, frozen=True, omit_defaults=False):
+class GateCheck(Struct, frozen=True, omit_defaults=False):
     """One thing that a gate holds a run to."""
 
     name: str
@@ -45,7 +45,7 @@ class Check(Noun, frozen=True, omit_defaults=False):
     message: str
 
 
-class Quarantined(Noun, frozen=True, omit_defaults=False):
+class QuarantinedCase(Struct, frozen=True, omit_defaults=False):
     """A case that may not decide for a while: who sees to it, and until when."""
 
     case: str
@@ -55,14 +55,14 @@ class Quarantined(Noun, frozen=True, omit_defaults=False):
     reason: str
 
 
-class Gate(Noun, frozen=True, kw_only=True, omit_defaults=False):
+class GateResult(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """May the run pass?"""
 
     schema: str = "carob.gate/1"
     run: str
     baseline: str | None
     passed: bool
-    checks: tuple[Check, ...]
-    quarantined: tuple[Quarantined, ...]
+    checks: tuple[GateCheck, ...]
+    quarantined: tuple[QuarantinedCase, ...]
     problems: tuple[Problem, ...]
     comparison: Comparison | None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from carob.schema.noun import Noun
+from carob.schema.base import Struct
 from carob.schema.problem import Problem
 from carob.schema.run import CaseCounts, Verdict
 
 
-class KeptRun(Noun, frozen=True, omit_defaults=False):
+class RunEntry(Struct, frozen=True, omit_defaults=False):
     """One execution of a run, as the history lists it."""
 
     id: str
@@ -21,15 +21,15 @@ class KeptRun(Noun, frozen=True, omit_defaults=False):
     labels: dict[str, str]
 
 
-class History(Noun, frozen=True, omit_defaults=False):
+class HistoryPage(Struct, frozen=True, omit_defaults=False):
     """A page of the history, newest first."""
 
-    runs: tuple[KeptRun, ...]
+    runs: tuple[RunEntry, ...]
     next: str | None
     """Where the next page starts; `None` on the last."""
 
 
-class Verification(Noun, frozen=True, omit_defaults=False):
+class VerifyReport(Struct, frozen=True, omit_defaults=False):
     """What was checked in a store, and what does not fit."""
 
     store: str
@@ -41,7 +41,7 @@ class Verification(Noun, frozen=True, omit_defaults=False):
     problems: tuple[Problem, ...]
 
 
-class Transfer(Noun, frozen=True, omit_defaults=False):
+class TransferReport(Struct, frozen=True, omit_defaults=False):
     """What went out of a store or into it."""
 
     store: str
@@ -53,7 +53,7 @@ class Transfer(Noun, frozen=True, omit_defaults=False):
     """Traces, judges' answers and calibrations."""
 
 
-class Pruned(Noun, frozen=True, omit_defaults=False):
+class PruneReport(Struct, frozen=True, omit_defaults=False):
     """What was removed from a store, or would be."""
 
     store: str

@@ -4,14 +4,14 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from carob.schema.noun import Noun
+from carob.schema.base import Struct
 from carob.schema.problem import Severity
 
-DatasetUse = Literal["development", "pre-release", "regression", "production"]
+DatasetPurpose = Literal["development", "pre-release", "regression", "production"]
 """What a dataset is for, which says how large it should be."""
 
 
-class LintRule(Noun, frozen=True, omit_defaults=False):
+class LintRule(Struct, frozen=True, omit_defaults=False):
     """Something that golden data should not have."""
 
     id: str
@@ -21,7 +21,7 @@ class LintRule(Noun, frozen=True, omit_defaults=False):
     """What the rule finds, in one sentence."""
 
 
-class Finding(Noun, frozen=True, omit_defaults=False):
+class Finding(Struct, frozen=True, omit_defaults=False):
     """A place where golden data does not keep a rule."""
 
     rule: str
@@ -37,7 +37,7 @@ class Finding(Noun, frozen=True, omit_defaults=False):
     length: int | UnsetType = UNSET
 
 
-class LintedFile(Noun, frozen=True, omit_defaults=False):
+class LintedFile(Struct, frozen=True, omit_defaults=False):
     """What was found in one file, in the order of the file."""
 
     path: str

@@ -6,17 +6,40 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from carob.schema.judging import Asked, JudgeUse, Spending
-from carob.schema.modes import ModeComparison
-from carob.schema.noun import Json, Noun
-from carob.schema.scale import Scale
+from carob.schema.base import Json, Struct
+from carob.schema.judge import JudgeCost, JudgeSpec, JudgeUsage
+from carob.schema.outcome import Scale
+
+
+class PairedMetric(Struct, frozen=True, omit_defaults=False):
+    """A metric in two modes, over the scenarios that were scored in both."""
+
+    pairs: int
+    means: tuple[float, float]
+    difference: float
+    """Mean of second minus first."""
+    first_higher: int
+    second_higher: int
+    equal: int
+
+
+class ModeComparison(Struct, frozen=True, omit_defaults=False):
+    """Two workflow modes on the same scenarios and questions."""
+
+    modes: tuple[str, str]
+    pairs: int
+    passed: tuple[int, int]
+    """Scenarios of which every pair of case and trace passed."""
+    composite: PairedMetric | None
+    metrics: dict[str, PairedMetric]
+
 
 Status = Literal["passed", "failed", "unscored", "error"]
 ScoreStatus = Literal["passed", "failed", "unscored", "error", "info"]
 Verdict = Literal["passed", "failed", "inconclusive"]
 
 
-class MetricUse(Noun, frozen=True, omit_defaults=False):
+class MetricSpec(Struct, frozen=True, omit_defaults=False):
     """A metric as it was used in a run."""
 
     name: str
@@ -25,11 +48,11 @@ class MetricUse(Noun, frozen=True, omit_defaults=False):
     threshold: float | None
     scale: Scale
     better: Literal["higher", "lower"]
-    judge: JudgeUse | UnsetType = UNSET
+    judge: JudgeSpec | UnsetType = UNSET
     """Who was asked, if it is a judge."""
 
 
-class CaseScore(Noun, frozen=True, omit_defaults=False):
+class CaseScore(Struct, frozen=True, omit_defaults=False):
     """What one metric said of one pair of case and trace."""
 
     metric: str
@@ -39,11 +62,11 @@ class CaseScore(Noun, frozen=True, omit_defaults=False):
     reason: str = ""
     turns: tuple[float | None, ...] = ()
     details: dict[str, Json] = {}
-    asked: Asked | UnsetType = UNSET
+    asked: JudgeCost | UnsetType = UNSET
     """What it took, if a judge was asked."""
 
 
-class Judgement(Noun, frozen=True, omit_defaults=False):
+class ProfileVerdict(Struct, frozen=True, omit_defaults=False):
     """The verdict of a scoring profile on one pair."""
 
     profile: str
@@ -52,7 +75,7 @@ class Judgement(Noun, frozen=True, omit_defaults=False):
     reason: str
 
 
-class Exchange(Noun, frozen=True, omit_defaults=False):
+class Exchange(Struct, frozen=True, omit_defaults=False):
     """What was expected in a turn, and what came."""
 
     user: str | None
@@ -60,7 +83,7 @@ class Exchange(Noun, frozen=True, omit_defaults=False):
     actual: str | None
 
 
-class CaseResult(Noun, frozen=True, omit_defaults=False):
+class CaseResult(Struct, frozen=True, omit_defaults=False):
     """The outcomes of one pair. `case` is `None` if there is no golden data, `trace` if nothing was
     recorded for the case."""
 
@@ -70,7 +93,7 @@ class CaseResult(Noun, frozen=True, omit_defaults=False):
     scores: tuple[CaseScore, ...] = ()
     paired_by: str = ""
     """How the trace was found to belong to the case."""
-    judgement: Judgement | None = None
+    judgement: ProfileVerdict | None = None
     exchanges: tuple[Exchange, ...] = ()
     """The turns, if the pair did not pass."""
     digest: str | None = None
@@ -79,14 +102,14 @@ class CaseResult(Noun, frozen=True, omit_defaults=False):
     """What turned the recording into the trace, with its version."""
 
 
-class Unmatched(Noun, frozen=True, omit_defaults=False):
+class UnmatchedTrace(Struct, frozen=True, omit_defaults=False):
     """A trace that belongs to no case, and why."""
 
     trace: str
     why: str
 
 
-class RunDataset(Noun, frozen=True, omit_defaults=False):
+class RunDataset(Struct, frozen=True, omit_defaults=False):
     """The golden data of a run."""
 
     name: str
@@ -95,7 +118,7 @@ class RunDataset(Noun, frozen=True, omit_defaults=False):
     format: str | None
 
 
-class CaseCounts(Noun, frozen=True, omit_defaults=False):
+class CaseCounts(Struct, frozen=True, omit_defaults=False):
     total: int = 0
     passed: int = 0
     failed: int = 0
@@ -103,7 +126,7 @@ class CaseCounts(Noun, frozen=True, omit_defaults=False):
     errors: int = 0
 
 
-class MetricSummary(Noun, frozen=True, omit_defaults=False):
+class MetricSummary(Struct, frozen=True, omit_defaults=False):
     """What a metric said over all pairs; the numbers are `None` if it scored none."""
 
     mean: float | None = None
@@ -117,7 +140,7 @@ class MetricSummary(Noun, frozen=True, omit_defaults=False):
     errors: int = 0
 
 
-class Group(Noun, frozen=True, omit_defaults=False):
+class SummaryGroup(Struct, frozen=True, omit_defaults=False):
     """The pairs that have a property in common, such as an agent or a tag."""
 
     by: str
@@ -129,16 +152,16 @@ class Group(Noun, frozen=True, omit_defaults=False):
     """The mean of the composites, if a profile judged."""
 
 
-class RunSummary(Noun, frozen=True, omit_defaults=False):
+class RunSummary(Struct, frozen=True, omit_defaults=False):
     cases: CaseCounts
     metrics: dict[str, MetricSummary]
-    groups: tuple[Group, ...] = ()
+    groups: tuple[SummaryGroup, ...] = ()
     composite: float | None = None
     """The mean of the composites, if a profile judged."""
     modes: tuple[ModeComparison, ...] = ()
 
 
-class Run(Noun, frozen=True, kw_only=True, omit_defaults=False):
+class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """The outcomes of one evaluation."""
 
     schema: str = "carob.run/1"
@@ -146,12 +169,20 @@ class Run(Noun, frozen=True, kw_only=True, omit_defaults=False):
     created_at: str
     verdict: Verdict
     dataset: RunDataset | None
-    metrics: tuple[MetricUse, ...]
+    metrics: tuple[MetricSpec, ...]
     cases: tuple[CaseResult, ...]
     summary: RunSummary
-    unmatched: tuple[Unmatched, ...] = ()
-    spending: dict[str, Spending] | UnsetType = UNSET
+    unmatched: tuple[UnmatchedTrace, ...] = ()
+    spending: dict[str, JudgeUsage] | UnsetType = UNSET
     """What judges were asked in this very run, by metric. Like the time, it is not part of the id:
     made again from the cache, a run is the same run for nothing."""
     stopped: str | UnsetType = UNSET
     """Why judges were not asked to the end."""
+
+
+class PolicyReport(Struct, frozen=True):
+    """What scoring profiles say of scores that existed already."""
+
+    cases: tuple[CaseResult, ...]
+    profiles: dict[str, RunSummary]
+    """The cases of each profile, summed up."""

@@ -1,12 +1,156 @@
+"""TODO."""
+
 from __future__ import annotations
 
-from carob.schema.noun import Json, Noun
-from carob.schema.span import Span
-from carob.schema.turn import Turn
-from carob.schema.usage import ModelCall, Usage
+from collections.abc import Iterable
+from typing import Literal
+
+from carob.schema.base import Json, Struct
+from carob.schema.problem import Loss, Problem
 
 
-class Trace(Noun, frozen=True):
+class SpanEvent(Struct, frozen=True):
+    """Something that happened within a span: a span event, or a log record that belongs to it."""
+
+    name: str
+    time: int | None = None
+    """Unix time in nanoseconds."""
+    attributes: dict[str, Json] = {}
+    body: Json = None
+    """The body of a log record."""
+
+
+class Span(Struct, frozen=True):
+    """One operation that an instrumentation recorded, whatever container it came in."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None = None
+    name: str = ""
+    kind: str = "internal"
+    start: int | None = None
+    """Unix time in nanoseconds."""
+    end: int | None = None
+    attributes: dict[str, Json] = {}
+    events: tuple[SpanEvent, ...] = ()
+    status: Literal["unset", "ok", "error"] = "unset"
+    status_message: str | None = None
+    scope: str = ""
+    scope_version: str = ""
+    resource: dict[str, Json] = {}
+
+
+class ToolCall(Struct, frozen=True):
+    """A call of a tool: one that golden data expects, or one that an agent made."""
+
+    name: str
+    args: Json = None
+    """`None` is "not stated" or "not recorded"; `{}` is a call without arguments."""
+    id: str | None = None
+    agent: str | None = None
+    """The agent that makes the call, where it is known."""
+    reason: str | None = None
+    """Why golden data expects the call."""
+    outcome: str | None = None
+    """How the call went, in the recorder's own word."""
+    start: int | None = None
+    """Unix time in nanoseconds."""
+    end: int | None = None
+
+
+class ToolResult(Struct, frozen=True):
+    """What a tool answered."""
+
+    name: str | None = None
+    id: str | None = None
+    result: Json = None
+    error: str | None = None
+
+
+class Usage(Struct, frozen=True):
+    """Tokens of one or more model calls; `None` is "not recorded".
+
+    Cached tokens are part of the input tokens. Reasoning tokens are part of the output tokens.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    tool_tokens: int | None = None
+    """Tokens of tool results fed back into the prompt, where a provider bills them apart."""
+    total_tokens: int | None = None
+
+    @classmethod
+    def total(cls, parts: Iterable[Usage]) -> Usage:
+        """The sum of several usages; a kind that no part recorded stays unrecorded."""
+        sums: dict[str, int] = {}
+        for part in parts:
+            for field in cls.__struct_fields__:
+                tokens: int | None = getattr(part, field)
+                if tokens is not None:
+                    sums[field] = sums.get(field, 0) + tokens
+        return cls(**sums)
+
+
+class ModelCall(Struct, frozen=True):
+    """One call of a model, counted once however many spans recorded it."""
+
+    model: str | None = None
+    provider: str | None = None
+    usage: Usage = Usage()
+    agent: str | None = None
+    finish_reason: str | None = None
+    error: str | None = None
+    start: int | None = None
+    """Unix time in nanoseconds."""
+    end: int | None = None
+
+
+class Rubric(Struct, frozen=True):
+    """One property that an answer should have, in words a judge can check."""
+
+    id: str
+    text: str
+    description: str | None = None
+    type: str | None = None
+
+
+class AgentMessage(Struct, frozen=True):
+    """What an agent said on the way to the response."""
+
+    agent: str
+    text: str
+
+
+class Turn(Struct, frozen=True):
+    """One user message and what should follow it, or what did.
+
+    `None` is "not stated" in golden data and "not recorded" in a trace; empty is empty.
+    """
+
+    user: str | None = None
+    response: str | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
+    tool_results: tuple[ToolResult, ...] = ()
+    messages: tuple[AgentMessage, ...] = ()
+    agents: tuple[str, ...] = ()
+    """The agents in the order in which they took over; an agent that comes back is named again."""
+    id: str | None = None
+    rubrics: tuple[Rubric, ...] = ()
+    app: dict[str, Json] | None = None
+    """The agents' instructions and tool declarations, by agent name."""
+    model_calls: tuple[ModelCall, ...] = ()
+    grounding: tuple[Json, ...] | None = None
+    """The chunks of retrieved text that the response stands on."""
+    error: str | None = None
+    start: int | None = None
+    """Unix time in nanoseconds."""
+    end: int | None = None
+
+
+class Trace(Struct, frozen=True):
     """What the agent did in one session."""
 
     id: str
@@ -53,3 +197,34 @@ class Trace(Noun, frozen=True):
         starts = [turn.start for turn in self.turns if turn.start is not None]
         ends = [turn.end for turn in self.turns if turn.end is not None]
         return (max(ends) - min(starts)) / 1e6 if starts and ends else None
+
+
+class TraceEntry(Struct, frozen=True):
+    """A recording, and which metrics it can support."""
+
+    trace: Trace
+    supports: dict[str, str | None] = {}
+    """By metric: why not; `None` if it can."""
+
+
+class TraceListing(Struct, frozen=True):
+    """What was understood from some files of recordings."""
+
+    traces: tuple[TraceEntry, ...] = ()
+    hints: dict[str, tuple[str, ...]] = {}
+    """By the reason why a metric is not supported: how to make each framework record it."""
+    problems: tuple[Problem, ...] = ()
+
+
+class CaptureReport(Struct, frozen=True, omit_defaults=False):
+    """What became of recordings that were to be golden cases."""
+
+    format: str
+    cases: int
+    left_out: int
+    """Recordings that a filter left out."""
+    duplicates: tuple[str, ...] = ()
+    """Recordings that say the same as another one, which is a case."""
+    problems: tuple[Problem, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    """What the format has no place for, which is carried along."""

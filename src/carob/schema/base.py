@@ -1,4 +1,4 @@
-"""What all nouns share: frozen, and written without their defaults."""
+"""The base class of all data types, and the type of JSON values."""
 
 from __future__ import annotations
 
@@ -14,5 +14,6 @@ else:
     Json = Any  # msgspec has no recursive types
 
 
-class Noun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Base of every noun. Nouns hold no cycles, so the cycle collector may skip them."""
+class Struct(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Frozen, and encoded without defaults. Structs hold no reference cycles, so the garbage
+    collector may skip them."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from carob.schema.noun import Json, Noun
+from carob.schema.base import Json, Struct
 
 
-class JudgeChoice(Noun, frozen=True):
+class JudgeSettings(Struct, frozen=True):
     """The model that a user wants to be asked, and how. Keys are never part of it: they come from
     the environment."""
 
@@ -32,7 +32,7 @@ class JudgeChoice(Noun, frozen=True):
     """US dollars of the whole run."""
 
 
-class JudgeUse(Noun, frozen=True, omit_defaults=False):
+class JudgeSpec(Struct, frozen=True, omit_defaults=False):
     """A judge as it was used: a calibration holds for these four, and for no others."""
 
     model: str
@@ -43,7 +43,7 @@ class JudgeUse(Noun, frozen=True, omit_defaults=False):
     """The digest of the rubric."""
 
 
-class Asked(Noun, frozen=True, omit_defaults=False):
+class JudgeCost(Struct, frozen=True, omit_defaults=False):
     """What it took to get one score. The same whether the answers came from the model or from the
     cache, so that a run that is made again is the same run."""
 
@@ -60,7 +60,7 @@ class Asked(Noun, frozen=True, omit_defaults=False):
     """US dollars; `None` if the price is not known."""
 
 
-class Spending(Noun, frozen=True, omit_defaults=False):
+class JudgeUsage(Struct, frozen=True, omit_defaults=False):
     """What was asked for one metric in this very run: answers from the cache cost nothing."""
 
     answers: int = 0
@@ -71,8 +71,8 @@ class Spending(Noun, frozen=True, omit_defaults=False):
     cost: float | None = 0.0
 
 
-class Estimate(Noun, frozen=True, omit_defaults=False):
+class CostEstimate(Struct, frozen=True, omit_defaults=False):
     """What the judges of a run would be asked, by metric: tokens of answers and costs are the most
     that they can be, if every answer is good at once."""
 
-    metrics: dict[str, Spending]
+    metrics: dict[str, JudgeUsage]
