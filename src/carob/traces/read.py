@@ -9,11 +9,12 @@ from pathlib import Path
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.schema import Problem, Trace
-from carob.schema.listeners import Progress, Report, nobody
+from carob.schema.problem import ProblemListener, ProgressListener, ignore
+from carob.traces.containers.registry import add_container_finders, container_finders
 from carob.traces.reading.collect import KEPT, Collected, Collector
-from carob.traces.reading.recordings import Recordings, Shard, in_order
 from carob.traces.reading.spill import Spill
 from carob.traces.reading.stream import Chunk, divided, whole
+from carob.traces.reading.trace_set import Recordings, Shard, in_order
 
 WORTH_DIVIDING = 64 << 20
 """Bytes from which on several processes are quicker than one."""
@@ -25,10 +26,10 @@ _SHOWN = 5
 def read_traces(
     paths: Sequence[Path],
     *,
-    report: Report,
+    report: ProblemListener,
     keep_spans: bool = False,
     jobs: int = 1,
-    progress: Progress = nobody,
+    progress: ProgressListener = ignore,
 ) -> Iterator[Trace]:
     """What the agent did in each session, by all files together, in the order of time."""
     with open_traces(
@@ -40,10 +41,10 @@ def read_traces(
 def open_traces(
     paths: Sequence[Path],
     *,
-    report: Report,
+    report: ProblemListener,
     keep_spans: bool = False,
     jobs: int = 1,
-    progress: Progress = nobody,
+    progress: ProgressListener = ignore,
 ) -> Recordings:
     """Read all files as one input, with several processes if that is quicker.
 
@@ -67,7 +68,11 @@ def open_traces(
 
 
 def shards(
-    paths: Sequence[Path], jobs: int, *, report: Report = nobody, progress: Progress = nobody
+    paths: Sequence[Path],
+    jobs: int,
+    *,
+    report: ProblemListener = ignore,
+    progress: ProgressListener = ignore,
 ) -> list[Shard]:
     """All sessions in lots that processes can read with `read_shard`, until this process ends."""
     recordings = open_traces(paths, report=report, jobs=jobs, progress=progress)
@@ -81,7 +86,11 @@ def read_shard(shard: Shard) -> Iterator[Trace]:
 
 
 def _sequential(
-    chunks: Sequence[Chunk], folder: Path, report: Report, keep_spans: bool, progress: Progress
+    chunks: Sequence[Chunk],
+    folder: Path,
+    report: ProblemListener,
+    keep_spans: bool,
+    progress: ProgressListener,
 ) -> Collected:
     paths = [chunk.path for chunk in chunks]
     spill, total = Spill(folder / "0"), _size(chunks)
@@ -102,10 +111,10 @@ def _size(chunks: Iterable[Chunk]) -> int:
 def _parallel(
     chunks: Sequence[Chunk],
     folder: Path,
-    report: Report,
+    report: ProblemListener,
     keep_spans: bool,
     jobs: int,
-    progress: Progress,
+    progress: ProgressListener,
 ) -> Collected | None:
     """Each process reads its part; what is in several parts is read again. `None` if not worth it.
 
@@ -120,7 +129,9 @@ def _parallel(
 
     paths = [chunk.path for chunk in chunks]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(parts)), context) as pool:
+    with ProcessPoolExecutor(
+        min(jobs, len(parts)), context, add_container_finders, (container_finders(),)
+    ) as pool:
         tasks = [
             pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
             for number, part in enumerate(parts, 1)
@@ -158,7 +169,11 @@ def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool
 
 
 def _merged(
-    parts: Sequence[Collected], paths: Sequence[str], folder: Path, report: Report, keep_spans: bool
+    parts: Sequence[Collected],
+    paths: Sequence[str],
+    folder: Path,
+    report: ProblemListener,
+    keep_spans: bool,
 ) -> Collected:
     collector = Collector(paths, Spill(folder / "0"), report, keep_spans=keep_spans, kept=0)
     for part in parts:
@@ -169,7 +184,7 @@ def _merged(
     return collector.made
 
 
-def _tell(made: Collected, chunks: Sequence[Chunk], report: Report) -> None:
+def _tell(made: Collected, chunks: Sequence[Chunk], report: ProblemListener) -> None:
     """Say what was seen and is of no use; it is an error if nothing else was seen."""
     where = chunks[0].path if len(chunks) == 1 else f"{len(chunks)} files"
     hint = "read the file of the spans together with the file of the logs"

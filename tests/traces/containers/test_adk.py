@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from carob.schema import Json, Message, ModelCall, ToolCall, Trace, Usage
+from carob.schema import AgentMessage, Json, ModelCall, ToolCall, Trace, Usage
 from carob.traces.containers import read_items
 
 USER: dict[str, Json] = {
@@ -81,7 +81,7 @@ def test_a_session_is_read_in_full():
     assert [(r.name, r.result, r.error) for r in turn.tool_results] == [
         ("find_order", {"eta": 2}, None)
     ]
-    assert turn.messages == (Message(agent="support", text="One moment."),)
+    assert turn.messages == (AgentMessage(agent="support", text="One moment."),)
     assert (turn.agents, found.duration_ms) == (("support",), 2500.0)
 
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from carob.errors import CarobError
 from carob.schema import Json, Span, Trace
 from carob.traces.containers import LogRecord, otlp, read_items
-from carob.traces.containers.registry import CONTAINERS
+from carob.traces.containers.registry import builtin_containers
 from carob.traces.reading.assemble import assemble
-from carob.traces.reading.source import values
+from carob.traces.reading.json_values import values
 
+CONTAINERS = builtin_containers()
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"
 KEYS = [
     *("resourceSpans", "scopeSpans", "spans", "batches", "resourceLogs", "logRecords", "events"),

@@ -12,9 +12,9 @@ import pytest
 
 from carob.schema import Json, Span
 from carob.traces.containers import read_items
-from carob.traces.containers.registry import CONTAINERS
+from carob.traces.containers.registry import builtin_containers
 from carob.traces.reading.assemble import assemble
-from carob.traces.reading.source import values
+from carob.traces.reading.json_values import values
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"
 CANONICAL = SAMPLES / "01_otlp_canonical.json"
@@ -67,7 +67,7 @@ def test_exactly_one_container_claims_each_item(path: Path):
         if isinstance(value, bytes):
             continue
         for item in items(value):
-            assert len([c.name for c in CONTAINERS if c.claims(item)]) == 1
+            assert len([c.name for c in builtin_containers() if c.claims(item)]) == 1
 
 
 def items(value: Json) -> list[Json]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn
 from carob.traces.messages.dialogue import Dialogue
 from carob.traces.messages.usage import usage_of
-from carob.traces.normal import derived_id, instant
+from carob.traces.normalize import derived_id, instant
 from carob.traces.shape import first, folded, parsed, rows, table, tables, text
 
 _MAX_DEPTH = 5

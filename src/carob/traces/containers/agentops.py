@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from carob.schema import Json, Span
-from carob.traces.attributes import unnested
+from carob.traces.containers.attributes import unnested
 from carob.traces.containers.flat import has_nested_attributes, span_of
-from carob.traces.normal import identity
+from carob.traces.normalize import identity
 from carob.traces.shape import first, folded, table, tables
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Trace
 from carob.traces.messages.chat import is_dialogue, turns_of
-from carob.traces.normal import derived_id
+from carob.traces.normalize import derived_id
 from carob.traces.shape import first, parsed, table, text
 
 _LISTS = ("messages", "traj", "conversation", "trajectory", "chat_history")

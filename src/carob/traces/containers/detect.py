@@ -1,21 +1,25 @@
-"""Which container does an item belong to? The items decide, never the keys around them.
+"""Find the container of an item: the items decide, never the keys around them.
 
-What is not OTLP as it is specified is imported when it is met: it takes longer than a small file.
+Containers other than plain OTLP are loaded when an item needs them, because importing them takes
+longer than reading a small file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
-from importlib import import_module
 from itertools import chain
 
 from carob.errors import CarobError, FormatError, UnknownFormatError
 from carob.schema import Json, Problem
+from carob.schema.problem import ProblemListener
 from carob.traces.containers import otlp, otlp_proto
-from carob.traces.containers.container import Container, Record
-from carob.traces.reading.source import Report
-from carob.traces.shape import parsed, table
+from carob.traces.containers.container import Record
+from carob.traces.containers.registry import (
+    builtin_containers,
+    extra_containers,
+    find_container,
+)
+from carob.traces.shape import parsed, rows, table, text
 
 _WRAPPERS = (
     "data",
@@ -40,134 +44,130 @@ _WRAPPERS = (
     "Segments",
     "Document",
 )
+_SPAN_COLUMNS = frozenset(("context.span_id", "span_id", "spanId", "SpanId", "id", "trace_id"))
 _MAX_WRAPPERS = 8
 _MAX_QUOTES = 3
-_MAX_LOOKED_AT = 1000
-_MAX_SHOWN = 12
-
-
-@cache
-def _containers() -> tuple[Container, ...]:
-    return import_module("carob.traces.containers.registry").CONTAINERS
-
-
-def _is_message(item: Json) -> bool:
-    messages = import_module("carob.traces.messages.chat")
-    return messages.is_message(item)
-
-
-def container_of(item: Json) -> Container | None:
-    """The container that claims the item."""
-    return next((container for container in _containers() if container.claims(item)), None)
+_MAX_SAMPLED_ITEMS = 1000
+_MAX_SHOWN_KEYS = 12
 
 
 def read_items(
-    values: Iterable[Json | bytes | otlp.Records], *, source: str, report: Report | None = None
+    values: Iterable[Json | bytes | otlp.Records],
+    *,
+    source: str,
+    report: ProblemListener | None = None,
 ) -> Iterator[Record]:
     """The spans, log records and traces of a file's values.
 
     A value that no container claims is an error, or with `report` a warning as long as others are
-    claimed. A file that holds nothing is always an error.
+    claimed. A file without any record is always an error.
     """
     return chain.from_iterable(read_batches(values, source=source, report=report))
 
 
 def read_batches(
-    values: Iterable[Json | bytes | otlp.Records], *, source: str, report: Report | None = None
+    values: Iterable[Json | bytes | otlp.Records],
+    *,
+    source: str,
+    report: ProblemListener | None = None,
 ) -> Iterator[Iterable[Record]]:
-    """The same, by value; the records of one value must be taken before those of the next."""
-    return _Reading(source, report).read(values)
+    """The same, one batch per value; consume a batch before asking for the next."""
+    return _FileReader(source, report).read(values)
 
 
-class _Reading:
-    """What was seen so far of one file."""
+class _FileReader:
+    """Reads the values of one file, and counts what they hold."""
 
-    def __init__(self, source: str, report: Report | None) -> None:
+    def __init__(self, source: str, report: ProblemListener | None) -> None:
         self.source = source
         self.report = report
-        self.number = 0
-        self.given = 0
-        self.seen: dict[str, int] = {}
-        self.unknown: UnknownFormatError | None = None
-        self.strangers = 0
+        self.value_number = 0
+        self.record_count = 0
+        self.containers: dict[str, int] = {}
+        self.first_unknown: UnknownFormatError | None = None
+        self.unknown_count = 0
         self.messages: list[Json] = []
 
     def read(self, values: Iterable[Json | bytes | otlp.Records]) -> Iterator[Iterable[Record]]:
-        for self.number, value in enumerate(values, 1):
+        for self.value_number, value in enumerate(values, 1):
             if isinstance(value, otlp.Records):
-                self._count("otlp")
-                self.given += len(value)
+                self._count_container("otlp")
+                self.record_count += len(value)
                 yield value
             else:
-                yield self._counted(value)
+                yield self._count_records(value)
         if self.messages:
-            self.given += 1
-            chat = import_module("carob.traces.containers.chat")
-            yield chat.Chat().read(self.messages, source=self.source)
+            # A chat written as JSON lines: one message per line is one dialogue per file.
+            from carob.traces.containers.chat import Chat  # late: few files need it
+
+            self.record_count += 1
+            yield Chat().read(self.messages, source=self.source)
         self._finish()
 
-    def _counted(self, value: Json | bytes) -> Iterator[Record]:
+    def _count_records(self, value: Json | bytes) -> Iterator[Record]:
         try:
-            for record in self._value(value):
-                self.given += 1
+            for record in self._read_value(value):
+                self.record_count += 1
                 yield record
         except RecursionError:
             raise FormatError("nested too deeply", where=self._where()) from None
 
-    def _value(self, value: Json | bytes) -> Iterator[Record]:
+    def _read_value(self, value: Json | bytes) -> Iterator[Record]:
         if isinstance(value, bytes):
-            self._count("otlp protobuf")
+            self._count_container("otlp protobuf")
             return otlp_proto.read(value, source=self.source)
-        return self._items(value, _MAX_WRAPPERS)
+        return self._read_item(value, _MAX_WRAPPERS)
 
-    def _items(self, item: Json, depth: int) -> Iterator[Record]:
-        item = _unquoted(item)
-        container = container_of(item)
+    def _read_item(self, item: Json, depth: int) -> Iterator[Record]:
+        item = _unquote(item)
+        container = find_container(item)
         if container is not None:
-            self._count(container.name)
+            self._count_container(container.name)
             yield from container.read(item, source=self.source)
         elif isinstance(item, list) and depth:
             for inner in item:
-                yield from self._items(inner, depth - 1)
-        elif depth and (framed := _unframed(item)) is not None:
-            yield from self._items([*framed], depth - 1)
-        elif (inner := _unwrapped(item, depth)) is not None:
-            yield from self._items(inner, depth - 1)
+                yield from self._read_item(inner, depth - 1)
+        elif depth and (table_rows := _rows_of_table(item)) is not None:
+            yield from self._read_item([*table_rows], depth - 1)
+        elif (inner := _unwrap(item, depth)) is not None:
+            yield from self._read_item(inner, depth - 1)
         elif _is_message(item):
             self.messages.append(item)
         else:
-            self._stranger(item)
+            self._add_unknown(item)
 
-    def _count(self, name: str) -> None:
-        self.seen[name] = self.seen.get(name, 0) + 1
+    def _count_container(self, name: str) -> None:
+        self.containers[name] = self.containers.get(name, 0) + 1
 
-    def _stranger(self, item: Json) -> None:
-        self.strangers += 1
-        if self.unknown is None:
-            self.unknown = UnknownFormatError(
-                f"no trace format claims {described(item)}",
+    def _add_unknown(self, item: Json) -> None:
+        self.unknown_count += 1
+        if self.first_unknown is None:
+            names = [container.name for container in (*builtin_containers(), *extra_containers())]
+            self.first_unknown = UnknownFormatError(
+                f"no trace container matches {describe_item(item)}",
                 where=self._where(),
-                hint="looked for " + ", ".join(container.name for container in _containers()),
+                hint="expected one of: " + ", ".join(names),
             )
         if self.report is None:
-            raise self.unknown
+            raise self.first_unknown
 
     def _finish(self) -> None:
-        if not self.given:
-            raise self.unknown if self.unknown and not self.seen else self._empty()
-        if self.unknown and self.report:
-            self.report(self._skipped(self.unknown))
+        unknown = self.first_unknown
+        if not self.record_count:
+            raise unknown if unknown and not self.containers else self._no_spans_error()
+        if unknown and self.report:
+            self.report(self._unknown_problem(unknown))
 
-    def _empty(self) -> CarobError:
-        seen = ", ".join(f"{count} × {name}" for name, count in self.seen.items()) or "nothing"
+    def _no_spans_error(self) -> CarobError:
+        counts = [f"{count} × {name}" for name, count in self.containers.items()]
         return FormatError(
-            f"no spans in {self.number} values: saw {seen}",
+            f"no spans in {self.value_number} values: found {', '.join(counts) or 'nothing'}",
             where=self.source,
-            hint="was anything recorded, and did the export include its spans?",
+            hint="check that tracing was on and that the export includes spans",
         )
 
-    def _skipped(self, unknown: UnknownFormatError) -> Problem:
-        more = f" (and {self.strangers - 1} more)" if self.strangers > 1 else ""
+    def _unknown_problem(self, unknown: UnknownFormatError) -> Problem:
+        more = f" (and {self.unknown_count - 1} more)" if self.unknown_count > 1 else ""
         return Problem(
             where=unknown.where or self.source,
             message=unknown.message + more,
@@ -176,11 +176,17 @@ class _Reading:
         )
 
     def _where(self) -> str:
-        return f"{self.source} value {self.number}"
+        return f"{self.source} value {self.value_number}"
 
 
-def _unquoted(item: Json) -> Json:
-    """What a string of JSON says, also one that was quoted twice."""
+def _is_message(item: Json) -> bool:
+    from carob.traces.messages.chat import is_message  # late: few files need it
+
+    return is_message(item)
+
+
+def _unquote(item: Json) -> Json:
+    """Parse a string of JSON, also one that was quoted twice."""
     for _ in range(_MAX_QUOTES):
         if not isinstance(item, str):
             break
@@ -190,49 +196,75 @@ def _unquoted(item: Json) -> Json:
     return item
 
 
-def _unframed(item: Json) -> list[dict[str, Json]] | None:
-    return import_module("carob.traces.containers.frames").unframed(item)
-
-
-def _unwrapped(item: Json, depth: int) -> Json:
-    """The part of an object that holds items which somebody claims."""
-    held = table(item)
-    inners = (parsed(held.get(key)) for key in _WRAPPERS if held.get(key))
+def _unwrap(item: Json, depth: int) -> Json:
+    """The part of an object that holds items which a container claims."""
+    fields = table(item)
+    inners = (parsed(fields.get(key)) for key in _WRAPPERS if fields.get(key))
     return next((inner for inner in inners if _holds_items(inner, depth - 1)), None)
 
 
 def _holds_items(item: Json, depth: int) -> bool:
     if depth <= 0 or not isinstance(item, list | dict):
         return False
-    if container_of(item) is not None:
+    if find_container(item) is not None:
         return True
     if isinstance(item, list):
-        return any(_holds_items(parsed(inner), depth - 1) for inner in item[:_MAX_LOOKED_AT])
-    if _unwrapped(item, depth) is not None:
+        return any(_holds_items(parsed(inner), depth - 1) for inner in item[:_MAX_SAMPLED_ITEMS])
+    if _unwrap(item, depth) is not None:
         return True
-    framed = _unframed(item)
-    return framed is not None and container_of(framed[0]) is not None
+    table_rows = _rows_of_table(item)
+    return table_rows is not None and find_container(table_rows[0]) is not None
 
 
-def described(item: Json) -> str:
+def _rows_of_table(item: Json) -> list[dict[str, Json]] | None:
+    """The rows of a query result or a pandas data frame; `None` if the item is not a table.
+
+    Pandas writes a frame as `{column: {index: value}}`, `{index: {column: value}}` or
+    `{"columns": …, "data": …}`, depending on its `orient` option.
+    """
+    fields = table(item)
+    if isinstance(columns := fields.get("columns"), list) and columns:
+        return _zip_rows(columns, rows(fields.get("rows")) or rows(fields.get("data")))
+    if not fields or not all(isinstance(inner, dict) for inner in fields.values()):
+        return None
+    if not _SPAN_COLUMNS.isdisjoint(fields):  # by column, then by index
+        return _transpose(fields)
+    by_index = [table(row) for row in fields.values()]
+    return by_index if not _SPAN_COLUMNS.isdisjoint(by_index[0]) else None
+
+
+def _zip_rows(columns: list[Json], cells: list[Json]) -> list[dict[str, Json]] | None:
+    names = [text(column) or text(table(column).get("name")) or "" for column in columns]
+    return [dict(zip(names, row, strict=False)) for row in cells if isinstance(row, list)] or None
+
+
+def _transpose(columns: dict[str, Json]) -> list[dict[str, Json]]:
+    by_index: dict[str, dict[str, Json]] = {}
+    for name, column in columns.items():
+        for index, value in table(column).items():
+            by_index.setdefault(index, {})[name] = value
+    return list(by_index.values())
+
+
+def describe_item(item: Json) -> str:
     """What an item looks like, for a message."""
     if isinstance(item, dict):
-        return f"an object with {_keys(item)}{_within(item)}" if item else "{}"
+        return f"an object with {_list_keys(item)}{_describe_inner(item)}" if item else "{}"
     if isinstance(item, list):
         return f"a list of {len(item)} values"
     return f"the value {repr(item)[:60]}"
 
 
-def _keys(item: dict[str, Json]) -> str:
-    shown = ", ".join(repr(key[:60]) for key in list(item)[:_MAX_SHOWN])
-    return f"the keys {shown}{', …' if len(item) > _MAX_SHOWN else ''}"
+def _list_keys(item: dict[str, Json]) -> str:
+    shown = ", ".join(repr(key[:60]) for key in list(item)[:_MAX_SHOWN_KEYS])
+    return f"the keys {shown}{', …' if len(item) > _MAX_SHOWN_KEYS else ''}"
 
 
-def _within(item: dict[str, Json]) -> str:
-    """What the first list or object that might hold items has in it."""
+def _describe_inner(item: dict[str, Json]) -> str:
+    """The keys of the first list or object that could be a wrapper around items."""
     for key in _WRAPPERS:
         inner = item.get(key)
         inner = inner[0] if isinstance(inner, list) and inner else inner
         if isinstance(inner, dict) and inner:
-            return f", in {key!r} {_keys(inner)}"
+            return f", in {key!r} {_list_keys(inner)}"
     return ""

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.attributes import attributes, plain
-from carob.traces.attributes import resource as resource_of
+from carob.traces.containers.attributes import attributes, plain
+from carob.traces.containers.attributes import resource as resource_of
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.jaeger import is_jaeger_span
 from carob.traces.containers.otlp import event_name
-from carob.traces.normal import (
+from carob.traces.normalize import (
     identity,
     instant,
     kind,

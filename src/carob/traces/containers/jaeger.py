@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.attributes import plain
-from carob.traces.normal import Status, instant, kind, nanoseconds, padded, period, status
+from carob.traces.containers.attributes import plain
+from carob.traces.normalize import Status, instant, kind, nanoseconds, padded, period, status
 from carob.traces.shape import count, first, table, tables, text
 
 _PLUMBING = frozenset(

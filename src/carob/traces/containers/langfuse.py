@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, Span
-from carob.traces.attributes import attributes, plain
-from carob.traces.attributes import resource as resource_of
-from carob.traces.normal import Status, identity, instant
+from carob.traces.containers.attributes import attributes, plain
+from carob.traces.containers.attributes import resource as resource_of
+from carob.traces.normalize import Status, identity, instant
 from carob.traces.shape import count, first, folded, parsed, table, tables, text
 
 _TYPES = frozenset(

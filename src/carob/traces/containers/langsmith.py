@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.normal import identity, instant
+from carob.traces.normalize import identity, instant
 from carob.traces.shape import first, parsed, table, tables, text
 
 _FIELDS = (

@@ -9,7 +9,7 @@ import msgspec
 from carob.schema import Json, Span
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import log_of, span_of
-from carob.traces.normal import identity
+from carob.traces.normalize import identity
 from carob.traces.shape import folded, table, tables
 
 _CHILDREN = ("child_spans", "childSpans")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, Span
-from carob.traces.normal import instant
+from carob.traces.normalize import instant
 from carob.traces.shape import first, parsed, table, text
 
 _OBJECTS = ("trace", "trace.span")

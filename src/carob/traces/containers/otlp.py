@@ -16,7 +16,7 @@ import msgspec
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.container import LogRecord
-from carob.traces.normal import KINDS, STATUSES, kind, spelled_identity, status
+from carob.traces.normalize import KINDS, STATUSES, kind, spelled_identity, status
 
 _OURS = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:')
 _IDS = re.compile(r"[0-9a-f]{16}(?: [0-9a-f]{16})*+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, Span
-from carob.traces.attributes import resource
+from carob.traces.containers.attributes import resource
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import log_of, span_of
 from carob.traces.shape import first, table, tables, text

@@ -13,7 +13,7 @@ from carob.errors import FormatError, InputError
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.otlp import event_name
-from carob.traces.normal import kind, status
+from carob.traces.normalize import kind, status
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue

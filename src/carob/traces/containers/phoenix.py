@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from carob.schema import Json, Span
-from carob.traces.attributes import unnested
+from carob.traces.containers.attributes import unnested
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.python_console import has_context
 from carob.traces.shape import first, parsed, table, text

@@ -1,51 +1,83 @@
-"""Every container, in the order in which they are asked."""
+"""Every container, in the order in which they are asked.
+
+The containers are listed by reference and loaded together when the first value arrives that is not
+plain OTLP JSON: importing them takes longer than reading a small file.
+"""
 
 from __future__ import annotations
 
-from carob.traces.containers.adk_history import AdkHistory
-from carob.traces.containers.adk_session import AdkSession
-from carob.traces.containers.agent_framework import AgentFramework
-from carob.traces.containers.agentops import AgentOps
-from carob.traces.containers.any_agent import AnyAgent
-from carob.traces.containers.chat import Chat
-from carob.traces.containers.cloudwatch import CloudWatch
-from carob.traces.containers.container import Container
-from carob.traces.containers.flat import Flat
-from carob.traces.containers.jaeger import Jaeger
-from carob.traces.containers.langfuse import Langfuse
-from carob.traces.containers.langsmith import LangSmith
-from carob.traces.containers.nested import Nested
-from carob.traces.containers.openai_agents import OpenAIAgents
-from carob.traces.containers.otlp_loose import Otlp
-from carob.traces.containers.phoenix import Phoenix, PhoenixFrame
-from carob.traces.containers.python_console import PythonConsole
-from carob.traces.containers.rows import Rows
-from carob.traces.containers.simulation import Simulation
-from carob.traces.containers.swe_agent import SweAgent
-from carob.traces.containers.xray import XRay
-from carob.traces.containers.zipkin import Zipkin
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import TypeAlias
 
-CONTAINERS: tuple[Container, ...] = (
-    Otlp(),
-    Jaeger(),
-    Zipkin(),
-    Phoenix(),
-    PhoenixFrame(),
-    PythonConsole(),
-    AnyAgent(),
-    AgentOps(),
-    Nested(),
-    Langfuse(),
-    OpenAIAgents(),
-    LangSmith(),
-    Simulation(),
-    AdkHistory(),
-    AdkSession(),
-    AgentFramework(),
-    SweAgent(),
-    Chat(),
-    Rows(),
-    XRay(),
-    Flat(),
-    CloudWatch(),
-)
+from carob.lazy import load_object
+from carob.schema import Json
+from carob.traces.containers.container import Container
+
+# The order matters where claims overlap: a specific container comes before a general one. `flat`
+# claims almost any object with the ids of a trace and a span, so most others come before it.
+BUILTIN: dict[str, str] = {
+    "otlp": "carob.traces.containers.otlp_loose:Otlp",
+    "jaeger": "carob.traces.containers.jaeger:Jaeger",
+    "zipkin": "carob.traces.containers.zipkin:Zipkin",
+    "phoenix": "carob.traces.containers.phoenix:Phoenix",
+    "phoenix-dataframe": "carob.traces.containers.phoenix:PhoenixFrame",
+    "python-console": "carob.traces.containers.python_console:PythonConsole",
+    "any-agent": "carob.traces.containers.any_agent:AnyAgent",
+    "agentops": "carob.traces.containers.agentops:AgentOps",
+    "nested": "carob.traces.containers.nested:Nested",
+    "langfuse": "carob.traces.containers.langfuse:Langfuse",
+    "openai-agents": "carob.traces.containers.openai_agents:OpenAIAgents",
+    "langsmith": "carob.traces.containers.langsmith:LangSmith",
+    "simulation": "carob.traces.containers.simulation:Simulation",
+    "adk-history": "carob.traces.containers.adk:AdkHistory",
+    "adk-session": "carob.traces.containers.adk:AdkSession",
+    "agent-framework": "carob.traces.containers.agent_framework:AgentFramework",
+    "swe-agent": "carob.traces.containers.swe_agent:SweAgent",
+    "chat": "carob.traces.containers.chat:Chat",
+    "rows": "carob.traces.containers.rows:Rows",
+    "x-ray": "carob.traces.containers.aws:XRay",
+    "flat": "carob.traces.containers.flat:Flat",
+    "cloudwatch": "carob.traces.containers.aws:CloudWatch",
+}
+
+ContainerFinder: TypeAlias = Callable[[], Iterable[Container]]
+"""Returns the containers of other packages. Must be a module-level function, because it is
+pickled by name for the processes that read parts of large files."""
+
+_finders: dict[ContainerFinder, None] = {}
+
+
+def add_container_finders(finders: Sequence[ContainerFinder]) -> None:
+    """Ask these for further containers, once, when no built-in container claims an item."""
+    _finders.update(dict.fromkeys(finders))
+    extra_containers.cache_clear()
+
+
+def container_finders() -> tuple[ContainerFinder, ...]:
+    """What was added so far; a worker process starts with none and must be given them."""
+    return tuple(_finders)
+
+
+@cache
+def builtin_containers() -> tuple[Container, ...]:
+    """The containers that come with Carob."""
+    return tuple(load_object(reference)() for reference in BUILTIN.values())
+
+
+@cache
+def extra_containers() -> tuple[Container, ...]:
+    """The containers of other packages."""
+    return tuple(container for find in _finders for container in find())
+
+
+def find_container(item: Json) -> Container | None:
+    """Return the container that claims the item, if any does.
+
+    Built-in containers are asked first, so that installing a package cannot change how a known
+    file is read, and so that looking for packages costs nothing while it is not needed.
+    """
+    for container in builtin_containers():
+        if container.claims(item):
+            return container
+    return next((container for container in extra_containers() if container.claims(item)), None)

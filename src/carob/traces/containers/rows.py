@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.attributes import attributes
+from carob.traces.containers.attributes import attributes
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.otlp import event_name
-from carob.traces.normal import identity, instant
+from carob.traces.normalize import identity, instant
 from carob.traces.shape import first, parsed, table, text
 
 

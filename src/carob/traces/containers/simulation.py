@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from carob.schema import Json, Message, Span, ToolCall, ToolResult, Trace, Turn
+from carob.schema import AgentMessage, Json, Span, ToolCall, ToolResult, Trace, Turn
 from carob.traces.containers.flat import Flat, span_of
 from carob.traces.mapping.lending import lent, told_by
 from carob.traces.messages.adk_events import session_of, turns_of
-from carob.traces.normal import derived_id
+from carob.traces.normalize import derived_id
 from carob.traces.shape import first, folded, parsed, table, tables, text
 
 _CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
@@ -140,7 +140,7 @@ def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn
         response=response if isinstance(response, str) else _encoded(response),
         tool_calls=None if _none(data) is None else tuple(_call(item) for item in used),
         tool_results=tuple(_result(item) for item in used if "outputresult" in item),
-        messages=tuple(Message(agent=agent, text=line) for agent, line in said if line),
+        messages=tuple(AgentMessage(agent=agent, text=line) for agent, line in said if line),
         agents=_agents([agent for agent, _ in said if agent]),
     )
 

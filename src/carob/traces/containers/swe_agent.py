@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from carob.schema import Json, ModelCall, Trace, Usage
 from carob.traces.messages.chat import is_message, role_of, tell
 from carob.traces.messages.dialogue import Dialogue
-from carob.traces.normal import derived_id
+from carob.traces.normalize import derived_id
 from carob.traces.shape import count, first, parsed, rows, table, tables, text
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.jaeger import status_of, without_plumbing
-from carob.traces.normal import Status, kind, nanoseconds, padded
+from carob.traces.normalize import Status, kind, nanoseconds, padded
 from carob.traces.shape import count, first, parsed, table, tables, text
 
 _V1 = "binaryAnnotations"

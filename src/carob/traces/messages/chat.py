@@ -5,7 +5,7 @@ from __future__ import annotations
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Turn
 from carob.traces.messages.dialogue import Dialogue
 from carob.traces.messages.usage import usage_of
-from carob.traces.normal import instant
+from carob.traces.normalize import instant
 from carob.traces.shape import first, parsed, rows, table, tables, text
 
 _ROLES = {

@@ -12,14 +12,14 @@ from operator import attrgetter, lt
 import msgspec
 
 from carob.schema import Problem, Span, SpanEvent
-from carob.schema.listeners import Report, nobody
+from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers.container import LogRecord
 
 _start = attrgetter("start")
 
 
 def assemble(
-    records: Iterable[Span | LogRecord], *, source: str, report: Report
+    records: Iterable[Span | LogRecord], *, source: str, report: ProblemListener
 ) -> dict[str, tuple[Span, ...]]:
     """The spans of each trace by trace id, log records joined to them; traces in order of start."""
     spans, logs = _sorted_out(records)
@@ -43,7 +43,7 @@ def spans_of(key: str, records: Sequence[Span | LogRecord]) -> tuple[Span, ...]:
     if found is not None:
         return ordered(found)
     # What is missing from one trace is counted over all of them.
-    return assemble(records, source="", report=nobody).get(key, ())
+    return assemble(records, source="", report=ignore).get(key, ())
 
 
 def _once(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None:
@@ -145,7 +145,7 @@ def _without_pending(spans: dict[str, Span]) -> dict[str, Span]:
 
 
 def _with_logs(
-    spans: dict[str, dict[str, Span]], logs: list[LogRecord], source: str, report: Report
+    spans: dict[str, dict[str, Span]], logs: list[LogRecord], source: str, report: ProblemListener
 ) -> dict[str, dict[str, Span]]:
     events: dict[tuple[str, str], list[SpanEvent]] = {}
     roots = {key: _root(found) for key, found in spans.items()}

@@ -14,7 +14,7 @@ from itertools import takewhile
 import msgspec
 
 from carob.schema import Problem, Span, Trace
-from carob.schema.listeners import Report, nobody
+from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers import LogRecord, Record
 from carob.traces.containers.otlp import Records
 from carob.traces.mapping.traces import to_traces
@@ -100,7 +100,13 @@ class Collector:
     """Takes records in, gives traces out."""
 
     def __init__(
-        self, paths: Sequence[str], spill: Spill, report: Report, *, keep_spans: bool, kept: int
+        self,
+        paths: Sequence[str],
+        spill: Spill,
+        report: ProblemListener,
+        *,
+        keep_spans: bool,
+        kept: int,
     ) -> None:
         self.paths = paths
         self.spill = spill
@@ -116,7 +122,7 @@ class Collector:
         """Bytes of input whose spans are held: none while traces come in one piece, and more each
         time that one does not. What is held for long is no longer in the processor's caches."""
         self.made = Collected()
-        self.progress: Callable[[int], None] = nobody
+        self.progress: Callable[[int], None] = ignore
         """Told now and then how many bytes were seen."""
         self.told = 0
 

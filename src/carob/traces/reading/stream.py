@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from carob.schema import Json
-from carob.schema.listeners import Report, nobody
+from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers import Record, otlp, read_batches
-from carob.traces.reading.source import is_plain, values, values_in
+from carob.traces.reading.json_values import is_plain, values, values_in
 
 _BLOCK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
@@ -86,7 +86,7 @@ def _lines_before(path: str, cuts: list[int]) -> list[int]:
 class Stream:
     """The records of a chunk; `place` is where the latest came from, if that is a place."""
 
-    def __init__(self, chunk: Chunk, report: Report) -> None:
+    def __init__(self, chunk: Chunk, report: ProblemListener) -> None:
         self.chunk = chunk
         self.report = report
         self.place: Place | None = None
@@ -137,4 +137,4 @@ class _Lines:
 def again(place: Place, path: str) -> Iterator[Record]:
     """The records of one place, as they were read before."""
     chunk = Chunk(place.file, path, place.start, place.end)
-    return chain.from_iterable(Stream(chunk, nobody).batches())
+    return chain.from_iterable(Stream(chunk, ignore).batches())

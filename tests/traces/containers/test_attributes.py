@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json
-from carob.traces.attributes import attributes, plain, resource, unnested
+from carob.traces.containers.attributes import attributes, plain, resource, unnested
 
 
 def test_pairs_objects_and_json_in_a_string_are_the_same_attributes():

@@ -22,7 +22,7 @@ import msgspec
 from carob.errors import FormatError, InputError
 from carob.files.atomic import check_regular
 from carob.schema import Json, Problem
-from carob.schema.listeners import Report
+from carob.schema.problem import ProblemListener
 from carob.traces.reading.lenient import BrokenError, DeepError, lenient
 
 MAX_VALUE = 512 * 1024 * 1024
@@ -52,7 +52,7 @@ _CUT = "the file ends inside a JSON value"
 def values(
     path: str | Path,
     *,
-    report: Report,
+    report: ProblemListener,
     decode: Callable[[bytes], T | Json] = _json,
 ) -> Iterator[T | Json | bytes]:
     """The JSON values of a file, or the bytes of a file that is not text.
@@ -83,7 +83,7 @@ def values_in(
     lines: Iterator[bytes],
     *,
     source: str,
-    report: Report,
+    report: ProblemListener,
     decode: Callable[[bytes], T | Json] = _json,
     before: int = 0,
 ) -> Iterator[T | Json]:
@@ -197,7 +197,7 @@ class _Reader(Generic[T]):
     def __init__(
         self,
         source: str,
-        report: Report,
+        report: ProblemListener,
         decode: Callable[[bytes], T | Json],
         before: int = 0,
     ) -> None:

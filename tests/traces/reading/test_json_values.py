@@ -11,13 +11,13 @@ import pytest
 from carob.errors import FormatError, InputError
 from carob.schema import Json, Problem
 from carob.traces.containers import otlp
-from carob.traces.reading import source
+from carob.traces.reading import json_values
 
 
 def read(path: Path, raw: bytes) -> tuple[list[Json | bytes], list[Problem]]:
     path.write_bytes(raw)
     problems: list[Problem] = []
-    return list(source.values(path, report=problems.append)), problems
+    return list(json_values.values(path, report=problems.append)), problems
 
 
 @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ def test_a_directory_a_socket_a_pipe_and_nothing_are_refused(tmp_path: Path):
         server.bind(os.path.relpath(tmp_path / "socket"))
         for name in (".", "pipe", "socket", "nothing"):
             with pytest.raises(InputError):
-                list(source.values(tmp_path / name, report=lambda problem: None))
+                list(json_values.values(tmp_path / name, report=lambda problem: None))
 
 
 def test_a_value_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(source, "MAX_VALUE", 10_000)
+    monkeypatch.setattr(json_values, "MAX_VALUE", 10_000)
     large = json.dumps({"a": "x" * 20_000}).encode()
     for raw in (large, gzip.compress(large, mtime=0), b"{" + b"\n1" * 20_000):
         with pytest.raises(FormatError, match="one value is larger than"):
@@ -140,7 +140,7 @@ def test_what_is_not_text_is_handed_on_as_bytes(tmp_path: Path):
 def test_the_decoder_can_be_replaced(tmp_path: Path):
     path = tmp_path / "f"
     path.write_bytes(b'{"resourceSpans": []}\n{"a": 1}\n')
-    found = list(source.values(path, report=lambda problem: None, decode=otlp.decode))
+    found = list(json_values.values(path, report=lambda problem: None, decode=otlp.decode))
     assert found == [otlp.Records(), {"a": 1}]
 
 
@@ -169,13 +169,13 @@ def test_a_table_gives_its_rows_without_empty_cells(tmp_path: Path):
 )
 def test_only_json_text_can_be_read_from_any_line_on(tmp_path: Path, raw: bytes, plain: bool):
     (tmp_path / "f").write_bytes(raw)
-    assert source.is_plain(tmp_path / "f") is plain
+    assert json_values.is_plain(tmp_path / "f") is plain
 
 
 def test_lines_from_the_middle_of_a_file_know_their_number():
     problems: list[Problem] = []
     lines = iter([b'{"a": 1}\n', b'{"a": '])
-    found = source.values_in(lines, source="f", report=problems.append, before=10)
+    found = json_values.values_in(lines, source="f", report=problems.append, before=10)
     assert list(found) == [{"a": 1}]
     assert [problem.where for problem in problems] == ["f line 12"]
 

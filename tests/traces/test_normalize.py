@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.schema import Json
-from carob.traces.normal import (
+from carob.traces.normalize import (
     derived_id,
     identity,
     instant,

@@ -8,7 +8,7 @@ import msgspec
 
 from carob.schema import Json, Trace, Turn
 from carob.traces.messages.adk_events import session_of, turn_of
-from carob.traces.shape import folded, parsed, table, tables, text
+from carob.traces.shape import folded, parsed, rows, table, tables, text
 
 
 class AdkHistory:
@@ -90,3 +90,32 @@ def _about(result: dict[str, Json], run: str) -> dict[str, Json]:
         "final_eval_status": result.get("finalevalstatus"),
     }
     return {key: value for key, value in found.items() if value is not None}
+
+
+_MARKS = ("content", "actions", "invocationid", "errorcode")
+
+
+class AdkSession:
+    """A session: events that have an `author`."""
+
+    name = "adk-session"
+
+    def claims(self, item: Json) -> bool:
+        held = folded(table(item))
+        events = parsed(held.get("events"))
+        return are_events(item) or are_events(events) or (events == [] and "appname" in held)
+
+    def read(self, item: Json, *, source: str) -> Iterator[Trace]:
+        session: dict[str, Json] = {"events": item} if isinstance(item, list) else table(item)
+        if folded(session).get("events"):
+            yield session_of(session, source=source)
+
+
+def are_events(value: Json) -> bool:
+    """Is this a list of ADK events?"""
+    return bool(rows(value)) and all(map(_is_event, rows(value)))
+
+
+def _is_event(value: Json) -> bool:
+    event = folded(table(value))
+    return "author" in event and any(mark in event for mark in _MARKS)

@@ -1,0 +1,77 @@
+"""Containers of other packages are read as the built-in ones are, in worker processes too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from carob.errors import UnknownFormatError
+from carob.schema import Trace
+from carob.traces import read
+from carob.traces.containers import read_items, registry
+from carob.traces.containers.registry import add_container_finders, find_container
+from carob.traces.read import open_traces
+
+SHOP = """
+from carob.schema import Trace, Turn
+
+class ShopLog:
+    name = "shop-log"
+
+    def claims(self, item):
+        return isinstance(item, dict) and ("asked" in item or "trace_id" in item)
+
+    def read(self, item, *, source):
+        turn = Turn(user=item["asked"], response=item["answered"])
+        yield Trace(id=item["asked"], turns=(turn,), source=source)
+
+def find():
+    return [ShopLog()]
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "carob_shop_log.py").write_text(SHOP)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "_finders", {})
+    add_container_finders([import_module("carob_shop_log").find])
+    yield
+    registry.extra_containers.cache_clear()
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_container_of_another_package_is_asked_last():
+    (trace,) = read_items([{"data": [{"asked": "Hi?", "answered": "Hi."}]}], source="f")
+    assert isinstance(trace, Trace)
+    assert (trace.id, trace.source) == ("Hi?", "f")
+    flat = find_container({"trace_id": "ab" * 16, "span_id": "cd" * 8})
+    assert flat is not None
+    assert flat.name == "flat"
+
+
+@pytest.mark.usefixtures("shop")
+def test_an_unknown_item_lists_the_containers_of_other_packages():
+    with pytest.raises(UnknownFormatError) as caught:
+        list(read_items([{"color": "red"}], source="f"))
+    assert (caught.value.hint or "").endswith("flat, cloudwatch, shop-log")
+
+
+@pytest.mark.usefixtures("shop")
+def test_worker_processes_know_the_containers_of_other_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    lines = [f'{{"asked": "Question {number}?", "answered": "Yes."}}\n' for number in range(40)]
+    path = tmp_path / "shop.jsonl"
+    path.write_text("".join(lines))
+    with open_traces([path], report=lambda _: None) as alone:
+        expected = list(alone)
+    monkeypatch.setattr(read, "WORTH_DIVIDING", 0)
+    # Reading in one process is what happens when a worker fails: it must not hide a failure.
+    monkeypatch.setattr(read, "_sequential", None)
+    with open_traces([path], report=lambda _: None, jobs=2) as divided:
+        assert list(divided) == expected
+    assert len(expected) == 40
