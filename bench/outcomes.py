@@ -14,13 +14,14 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from bench.simulate import Agents
-from carob.api import compare, find_run, keep_run
+from carob.api.compare import compare
+from carob.api.history import find_run, keep_run
 from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,
+    MetricSpec,
     MetricSummary,
-    MetricUse,
     Run,
     RunDataset,
     RunSummary,
@@ -166,8 +167,8 @@ def _id(run: Run) -> str:
     return run_id(encode(run.dataset), encode(run.metrics), of_run(run).bodies)
 
 
-def _use(name: str) -> MetricUse:
-    return MetricUse(
+def _use(name: str) -> MetricSpec:
+    return MetricSpec(
         name=name, version=1, params={}, threshold=0.5, scale=(0.0, 1.0), better="higher"
     )
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from carob import api, plugins
+from carob import plugins
+from carob.api import metrics
 from carob.cli import carob
 from carob.schema import MetricInfo
 
@@ -50,7 +51,7 @@ def _formats() -> Iterator[str]:
 def _metrics() -> Iterator[str]:
     yield "# Metrics\n"
     yield "What a metric needs of a case is written `case.…`; the rest it needs of the trace."
-    for one in api.metrics():
+    for one in metrics.metrics():
         yield from _metric(one)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from carob.api import find_run
+from carob.api.history import find_run
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "action.yml").read_text("utf-8")

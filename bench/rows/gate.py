@@ -17,7 +17,7 @@ from typing import NamedTuple
 from bench.row import Number, Row, at_most
 from bench.simulate import Agents
 from carob.analysis.power import POWER
-from carob.api import compare
+from carob.api.compare import compare
 from carob.schema import Comparison, MetricComparison, Run
 
 _TRIALS = 2_000

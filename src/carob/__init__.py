@@ -2,83 +2,79 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from carob.api import (
-        calibrate,
-        capture,
-        check,
-        checkout,
-        compare,
-        convert,
-        diff,
-        load,
-        read_traces,
-        release,
-        run,
-        save,
-        score,
-        subset,
-        summarise,
-        validate,
-    )
-    from carob.errors import CarobError
-    from carob.schema import (
-        Case,
-        Dataset,
-        Failed,
-        Rubric,
-        Score,
-        ToolCall,
-        ToolResult,
-        Trace,
-        Turn,
-        Unscored,
-    )
+if TYPE_CHECKING:  # `X as X` marks a name as exported
+    from carob.api.calibration import calibrate as calibrate
+    from carob.api.compare import compare as compare
+    from carob.api.datasets import convert as convert
+    from carob.api.datasets import save as save
+    from carob.api.datasets import subset as subset
+    from carob.api.datasets import summarise as summarise
+    from carob.api.datasets import validate as validate
+    from carob.api.load import load as load
+    from carob.api.release import release as release
+    from carob.api.runs import run as run
+    from carob.api.testing import check as check
+    from carob.api.testing import score as score
+    from carob.api.traces import capture as capture
+    from carob.api.traces import read_traces as read_traces
+    from carob.api.versions import checkout as checkout
+    from carob.api.versions import diff as diff
+    from carob.errors import CarobError as CarobError
+    from carob.schema import Case as Case
+    from carob.schema import Dataset as Dataset
+    from carob.schema import Failed as Failed
+    from carob.schema import Rubric as Rubric
+    from carob.schema import Score as Score
+    from carob.schema import ToolCall as ToolCall
+    from carob.schema import ToolResult as ToolResult
+    from carob.schema import Trace as Trace
+    from carob.schema import Turn as Turn
+    from carob.schema import Unscored as Unscored
 
-__all__ = [
-    "CarobError",
-    "Case",
-    "Dataset",
-    "Failed",
-    "Rubric",
-    "Score",
-    "ToolCall",
-    "ToolResult",
-    "Trace",
-    "Turn",
-    "Unscored",
-    "calibrate",
-    "capture",
-    "check",
-    "checkout",
-    "compare",
-    "convert",
-    "diff",
-    "load",
-    "read_traces",
-    "release",
-    "run",
-    "save",
-    "score",
-    "subset",
-    "summarise",
-    "validate",
-]
+_NAMES = {
+    "CarobError": "carob.errors:CarobError",
+    "Case": "carob.schema:Case",
+    "Dataset": "carob.schema:Dataset",
+    "Failed": "carob.schema:Failed",
+    "Rubric": "carob.schema:Rubric",
+    "Score": "carob.schema:Score",
+    "ToolCall": "carob.schema:ToolCall",
+    "ToolResult": "carob.schema:ToolResult",
+    "Trace": "carob.schema:Trace",
+    "Turn": "carob.schema:Turn",
+    "Unscored": "carob.schema:Unscored",
+    "calibrate": "carob.api.calibration:calibrate",
+    "capture": "carob.api.traces:capture",
+    "check": "carob.api.testing:check",
+    "checkout": "carob.api.versions:checkout",
+    "compare": "carob.api.compare:compare",
+    "convert": "carob.api.datasets:convert",
+    "diff": "carob.api.versions:diff",
+    "load": "carob.api.load:load",
+    "read_traces": "carob.api.traces:read_traces",
+    "release": "carob.api.release:release",
+    "run": "carob.api.runs:run",
+    "save": "carob.api.datasets:save",
+    "score": "carob.api.testing:score",
+    "subset": "carob.api.datasets:subset",
+    "summarise": "carob.api.datasets:summarise",
+    "validate": "carob.api.datasets:validate",
+}
 
-_HOMES = {"carob.errors": {"CarobError"}, "carob.api": {name for name in __all__ if name.islower()}}
+__all__ = [*_NAMES]  # pyright: ignore[reportUnsupportedDunderAll] - exports are marked above
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for when it is asked for, so that `carob --help` imports none of it."""
-    if name not in __all__:
+    """Import a public name on first use, so that `carob --help` imports none of them."""
+    if name not in _NAMES:
         raise AttributeError(f"module 'carob' has no attribute {name!r}")
-    home = next((home for home, names in _HOMES.items() if name in names), "carob.schema")
-    return getattr(import_module(home), name)
+    from carob.lazy import load_object
+
+    return load_object(_NAMES[name])
 
 
 def __dir__() -> list[str]:

@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 import msgspec
 import pytest
 
-from carob import judges, plugins
-from carob.judges.model import Request
+from carob import plugins
+from carob.judges.model import JudgeRequest
 from carob.metrics import Answer, Ask, Judge, Outcome, Question
-from carob.schema import Case, JudgeChoice, Score, Trace, Unscored
+from carob.schema import Case, JudgeSettings, Score, Trace, Unscored
 from tests.judges.client.scripted import Scripted
 
 
@@ -55,15 +55,15 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     """`test_tone` and a model that finds thanks friendly, for one test."""
     model = Scripted(lines=_answer)
 
-    def opened(choice: JudgeChoice) -> Scripted:
+    def opened(choice: JudgeSettings, _: object) -> Scripted:
         model.name = choice.model
         return model
 
     monkeypatch.setitem(plugins.METRICS, "test_tone", "tests.api.judging:Tone")
-    monkeypatch.setitem(vars(judges), "open_model", opened)  # it is imported when it is asked for
+    monkeypatch.setattr("carob.judges.providers.open.open_model", opened)
     return model
 
 
-def _answer(request: Request) -> str:
+def _answer(request: JudgeRequest) -> str:
     friendly = "thank" in request.messages[-1].text.lower()
     return f'{{"reason": "{"thanks" if friendly else "curt"}", "score": {5 if friendly else 2}}}'

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from carob.api.answers import as_trace
+from carob.api.testing import as_trace
 from carob.errors import UsageError
 from carob.schema import Case, ToolCall, Trace, Turn
 

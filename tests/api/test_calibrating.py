@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from carob import api
-from carob.errors import RefusedError, UsageError
-from carob.schema import JudgeUse, MetricUse, Problem
+from carob.api import calibration, settings
+from carob.errors import EvaluationError, UsageError
+from carob.schema import JudgeSpec, MetricSpec, Problem
 from tests.analysis.judged import judged, metric
 from tests.api.judging import install
 from tests.judges.client.scripted import Scripted
@@ -56,11 +56,11 @@ def labels(text: str) -> str:
 
 def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: Scripted):
     told = labels("case,label\na,pass\nb,fail\nc,fail\n")
-    made = api.calibrate(told, golden=golden, metrics=["test_tone"], judge="local:scripted")
+    made = calibration.calibrate(told, golden=golden, metrics=["test_tone"], judge="local:scripted")
     assert len(model.asked) == 3
     assert made.agreement.confusion.counts == ((1.0, 1.0), (0.0, 1.0))
     assert [(one.case, one.reason) for one in made.disagreements] == [("c", "thanks")]
-    assert isinstance(made.metric.judge, JudgeUse)
+    assert isinstance(made.metric.judge, JudgeSpec)
     assert made.metric.judge.model == "local:scripted"
     assert made.created_at == "2026-05-28T20:26:40Z"
     assert made.dataset is not None
@@ -70,7 +70,7 @@ def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: 
 def test_what_was_answered_once_is_not_asked_again(golden: str, model: Scripted):
     told = labels("case,label\na,pass\nb,fail\n")
     one, other = (
-        api.calibrate(
+        calibration.calibrate(
             told,
             golden=golden,
             metrics=["test_tone"],
@@ -85,29 +85,29 @@ def test_what_was_answered_once_is_not_asked_again(golden: str, model: Scripted)
 
 def test_labels_may_say_which_metric(golden: str, model: Scripted):
     told = labels("case,label,metric\na,pass,test_tone\nb,fail,test_tone\n")
-    made = api.calibrate(told, golden=golden, judge="local:scripted")
+    made = calibration.calibrate(told, golden=golden, judge="local:scripted")
     assert made.metric.name == "test_tone"
 
 
 def test_without_golden_data_or_a_run_there_is_nothing_to_compare_with(model: Scripted):
     with pytest.raises(UsageError, match="no golden data that the labels are about") as caught:
-        api.calibrate(labels("case,label\na,pass\n"), metrics=["test_tone"])
+        calibration.calibrate(labels("case,label\na,pass\n"), metrics=["test_tone"])
     assert "--run" in str(caught.value.hint)
 
 
 def test_without_a_judge_the_reason_says_what_to_do(golden: str, model: Scripted):
-    with pytest.raises(RefusedError, match="test_tone scored none of the 1 answers") as caught:
-        api.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["test_tone"])
+    with pytest.raises(EvaluationError, match="test_tone scored none of the 1 answers") as caught:
+        calibration.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["test_tone"])
     assert "--judge PROVIDER:MODEL" in str(caught.value.hint)
 
 
 def test_a_limit_that_is_reached_is_told_and_the_rest_is_unjudged(golden: str, model: Scripted):
     told: list[Problem] = []
-    made = api.calibrate(
+    made = calibration.calibrate(
         labels("case,label\na,pass\nb,fail\nc,pass\nd,fail\ne,pass\n"),
         golden=golden,
         metrics=["test_tone"],
-        judge=api.settings(
+        judge=settings.settings(
             metrics=["test_tone"], judge={"model": "local:scripted", "max_calls": 3}
         ).judge,
         report=told.append,
@@ -119,19 +119,19 @@ def test_a_limit_that_is_reached_is_told_and_the_rest_is_unjudged(golden: str, m
 def test_an_offline_metric_can_be_compared_with_people_too():
     use = metric("contains", by=None, scale=(0.0, 1.0), threshold=1.0)
     told = labels("case,label\na,pass\nb,fail\n")
-    made = api.calibrate(told, run=judged({"a": 1.0, "b": 0.0}, use))
+    made = calibration.calibrate(told, run=judged({"a": 1.0, "b": 0.0}, use))
     assert not made.metric.judge
     assert made.agreement.share.value == 1.0
 
 
 def test_a_metric_that_does_not_exist_is_an_error(golden: str):
     with pytest.raises(UsageError, match="'containz'"):
-        api.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["containz"])
+        calibration.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["containz"])
 
 
 def test_a_run_that_is_there_needs_no_call():
     run = judged({"a": 5.0, "b": 1.0, "c": 2.0})
-    made = api.calibrate(labels("case,label\na,5\nb,1\nc,2\n"), run=run)
+    made = calibration.calibrate(labels("case,label\na,5\nb,1\nc,2\n"), run=run)
     assert made.run == run.id
     assert made.agreement.share.value == 1.0
     assert made.digest.startswith("sha256:")
@@ -140,7 +140,7 @@ def test_a_run_that_is_there_needs_no_call():
 def test_of_several_metrics_the_only_judge_is_meant():
     offline = metric("exact", by=None, scale=(0.0, 1.0))
     run = judged({"a": 5.0, "b": 1.0}, metric(), offline)
-    assert api.calibrate(labels("case,label\na,5\nb,1\n"), run=run).metric.name == "tone"
+    assert calibration.calibrate(labels("case,label\na,5\nb,1\n"), run=run).metric.name == "tone"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_metric_that_is_not_clear_is_an_error(
 ):
     run = judged({"a": 5.0}, metric(), metric("clarity"))
     with pytest.raises(UsageError) as caught:
-        api.calibrate(labels(text), run=run, metrics=metrics)
+        calibration.calibrate(labels(text), run=run, metrics=metrics)
     assert message in str(caught.value)
     assert hint in str(caught.value.hint)
 
@@ -165,21 +165,21 @@ def test_a_metric_that_is_not_clear_is_an_error(
 def test_of_labels_for_several_metrics_those_of_one_are_taken():
     run = judged({"a": 5.0, "b": 1.0}, metric(), metric("clarity"))
     told = labels("case,label,metric\na,5,tone\na,1,clarity\nb,1,\n")
-    made = api.calibrate(told, run=run, metrics=["tone"])
+    made = calibration.calibrate(told, run=run, metrics=["tone"])
     assert made.agreement.share.value == 1.0
 
 
 def test_a_metric_that_is_there_twice_is_an_error():
     run = judged({"a": 5.0}, metric(), metric(params={"strict": True}))
     with pytest.raises(UsageError, match="has 'tone' 2 times"):
-        api.calibrate(labels("case,label\na,5\n"), run=run)
+        calibration.calibrate(labels("case,label\na,5\n"), run=run)
 
 
 @pytest.mark.parametrize(("threshold", "share"), [(None, 0.5), (3.0, 1.0)])
 def test_another_threshold_can_be_tried(threshold: float | None, share: float):
     run = judged({"a": 3.0, "b": 1.0})
     told = labels("case,label\na,pass\nb,fail\n")
-    made = api.calibrate(told, run=run, threshold=threshold)
+    made = calibration.calibrate(told, run=run, threshold=threshold)
     assert made.agreement.share.value == share
     assert made.metric.threshold == (threshold or 4.0)
 
@@ -188,10 +188,13 @@ def test_another_threshold_can_be_tried(threshold: float | None, share: float):
 def test_the_lower_end_decides(least: float, good: bool):
     scores = {f"c{n}": 5.0 if n % 2 else 1.0 for n in range(20)}
     text = "case,label\n" + "".join(f"{case},{score:g}\n" for case, score in scores.items())
-    made = api.calibrate(labels(text), run=judged(scores))
-    assert api.agrees(made, least) is good
+    made = calibration.calibrate(labels(text), run=judged(scores))
+    assert calibration.agrees(made, least) is good
 
 
 def test_the_use_is_the_one_of_the_run():
-    use: MetricUse = metric(params={"strict": True})
-    assert api.calibrate(labels("case,label\na,5\n"), run=judged({"a": 5.0}, use)).metric == use
+    use: MetricSpec = metric(params={"strict": True})
+    assert (
+        calibration.calibrate(labels("case,label\na,5\n"), run=judged({"a": 5.0}, use)).metric
+        == use
+    )

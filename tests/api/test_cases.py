@@ -4,7 +4,7 @@ import pytest
 
 import carob
 from carob import Case
-from carob.api import score
+from carob.api.testing import score
 from carob.errors import UsageError
 from carob.schema import ToolCall, Turn
 

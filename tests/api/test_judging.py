@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import carob
-from carob.api.judging import Panel, made_metric
+from carob.api.judging import build_metric, judge_pool
 from carob.config import MetricChoice
 from carob.errors import CarobError, UsageError
-from carob.schema import Json, JudgeChoice
+from carob.schema import Json, JudgeSettings
 from tests.judges.scripted import Scripted, says
 
 CASE = carob.Case.of("When are you open?", "From 10:00 to 16:00.")
@@ -49,25 +49,25 @@ def test_without_a_judge_a_judged_metric_does_not_pass():
 
 
 def test_metrics_of_one_model_share_one_asker(judge: Scripted):
-    panel = Panel("openai:gpt-5-mini", None)
-    one, other = (made_metric(MetricChoice(name=name)) for name in ("Helpfulness", "Empathy"))
+    panel = judge_pool("openai:gpt-5-mini", None)
+    one, other = (build_metric(MetricChoice(name=name)) for name in ("Helpfulness", "Empathy"))
     assert panel.asker(one) is panel.asker(other)
 
 
 def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge: Scripted):
-    metric = made_metric(MetricChoice(name="Empathy", params={"model": "openai:gpt-5"}))
-    by_file = Panel(JudgeChoice(model="openai:gpt-5-mini"), None).asker(metric)
-    by_flag = Panel("openai:gpt-5-mini", None).asker(metric)
+    metric = build_metric(MetricChoice(name="Empathy", params={"model": "openai:gpt-5"}))
+    by_file = judge_pool(JudgeSettings(model="openai:gpt-5-mini"), None).asker(metric)
+    by_flag = judge_pool("openai:gpt-5-mini", None).asker(metric)
     assert by_file is not None
     assert by_flag is not None
     assert (by_file.model, by_flag.model) == ("openai:gpt-5", "openai:gpt-5-mini")
 
 
 def test_offline_metrics_ask_nobody():
-    panel = Panel("nonsense", None)
-    assert panel.asker(made_metric(MetricChoice(name="exact_match"))) is None
+    panel = judge_pool("nonsense", None)
+    assert panel.asker(build_metric(MetricChoice(name="exact_match"))) is None
     with pytest.raises(UsageError, match="has no provider"):
-        panel.asker(made_metric(MetricChoice(name="Empathy")))
+        panel.asker(build_metric(MetricChoice(name="Empathy")))
 
 
 RUBRIC = """
@@ -80,24 +80,24 @@ inputs = ["response"]
 def test_a_rubric_of_the_users_own_is_a_metric(tmp_path: Path):
     path = tmp_path / "tact.toml"
     path.write_text(RUBRIC, "utf-8")
-    assert made_metric(MetricChoice(name=str(path))).name == "tact"
-    assert made_metric(MetricChoice(name="kindness", rubric=str(path))).name == "kindness"
+    assert build_metric(MetricChoice(name=str(path))).name == "tact"
+    assert build_metric(MetricChoice(name="kindness", rubric=str(path))).name == "kindness"
 
 
 def test_a_rubric_cannot_take_the_name_of_another_metric(tmp_path: Path):
     path = tmp_path / "relevance.toml"
     path.write_text(RUBRIC, "utf-8")
     with pytest.raises(UsageError, match="there is a metric 'relevance' already"):
-        made_metric(MetricChoice(name=str(path)))
+        build_metric(MetricChoice(name=str(path)))
 
 
 def test_an_eval_may_be_asked_for_as_rows_do():
-    assert made_metric(MetricChoice(name="RelevanceExplain")).name == "Relevance"
+    assert build_metric(MetricChoice(name="RelevanceExplain")).name == "Relevance"
 
 
 def refused(choice: MetricChoice) -> CarobError:
     with pytest.raises(CarobError) as caught:
-        made_metric(choice)
+        build_metric(choice)
     return caught.value
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from carob import api
-from carob.errors import RefusedError
+from carob.api import calibration, runs
+from carob.errors import EvaluationError
 
 METRIC = "response_match_score"
 
@@ -34,13 +34,13 @@ def test_traces_are_paired_and_scored_as_in_a_run():
         "order_status,pass,good-order_status\n"
     )
     golden = "support.evalset.json"
-    made = api.calibrate(told, traces=traces, golden=golden, metrics=[METRIC])
+    made = calibration.calibrate(told, traces=traces, golden=golden, metrics=[METRIC])
     assert made.agreement.confusion.counts == ((0.5, 0.0), (0.0, 1.5))
-    assert made.dataset == api.run(traces, golden=golden).dataset
+    assert made.dataset == runs.run(traces, golden=golden).dataset
 
 
 def test_a_label_without_a_trace_needs_a_case_with_one_trace():
-    made = api.calibrate(
+    made = calibration.calibrate(
         labels("case,label\nwarranty_frame,fail\norder_status,pass\nwarranty_fork,pass\n"),
         traces=["traces/regressed.otlp.jsonl"],
         golden="support.evalset.json",
@@ -67,7 +67,7 @@ def test_a_trace_that_could_belong_to_several_cases_is_not_given_to_the_labelled
         for user, said in (("Hi", "Hello"), ("Bye", "No."))
     ]
     Path("chat.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, chats)))
-    made = api.calibrate(
+    made = calibration.calibrate(
         labels("case,label\none,pass\nthree,fail\n"),
         traces=["chat.jsonl"],
         golden="greetings.json",
@@ -78,8 +78,8 @@ def test_a_trace_that_could_belong_to_several_cases_is_not_given_to_the_labelled
 
 
 def test_labels_of_other_golden_data_are_refused():
-    with pytest.raises(RefusedError) as caught:
-        api.calibrate(
+    with pytest.raises(EvaluationError) as caught:
+        calibration.calibrate(
             labels("case,label\nwarranty,pass\n"),
             traces=["traces/good.otlp.jsonl"],
             golden="support.evalset.json",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import carob
-from carob.api.loading import several
+from carob.api.load import as_list
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +18,9 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_name_is_not_a_list_of_its_letters():
-    assert several("abc") == ["abc"]
-    assert several(Path("abc")) == [Path("abc")]
-    assert several(("a", "b")) == ["a", "b"]
+    assert as_list("abc") == ["abc"]
+    assert as_list(Path("abc")) == [Path("abc")]
+    assert as_list(("a", "b")) == ["a", "b"]
     assert [one.path for one in carob.validate("support.csv")] == ["support.csv"]
     assert carob.Case.of("Hello", tags="shop").tags == ("shop",)
 

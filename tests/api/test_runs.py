@@ -7,7 +7,7 @@ import pytest
 
 import carob
 from carob.errors import UsageError
-from carob.metrics.overlap import RougeL
+from carob.metrics.text.overlap import RougeL
 from carob.runner import journal
 from carob.schema import Json
 

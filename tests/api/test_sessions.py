@@ -5,8 +5,8 @@ from itertools import permutations
 import msgspec
 import pytest
 
-from carob.api.cases import Suite, suite
-from carob.api.sessions import Head, Record, record, session_run, together
+from carob.api.suite_runs import Head, Record, record, session_run, together
+from carob.api.testing import Suite, suite
 from carob.errors import UsageError
 from carob.schema import Case, Dataset
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import carob.api as api
+from carob.api import datasets
 from carob.datasets.duplicate_keys import doubled
 
 
@@ -32,6 +32,6 @@ def test_a_key_that_is_there_twice_is_an_error_of_the_file(tmp_path: Path):
     document = tmp_path / "shop_golden.json"
     document.write_text('{"golden_questions": [], "golden_questions": []}')
     for file, where in ((rows, "line 2 $.question"), (document, "line 1 $.golden_questions")):
-        (found,) = api.validate([file])
+        (found,) = datasets.validate([file])
         errors = [one.where for one in found.problems if "twice" in one.message]
         assert (found.valid, errors) == (False, [where])

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from carob import api
+from carob.api import datasets, versions
+from carob.api.load import load
 from carob.datasets.formats import Format
 from carob.datasets.reformat import recast
 from carob.schema import Case, Dataset, ToolCall, Turn
@@ -36,8 +37,8 @@ FILES = [
 @pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
 def test_a_conversion_is_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
     made = tmp_path / NAMES[to]
-    api.convert(sample, made, to=to, drop=drop)
-    assert api.diff(sample, made).changes == ()
+    datasets.convert(sample, made, to=to, drop=drop)
+    assert versions.diff(sample, made).changes == ()
 
 
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
@@ -65,8 +66,8 @@ def test_a_conversion_of_whatever_is_no_difference(made: list[Any], to: str, dro
         path, target = Path(folder) / "a_golden.json", Path(folder) / NAMES[to]
         items = [{"id": f"case {number}", **one} for number, one in enumerate(made)]
         path.write_text(json.dumps({"golden_questions": items}))
-        api.convert(path, target, to=to, drop=drop)
-        assert api.diff(path, target).changes == ()
+        datasets.convert(path, target, to=to, drop=drop)
+        assert versions.diff(path, target).changes == ()
 
 
 def test_what_the_other_format_has_no_place_for_is_said(formats: list[Format], tmp_path: Path):
@@ -74,7 +75,7 @@ def test_what_the_other_format_has_no_place_for_is_said(formats: list[Format], t
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     turn = Turn(user="Open?", response="Yes.", tool_calls=(ToolCall(name="hours"),))
     old = Dataset(name="support", cases=[Case(id="hours", turns=(turn,))])
-    made = recast(old, api.load(table), formats)
+    made = recast(old, load(table), formats)
     assert {"id", "turns[0].tool_calls"} <= {loss.field for loss in made.losses}
     assert made.dataset.cases[0].turns[0].tool_calls is None
 
@@ -82,17 +83,17 @@ def test_what_the_other_format_has_no_place_for_is_said(formats: list[Format], t
 def test_a_dataset_of_the_same_format_stays_as_it_is(formats: list[Format], tmp_path: Path):
     table = tmp_path / "support.csv"
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
-    dataset = api.load(table)
+    dataset = load(table)
     assert recast(dataset, dataset, formats).dataset is dataset
 
 
 def test_an_expectation_that_only_the_new_format_can_state_is_a_change(tmp_path: Path):
     old, new = tmp_path / "support.csv", tmp_path / "support_golden.json"
     old.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
-    api.convert(old, new, to="questions", drop=True)
+    datasets.convert(old, new, to="questions", drop=True)
     document = json.loads(new.read_text())
     document["golden_questions"][0]["reference_data"]["reference_trajectory"] = ["front_desk"]
     new.write_text(json.dumps(document))
-    assert [(one.field, one.kind) for one in api.diff(old, new).changes] == [
+    assert [(one.field, one.kind) for one in versions.diff(old, new).changes] == [
         ("trajectory", "added")
     ]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from carob import Case, Dataset, api
+from carob import Case, Dataset
+from carob.api import datasets, metrics, runs
 
 CASES = [
     Case.of("Are you open on Monday?", "No, we are closed on Monday.", id="monday", tags=["shop"]),
@@ -25,14 +26,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Golden data of three cases, and the bundled data in `demo`. All that Carob imports is
     imported here: what `pytester` imports, it throws away after every test."""
     folder = tmp_path_factory.mktemp("files")
-    api.save(Dataset(name="shop", cases=CASES), folder / "shop.json", format="questions")
+    datasets.save(Dataset(name="shop", cases=CASES), folder / "shop.json", format="questions")
     with resources.as_file(resources.files("carob") / "demo" / "data") as data:
         shutil.copytree(data, folder / "demo")
-    api.run(
+    runs.run(
         [folder / "demo" / "traces" / "good.otlp.jsonl"],
         golden=folder / "demo" / "support.evalset.json",
     )
-    api.metrics()
+    metrics.metrics()
     return folder
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carob.api import find_run
+from carob.api.history import find_run
 from carob.schema import Run
 
 pytest_plugins = ["pytester"]

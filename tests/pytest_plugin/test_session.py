@@ -220,10 +220,10 @@ def test_paths_start_where_pytest_is_configured_or_else_where_it_was_called(
 
 def test_a_dataset_is_read_once_for_all_tests_of_a_process(shop: pytest.Pytester):
     shop.makeconftest("""
-        from carob import api
+        from carob.pytest_plugin import session
 
-        load, read = api.load, []
-        api.load = lambda path: read.append(path) or load(path)
+        load, read = session.load, []
+        session.load = lambda path: read.append(path) or load(path)
 
         def pytest_collection_finish():
             assert len(read) == 1

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from carob import api
+from carob.api import datasets, release, versions
+from carob.api.load import load
 from carob.errors import InputError, RefusedError, UsageError
 from carob.schema.digest import dataset_digest
 
@@ -44,72 +45,72 @@ def root(tmp_path: Path) -> Path:
 
 def test_the_version_is_written_into_the_file_and_nothing_else(tmp_path: Path, root: Path):
     file = examples(tmp_path, version="0.9.0")
-    api.release(file, registry=root)
+    release.release(file, registry=root)
     before = examples(tmp_path, "No.", version="0.9.0").read_text()
-    assert api.release(file, registry=root).version == "1.0.0"
+    assert release.release(file, registry=root).version == "1.0.0"
     assert file.read_text() == before.replace("0.9.0", "1.0.0")
     assert (root / "support" / "1.0.0" / "support.json").read_text() == file.read_text()
 
 
 def test_results_and_releases_name_the_same_digest(tmp_path: Path, root: Path):
     file = examples(tmp_path)
-    before = dataset_digest(api.load(file))
-    made = api.release(file, registry=root)
-    assert made.digest == before == dataset_digest(api.load(file))
-    assert api.load(file).version == made.version == "1.0.0"
+    before = dataset_digest(load(file))
+    made = release.release(file, registry=root)
+    assert made.digest == before == dataset_digest(load(file))
+    assert load(file).version == made.version == "1.0.0"
 
 
 def test_a_format_without_a_place_for_the_version_is_left_alone(tmp_path: Path, root: Path):
     file = tmp_path / "support.csv"
     file.write_text("Input,ExpectedOutput\r\nOpen?,Yes.\r\n", newline="")
     before = file.read_bytes()
-    made = api.release(file, version="3.0.0", registry=root)
+    made = release.release(file, version="3.0.0", registry=root)
     assert (made.name, made.version, file.read_bytes()) == ("support", "3.0.0", before)
 
 
 def test_what_lies_beside_a_table_is_frozen_and_checked_out_with_it(tmp_path: Path, root: Path):
     source = tmp_path / "support.evalset.json"
     source.write_text(json.dumps(EVALSET))
-    api.convert(source, tmp_path / "support.csv", to="csv")
-    api.release(tmp_path / "support.csv", registry=root)
-    path = api.checkout("support@1.0.0", tmp_path / "copy.csv", registry=root).path
-    assert api.load(path).cases == api.load(tmp_path / "support.csv").cases
+    datasets.convert(source, tmp_path / "support.csv", to="csv")
+    release.release(tmp_path / "support.csv", registry=root)
+    path = versions.checkout("support@1.0.0", tmp_path / "copy.csv", registry=root).path
+    assert load(path).cases == load(tmp_path / "support.csv").cases
     assert (tmp_path / "copy.csv.carob.json").is_file()
 
 
 def test_a_version_that_a_file_carries_along_is_kept_up_to_date(tmp_path: Path, root: Path):
     evalset = tmp_path / "support.evalset.json"
-    api.convert(examples(tmp_path, version="1.0.0"), evalset, to="adk")
-    api.release(evalset, version="1.5.0", registry=root)
-    assert api.load(evalset).version == "1.5.0"
-    assert api.verify(registry=root) == ()
+    datasets.convert(examples(tmp_path, version="1.0.0"), evalset, to="adk")
+    release.release(evalset, version="1.5.0", registry=root)
+    assert load(evalset).version == "1.5.0"
+    assert versions.verify(registry=root) == ()
 
 
 def test_a_compressed_file_stays_compressed(tmp_path: Path, root: Path):
     file = tmp_path / "support.json.gz"
     file.write_bytes(gzip.compress(examples(tmp_path).read_bytes()))
-    api.release(file, registry=root)
-    assert api.load(file).version == "1.0.0"
+    release.release(file, registry=root)
+    assert load(file).version == "1.0.0"
     assert gzip.decompress(file.read_bytes()).startswith(b"{")
 
 
 def test_expectations_that_a_change_of_format_loses_make_it_major(tmp_path: Path, root: Path):
     file = tmp_path / "support.json"
     file.write_text(json.dumps(EVALSET))
-    api.release(file, registry=root)
+    release.release(file, registry=root)
     examples(tmp_path)
     with pytest.raises(RefusedError, match=r"hours: turns\[0\]\.tool_calls removed"):
-        api.release(file, bump="minor", registry=root)
-    assert api.release(file, registry=root).version == "2.0.0"
+        release.release(file, bump="minor", registry=root)
+    assert release.release(file, registry=root).version == "2.0.0"
 
 
 def test_a_refused_release_changes_nothing(tmp_path: Path, root: Path):
     file = examples(tmp_path, version="1.0.0")
-    api.release(file, registry=root)
+    release.release(file, registry=root)
     before = examples(tmp_path, "No.", version="1.0.0").read_bytes()
     tree = sorted(root.rglob("*"))
     with pytest.raises(RefusedError):
-        api.release(file, bump="patch", registry=root)
+        release.release(file, bump="patch", registry=root)
     assert (file.read_bytes(), sorted(root.rglob("*"))) == (before, tree)
 
 
@@ -120,7 +121,7 @@ def test_a_release_that_fails_at_the_last_moment_gives_the_file_its_version_back
     before = file.read_bytes()
     monkeypatch.setattr("carob.versions.publish.Stage.publish", _fail)
     with pytest.raises(RefusedError, match="too late"):
-        api.release(file, version="1.0.0", registry=root)
+        release.release(file, version="1.0.0", registry=root)
     assert file.read_bytes() == before
 
 
@@ -138,15 +139,15 @@ def test_a_file_that_changes_under_the_release_is_not_released(
 
     monkeypatch.setattr("carob.versions.git.commit", edit)
     with pytest.raises(RefusedError, match="was edited while it was being released"):
-        api.release(file, registry=root)
-    assert api.versions(registry=root) == ()
+        release.release(file, registry=root)
+    assert versions.versions(registry=root) == ()
 
 
 @pytest.mark.parametrize("name", ["release.json", "CHANGELOG.md"])
 def test_a_file_with_the_name_of_a_record_is_refused(tmp_path: Path, root: Path, name: str):
     file = examples(tmp_path).rename(tmp_path / name)
     with pytest.raises(UsageError, match="cannot be called"):
-        api.release(file, registry=root)
+        release.release(file, registry=root)
 
 
 def test_who_when_for_what_and_from_which_commit_is_recorded(
@@ -166,7 +167,7 @@ def test_who_when_for_what_and_from_which_commit_is_recorded(
         subprocess.run([*git, *words], check=True)
     subprocess.run([*git, "commit", "-qm", "golden"], check=True)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
-    made = api.release(file, made_for=["agent 2.1"], registry=root)
+    made = release.release(file, made_for=["agent 2.1"], registry=root)
     assert (made.released_by, made.released_at) == ("Lena Ortiz", "2026-01-01T00:00:00Z")
     assert made.made_for == ("agent 2.1",)
     assert made.commit is not None
@@ -178,31 +179,31 @@ def test_without_git_there_is_no_commit(
 ):
     (tmp_path / ".git").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path))
-    made = api.release(examples(tmp_path), by="Lena", registry=root)
+    made = release.release(examples(tmp_path), by="Lena", registry=root)
     assert (made.commit, made.released_by) == (None, "Lena")
 
 
 @pytest.mark.parametrize("date", ["soon", "2026-13-01"])
 def test_a_date_that_is_none_is_named(tmp_path: Path, root: Path, date: str):
     with pytest.raises(UsageError, match="expected ISO 8601"):
-        api.release(examples(tmp_path), date=date, registry=root)
+        release.release(examples(tmp_path), date=date, registry=root)
 
 
 def test_a_release_that_requires_approval_names_the_drafts(tmp_path: Path, root: Path):
     file = examples(tmp_path)
-    (case,) = api.load(file).cases
+    (case,) = load(file).cases
     with pytest.raises(RefusedError, match=rf"1 of 1 cases are not approved: {case.id} \(draft\)"):
-        api.release(file, require_approved=True, registry=root)
-    api.mark_reviewed(file, [case.id], "approved", by="Lena", date="2026-02-01")
-    assert api.release(file, require_approved=True, registry=root).version == "1.0.0"
-    assert api.load(file).cases[0].metadata["reviewed_at"] == "2026-02-01"
+        release.release(file, require_approved=True, registry=root)
+    versions.mark_reviewed(file, [case.id], "approved", by="Lena", date="2026-02-01")
+    assert release.release(file, require_approved=True, registry=root).version == "1.0.0"
+    assert load(file).cases[0].metadata["reviewed_at"] == "2026-02-01"
 
 
 def test_a_review_of_a_table_is_kept_beside_it(tmp_path: Path):
     file = tmp_path / "support.csv"
     file.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
-    api.mark_reviewed(file, None, "reviewed", by="Lena", date="2026-02-01")
-    assert [one.status for one in api.review(file)] == ["reviewed"]
+    versions.mark_reviewed(file, None, "reviewed", by="Lena", date="2026-02-01")
+    assert [one.status for one in versions.review(file)] == ["reviewed"]
 
 
 def test_the_order_of_keys_and_white_space_are_no_difference(tmp_path: Path):
@@ -211,31 +212,34 @@ def test_the_order_of_keys_and_white_space_are_no_difference(tmp_path: Path):
     document["examples"] = [dict(reversed(case.items())) for case in document["examples"]]
     new = tmp_path / "new.json"
     new.write_text(json.dumps(dict(reversed(document.items())), separators=(",", ":")))
-    assert api.diff(old, new).bump == "none"
+    assert versions.diff(old, new).bump == "none"
 
 
 def test_checkout_does_not_overwrite_other_work(tmp_path: Path, root: Path):
     file = examples(tmp_path)
-    api.release(file, registry=root)
+    release.release(file, registry=root)
     examples(tmp_path, "No.")
     with pytest.raises(UsageError, match="is there, with other content"):
-        api.checkout("support", file, registry=root)
-    api.checkout("support", file, force=True, registry=root)
-    assert api.diff("support@1.0.0", file, registry=root).bump == "none"
+        versions.checkout("support", file, registry=root)
+    versions.checkout("support", file, force=True, registry=root)
+    assert versions.diff("support@1.0.0", file, registry=root).bump == "none"
 
 
 def test_checkout_into_a_folder_keeps_the_name(tmp_path: Path, root: Path):
-    api.release(examples(tmp_path), registry=root)
+    release.release(examples(tmp_path), registry=root)
     (tmp_path / "there").mkdir()
-    assert api.checkout("support@^1", tmp_path / "there", registry=root).path.name == "support.json"
+    assert (
+        versions.checkout("support@^1", tmp_path / "there", registry=root).path.name
+        == "support.json"
+    )
 
 
 def test_a_release_can_be_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     table = tmp_path / "support.csv"
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
-    made = api.release(table)
-    dataset = api.load("support@^1")
+    made = release.release(table)
+    dataset = load("support@^1")
     assert (dataset.name, dataset.version) == ("support", "1.0.0")
     assert dataset_digest(dataset) == made.digest
 
@@ -243,15 +247,15 @@ def test_a_release_can_be_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("name", ["user@example.com.json", "a/b@1.0.0", "x@y.csv"])
 def test_a_path_with_an_at_sign_is_still_a_path(tmp_path: Path, name: str):
     with pytest.raises(InputError, match="no such file"):
-        api.load(tmp_path / name)
+        load(tmp_path / name)
     with pytest.raises(InputError, match="no such file"):
-        api.load(name)
+        load(name)
 
 
 def test_a_release_cannot_be_released_or_reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    api.release(examples(tmp_path))
+    release.release(examples(tmp_path))
     with pytest.raises(UsageError, match="is a release, which never changes"):
-        api.release("support@1.0.0", bump="major")
+        release.release("support@1.0.0", bump="major")
     with pytest.raises(UsageError, match="is a release, which never changes"):
-        api.mark_reviewed("support@1.0.0", None, "approved", by="Lena")
+        versions.mark_reviewed("support@1.0.0", None, "approved", by="Lena")

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from carob import api
+from carob.api import release as release_api
+from carob.api import versions as versions_api
 from carob.errors import OutputError, RefusedError
 from carob.versions import publish
 
@@ -43,8 +44,8 @@ def in_child(work: Callable[[], None]) -> int:
 
 def expect_whole(root: Path) -> list[str]:
     """Every release is there completely, with its place in the chain and in the changelog."""
-    assert api.verify(registry=root) == ()
-    versions = [release.version for release in api.versions(registry=root)]
+    assert versions_api.verify(registry=root) == ()
+    versions = [release.version for release in versions_api.versions(registry=root)]
     for version in versions:
         log = (root / "support" / version / "CHANGELOG.md").read_text()
         assert log.count("\n## v") == versions.index(version) + 1
@@ -82,12 +83,12 @@ def test_a_kill_at_any_step_leaves_the_registry_before_or_after(tmp_path: Path, 
         folder.mkdir()
         root = folder / "registry"
         if not first:
-            api.release(golden(folder, 1), registry=root)
+            release_api.release(golden(folder, 1), registry=root)
         file = golden(folder, 2)
 
         def work(step: int = step, root: Path = root, file: Path = file) -> None:
             die_at(step, root)
-            api.release(file, registry=root)
+            release_api.release(file, registry=root)
 
         ended = os.waitpid(in_child(work), 0)[1]
         before = [] if first else ["1.0.0"]
@@ -95,7 +96,7 @@ def test_a_kill_at_any_step_leaves_the_registry_before_or_after(tmp_path: Path, 
         found = expect_whole(root)
         assert found in (before, after)
         if found == before:
-            api.release(file, registry=root)
+            release_api.release(file, registry=root)
         assert expect_whole(root) == after
         assert not list(root.glob(".staging-*")) or found == after
     assert step > 20
@@ -107,7 +108,7 @@ def test_kills_at_random_times_lose_no_release_and_leave_none_half_made(tmp_path
 
     def work() -> None:
         for cases in range(len(expected) + 1, 1000):
-            api.release(golden(tmp_path, cases), registry=root)
+            release_api.release(golden(tmp_path, cases), registry=root)
 
     for _ in range(30):
         child = in_child(work)
@@ -122,13 +123,13 @@ def test_kills_at_random_times_lose_no_release_and_leave_none_half_made(tmp_path
 
 def test_of_many_who_release_the_same_version_exactly_one_wins(tmp_path: Path):
     root = tmp_path / "registry"
-    api.release(golden(tmp_path, 1), registry=root)
+    release_api.release(golden(tmp_path, 1), registry=root)
     files = [golden(tmp_path, 2 + number, f"{number}.json") for number in range(6)]
     outcomes = FORK.SimpleQueue()
 
     def work(file: Path) -> None:
         try:
-            api.release(file, version="1.1.0", registry=root)
+            release_api.release(file, version="1.1.0", registry=root)
             outcomes.put("won")
         except RefusedError as error:
             outcomes.put(error.message)
@@ -179,4 +180,4 @@ def test_git_never_sees_what_a_crash_left(tmp_path: Path):
 def test_a_registry_that_cannot_be_made_is_an_error_with_its_place(tmp_path: Path):
     (tmp_path / "registry").write_text("a file")
     with pytest.raises(OutputError, match="cannot be written"):
-        api.release(golden(tmp_path, 1), registry=tmp_path / "registry")
+        release_api.release(golden(tmp_path, 1), registry=tmp_path / "registry")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from carob import api
+from carob.api import release as release_api
+from carob.api import versions
 from carob.errors import InputError, UsageError
 from carob.versions.registry import Registry
 
@@ -23,35 +24,38 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_datasets_stand_side_by_side(tmp_path: Path, root: Path):
-    api.release(golden(tmp_path, "Support"), registry=root)
-    api.release(golden(tmp_path, "RAG retrieval"), registry=root)
+    release_api.release(golden(tmp_path, "Support"), registry=root)
+    release_api.release(golden(tmp_path, "RAG retrieval"), registry=root)
     assert [shelf.folder.name for shelf in Registry(root).shelves()] == ["rag-retrieval", "support"]
 
 
 def test_two_names_with_the_same_folder_do_not_meet(tmp_path: Path, root: Path):
-    api.release(golden(tmp_path, "Support"), registry=root)
-    api.release(golden(tmp_path, "support!", "No."), registry=root)
-    one, other = api.versions("Support", registry=root), api.versions("support!", registry=root)
+    release_api.release(golden(tmp_path, "Support"), registry=root)
+    release_api.release(golden(tmp_path, "support!", "No."), registry=root)
+    one, other = (
+        versions.versions("Support", registry=root),
+        versions.versions("support!", registry=root),
+    )
     assert [release.name for release in (*one, *other)] == ["Support", "support!"]
-    assert api.verify(registry=root) == ()
+    assert versions.verify(registry=root) == ()
 
 
 @pytest.mark.parametrize("name", ["../../escape", "/etc/passwd", "a/b\\c", "..", ".hidden", ""])
 def test_a_hostile_name_stays_inside(tmp_path: Path, root: Path, name: str):
-    api.release(golden(tmp_path, name), registry=root)
+    release_api.release(golden(tmp_path, name), registry=root)
     assert {path.name for path in tmp_path.iterdir()} == {"golden.json", "registry"}
-    assert api.versions(name, registry=root)[0].name == name
+    assert versions.versions(name, registry=root)[0].name == name
 
 
 def test_a_release_is_found_by_name_or_folder_and_range(tmp_path: Path, root: Path):
-    api.release(golden(tmp_path, "Bike Shop"), registry=root)
-    api.release(golden(tmp_path, "Bike Shop", "No."), registry=root)
+    release_api.release(golden(tmp_path, "Bike Shop"), registry=root)
+    release_api.release(golden(tmp_path, "Bike Shop", "No."), registry=root)
     found = [Registry(root).find(name).record.version for name in ("Bike Shop", "bike-shop@^1")]
     assert found == ["2.0.0", "1.0.0"]
 
 
 def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, root: Path):
-    api.release(golden(tmp_path, "support"), registry=root)
+    release_api.release(golden(tmp_path, "support"), registry=root)
     with pytest.raises(UsageError, match="no dataset 'suport'") as caught:
         Registry(root).find("suport@1.0.0")
     assert caught.value.hint == "the datasets released there are support"
@@ -61,13 +65,13 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, root: Path):
 
 
 def test_a_record_of_another_shape_is_no_traceback(tmp_path: Path, root: Path):
-    api.release(golden(tmp_path, "support"), registry=root)
+    release_api.release(golden(tmp_path, "support"), registry=root)
     (root / "support" / "1.0.0" / "release.json").write_text('{"version": 1}')
     with pytest.raises(InputError, match="was edited"):
-        api.versions(registry=root)
+        versions.versions(registry=root)
 
 
 def test_a_registry_that_is_not_there_is_empty(root: Path):
-    assert api.versions(registry=root) == ()
-    assert api.verify(registry=root) == ()
+    assert versions.versions(registry=root) == ()
+    assert versions.verify(registry=root) == ()
     assert not root.exists()

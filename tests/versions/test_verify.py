@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from carob import api
+from carob.api import release, versions
 from carob.errors import RefusedError
 from carob.schema import Release
 from carob.versions.seal import sealed
@@ -28,14 +28,14 @@ def golden(folder: Path, *answers: str) -> Path:
 def root(tmp_path: Path) -> Path:
     """1.0.0, 1.1.0 and 2.0.0."""
     for answers in (("Yes.",), ("Yes.", "No."), ("No.", "No.")):
-        api.release(
+        release.release(
             golden(tmp_path, *answers), by="Lena", date="2026-01-01", registry=tmp_path / "registry"
         )
     return tmp_path / "registry"
 
 
 def found(root: Path) -> list[tuple[str, str]]:
-    problems = api.verify(registry=root)
+    problems = versions.verify(registry=root)
     return [(str(Path(one.where).relative_to(root)), one.message) for one in problems]
 
 
@@ -134,11 +134,11 @@ def test_the_note_of_the_newest_release_may_lag_behind(root: Path):
 
 
 USES: dict[str, Callable[[Path, Path], object]] = {
-    "checkout": lambda root, file: api.checkout(
+    "checkout": lambda root, file: versions.checkout(
         "support@1.1.0", file.with_name("x.json"), registry=root
     ),
-    "diff": lambda root, file: api.diff("support@1.1.0", file, registry=root),
-    "release": lambda root, file: api.release(file, bump="major", registry=root),
+    "diff": lambda root, file: versions.diff("support@1.1.0", file, registry=root),
+    "release": lambda root, file: release.release(file, bump="major", registry=root),
 }
 
 

@@ -5,24 +5,27 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from carob.analysis.summary import summarise, verdict
-from carob.api.keeping import check_labels, store_place
+from carob.config import find_config, load_config
 from carob.errors import InputError, UsageError
 from carob.files.atomic import replacing
-from carob.schema import Run
-from carob.schema.history import History, KeptRun, Pruned, Transfer, Verification
-from carob.store import Database, is_there, open_store
-from carob.store.document import decoded, microseconds, of_json
+from carob.schema import Run, Trace
+from carob.schema.history import HistoryPage, PruneReport, RunEntry, TransferReport, VerifyReport
+from carob.store import DEFAULT, Database, is_there, open_store
+from carob.store.document import decoded, microseconds, of_json, of_run
 from carob.store.history import Wanted, find, label, page
+from carob.store.place import check
 from carob.store.prune import Retention, prune
-from carob.store.runs import read
+from carob.store.runs import keep, read
+from carob.store.traces import keep_traces
 from carob.store.transfer import lines, take
 from carob.store.verify import verify
+from carob.versions import git
 
 _AS_WRITTEN = "take the file as Carob wrote it"
 _LIMIT = 20
@@ -88,7 +91,7 @@ def list_runs(
     limit: int = _LIMIT,
     start: str | None = None,
     store: str | None = None,
-) -> History:
+) -> HistoryPage:
     """The runs that are kept, newest first; `start` is what the page before calls `next`."""
     named = {"dataset": dataset, "agent": agent, "tag": tag}
     facets = [(kind, value) for kind, value in named.items() if value is not None]
@@ -102,7 +105,7 @@ def list_runs(
         return page(database, wanted, limit=limit, start=start)
 
 
-def earlier_runs(run: Run, *, store: str | None = None) -> tuple[KeptRun, ...]:
+def earlier_runs(run: Run, *, store: str | None = None) -> tuple[RunEntry, ...]:
     """The runs of the same dataset up to this one, newest first; none, if there is no store."""
     if run.dataset is None or not is_there(store_place(store)):
         return ()
@@ -116,13 +119,15 @@ def label_run(name: str, labels: Mapping[str, str], *, store: str | None = None)
         label(database, find(database, name), labels)
 
 
-def verify_store(*, store: str | None = None) -> Verification:
+def verify_store(*, store: str | None = None) -> VerifyReport:
     """Derive all digests again, and name every number that was changed."""
     with _opened(store) as database:
         return verify(database)
 
 
-def export_runs(path: Path, names: Sequence[str] = (), *, store: str | None = None) -> Transfer:
+def export_runs(
+    path: Path, names: Sequence[str] = (), *, store: str | None = None
+) -> TransferReport:
     """Write the store, or some of its runs, to a file of JSON lines; compressed, if it is called
     so."""
     with _opened(store) as database:
@@ -136,10 +141,10 @@ def export_runs(path: Path, names: Sequence[str] = (), *, store: str | None = No
                 contents += line.startswith(b'{"kind"')
             if out is not file:
                 out.close()
-        return Transfer(store=str(path), executions=executions, known=0, contents=contents)
+        return TransferReport(store=str(path), executions=executions, known=0, contents=contents)
 
 
-def import_runs(path: Path, *, store: str | None = None) -> Transfer:
+def import_runs(path: Path, *, store: str | None = None) -> TransferReport:
     """Take in a file that was exported, or a run that `carob run --format json -o` wrote."""
     with open_store(store_place(store), create=True) as database:
         return take(database, path)
@@ -151,7 +156,7 @@ def prune_runs(
     older_than: str | None = None,
     dry: bool = False,
     store: str | None = None,
-) -> Pruned:
+) -> PruneReport:
     """Remove all but the newest runs, those that are too old, or those that are both. What is
     labelled `baseline` or `release` stays."""
     if keep is None and older_than is None:
@@ -184,3 +189,56 @@ def _moment(text: str, *, end: bool = False) -> int:
     except (ValueError, OverflowError):
         hint = "such as 2026-03-01, 2026-03-01T12:30:00Z or 7d"
         raise UsageError(f"{text!r} is no time", hint=hint) from None
+
+
+_KEY = re.compile(r"[A-Za-z][\w.-]{0,63}")
+_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
+"""Where CI systems, which check out a commit, say what the branch is."""
+
+
+def keep_run(
+    run: Run,
+    *,
+    store: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    traces: Iterable[Trace] = (),
+) -> None:
+    """Keep a run, and those of the traces that it was made from."""
+    with open_store(store_place(store), create=True) as database:
+        execution = keep(database, of_run(run), labels or {})
+        keep_traces(database, execution, traces)
+
+
+def store_place(given: str | None = None, *, config: Path | None = None) -> str:
+    """Where runs are kept: as given, as CAROB_STORE says, as `carob.toml` says, or `.carob`."""
+    place = given or os.environ.get("CAROB_STORE") or _configured(config) or DEFAULT
+    check(place)
+    return place
+
+
+def _configured(config: Path | None) -> str | None:
+    path = config or find_config(Path.cwd())
+    return load_config(path).store if path else None
+
+
+def own_labels(given: Mapping[str, str]) -> dict[str, str]:
+    """The labels that are given, and what git says of the moment."""
+    check_labels(given)
+    here = Path.cwd()
+    commit = git.commit(here)
+    if commit is None:
+        return dict(given)
+    found = {"branch": git.branch(here) or _ci_branch(), "commit": commit}
+    return {key: value for key, value in found.items() if value} | dict(given)
+
+
+def _ci_branch() -> str | None:
+    return next((os.environ[name] for name in _BRANCHES if os.environ.get(name)), None)
+
+
+def check_labels(labels: Mapping[str, str]) -> None:
+    """Fail for a label that could not be looked up."""
+    for key in labels:
+        if not _KEY.fullmatch(key) or key == "latest":
+            hint = "such as branch=main: letters, digits, `.`, `_` and `-`"
+            raise UsageError(f"{key!r} cannot be the name of a label", hint=hint)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
-from typing import cast
 
-import msgspec
-
-from carob import judges, plugins
+from carob import plugins
 from carob.config import MetricChoice
 from carob.errors import FormatError, UsageError
-from carob.metrics import Asker, Judge, Metric, build
-from carob.policy.profile import canonical
-from carob.schema import Json, JudgeChoice
+from carob.judges.client.cache import Cache, CachedAnswer, MemoryCache, StoredCache
+from carob.judges.pool import JudgePool
+from carob.metrics import Metric, build
+from carob.policy.profile import canonical_name
+from carob.schema import Json, JudgeSettings
 from carob.store import is_there, open_store
 from carob.store.shelf import Shelf
 
@@ -27,7 +25,7 @@ _CODE = {"code_config", "codeConfig", "path", "ref"}
 """What a definition has that says where somebody's code is."""
 
 
-def made_metric(choice: MetricChoice) -> Metric:
+def build_metric(choice: MetricChoice) -> Metric:
     """The metric that a user asked for: one that is installed, one that a file defines, or a rubric
     of the user's own."""
     try:
@@ -46,19 +44,24 @@ def _place(choice: MetricChoice, found: str | None) -> str | None:
 
 
 def _made(choice: MetricChoice) -> Metric:
-    if choice.rubric:
-        kind = judges.rubric_class(choice.rubric, choice.name)
-    elif choice.name.endswith(_RUBRICS):
-        kind = judges.rubric_class(choice.name)
+    # Judges are imported late: a small run without them takes less time than the import.
+    if choice.rubric or choice.name.endswith(_RUBRICS):
+        from carob.judges.rubrics.load import rubric_class
+
+        kind = (
+            rubric_class(choice.rubric, choice.name) if choice.rubric else rubric_class(choice.name)
+        )
     elif _DEFINING & choice.definition.keys():
-        kind = judges.definition_class(choice.name, choice.definition)
+        from carob.judges.rubrics.definitions import definition_class
+
+        kind = definition_class(choice.name, choice.definition)
     elif _CODE & choice.definition.keys() and choice.name not in plugins.metrics():
         hint = "leave it out, or install it as a plugin that has a metric of this name"
         raise UsageError(
             f"{choice.name!r} is code of your own, which Carob does not run", hint=hint
         )
     else:
-        return _installed(canonical(choice.name), choice.params)
+        return _installed(canonical_name(choice.name), choice.params)
     if kind.name in plugins.metrics():
         hint = "give it a name that no installed metric has"
         raise UsageError(f"there is a metric {kind.name!r} already", where=choice.name, hint=hint)
@@ -73,61 +76,21 @@ def _installed(name: str, params: Mapping[str, Json]) -> Metric:
         raise
 
 
-class Panel:
-    """The models that are asked in one run, one asker for each, all within the same limits. What
-    they answer is kept in the store `answers`; without one, as long as the panel lasts."""
+def judge_pool(
+    judge: str | JudgeSettings | None, answers: str | None, *, dry: bool = False
+) -> JudgePool:
+    """Return the judges of one run. Their answers are cached in the store `answers`, or in memory
+    without one. A dry pool does not create a store that does not exist."""
 
-    def __init__(
-        self, judge: str | JudgeChoice | None, answers: str | None, *, dry: bool = False
-    ) -> None:
-        named = JudgeChoice(model=judge, always=True) if isinstance(judge, str) else judge
-        self._choice = named or JudgeChoice()
-        self._answers = answers
-        self._dry = dry
-        self._askers: dict[str, Asker] = {}
+    def open_cache() -> Cache:
+        if answers is None or (dry and not is_there(answers)):
+            return MemoryCache()
+        return StoredCache(lambda: _answer_table(answers))
 
-    def asker(self, metric: Metric) -> Asker | None:
-        """Who answers the questions of a metric; nobody, if no model is named."""
-        if not metric.judged:
-            return None
-        own = None if self._choice.always else cast("Judge", metric).judge_model
-        model = own or self._choice.model
-        if not model:
-            return None
-        if model not in self._askers:
-            self._askers[model] = self._made(msgspec.structs.replace(self._choice, model=model))
-        return self._askers[model]
-
-    @property
-    def stopped(self) -> str | None:
-        """Why not all questions were asked."""
-        return self._budget.stopped if self._askers else None
-
-    @cached_property
-    def _cache(self) -> judges.Cache:
-        place = self._answers
-        if place is None or (self._dry and not is_there(place)):
-            return judges.Memory()
-        return judges.Lasting(lambda: _shelf(place))
-
-    @cached_property
-    def _budget(self) -> judges.Budget:
-        return judges.Budget(max_calls=self._choice.max_calls, max_cost=self._choice.max_cost)
-
-    def _made(self, choice: JudgeChoice) -> Asker:
-        if self._dry:
-            return judges.Estimator(choice, self._cache)
-        self._budget.check_price(choice.model, judges.cost(choice.model, 1, 1))
-        caller = judges.Caller(
-            judges.open_model(choice),
-            self._budget,
-            concurrency=choice.concurrency,
-            deadline=choice.deadline,
-        )
-        return judges.LiveAsker(caller, choice, self._cache)
+    return JudgePool(judge, open_cache, dry=dry)
 
 
 @contextmanager
-def _shelf(place: str) -> Generator[Shelf[judges.Kept]]:
-    with open_store(place, create=True) as database:
-        yield Shelf(database, "judge_cache", judges.Kept)
+def _answer_table(url: str) -> Generator[Shelf[CachedAnswer]]:
+    with open_store(url, create=True) as database:
+        yield Shelf(database, "judge_cache", CachedAnswer)

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 from carob.analysis.summary import summarise
 from carob.errors import InputError
-from carob.policy.apply import apply
+from carob.policy.apply import judge_lines
 from carob.policy.profile import load_profile
-from carob.schema import CaseResult, Verdicts
+from carob.schema import CaseResult, PolicyReport
 
 
 def apply_policy(
     lines: Iterable[bytes], *, source: str, profile: str | None = None, raw: bool = False
-) -> Verdicts:
+) -> PolicyReport:
     """Judge scores that exist already, in JSON lines `{"case", "profile", "scores"}`. A profile
     that is given, by name or file, judges every line."""
     given = load_profile(profile) if profile else None
-    cases = tuple(apply(lines, source=source, profile=given, raw=raw))
+    cases = tuple(judge_lines(lines, source=source, profile=given, raw=raw))
     if not cases:
         raise InputError("no scores", where=source)
     by_profile: dict[str, list[CaseResult]] = {}
@@ -25,4 +25,4 @@ def apply_policy(
         if case.judgement:
             by_profile.setdefault(case.judgement.profile, []).append(case)
     summaries = {name: summarise(some, {}) for name, some in by_profile.items()}
-    return Verdicts(cases=cases, profiles=summaries)
+    return PolicyReport(cases=cases, profiles=summaries)

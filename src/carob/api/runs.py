@@ -13,13 +13,13 @@ import msgspec
 from carob.analysis.summary import summarise, verdict
 from carob.api.clock import now
 from carob.api.cores import cores
-from carob.api.judging import Panel, made_metric
-from carob.api.loading import PathName, golden_data, several
-from carob.api.mistaken import expecting_recordings
-from carob.api.rows import rows
+from carob.api.judging import build_metric, judge_pool
+from carob.api.load import PathName, as_list, load_golden
+from carob.api.traces import expecting_recordings, recorded_pairs
 from carob.config import MetricChoice
 from carob.errors import StoppedError, UsageError
-from carob.policy.profile import Profile, load_profile, named_profile, own_profiles
+from carob.judges.pool import JudgePool
+from carob.policy.profile import Profile, find_profile, load_profile, load_profiles
 from carob.policy.verdict import check_scales
 from carob.runner.done import Done
 from carob.runner.execute import count, execute
@@ -29,17 +29,17 @@ from carob.runner.work import Batch, Work
 from carob.schema import (
     Case,
     CaseResult,
+    CostEstimate,
     Dataset,
-    Estimate,
-    JudgeChoice,
-    MetricUse,
+    JudgeSettings,
+    MetricSpec,
     Run,
     RunDataset,
-    Unmatched,
+    UnmatchedTrace,
 )
 from carob.schema.digest import dataset_digest, expectation_digest, run_id
-from carob.schema.listeners import Progress, Report, nobody
-from carob.schema.scale import check_threshold
+from carob.schema.outcome import check_threshold
+from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces.read import read_shard, shards
 
 DEFAULT_METRICS = (
@@ -66,24 +66,24 @@ def run(
     cross: bool = False,
     jobs: int | None = None,
     resume: bool = False,
-    judge: str | JudgeChoice | None = None,
+    judge: str | JudgeSettings | None = None,
     answers: str | None = None,
-    progress: Progress = nobody,
-    reading: Progress = nobody,
-    report: Report = nobody,
+    progress: ProgressListener = ignore,
+    reading: ProgressListener = ignore,
+    report: ProblemListener = ignore,
 ) -> Run:
     """Score traces against golden data; without traces, the recordings that the data carries.
 
     Judges ask `judge`; their answers are kept in the store `answers`, and not asked for again.
     `reading` is told how many bytes of the traces are read, `progress` how much is scored.
     """
-    paths = [Path(path) for path in several(traces)]
-    dataset = golden_data(golden) if golden is not None else None
-    panel = Panel(judge, answers)
+    paths = [Path(path) for path in as_list(traces)]
+    dataset = load_golden(golden) if golden is not None else None
+    panel = judge_pool(judge, answers)
     plan = make_plan(
-        several(metrics) or DEFAULT_METRICS,
+        as_list(metrics) or DEFAULT_METRICS,
         dataset,
-        Profiles(profile, own_profiles(profiles)),
+        Profiles(profile, load_profiles(profiles)),
         panel,
     )
     processes = jobs or _processes(paths)
@@ -114,17 +114,17 @@ def estimate(
     golden: PathName | Dataset | None = None,
     metrics: str | Sequence[str | MetricChoice] = (),
     cross: bool = False,
-    judge: str | JudgeChoice | None = None,
+    judge: str | JudgeSettings | None = None,
     answers: str | None = None,
-    report: Report = nobody,
-) -> Estimate:
+    report: ProblemListener = ignore,
+) -> CostEstimate:
     """What the judges of such a run would be asked, and nobody is."""
-    paths = [Path(path) for path in several(traces)]
-    dataset = golden_data(golden) if golden is not None else None
-    panel = Panel(judge, answers, dry=True)
-    plan = make_plan(several(metrics) or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
+    paths = [Path(path) for path in as_list(traces)]
+    dataset = load_golden(golden) if golden is not None else None
+    panel = judge_pool(judge, answers, dry=True)
+    plan = make_plan(as_list(metrics) or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
     work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
-    return Estimate(count(work, _batches(paths, dataset, 1, report)).spending)
+    return CostEstimate(count(work, _batches(paths, dataset, 1, report)).spending)
 
 
 class _File(NamedTuple):
@@ -164,7 +164,7 @@ class Profiles(NamedTuple):
 
     def _named_by(self, case: Case, name: str) -> Profile:
         try:
-            return named_profile(name, self.own)
+            return find_profile(name, self.own)
         except UsageError as error:
             where = f"case {case.id!r}"
             raise UsageError(error.message, where=where, hint=error.hint) from error
@@ -174,13 +174,13 @@ def make_plan(
     choices: Sequence[str | MetricChoice],
     dataset: Dataset | None,
     profiles: Profiles,
-    panel: Panel,
+    panel: JudgePool,
 ) -> Plan:
     """Everything that can be wrong with names and parameters is wrong here."""
     uses: list[Use] = []
     for named in choices:
         choice = MetricChoice(name=named) if isinstance(named, str) else named
-        metric = made_metric(choice)
+        metric = build_metric(choice)
         threshold = metric.threshold if choice.threshold is None else choice.threshold
         if threshold is not None:
             check_threshold(metric.name, threshold, metric.scale)
@@ -188,7 +188,7 @@ def make_plan(
     given = load_profile(profiles.given) if profiles.given else None
     by_case = {} if given or not dataset else profiles.of(dataset.cases)
     for profile in [given] if given else by_case.values():
-        check_scales(profile, [use.noun() for use in uses])
+        check_scales(profile, [use.to_record() for use in uses])
     return Plan(uses=tuple(uses), profiles=by_case, profile=given)
 
 
@@ -196,8 +196,8 @@ def _batches(
     paths: Sequence[Path],
     dataset: Dataset | None,
     jobs: int,
-    report: Report,
-    reading: Progress = nobody,
+    report: ProblemListener,
+    reading: ProgressListener = ignore,
 ) -> list[Batch]:
     """The traces in files; without files, the recordings that the golden data carries."""
     if not paths:
@@ -216,7 +216,7 @@ def _row_batches(dataset: Dataset | None) -> list[Batch]:
             hint="give trace files, or golden data that carries recordings (explain, simulation)",
         )
     starts = range(0, len(cases), _ROWS)
-    return [partial(rows, cases[start : start + _ROWS]) for start in starts]
+    return [partial(recorded_pairs, cases[start : start + _ROWS]) for start in starts]
 
 
 def _journal_path(paths: Sequence[Path], dataset: Dataset | None, work: Work) -> Path:
@@ -225,7 +225,7 @@ def _journal_path(paths: Sequence[Path], dataset: Dataset | None, work: Work) ->
     made = {
         "files": [_File.at(path) for path in paths],
         "dataset": dataset_digest(dataset) if dataset else None,
-        "metrics": [use.noun() for use in plan.uses],
+        "metrics": [use.to_record() for use in plan.uses],
         "profiles": [plan.profile, plan.profiles],
         "crossed": work.crossed,
     }
@@ -239,7 +239,7 @@ def _fingerprint(value: object) -> str:
 def _run(plan: Plan, dataset: Dataset | None, done: Done, *, stopped: str | None) -> Run:
     cases = {case.id: case for case in dataset.cases} if dataset else {}
     results = _fingerprinted(done.results, cases)
-    uses = tuple(use.noun() for use in plan.uses)
+    uses = tuple(use.to_record() for use in plan.uses)
     made = make_run(dataset and about(dataset), uses, results, cases, unmatched=done.unmatched)
     if not plan.judged:
         return made
@@ -261,11 +261,11 @@ def about(dataset: Dataset) -> RunDataset:
 
 def make_run(
     dataset: RunDataset | None,
-    metrics: tuple[MetricUse, ...],
+    metrics: tuple[MetricSpec, ...],
     results: tuple[CaseResult, ...],
     cases: Mapping[str, Case],
     *,
-    unmatched: tuple[Unmatched, ...] = (),
+    unmatched: tuple[UnmatchedTrace, ...] = (),
 ) -> Run:
     """The run that has these results."""
     summary = summarise(results, cases)

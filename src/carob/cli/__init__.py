@@ -14,7 +14,7 @@ import click
 
 from carob import __version__
 from carob.errors import CarobError, StoppedError, UsageError
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 _COMMANDS = {
     "demo": ("demo", "Tell the whole story on bundled data, offline."),
@@ -74,7 +74,7 @@ class _Commands(click.Group):
 
 
 def _unknown(name: str) -> str:
-    hint = meant(name, _COMMANDS)
+    hint = did_you_mean(name, _COMMANDS)
     return f"No such command {name!r}" + (f", {hint}" if hint else "")
 
 

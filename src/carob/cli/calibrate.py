@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from carob import api
+from carob.api import calibration as calibration_api
+from carob.api import history, settings
 from carob.cli.options import FILE, judge_options
 from carob.cli.output import emit, output_options, progress_line, show_problem
 from carob.errors import CarobError
@@ -75,12 +76,12 @@ def calibrate(
     if scored is not None and (traces or golden or any(asked.values())):
         raise click.UsageError("A run has its answers and its judge: give --run and neither else.")
     names = () if metric is None else (metric,)
-    setup = api.settings(config, metrics=names, golden=golden, judge=asked)
-    place = None if no_store else api.store_place(store, config=config)
+    setup = settings.settings(config, metrics=names, golden=golden, judge=asked)
+    place = None if no_store else history.store_place(store, config=config)
     with progress_line() as line:
-        made = api.calibrate(
+        made = calibration_api.calibrate(
             labels,
-            run=None if scored is None else api.find_run(scored, store=store),
+            run=None if scored is None else history.find_run(scored, store=store),
             traces=traces or setup.traces,
             golden=setup.golden,
             metrics=setup.metrics if scored is None else names,
@@ -91,17 +92,17 @@ def calibrate(
             report=line.report,
         )
     least = min_kappa if min_kappa is not None else setup.gate.min_kappa
-    least = api.MIN_KAPPA if least is None else least
+    least = calibration_api.MIN_KAPPA if least is None else least
     emit(render(made, form, {"text": lambda: report.text(made, least)}), output)
     if place:
         _keep(made, place)
-    sys.exit(0 if api.agrees(made, least) else 1)
+    sys.exit(0 if calibration_api.agrees(made, least) else 1)
 
 
 def _keep(made: Calibration, store: str) -> None:
     """A judge is calibrated or not whether that can be kept or not."""
     try:
-        api.keep_calibration(made, store=store)
+        calibration_api.keep_calibration(made, store=store)
     except CarobError as error:
         where = error.where or "the store"
         message = f"the calibration was not kept: {error.message}"

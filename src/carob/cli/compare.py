@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from carob import api
+from carob.api import compare as compare_api
+from carob.api import history
 from carob.cli.options import FILE
 from carob.cli.output import emit, output_options, show_problem
 from carob.report import comparison as gate_report
@@ -61,18 +62,18 @@ def compare(
     in both runs; what is not is named.
     """
     shares, numbers = _margins(margins)
-    made = api.compare(
+    made = compare_api.compare(
         before,
         after,
-        margin=api.MARGIN if shares is None else shares,
+        margin=compare_api.MARGIN if shares is None else shares,
         margins=numbers,
-        alpha=api.ALPHA if alpha is None else alpha,
+        alpha=compare_api.ALPHA if alpha is None else alpha,
         held=held,
     )
     forms = {
         "text": lambda: report.format_comparison(made),
         "md": lambda: report.format_comparison_markdown(made),
-        "html": lambda: page(api.find_run(after), comparison=made),
+        "html": lambda: page(history.find_run(after), comparison=made),
     }
     emit(render(made, form, forms), output)
     sys.exit(1 if exit_code and made.verdict == "regressed" else 0)
@@ -138,7 +139,7 @@ def gate(
     found out. What is inconclusive fails only with --strict.
     """
     share, numbers = _margins(margins)
-    rules = api.gate_rules(
+    rules = compare_api.gate_rules(
         config,
         baseline=baseline,
         thresholds=_numbers(thresholds),
@@ -154,10 +155,13 @@ def gate(
         calibrations=tuple(map(str, calibrations)),
         quarantine=quarantine and str(quarantine),
     )
-    made = api.gate(run, rules)
+    made = compare_api.gate(run, rules)
     for problem in made.problems:
         show_problem(problem)
-    forms = {"text": lambda: gate_report.format_gate(made), "md": lambda: gate_report.format_gate_markdown(made)}
+    forms = {
+        "text": lambda: gate_report.format_gate(made),
+        "md": lambda: gate_report.format_gate_markdown(made),
+    }
     emit(render(made, form, forms), output)
     sys.exit(0 if made.passed else 1)
 

@@ -9,7 +9,8 @@ from typing import cast, get_args
 
 import click
 
-from carob import api
+from carob.api import datasets
+from carob.api import lint as lint_api
 from carob.cli import show_error
 from carob.cli.options import FILE, from_format
 from carob.cli.output import emit, output_options
@@ -38,7 +39,7 @@ def validate(
     The format is recognised by content. Exit code 1 if a file is not valid, 2 if one cannot be
     read or is of no known format.
     """
-    found = api.validate(files, format=name, agents=agents or None, catalogue=catalogue)
+    found = datasets.validate(files, format=name, agents=agents or None, catalogue=catalogue)
     emit(render({"files": found}, form, {"text": lambda: text.validations(found)}), output)
     if any(one.format is None for one in found):
         sys.exit(2)
@@ -51,7 +52,7 @@ def validate(
 @output_options()
 def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
     """Summarise a dataset: cases, tags, context, turns, tools, agents, format."""
-    summary = api.summarise(file, format=name)
+    summary = datasets.summarise(file, format=name)
     emit(render(summary, form, {"text": lambda: text.summary(summary)}), output)
 
 
@@ -79,7 +80,7 @@ def subset(
     """
     if not tags and where is None:
         raise click.UsageError("Nothing to choose by: give --tag or --where.")
-    part = api.subset(src, dst, tags=tags, where=where, format=name)
+    part = datasets.subset(src, dst, tags=tags, where=where, format=name)
     summary = part.summary()
     emit(render(summary, form, {"text": lambda: text.written(dst, summary)}), output)
 
@@ -108,7 +109,7 @@ def convert(
     `carob` in JSON documents, in DST.carob.json beside rows and tables.
     """
     try:
-        made = api.convert(src, dst, to=to, format=name, drop=drop, strict=strict)
+        made = datasets.convert(src, dst, to=to, format=name, drop=drop, strict=strict)
     except LossError as error:
         made = cast("Conversion", error.conversion)
         emit(render(made, form, {"text": lambda: text.conversion(made)}), output)
@@ -127,7 +128,7 @@ def convert(
 )
 def schema(name: str, output: Path | None) -> None:
     """Print the JSON Schema of a format, so that an editor checks a file while it is written."""
-    emit(api.json_schema(name), output)
+    emit(datasets.json_schema(name), output)
 
 
 @click.command()
@@ -164,8 +165,8 @@ def lint(
     Exit code 1 if there is an error, with --strict also if there is a warning. Rules are left out
     by --ignore, under [lint] in carob.toml, or by a case with `lint_ignore` in its metadata.
     """
-    found = api.lint(files, format=name, ignore=ignore, use=use, config=config, fix=fix)
-    rules = api.lint_rules()
+    found = lint_api.lint(files, format=name, ignore=ignore, use=use, config=config, fix=fix)
+    rules = lint_api.lint_rules()
     forms = {
         "text": lambda: report.text(found, rules),
         "sarif": lambda: report.as_sarif(found, rules),

@@ -8,7 +8,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from carob import api
+from carob.api import datasets
+from carob.api import history as history_api
+from carob.api import metrics as metrics_api
 from carob.cli.options import FILE
 from carob.cli.output import emit, output_options, pairs
 from carob.report import history, render
@@ -44,7 +46,7 @@ def runs(
     output: Path | None,
 ) -> None:
     """List the runs that are kept, newest first."""
-    found = api.list_runs(
+    found = history_api.list_runs(
         dataset=dataset,
         agent=agent,
         tag=tag,
@@ -78,15 +80,15 @@ def report(
     beginning of it, `latest`, `latest:DATASET`, `branch:NAME`, or any other LABEL:VALUE.
     """
     if form == "json":  # as it was printed, whatever this version would make of it
-        emit(render(msgspec.Raw(api.find_document(run, store=store)), form, {}), output)
+        emit(render(msgspec.Raw(history_api.find_document(run, store=store)), form, {}), output)
         return
-    found = api.find_run(run, store=store)
+    found = history_api.find_run(run, store=store)
     forms = run_forms(
         found,
         by=by,
-        places=lambda: api.places(golden) if golden else {},
-        metrics=api.metrics,
-        earlier=lambda: api.earlier_runs(found, store=store),
+        places=lambda: datasets.case_lines(golden) if golden else {},
+        metrics=metrics_api.metrics,
+        earlier=lambda: history_api.earlier_runs(found, store=store),
     )
     emit(render(found, form, forms), output)
 
@@ -104,7 +106,7 @@ def verify(store: str | None, form: str, output: Path | None) -> None:
 
     Exit code 1 if there is one.
     """
-    found = api.verify_store(store=store)
+    found = history_api.verify_store(store=store)
     emit(render(found, form, {"text": lambda: history.verification(found)}), output)
     sys.exit(1 if found.problems else 0)
 
@@ -118,7 +120,7 @@ def export_(
     file: Path, runs: tuple[str, ...], store: str | None, form: str, output: Path | None
 ) -> None:
     """Write all that is kept, or some RUNS, to a file of JSON lines; .gz compresses it."""
-    made = api.export_runs(file, runs, store=store)
+    made = history_api.export_runs(file, runs, store=store)
     emit(render(made, form, {"text": lambda: history.exported(made)}), output)
 
 
@@ -128,7 +130,7 @@ def export_(
 @output_options()
 def import_(file: Path, store: str | None, form: str, output: Path | None) -> None:
     """Take in what was exported, or a run that `carob run --format json` wrote."""
-    made = api.import_runs(file, store=store)
+    made = history_api.import_runs(file, store=store)
     emit(render(made, form, {"text": lambda: history.imported(made)}), output)
 
 
@@ -150,7 +152,7 @@ def prune(
 
     With both --keep and --older-than only what is neither new nor young goes.
     """
-    made = api.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
+    made = history_api.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
     emit(render(made, form, {"text": lambda: history.pruned(made)}), output)
 
 
@@ -160,4 +162,4 @@ def prune(
 @_store
 def label(run: str, labels: tuple[str, ...], store: str | None) -> None:
     """Label a run that is kept: carob store label latest baseline=1.4.0"""
-    api.label_run(run, pairs(labels), store=store)
+    history_api.label_run(run, pairs(labels), store=store)

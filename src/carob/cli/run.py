@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
-from carob import api
+from carob.api import datasets, history, runs, settings
+from carob.api import metrics as metrics_api
+from carob.api import traces as traces_api
 from carob.cli.options import FILE, judge_options
 from carob.cli.output import emit, output_options, pairs, progress_line, show_problem
 from carob.errors import CarobError
@@ -88,7 +90,7 @@ def run(
     Golden data that carries recordings needs no traces. Exit code 1 if a case did not pass, or was
     not scored.
     """
-    setup = api.settings(
+    setup = settings.settings(
         config,
         metrics=metrics,
         thresholds=pairs(thresholds),
@@ -104,10 +106,10 @@ def run(
             "max_cost": max_cost,
         },
     )
-    place = None if no_store else api.store_place(store, config=config)
-    marks = api.own_labels(pairs(labels)) if place or labels else {}
+    place = None if no_store else history.store_place(store, config=config)
+    marks = history.own_labels(pairs(labels)) if place or labels else {}
     if dry_run:
-        found = api.estimate(
+        found = runs.estimate(
             traces or setup.traces,
             golden=setup.golden,
             metrics=setup.metrics,
@@ -121,7 +123,7 @@ def run(
         emit(render(found, form, {"text": lambda: estimate_text(found)}), output)
         return
     with progress_line() as line:
-        made = api.run(
+        made = runs.run(
             traces or setup.traces,
             golden=setup.golden,
             metrics=setup.metrics,
@@ -139,22 +141,22 @@ def run(
     forms = run_forms(
         made,
         by=by,
-        places=lambda: api.places(setup.golden) if setup.golden else {},
-        metrics=api.metrics,
+        places=lambda: datasets.case_lines(setup.golden) if setup.golden else {},
+        metrics=metrics_api.metrics,
         earlier=lambda: _earlier(made, place) if place else (),
     )
     text = render(made, form, forms)
     if place:  # before it is shown: whoever reads it may stop reading
         sources = (traces or setup.traces, setup.golden)
-        _keep(made, place, marks, api.recorded(*sources) if keep_traces else ())
+        _keep(made, place, marks, traces_api.recorded(*sources) if keep_traces else ())
     emit(text, output)
-    sys.exit(0 if api.passed(made, allow_unscored=allow_unscored) else 1)
+    sys.exit(0 if runs.passed(made, allow_unscored=allow_unscored) else 1)
 
 
 def _earlier(made: Run, store: str) -> Sequence[RunEntry]:
     """What trends are made of. What is wrong with the store is said when the run is kept."""
     try:
-        return api.earlier_runs(made, store=store)
+        return history.earlier_runs(made, store=store)
     except CarobError:
         return ()
 
@@ -162,7 +164,7 @@ def _earlier(made: Run, store: str) -> Sequence[RunEntry]:
 def _keep(made: Run, store: str | None, labels: dict[str, str], recorded: Iterable[Trace]) -> None:
     """A run is good or bad whether it can be kept or not."""
     try:
-        api.keep_run(made, store=store, labels=labels, traces=recorded)
+        history.keep_run(made, store=store, labels=labels, traces=recorded)
     except CarobError as error:
         where = error.where or "the store"
         message = f"the run was not kept: {error.message}"

@@ -8,7 +8,8 @@ from typing import BinaryIO
 
 import click
 
-from carob import api
+from carob.api import metrics as metrics_api
+from carob.api import policy as policy_api
 from carob.cli.output import emit, output_options
 from carob.report import metrics as report
 from carob.report import policy as report
@@ -23,7 +24,7 @@ def metrics(names: tuple[str, ...], form: str, output: Path | None) -> None:
 
     With NAMES only those, with how they are measured and their parameters.
     """
-    found = api.metrics(names)
+    found = metrics_api.metrics(names)
     made = {"text": lambda: report.text(found, fully=bool(names))}
     emit(render({"metrics": found}, form, made), output)
 
@@ -50,6 +51,6 @@ def apply(
     echo '{"case": "a", "profile": "prep_default", "scores": {"Relevance": 4}}' | carob policy apply
     """
     source = str(getattr(scores, "name", "<stdin>"))  # not every stand-in for stdin has a name
-    made = api.apply_policy(scores, source=source, profile=profile, raw=raw_scales)
+    made = policy_api.apply_policy(scores, source=source, profile=profile, raw=raw_scales)
     emit(render(report.document(made), form, {"text": lambda: report.text(made)}), output)
     sys.exit(0 if all(case.status == "passed" for case in made.cases) else 1)

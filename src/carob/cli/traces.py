@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from carob import api
+from carob.api import traces as traces_api
 from carob.cli.options import FILE
 from carob.cli.output import emit, output_options, progress_line
 from carob.report import render
@@ -24,7 +24,7 @@ def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
     spans in one and their log records in another.
     """
     with progress_line() as line:
-        found = api.understand(files, progress=line.reading)
+        found = traces_api.understand(files, progress=line.reading)
     emit(render(report.document(found), form, {"text": lambda: report.text(found)}), output)
 
 
@@ -60,7 +60,7 @@ def capture(
     carob capture history.evalset_result.json table.csv --to simulation
     """
     with progress_line() as line:
-        made = api.capture(
+        made = traces_api.capture(
             sources,
             dst,
             to=to,

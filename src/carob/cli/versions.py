@@ -9,7 +9,8 @@ from typing import cast
 
 import click
 
-from carob import api
+from carob.api import release as release_api
+from carob.api import versions as versions_api
 from carob.cli import show_error
 from carob.cli.options import FILE, from_format
 from carob.cli.output import emit, output_options
@@ -21,7 +22,7 @@ from carob.schema import Bump, ReviewStatus
 _registry = click.option(
     "--registry",
     type=FILE,
-    default=api.REGISTRY,
+    default=versions_api.REGISTRY,
     show_default=True,
     help="Folder of the releases.",
 )
@@ -46,7 +47,7 @@ def diff(
     minor  cases were added
     patch  wording, tags, metadata, description, lineage, order
     """
-    found = api.diff(old, new, registry=registry)
+    found = versions_api.diff(old, new, registry=registry)
     colour = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     forms = {
         "text": lambda: text.diff(found, colour=colour),
@@ -90,7 +91,7 @@ def release(
     if bump and version:
         raise click.UsageError("Give --bump or --version, not both.")
     try:
-        made = api.release(
+        made = release_api.release(
             file,
             bump=cast("Bump | None", bump),
             version=version,
@@ -105,7 +106,7 @@ def release(
     except RefusedError as error:
         show_error(error)
         sys.exit(1)
-    folder = api.release_folder(made, registry=registry)
+    folder = versions_api.release_folder(made, registry=registry)
     emit(render(made, form, {"text": lambda: text.release(made, folder)}), output)
 
 
@@ -123,9 +124,9 @@ def versions(
     deleted is named, and the exit code is 1. --format md prints the changelog of one dataset.
     """
     if verify:
-        problems = api.verify(registry=registry)
+        problems = versions_api.verify(registry=registry)
         document = {"valid": not problems, "problems": problems}
-        intact = 0 if problems else len(api.versions(name, registry=registry))
+        intact = 0 if problems else len(versions_api.versions(name, registry=registry))
         if not problems and not intact:  # no good news: the registry is elsewhere, or gone
             raise UsageError(f"there are no releases in {registry}", hint="name it with --registry")
         shown = {"text": lambda: text.verification(problems, intact)}
@@ -134,9 +135,9 @@ def versions(
     if form == "md" and name is None:
         raise click.UsageError("A changelog is that of one dataset: give its name.")
     if form == "md":
-        emit(api.changelog(cast("str", name), registry=registry), output)
+        emit(versions_api.changelog(cast("str", name), registry=registry), output)
         return
-    found = api.versions(name, registry=registry)
+    found = versions_api.versions(name, registry=registry)
     emit(render({"releases": found}, form, {"text": lambda: text.releases(found)}), output)
 
 
@@ -156,7 +157,7 @@ def checkout(
     carob checkout support@^1 golden/support.json
     """
     try:
-        made = api.checkout(reference, dst, force=force, registry=registry)
+        made = versions_api.checkout(reference, dst, force=force, registry=registry)
     except RefusedError as error:
         show_error(error)
         sys.exit(1)
@@ -194,11 +195,11 @@ def review(
     carob review golden.json refund_policy opening_hours --as approved --by "Lena Ortiz"
     """
     if status is None:
-        found = api.review(file, format=name)
+        found = versions_api.review(file, format=name)
         found = tuple(one for one in found if not cases or one.case in cases)
     else:
         _expect_reviewer(cases, everything, by)
-        found = api.mark_reviewed(
+        found = versions_api.mark_reviewed(
             file,
             None if everything else cases,
             cast("ReviewStatus", status),

@@ -11,7 +11,7 @@ import pytest
 
 from carob.errors import UsageError
 from carob.schema import Dataset
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ def arguments(mark: pytest.Mark) -> Arguments:
             hint='expected the path of a golden dataset, as in @pytest.mark.golden("support.json")',
         )
     if unknown := next((name for name in mark.kwargs if name not in _NAMES), None):
-        hint = meant(unknown, _NAMES) or f"known: {', '.join(_NAMES)}"
+        hint = did_you_mean(unknown, _NAMES) or f"known: {', '.join(_NAMES)}"
         raise UsageError(f"unknown argument {unknown!r}", hint=hint)
     if mark.kwargs.get("traces") and mark.kwargs.get("target"):
         raise UsageError("found both traces and a target", hint="a case is answered by one of them")

@@ -7,7 +7,7 @@ from typing import Literal, NoReturn
 
 import pytest
 
-from carob.api import Answer, Scores, Suite
+from carob.api.testing import Answer, Scores, Suite
 from carob.pytest_plugin.arguments import Arguments
 from carob.schema import Case, CaseResult, Trace
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from carob import api
+from carob.api import history, suite_runs
 from carob.errors import CarobError
 from carob.files.atomic import replace
 from carob.report import render
@@ -24,25 +24,25 @@ class Recorder:
         if file and not file.parent.is_dir():
             raise pytest.UsageError(f"--carob-run {file}: the folder does not exist")
         self._file, self._store = file, store
-        self._heads: dict[str, api.Head] = {}
-        self._records: dict[str, api.Record] = {}
+        self._heads: dict[str, suite_runs.Head] = {}
+        self._records: dict[str, suite_runs.Record] = {}
         self._lines: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         head: str | None = getattr(report, "carob_head", None)
         if head:
-            known = msgspec.json.decode(head, type=api.Head)
+            known = msgspec.json.decode(head, type=suite_runs.Head)
             self._heads[known.key] = known
         text: str | None = getattr(report, "carob", None)
         if text:  # a test that is run again counts as it ended
-            one = msgspec.json.decode(text, type=api.Record)
+            one = msgspec.json.decode(text, type=suite_runs.Record)
             self._records[one.node] = one
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """An empty run is written too: what is left from the last time must not pass for this."""
         try:
-            made = api.session_run(self._heads, self._records.values())
+            made = suite_runs.session_run(self._heads, self._records.values())
             self._lines = [*self._asides(made), f"{made.verdict}: {headline(made)}"]
             self._lines += self._written(made)
         except CarobError as error:
@@ -59,7 +59,7 @@ class Recorder:
             replace(self._file, render(made, "json", {}).encode())
             yield f"written to {self._file}"
         if self._store:
-            api.keep_run(made, store=self._store, labels=api.own_labels({}))
+            history.keep_run(made, store=self._store, labels=history.own_labels({}))
             yield "kept in the store"
 
     def _asides(self, made: Run) -> Iterator[str]:

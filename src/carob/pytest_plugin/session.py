@@ -10,7 +10,8 @@ from typing import Literal
 import msgspec
 import pytest
 
-from carob import api
+from carob.api import history, suite_runs, testing
+from carob.api.load import load
 from carob.errors import CarobError, UsageError
 from carob.pytest_plugin.arguments import Arguments, arguments
 from carob.pytest_plugin.fixture import Given, Golden
@@ -27,8 +28,8 @@ class Session:
         self._root = config.rootpath if config.inipath else config.invocation_params.dir
         self._recording = any(map(config.getoption, ("--carob-run", "--carob-store")))
         self._datasets: dict[Path, Dataset] = {}
-        self._suites: list[tuple[pytest.Mark, Arguments, api.Suite]] = []
-        self._heads: dict[int, api.Head] = {}
+        self._suites: list[tuple[pytest.Mark, Arguments, testing.Suite]] = []
+        self._heads: dict[int, suite_runs.Head] = {}
         self._told: set[str] = set()
 
     def generate(self, metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
@@ -76,7 +77,7 @@ class Session:
         golden = item.stash.get(_GOLDEN, None)
         if golden and (report.when == "call" or (report.when == "setup" and not report.passed)):
             if report.failed and golden.results and not golden.told:
-                text = "\n\n".join(api.Scores(one).text for one in golden.results)
+                text = "\n\n".join(testing.Scores(one).text for one in golden.results)
                 report.sections.append(("carob", text))
             if self._recording:
                 self._record(golden, report, call)
@@ -88,17 +89,19 @@ class Session:
         """What is to be recorded travels with the report, to whatever process writes the run."""
         results = golden.results or [golden.unanswered(*_ending(report, call))]
         head = self._head(golden.suite)
-        made = api.record(golden.suite, golden.case, results, node=report.nodeid, head=head.key)
+        made = suite_runs.record(
+            golden.suite, golden.case, results, node=report.nodeid, head=head.key
+        )
         vars(report).update(carob=msgspec.json.encode(made).decode(), carob_head=self._news(head))
 
-    def _suite(self, mark: pytest.Mark) -> tuple[Arguments, api.Suite]:
+    def _suite(self, mark: pytest.Mark) -> tuple[Arguments, testing.Suite]:
         for known, asked, suite in self._suites:
             if known is mark:  # one marker for a class or a module
                 return asked, suite
         asked = arguments(mark)
         config = self._root / "carob.toml"
         config = config if config.is_file() else None
-        suite = api.suite(
+        suite = testing.suite(
             self._dataset(asked.golden),
             traces=[self._root / path for path in asked.traces],
             metrics=asked.metrics,
@@ -109,11 +112,11 @@ class Session:
             tags=asked.tags,
             config=config,
             judge=asked.judge,
-            answers=api.store_place(config=config),
+            answers=history.store_place(config=config),
         )
         self._suites.append((mark, asked, suite))
         if self._recording:
-            api.together([suite for _, _, suite in self._suites])
+            suite_runs.together([suite for _, _, suite in self._suites])
         return asked, suite
 
     def _dataset(self, golden: str | PathLike[str] | Dataset) -> Dataset:
@@ -121,16 +124,16 @@ class Session:
             return golden
         path = self._root / golden
         if path not in self._datasets:
-            self._datasets[path] = api.load(path)
+            self._datasets[path] = load(path)
         return self._datasets[path]
 
-    def _head(self, suite: api.Suite) -> api.Head:
+    def _head(self, suite: testing.Suite) -> suite_runs.Head:
         """Made once, when the recordings have been read."""
         if id(suite) not in self._heads:
-            self._heads[id(suite)] = api.Head.of(suite)
+            self._heads[id(suite)] = suite_runs.Head.of(suite)
         return self._heads[id(suite)]
 
-    def _news(self, head: api.Head) -> str | None:
+    def _news(self, head: suite_runs.Head) -> str | None:
         """The head, with the first report of this process that needs it."""
         if head.key in self._told:
             return None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carob.api import load
+from carob.api.load import load
 from carob.datasets.formats import Format
 from carob.datasets.read import read
 from carob.datasets.validate import validate

@@ -6,14 +6,15 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from carob import plugins
-from carob.api.loading import PathName, is_reference, load, several
+from carob.api.load import PathName, as_list, find_release, format_name, is_reference, load
+from carob.datasets import locate
 from carob.datasets import validate as validation
 from carob.datasets import write as writing
-from carob.datasets.aside import Aside
 from carob.datasets.read import named, open_golden, read_cases
+from carob.datasets.sidecar import Aside, read_aside
 from carob.datasets.where import where as compile_where
 from carob.errors import LossError, UsageError
-from carob.schema import Case, Conversion, Dataset, Loss, Summary, Validation
+from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Validation
 
 
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
@@ -47,7 +48,7 @@ def convert(
     dataset = load(src, format=format)
     prepared = writing.prepare(dataset, target, plugins.formats())
     conversion = Conversion(
-        source=_format_name(dataset) or "",
+        source=format_name(dataset) or "",
         target=to,
         cases=len(dataset.cases),
         losses=prepared.losses,
@@ -72,7 +73,7 @@ def subset(
     format: str | None = None,
 ) -> Dataset:
     """Write the cases that carry every tag and that `where` holds for."""
-    wanted = frozenset(several(tags))
+    wanted = frozenset(as_list(tags))
     holds = compile_where(where) if where else None
     dataset = load(src, format=format)
     part = dataset.subset(lambda case: wanted <= {*case.tags} and (not holds or holds(case)))
@@ -95,17 +96,17 @@ def validate(
         validation.validate(
             Path(path), plugins.formats(), name=format, agents=agents, catalogue=beside
         )
-        for path in several(paths)
+        for path in as_list(paths)
     )
 
 
-def summarise(path: PathName, *, format: str | None = None) -> Summary:
+def summarise(path: PathName, *, format: str | None = None) -> DatasetSummary:
     """What a dataset is made of, counted without keeping its cases."""
     if is_reference(path):
         return load(path).summary()
     opened = open_golden(Path(path), plugins.formats(), format)
     head = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
-    return Summary.of(head.name, read_cases(opened, Aside()), version=head.version)
+    return DatasetSummary.of(head.name, read_cases(opened, Aside()), version=head.version)
 
 
 def json_schema(format: str) -> str:
@@ -117,17 +118,13 @@ def json_schema(format: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _format_name(noun: Dataset | Case) -> str | None:
-    return noun.origin.format.partition(".")[0] if noun.origin else None
-
-
 _BY_ENDING = {".json": "examples", ".jsonl": "explain", ".csv": "csv"}
 
 
 def _target(dataset: Dataset, path: Path, name: str | None) -> writing.Target:
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     usual = _BY_ENDING.get(ending)
-    origin = _format_name(dataset)
+    origin = format_name(dataset)
     if name is None and origin:
         form = named(origin, plugins.formats())
         if form.writable and _suits(form.containers, ending):
@@ -150,3 +147,18 @@ def _nothing_left(dataset: Dataset) -> UsageError:
         f"none of the {summary.cases} cases is left, so nothing was written",
         hint=f"the tags are {tags}; the metadata fields are {fields}",
     )
+
+
+def case_lines(golden: PathName) -> dict[str, tuple[str, int]]:
+    """For the id of each case, the file and the line."""
+    one = find_release(golden)
+    path = one.file if one else Path(golden)
+    opened = open_golden(path, plugins.formats(), one.record.format if one else None)
+    document = opened.container == "document"
+    ids = [case.id for case in read_cases(opened, Aside() if document else read_aside(path))]
+    rows = list(opened.items())
+    if not document:
+        return {id: (str(path), row.line) for id, row in zip(ids, rows, strict=True)}
+    members = [opened.member(index, row) for index, row in enumerate(rows)]
+    lines = locate.lines(opened.source.data, members)
+    return {id: (str(path), lines.get(name, 1)) for id, name in zip(ids, members, strict=True)}

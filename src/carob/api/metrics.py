@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from carob import plugins
 from carob.errors import UsageError
-from carob.metrics import Metric, parameters
+from carob.metrics import Metric, metric_parameters
 from carob.schema import Json, MetricInfo
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 
 def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
@@ -18,7 +18,7 @@ def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
     known = plugins.metrics()
     for name in (names := [*names]):
         if name not in known:
-            hint = meant(name, known) or "`carob metrics` lists them"
+            hint = did_you_mean(name, known) or "`carob metrics` lists them"
             raise UsageError(f"unknown metric {name!r}", hint=hint)
     return tuple(_info(known[name]) for name in names or known)
 
@@ -48,4 +48,4 @@ def _defaults(kind: type[Metric]) -> dict[str, Json]:
         for field in fields
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     }
-    return dict(required) if required else parameters(kind())
+    return dict(required) if required else metric_parameters(kind())

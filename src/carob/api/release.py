@@ -11,16 +11,24 @@ from typing import NamedTuple
 import msgspec
 
 from carob import plugins
-from carob.api.golden import save
-from carob.api.loading import PathName, check_ids, load
-from carob.api.references import REGISTRY, load_release, own_file
-from carob.api.registry import compare, format_name, moment
+from carob.api.clock import timestamp
+from carob.api.datasets import save
+from carob.api.load import (
+    REGISTRY,
+    PathName,
+    check_unique_ids,
+    format_name,
+    load,
+    load_release,
+    writable_path,
+)
+from carob.api.versions import diff_datasets
 from carob.datasets import write as writing
-from carob.datasets.aside import aside_path
 from carob.datasets.read import named
+from carob.datasets.sidecar import aside_path
 from carob.errors import RefusedError, UsageError
 from carob.files.atomic import replace
-from carob.schema import Bump, Dataset, Diff, Previous, Release
+from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
 from carob.schema.digest import dataset_digest
 from carob.versions import changelog, git
 from carob.versions.diff import with_losses
@@ -58,7 +66,7 @@ def release(
 ) -> Release:
     """Freeze a golden file as a version that can no longer change. The version follows from what
     changed since the last release of a dataset of this name; a lower one is refused."""
-    file, root = own_file(path), Path(registry)
+    file, root = writable_path(path), Path(registry)
     dataset = load(file, format=format)
     _refuse_useless(dataset)
     with locked(root):
@@ -76,7 +84,7 @@ def release(
             file=file.name,
             files={},
             cases=counted(since.diff if since else None, dataset),
-            released_at=moment(date),
+            released_at=timestamp(date),
             released_by=by or git.user(file.parent) or getpass.getuser(),
             commit=git.commit(file.parent),
             made_for=tuple(made_for),
@@ -122,7 +130,7 @@ def _since(shelf: Shelf, dataset: Dataset) -> _Since | None:
     releases = shelf.releases()
     if not releases:
         return None
-    found = with_losses(compare(load_release(releases[-1]), dataset))
+    found = with_losses(diff_datasets(load_release(releases[-1]), dataset))
     return _Since(releases[-1], found)
 
 
@@ -133,16 +141,16 @@ def _version(since: _Since | None, dataset: Dataset, bump: Bump | None, version:
     return next_version(last, since.diff, stated=dataset.version, bump=bump, version=version)
 
 
-def _previous(since: _Since | None) -> Previous | None:
+def _previous(since: _Since | None) -> PreviousRelease | None:
     last = since.last.record if since else None
-    return Previous(version=last.version, seal=last.seal) if last else None
+    return PreviousRelease(version=last.version, seal=last.seal) if last else None
 
 
 def _refuse_useless(dataset: Dataset) -> None:
     """What no run can be made with must not be frozen."""
     if not dataset.cases:
         raise RefusedError(f"{dataset.name} has no cases to release")
-    check_ids(dataset)
+    check_unique_ids(dataset)
 
 
 def _refuse_drafts(dataset: Dataset, since: _Since | None) -> None:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from carob import plugins
-from carob.api.clock import now
-from carob.api.golden import save
-from carob.api.loading import PathName, load
-from carob.api.references import REGISTRY, intact, load_release, own_file, referenced
-from carob.datasets.recast import recast
+from carob.api.clock import timestamp
+from carob.api.datasets import save
+from carob.api.load import (
+    REGISTRY,
+    PathName,
+    check_intact,
+    find_release,
+    format_name,
+    load,
+    load_release,
+    writable_path,
+)
+from carob.datasets.reformat import recast
 from carob.errors import UsageError
 from carob.files.atomic import replace
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
@@ -36,10 +43,10 @@ def diff(
 ) -> Diff:
     """What changed from `old` to `new`, and the bump that it demands. Both are datasets, golden
     files of any format, or releases such as `support@1.2.0`."""
-    return compare(_opened(old, registry), _opened(new, registry))
+    return diff_datasets(_opened(old, registry), _opened(new, registry))
 
 
-def compare(old: Dataset, new: Dataset) -> Diff:
+def diff_datasets(old: Dataset, new: Dataset) -> Diff:
     """The diff of two datasets, in terms of the format of the new one."""
     before = recast(old, new, plugins.formats())
     found = comparing.diff(before.dataset, new)
@@ -77,7 +84,7 @@ def checkout(
     registry: PathName = REGISTRY,
 ) -> CheckedOut:
     """Copy a release, such as `support@1.2.0` or `support@^1`, to a file or into a folder."""
-    one = intact(Registry(Path(registry)).find(reference))
+    one = check_intact(Registry(Path(registry)).find(reference))
     path = Path(dst) if dst is not None else Path(one.record.file)
     path = path / one.record.file if path.is_dir() else path
     parts = {
@@ -108,32 +115,16 @@ def mark_reviewed(
     format: str | None = None,
 ) -> tuple[Review, ...]:
     """Write into a golden file that somebody reviewed these cases, or all of them."""
-    file = own_file(path)
+    file = writable_path(path)
     dataset = load(file, format=format)
     ids = {case.id for case in dataset.cases} if cases is None else set(cases)
-    made = reviewing.reviewed(dataset, ids, status, by=by, at=moment(date)[:10])
+    made = reviewing.reviewed(dataset, ids, status, by=by, at=timestamp(date)[:10])
     save(made, file, format=format or format_name(dataset))
     return tuple(one for one in reviewing.reviews(made) if one.case in ids)
-
-
-def format_name(dataset: Dataset) -> str | None:
-    """The format that a dataset was read in."""
-    return dataset.origin.format.partition(".")[0] if dataset.origin else None
-
-
-def moment(date: str | None) -> str:
-    """The time that is given, that of SOURCE_DATE_EPOCH, or now; ISO 8601 in UTC."""
-    try:
-        found = datetime.fromisoformat(date) if date else now()
-        found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        hint = "such as 2026-01-31 or 2026-01-31T10:30:00Z"
-        raise UsageError(f"found the date {date!r}, expected ISO 8601", hint=hint) from error
-    return found.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _opened(source: Dataset | PathName, registry: PathName) -> Dataset:
     if isinstance(source, Dataset):
         return source
-    one = referenced(source, Path(registry))
+    one = find_release(source, Path(registry))
     return load_release(one) if one else load(source)

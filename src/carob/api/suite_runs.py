@@ -7,27 +7,27 @@ from hashlib import sha256
 
 import msgspec
 
-from carob.api.cases import Paired, Suite
 from carob.api.runs import make_run
+from carob.api.testing import Paired, Suite
 from carob.errors import CarobError, UsageError
 from carob.schema import (
     Case,
     CaseResult,
-    MetricUse,
-    Noun,
+    MetricSpec,
     Problem,
     Run,
     RunDataset,
-    Unmatched,
+    Struct,
+    UnmatchedTrace,
 )
 
 
-class Head(Noun, frozen=True):
+class Head(Struct, frozen=True):
     """What the tests of a suite have in common."""
 
     dataset: RunDataset
-    metrics: tuple[MetricUse, ...]
-    unmatched: tuple[Unmatched, ...] = ()
+    metrics: tuple[MetricSpec, ...]
+    unmatched: tuple[UnmatchedTrace, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @classmethod
@@ -43,7 +43,7 @@ class Head(Noun, frozen=True):
         return sha256(msgspec.json.encode(self)).hexdigest()
 
 
-class Record(Noun, frozen=True):
+class Record(Struct, frozen=True):
     """What a test of one case gave; it goes from process to process as JSON."""
 
     node: str
@@ -94,9 +94,9 @@ def _name(head: Head) -> tuple[str, str]:
     return head.dataset.name, head.dataset.digest
 
 
-def _metrics(uses: Iterable[MetricUse]) -> tuple[MetricUse, ...]:
+def _metrics(uses: Iterable[MetricSpec]) -> tuple[MetricSpec, ...]:
     """Every metric once; one that is used in two ways would be two under one name."""
-    found: dict[str, MetricUse] = {}
+    found: dict[str, MetricSpec] = {}
     for use in uses:
         if found.setdefault(use.name, use) != use:
             message = f"metric {use.name!r} is used with two thresholds or parameters"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from carob.api.judging import made_metric
+from carob.api.judging import build_metric
 from carob.api.runs import DEFAULT_METRICS
 from carob.config import Config, MetricChoice, find_config, load_config
 from carob.errors import InputError, UsageError
-from carob.schema import Json, JudgeChoice
+from carob.schema import Json, JudgeSettings
 
 
 def settings(
@@ -53,7 +53,7 @@ def under_flags(
 ) -> Config:
     """The config with all that was asked for beside it."""
     for one in found.others:  # settings of a metric that does not exist are settings of nothing
-        made_metric(_from(found, one))
+        build_metric(_from(found, one))
     asked = [found.choice(name) for name in metrics] or found.metrics
     if not asked and (thresholds or params):
         asked = DEFAULT_METRICS
@@ -88,14 +88,14 @@ def _from(found: Config, one: MetricChoice) -> MetricChoice:
 
 
 def _judge(
-    found: JudgeChoice | None, flags: Mapping[str, str | float | None]
-) -> JudgeChoice | None:
+    found: JudgeSettings | None, flags: Mapping[str, str | float | None]
+) -> JudgeSettings | None:
     """A model that a flag names is asked for every metric, whatever files say."""
     given = {name: value for name, value in flags.items() if value is not None}
     if not given:
         return found
     always = "model" in given
-    return msgspec.structs.replace(found or JudgeChoice(), **given, always=always)
+    return msgspec.structs.replace(found or JudgeSettings(), **given, always=always)
 
 
 def _asked(chosen: Mapping[str, MetricChoice], name: str) -> MetricChoice:

@@ -11,13 +11,13 @@ from carob.analysis import gate as analysis
 from carob.analysis.calibrated import deciding
 from carob.analysis.compare import compare as _compare
 from carob.analysis.rules import ALPHA, MARGIN, Rules
-from carob.api.calibrations import find_calibrations
+from carob.api.calibration import find_calibrations
 from carob.api.clock import now
 from carob.api.history import find_run
-from carob.api.loading import PathName
+from carob.api.load import PathName
 from carob.config import find_config, load_config, load_quarantine
-from carob.errors import RefusedError
-from carob.schema import Comparison, Gate, GateRules, Problem, Quarantined, Run
+from carob.errors import EvaluationError
+from carob.schema import Comparison, GateResult, GateRules, Problem, QuarantinedCase, Run
 
 
 def compare(
@@ -47,7 +47,7 @@ def gate_rules(config: Path | None = None, **flags: object) -> GateRules:
     return msgspec.structs.replace(found, **given)
 
 
-def gate(run: Run | PathName, rules: GateRules) -> Gate:
+def gate(run: Run | PathName, rules: GateRules) -> GateResult:
     """May the run pass?"""
     made = _found(run)
     before = _found(rules.baseline) if rules.baseline else None
@@ -67,7 +67,7 @@ def gate(run: Run | PathName, rules: GateRules) -> Gate:
     )
     known = find_calibrations(deciding(made, rules), rules) if rules.calibrated else ()
     checks = tuple(analysis.checks(made, rules, before, comparison, known))
-    return Gate(
+    return GateResult(
         run=made.id,
         baseline=before.id if before else None,
         passed=analysis.passed(checks, rules),
@@ -82,7 +82,7 @@ def _found(run: Run | PathName) -> Run:
     return run if isinstance(run, Run) else find_run(str(run))
 
 
-def _quarantined(rules: GateRules) -> tuple[Quarantined, ...]:
+def _quarantined(rules: GateRules) -> tuple[QuarantinedCase, ...]:
     """The cases that may not decide today."""
     if rules.quarantine is None:
         return ()
@@ -91,11 +91,11 @@ def _quarantined(rules: GateRules) -> tuple[Quarantined, ...]:
     if expired:
         named = "; ".join(f"{one.case!r} on {one.expires}, owner {one.owner}" for one in expired)
         hint = "mend the case, or agree on another day with its owner"
-        raise RefusedError(f"the quarantine is over: {named}", where=rules.quarantine, hint=hint)
+        raise EvaluationError(f"the quarantine is over: {named}", where=rules.quarantine, hint=hint)
     return found
 
 
-def _unknown(excused: Sequence[Quarantined], run: Run, rules: GateRules) -> tuple[Problem, ...]:
+def _unknown(excused: Sequence[QuarantinedCase], run: Run, rules: GateRules) -> tuple[Problem, ...]:
     known = {one.case for one in run.cases}
     return tuple(
         Problem(

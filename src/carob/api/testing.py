@@ -6,21 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
-from carob.api.answers import Answer, as_trace
-from carob.api.configuration import under_flags
-from carob.api.desk import wait
-from carob.api.judging import Panel
-from carob.api.loading import PathName, golden_data, several
-from carob.api.rows import rows
+from carob.api.judging import judge_pool
+from carob.api.load import PathName, as_list, load_golden
 from carob.api.runs import DEFAULT_METRICS, Profiles, about, make_plan
+from carob.api.settings import under_flags
+from carob.api.traces import recorded_pairs
 from carob.config import Config, load_config
 from carob.datasets.where import where as compile_where
 from carob.errors import CarobError, InputError, UsageError
-from carob.policy.profile import own_profiles
+from carob.judges.sync import run_sync
+from carob.policy.profile import load_profiles
 from carob.report.run import trouble
 from carob.runner.pairing import Pair, Pairing, pair_rest
 from carob.runner.plan import Plan
@@ -28,14 +27,16 @@ from carob.schema import (
     Case,
     CaseResult,
     Dataset,
-    MetricUse,
+    MetricSpec,
     Problem,
     RunDataset,
     Status,
     Trace,
-    Unmatched,
+    Turn,
+    UnmatchedTrace,
 )
 from carob.schema.digest import expectation_digest
+from carob.text.spelling import did_you_mean
 from carob.traces.read import read_traces
 
 
@@ -76,7 +77,7 @@ class Paired:
     """The recordings of a dataset, by case."""
 
     pairs: Mapping[str, Sequence[Pair]]
-    unmatched: tuple[Unmatched, ...] = ()
+    unmatched: tuple[UnmatchedTrace, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -96,8 +97,8 @@ class Suite:
         return about(self.dataset)
 
     @cached_property
-    def metrics(self) -> tuple[MetricUse, ...]:
-        return tuple(use.noun() for use in self.plan.uses)
+    def metrics(self) -> tuple[MetricSpec, ...]:
+        return tuple(use.to_record() for use in self.plan.uses)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -119,7 +120,7 @@ class Suite:
                 return _paired(self.dataset, self.cases, self.traces)
             except CarobError as error:
                 return error
-        return Paired({pair.case.id: [pair] for pair in rows(self.cases) if pair.case})
+        return Paired({pair.case.id: [pair] for pair in recorded_pairs(self.cases) if pair.case})
 
     def recordings(self, case: Case) -> tuple[Trace, ...]:
         """What was recorded for a case."""
@@ -143,11 +144,11 @@ class Suite:
     def close(self) -> None:
         """Nobody is asked any more."""
         if self.plan.judged:
-            wait(self.plan.close())
+            run_sync(self.plan.close())
 
     def _scores(self, pair: Pair) -> Scores:
         judged = self.plan.judged
-        made = wait(self.plan.judge(pair)).result if judged else self.plan.score(pair)
+        made = run_sync(self.plan.judge(pair)).result if judged else self.plan.score(pair)
         digest = expectation_digest(pair.case) if pair.case else None
         return Scores(msgspec.structs.replace(made, digest=digest))
 
@@ -173,9 +174,9 @@ def suite(
 
     Judges ask the model `judge`; their answers are kept in the store `answers`.
     """
-    dataset = golden_data(golden)
+    dataset = load_golden(golden)
     found = load_config(config) if config else Config(source="", dialect="carob")
-    asked = several(metrics) or [one.name for one in found.metrics or DEFAULT_METRICS]
+    asked = as_list(metrics) or [one.name for one in found.metrics or DEFAULT_METRICS]
     setup = under_flags(
         found,
         metrics=asked,
@@ -184,13 +185,13 @@ def suite(
         profile=profile,
         judge={"model": judge},
     )
-    profiles = Profiles(setup.profile, own_profiles(setup.profiles))
-    panel = Panel(setup.judge, answers)
+    profiles = Profiles(setup.profile, load_profiles(setup.profiles))
+    panel = judge_pool(setup.judge, answers)
     return Suite(
         dataset=dataset,
-        cases=_selected(dataset, where, frozenset(several(tags))),
+        cases=_selected(dataset, where, frozenset(as_list(tags))),
         plan=make_plan(setup.metrics, dataset, profiles, panel),
-        traces=tuple(_existing(Path(path)) for path in several(traces)),
+        traces=tuple(_existing(Path(path)) for path in as_list(traces)),
     )
 
 
@@ -265,4 +266,56 @@ def _paired(dataset: Dataset, cases: Sequence[Case], paths: Sequence[Path]) -> P
     for found in pairs.values():
         found.sort(key=lambda pair: pair.trace.id)
     lost = sorted((one.trace.id, one.how) for one in unmatched)
-    return Paired(pairs, tuple(Unmatched(*one) for one in lost), tuple(problems))
+    return Paired(pairs, tuple(UnmatchedTrace(*one) for one in lost), tuple(problems))
+
+
+Reply: TypeAlias = str | Mapping[str, Any]
+"""What the agent did in one turn: its response, or a dict with fields of a `Turn`."""
+Answer: TypeAlias = Trace | Reply | Sequence[Reply]
+"""What the agent did in a case: a trace, or a reply, or a reply for each turn."""
+
+_FIELDS = (*Turn.__struct_fields__, "state")
+
+
+def as_trace(case: Case, answer: Answer, id: str) -> Trace:
+    """The trace of an answer. What the user said is taken from the case if it is not told."""
+    if isinstance(answer, Trace):
+        return answer
+    replies = [_fields(one) for one in _replies(answer)]
+    states = [reply.pop("state") for reply in replies if "state" in reply]
+    said = [turn.user for turn in case.turns] + [None] * len(replies)
+    turns = [{"user": user, **reply} for user, reply in zip(said, replies, strict=False)]
+    try:
+        made = {"id": id, "case": case.id, "turns": turns, "state": states[-1] if states else None}
+        return msgspec.convert(made, Trace)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"the answer to {case.id!r}: {error}") from error
+
+
+def _replies(answer: Reply | Sequence[Reply]) -> Sequence[Reply]:
+    if isinstance(answer, str | Mapping):
+        return [answer]
+    if not isinstance(answer, list | tuple) or not answer:
+        raise _unexpected(answer)
+    return answer
+
+
+def _fields(reply: Reply) -> dict[str, Any]:
+    """A misspelt field would be an answer that nobody scores."""
+    if isinstance(reply, str):
+        return {"response": reply}
+    if not isinstance(reply, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - agents answer anything
+        raise _unexpected(reply)
+    for name in reply:
+        if name not in _FIELDS:
+            hint = did_you_mean(str(name), _FIELDS) or f"known: {', '.join(_FIELDS)}"
+            raise UsageError(f"an answer has no field {name!r}", hint=hint)
+    return dict(reply)
+
+
+def _unexpected(answer: object) -> UsageError:
+    return UsageError(
+        f"found {answer!r:.80} as an answer",
+        hint="expected a Trace, a text, a dict such as {'response': …, 'tool_calls': […]}, or a "
+        "list of them, one for each turn",
+    )

@@ -7,11 +7,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from carob import plugins
-from carob.api.loading import PathName, several
+from carob.api.load import PathName, as_list
 from carob.config import Config, find_config, load_config
 from carob.datasets.lint import run
 from carob.datasets.lint.rules import RULES, rule_ids, rule_named
-from carob.schema import DatasetUse, LintedFile, LintRule
+from carob.schema import DatasetPurpose, LintedFile, LintRule
 
 
 def lint(
@@ -19,7 +19,7 @@ def lint(
     *,
     format: str | None = None,
     ignore: Iterable[str] = (),
-    use: DatasetUse | None = None,
+    use: DatasetPurpose | None = None,
     config: PathName | None = None,
     fix: bool = False,
 ) -> tuple[LintedFile, ...]:
@@ -28,7 +28,7 @@ def lint(
     found = Path(config) if config else find_config(Path.cwd())
     chosen = load_config(found) if found else Config(source="", dialect="carob")
     flags = rule_ids(ignore)
-    files = [(Path(path), _settings(Path(path), chosen, flags, use)) for path in several(paths)]
+    files = [(Path(path), _settings(Path(path), chosen, flags, use)) for path in as_list(paths)]
     return tuple(
         run.lint(path, plugins.formats(), name=format, settings=settings, fix=fix)
         for path, settings in files
@@ -41,7 +41,7 @@ def lint_rules() -> tuple[LintRule, ...]:
 
 
 def _settings(
-    path: Path, config: Config, flags: frozenset[str], use: DatasetUse | None
+    path: Path, config: Config, flags: frozenset[str], use: DatasetPurpose | None
 ) -> run.Settings:
     choice = config.lint
     ignored = [rule_named(name, where=_at(config, "ignore")).id for name in choice.ignore]
