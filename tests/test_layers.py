@@ -33,7 +33,7 @@ def _rows(title: str) -> list[tuple[set[str], set[str]]]:
     return [(_names(first), _names(second)) for first, second in cells[2:]]
 
 
-TABLE = {part: allowed for parts, allowed in _rows("Who may import whom") for part in parts}
+TABLE = {part: allowed for parts, allowed in _rows("Import rules") for part in parts}
 
 
 def _room(dotted: str) -> str:
@@ -92,7 +92,7 @@ def test_only_lazy_imports_our_modules_by_string():
 
 
 def test_the_page_describes_every_room_of_the_table_and_no_other():
-    assert {name for first, _ in _rows("The rooms") for name in first} == TABLE.keys()
+    assert {name for first, _ in _rows("Packages") for name in first} == TABLE.keys()
 
 
 def test_every_room_in_the_tree_is_in_the_table():
