@@ -1,12 +1,12 @@
-"""The examples in README.md and docs/, carried out. `python -m tests.docs` writes them anew.
+"""Run the examples in README.md and docs/; `python -m tests.docs` updates their output.
 
-In a page, in order and in one folder that holds the bundled data files:
+The blocks of a page run in order, in one folder that contains the sample data:
 
-- a `console` block is a terminal: lines after `$ ` are carried out by `sh`, the lines below them
-  are what was printed, stdout before stderr. A command that fails is followed by `$ echo $?`.
-- a `python` block is a program of its own; the `text` block right after it is what it printed.
+- a `console` block is a terminal session: `sh` runs the lines that start with `$ `, and the lines
+  below are the output, stdout before stderr. A failing command is followed by `$ echo $?`.
+- a `python` block is a program; the `text` block right after it is its output.
 - a block with `file=NAME` after its language is written to that file.
-- a page that is to be read only starts with `<!-- not carried out -->`.
+- a page that starts with `<!-- not executed -->` is not run.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ _BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE 
 
 
 class Result(NamedTuple):
-    """What a command printed, and its exit code."""
+    """The output and the exit code of a command."""
 
     text: str
     code: int
 
 
 class StaleError(Exception):
-    """An example that cannot be shown as it is."""
+    """An example whose documented output or exit code is wrong."""
 
 
 def pages() -> list[Path]:
-    """Every page whose examples are carried out; the reference is generated from the code."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [page for page in found if "reference" not in page.parts]
+    """Every page whose examples run; the reference is generated from the code instead."""
+    candidates = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [page for page in candidates if "reference" not in page.parts]
 
 
 def play(text: str, folder: Path) -> str:
-    """The page with the outputs that its examples have now."""
-    if text.startswith("<!-- not carried out -->"):
+    """Return the page with the current output of its examples."""
+    if text.startswith("<!-- not executed -->"):
         return text
-    made: list[str] = []
+    output: list[str] = []
     end = 0
     printed: str | None = None
     for block in _BLOCK.finditer(text):
@@ -64,11 +64,11 @@ def play(text: str, folder: Path) -> str:
             printed = _program(body, folder) or None
         for word in words:
             _write(word, body, folder)
-        made += [between, f"```{block['info']}\n{body}```"]
+        output += [between, f"```{block['info']}\n{body}```"]
         end = block.end()
     if printed is not None:
         _expect_output("", "", printed)
-    return "".join([*made, text[end:]])
+    return "".join([*output, text[end:]])
 
 
 def _expect_output(language: str, between: str, printed: str) -> None:
@@ -83,22 +83,22 @@ def _write(word: str, body: str, folder: Path) -> None:
 
 
 def _terminal(body: str, folder: Path) -> str:
-    made: list[str] = []
+    output: list[str] = []
     code = 0
     for command in _commands(body):
         if code and command != "echo $?":
             raise StaleError(f"exit code {code} before {command!r} is not shown with `$ echo $?`")
-        # The subshell hands the last exit code to `$?`.
-        result = _carry_out(["sh", "-c", f"(exit {code}); {command}"], folder)
+        # The subshell sets `$?` to the exit code of the previous command.
+        result = _execute(["sh", "-c", f"(exit {code}); {command}"], folder)
         code = 0 if command == "echo $?" else result.code
-        made.append("$ " + command.replace("\n", "\n> ") + "\n" + result.text)
+        output.append("$ " + command.replace("\n", "\n> ") + "\n" + result.text)
     if code:
         raise StaleError(f"exit code {code} is not shown with `$ echo $?`")
-    return "".join(made)
+    return "".join(output)
 
 
 def _commands(body: str) -> Iterator[str]:
-    """Commands start with `$ ` and go on after `> ` where a line ends with a backslash."""
+    """Yield the commands; one that ends with a backslash continues after `> `."""
     command = ""
     for line in body.splitlines():
         if line.startswith("$ "):
@@ -113,13 +113,13 @@ def _commands(body: str) -> Iterator[str]:
 
 
 def _program(body: str, folder: Path) -> str:
-    result = _carry_out([sys.executable, "-c", body], folder)
+    result = _execute([sys.executable, "-c", body], folder)
     if result.code:
         raise StaleError(f"a program failed:\n{result.text}")
     return result.text
 
 
-def _carry_out(command: list[str], folder: Path) -> Result:
+def _execute(command: list[str], folder: Path) -> Result:
     environment = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder),
@@ -136,12 +136,12 @@ def _carry_out(command: list[str], folder: Path) -> Result:
 
 
 def fill(folder: Path) -> None:
-    """Put the bundled data files into the folder."""
+    """Copy the sample data into the folder."""
     shutil.copytree(DATA, folder, dirs_exist_ok=True)
 
 
 def main() -> None:
-    """Write the outputs in all pages anew."""
+    """Update the output in all pages."""
     for page in pages():
         with TemporaryDirectory() as name:
             fill(Path(name))

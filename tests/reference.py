@@ -1,4 +1,4 @@
-"""docs/reference/, written from the code. `python -m tests.reference` writes it anew."""
+"""Generate docs/reference/ from the code; `python -m tests.reference` updates it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
 
 def pages() -> dict[str, str]:
-    """The text of each page."""
-    made = {"commands.md": _commands(), "formats.md": _formats(), "metrics.md": _metrics()}
-    return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
+    """Return the text of each page by file name."""
+    generated = {"commands.md": _commands(), "formats.md": _formats(), "metrics.md": _metrics()}
+    return {name: "\n".join(lines) + "\n" for name, lines in generated.items()}
 
 
 def _commands() -> Iterator[str]:
@@ -42,7 +42,7 @@ def _group(group: click.Group, path: str) -> Iterator[str]:
 
 def _formats() -> Iterator[str]:
     yield "# Golden formats\n"
-    yield "| format | recognised by | containers | written |\n|---|---|---|---|"
+    yield "| format | detected by | containers | writable |\n|---|---|---|---|"
     for form in plugins.formats():
         written = "yes" if form.writable else "no"
         yield f"| `{form.name}` | {form.sought} | {', '.join(form.containers)} | {written} |"
@@ -50,22 +50,22 @@ def _formats() -> Iterator[str]:
 
 def _metrics() -> Iterator[str]:
     yield "# Metrics\n"
-    yield "What a metric needs of a case is written `case.…`; the rest it needs of the trace."
-    for one in metrics.metrics():
-        yield from _metric(one)
+    yield "Requirements that start with `case.` refer to the golden case, all others to the trace."
+    for metric in metrics.metrics():
+        yield from _metric(metric)
 
 
-def _metric(one: MetricInfo) -> Iterator[str]:
-    low, high = one.scale
-    yield f"\n## {one.name}\n\n{one.description}\n"
-    yield f"- version {one.version}, {'judged by a model' if one.judged else 'offline'}"
-    yield f"- scale {low:g} to {'∞' if high is None else f'{high:g}'}, {one.better} is better"
-    yield f"- threshold {'none: it informs' if one.threshold is None else f'{one.threshold:g}'}"
-    yield f"- needs {', '.join(f'`{need}`' for need in one.needs) or 'nothing'}"
-    if one.params:
-        yield f"- parameters {', '.join(f'`{n}` = `{v!r}`' for n, v in one.params.items())}"
-    if one.packages:
-        yield f"- with the package {', '.join(f'`{name}`' for name in one.packages)}"
+def _metric(metric: MetricInfo) -> Iterator[str]:
+    low, high = metric.scale
+    yield f"\n## {metric.name}\n\n{metric.description}\n"
+    yield f"- version {metric.version}, {'judged by a model' if metric.judged else 'offline'}"
+    yield f"- scale {low:g} to {'∞' if high is None else f'{high:g}'}, {metric.better} is better"
+    yield f"- threshold {'none (informational)' if metric.threshold is None else f'{metric.threshold:g}'}"
+    yield f"- needs {', '.join(f'`{need}`' for need in metric.needs) or 'nothing'}"
+    if metric.params:
+        yield f"- parameters {', '.join(f'`{n}` = `{v!r}`' for n, v in metric.params.items())}"
+    if metric.packages:
+        yield f"- requires the package {', '.join(f'`{name}`' for name in metric.packages)}"
 
 
 def main() -> None:

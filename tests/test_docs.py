@@ -9,14 +9,14 @@ from tests.docs import ROOT, StaleError, fill, pages, play
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_shows_what_its_examples_print(page: Path, tmp_path: Path):
+def test_page_shows_the_current_output_of_its_examples(page: Path, tmp_path: Path):
     fill(tmp_path)
     text = page.read_text("utf-8")
     assert play(text, tmp_path) == text
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_links_of_a_page_lead_somewhere(page: Path):
+def test_relative_links_of_a_page_exist(page: Path):
     links = re.findall(r"\]\((?!\w+:)([^)#\s]+)", page.read_text("utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
 
