@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from carob.traces.conventions.detect import CONVENTIONS
 from carob.traces.conventions.hints import recording_hint
+from carob.traces.mapping.detect import CONVENTIONS
 
 
 @pytest.mark.parametrize("name", sorted({convention.name for convention in CONVENTIONS}))

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from carob.schema import Json, Span, SpanEvent, Trace
 from carob.traces.containers import read_items
-from carob.traces.mapping import tools
+from carob.traces.mapping import tool_spans
 from carob.traces.mapping.traces import to_traces
-from carob.traces.messages import shapes
+from carob.traces.messages.read import read_last_message, read_messages
 from carob.traces.reading.assemble import assemble
-from carob.traces.reading.source import values
+from carob.traces.reading.json_values import read_values
 
 CAPTURES = Path(__file__).parent / "captures"
 BAIT = (
@@ -101,7 +101,7 @@ junk: st.SearchStrategy[Json] = st.recursive(bait | numbers, nested, max_leaves=
 
 def spans() -> Iterator[tuple[Span, ...]]:
     for path in sorted(CAPTURES.iterdir()):
-        records = read_items(values(path, report=lambda problem: None), source=path.name)
+        records = read_items(read_values(path, report=lambda problem: None), source=path.name)
         loose = (record for record in records if not isinstance(record, Trace))
         yield from assemble(loose, source="", report=lambda problem: None).values()
 
@@ -126,10 +126,13 @@ def spoiled_event(event: SpanEvent, data: st.DataObject) -> SpanEvent:
 @settings(max_examples=300, deadline=None)
 @given(junk)
 def test_any_value_is_read_as_messages_arguments_or_a_result(value: Json):
-    for said in (*shapes.read(value, "user"), *shapes.last(value, "assistant", "assistant")):
+    for said in (
+        *read_messages(value, "user"),
+        *read_last_message(value, "assistant", "assistant"),
+    ):
         assert said.text is None or isinstance(said.text, str)
-    tools.arguments(value)
-    assert isinstance(tools.answer(value), tools.Answer)
+    tool_spans.unwrap_arguments(value)
+    assert isinstance(tool_spans.unwrap_output(value), tool_spans.ToolOutput)
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=SLOW)

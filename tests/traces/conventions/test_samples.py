@@ -12,14 +12,14 @@ from carob.schema import Json, Trace, Turn, Usage
 from carob.traces.containers import read_items
 from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import assemble
-from carob.traces.reading.source import values
+from carob.traces.reading.json_values import read_values
 
 HERE = Path(__file__).parent
 CAPTURES = sorted((HERE / "captures").iterdir())
 
 
 def traces(path: Path) -> list[Trace]:
-    records = read_items(values(path, report=lambda problem: None), source=path.name)
+    records = read_items(read_values(path, report=lambda problem: None), source=path.name)
     loose = (record for record in records if not isinstance(record, Trace))
     found = assemble(loose, source="", report=lambda problem: None)
     return [trace for spans in found.values() for trace in to_traces(spans, source=path.name)]

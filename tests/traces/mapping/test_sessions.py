@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Trace, Turn
-from carob.traces.mapping.sessions import sessions
+from carob.traces.mapping.traces import merge_sessions
 
 
 def trace(key: str, conversation: str | None, start: int, case: str | None = None) -> Trace:
@@ -10,7 +10,9 @@ def trace(key: str, conversation: str | None, start: int, case: str | None = Non
 
 
 def test_traces_of_a_conversation_become_one_in_the_order_of_time():
-    found = list(sessions([trace("b", "s-1", 20), trace("x", None, 15), trace("a", "s-1", 10)]))
+    found = list(
+        merge_sessions([trace("b", "s-1", 20), trace("x", None, 15), trace("a", "s-1", 10)])
+    )
     assert [(one.id, [turn.user for turn in one.turns]) for one in found] == [
         ("s-1", ["a", "b"]),
         ("x", ["x"]),
@@ -18,9 +20,9 @@ def test_traces_of_a_conversation_become_one_in_the_order_of_time():
 
 
 def test_the_case_is_that_of_any_trace_of_the_session():
-    (found,) = sessions([trace("a", "s-1", 10), trace("b", "s-1", 20, case="tides-1")])
+    (found,) = merge_sessions([trace("a", "s-1", 10), trace("b", "s-1", 20, case="tides-1")])
     assert found.case == "tides-1"
 
 
 def test_an_id_that_equals_a_conversation_stays_apart():
-    assert len(list(sessions([trace("s-1", None, 1), trace("a", "s-1", 2)]))) == 2
+    assert len(list(merge_sessions([trace("s-1", None, 1), trace("a", "s-1", 2)]))) == 2

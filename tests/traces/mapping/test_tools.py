@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.mapping.tools import Answer, answer, arguments, failure, is_schema
+from carob.traces.mapping.tool_spans import (
+    ToolOutput,
+    failure_reason,
+    is_schema,
+    unwrap_arguments,
+    unwrap_output,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,38 +30,38 @@ from carob.traces.mapping.tools import Answer, answer, arguments, failure, is_sc
     ],
 )
 def test_arguments_come_out_of_their_wrappers(recorded: Json):
-    assert arguments(recorded) == {"city": "Oslo"}
+    assert unwrap_arguments(recorded) == {"city": "Oslo"}
 
 
 @pytest.mark.parametrize("recorded", [{"input": "Oslo"}, {"args": "-l"}, {"kwargs": 1, "a": 2}])
 def test_arguments_that_only_look_like_a_wrapper_stay(recorded: Json):
-    assert arguments(recorded) == recorded
+    assert unwrap_arguments(recorded) == recorded
 
 
 def test_a_bare_argument_stays_what_it_is():
-    assert arguments("Oslo") == "Oslo"
-    assert arguments("") == {}
+    assert unwrap_arguments("Oslo") == "Oslo"
+    assert unwrap_arguments("") == {}
 
 
 @pytest.mark.parametrize(
     ("recorded", "expected"),
     [
-        ('"555"', Answer("555")),
-        ("555", Answer("555")),
-        ("null", Answer(None)),
-        ('{"result": 555}', Answer({"result": 555})),
-        ('[{"text": "555"}]', Answer("555")),
-        ({"status": "error", "why": "down"}, Answer({"status": "error", "why": "down"})),
-        ({"type": "tool", "data": {"content": "555", "tool_call_id": "c"}}, Answer("555", "c")),
-        ({"output": {"kwargs": {"content": "555", "tool_call_id": "c"}}}, Answer("555", "c")),
-        ({"output": {"content": "x", "status": "error"}}, Answer("x", None, failed=True)),
-        ("content='555' name='sum' tool_call_id='c'", Answer("555", "c")),
-        ({"type": "text", "text": '{"sum": 555}', "annotations": None}, Answer({"sum": 555})),
-        ([{"message": '[{"text": "555"}]', "id": "c"}], Answer("555")),
-        ({"id": "c", "name": "sum", "response": {"result": 555}}, Answer({"result": 555}, "c")),
+        ('"555"', ToolOutput("555")),
+        ("555", ToolOutput("555")),
+        ("null", ToolOutput(None)),
+        ('{"result": 555}', ToolOutput({"result": 555})),
+        ('[{"text": "555"}]', ToolOutput("555")),
+        ({"status": "error", "why": "down"}, ToolOutput({"status": "error", "why": "down"})),
+        ({"type": "tool", "data": {"content": "555", "tool_call_id": "c"}}, ToolOutput("555", "c")),
+        ({"output": {"kwargs": {"content": "555", "tool_call_id": "c"}}}, ToolOutput("555", "c")),
+        ({"output": {"content": "x", "status": "error"}}, ToolOutput("x", None, failed=True)),
+        ("content='555' name='sum' tool_call_id='c'", ToolOutput("555", "c")),
+        ({"type": "text", "text": '{"sum": 555}', "annotations": None}, ToolOutput({"sum": 555})),
+        ([{"message": '[{"text": "555"}]', "id": "c"}], ToolOutput("555")),
+        ({"id": "c", "name": "sum", "response": {"result": 555}}, ToolOutput({"result": 555}, "c")),
         (
             {"blocks": [{"text": "555"}], "tool_name": "sum", "raw_output": 555, "is_error": False},
-            Answer("555"),
+            ToolOutput("555"),
         ),
         (
             {
@@ -67,20 +73,20 @@ def test_a_bare_argument_stays_what_it_is():
                     "is_error": True,
                 },
             },
-            Answer("x", "c", failed=True),
+            ToolOutput("x", "c", failed=True),
         ),
         (
             "status='success' result='555' error=None updated_session_state=None images=None",
-            Answer("555"),
+            ToolOutput("555"),
         ),
         (
             "status='failure' result=None error='down' updated_session_state=None images=None",
-            Answer("down", None, failed=True),
+            ToolOutput("down", None, failed=True),
         ),
     ],
 )
-def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: Answer):
-    assert answer(recorded) == expected
+def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: ToolOutput):
+    assert unwrap_output(recorded) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,7 +97,7 @@ def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: Answer):
     ],
 )
 def test_what_a_framework_says_in_place_of_an_exception_is_a_failure(said: str):
-    assert answer(said) == Answer(said, None, failed=True)
+    assert unwrap_output(said) == ToolOutput(said, None, failed=True)
 
 
 def test_a_schema_is_not_taken_for_arguments():
@@ -103,10 +109,10 @@ def test_a_schema_is_not_taken_for_arguments():
 
 def test_a_span_fails_by_its_status_its_error_type_or_an_exception():
     raised = SpanEvent(name="exception", attributes={"exception.message": "no such city"})
-    assert failure(Span(trace_id="t", span_id="s")) is None
-    assert failure(Span(trace_id="t", span_id="s", status="error")) == ""
-    assert failure(Span(trace_id="t", span_id="s", events=(raised,))) == "no such city"
+    assert failure_reason(Span(trace_id="t", span_id="s")) is None
+    assert failure_reason(Span(trace_id="t", span_id="s", status="error")) == ""
+    assert failure_reason(Span(trace_id="t", span_id="s", events=(raised,))) == "no such city"
     assert (
-        failure(Span(trace_id="t", span_id="s", attributes={"error.type": "KeyError"}))
+        failure_reason(Span(trace_id="t", span_id="s", attributes={"error.type": "KeyError"}))
         == "KeyError"
     )

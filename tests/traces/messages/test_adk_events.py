@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, ToolCall, ToolResult
-from carob.traces.messages.adk_events import (
+from carob.traces.messages.adk import (
     calls_of,
     results_of,
     state_of,

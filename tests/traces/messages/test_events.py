@@ -5,7 +5,7 @@ import json
 from carob.schema import Json, Span, SpanEvent, Turn
 from carob.traces.mapping.traces import to_traces
 from carob.traces.messages import events
-from carob.traces.messages.said import Result, Said
+from carob.traces.messages.message import Message, ResultBlock
 
 
 def turn(operation: str, *happened: SpanEvent, **attributes: Json) -> Turn:
@@ -101,21 +101,24 @@ def test_what_an_assistant_said_before_is_no_output_of_adot():
     before: Json = {"role": "assistant", "content": {"content": '[{"text": "At six."}]'}}
     choice: Json = {"finish_reason": "end_turn", "message": '[{"text": "At ten."}]'}
     span = adot([], [before, {"role": "assistant", "content": choice}])
-    assert events.answered(span) == [Said("assistant", "At ten.")]
+    assert events.read_output(span) == [Message("assistant", "At ten.")]
 
 
 def test_copies_beside_a_whole_value_of_adot_are_not_messages():
     tool: Json = {"role": "tool", "content": "six", "tool_call_id": "c1"}
     whole = json.dumps({"messages": [{"role": "user", "content": "When?"}, tool]})
     told: list[Json] = [{"role": "user", "content": it} for it in (whole, "When?", "six")]
-    assert events.asked(adot(told, [])) == [
-        Said("user", "When?"),
-        Said("tool", results=[Result("c1", None, "six", error=False)]),
+    assert events.read_input(adot(told, [])) == [
+        Message("user", "When?"),
+        Message("tool", results=[ResultBlock("c1", None, "six", error=False)]),
     ]
 
 
 def test_a_value_of_adot_that_holds_no_message_is_not_what_the_user_said():
-    assert events.asked(adot([{"role": "user", "content": '{"inputs": {"topic": 1}}'}], [])) is None
+    assert (
+        events.read_input(adot([{"role": "user", "content": '{"inputs": {"topic": 1}}'}], []))
+        is None
+    )
 
 
 def test_content_that_was_moved_into_a_log_is_found_beside_what_is_left_on_the_span():
@@ -133,7 +136,7 @@ def test_openlit_writes_all_messages_in_one_text():
     prompt = "system: Be nice.\nuser: Hi\nassistant: Hello.\nuser: Where?\nAnd when?"
     event = SpanEvent(name="gen_ai.content.prompt", attributes={"gen_ai.prompt": prompt})
     span = Span(trace_id="t1", span_id="s1", name="chat", events=(event,))
-    assert [(one.role, one.text) for one in events.asked(span) or ()] == [
+    assert [(one.role, one.text) for one in events.read_input(span) or ()] == [
         ("system", "Be nice."),
         ("user", "Hi"),
         ("assistant", "Hello."),

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from carob.schema import Json
-from carob.traces.messages import shapes
-from carob.traces.messages.said import Call, Result, Said, last_answer, last_user
+from carob.traces.messages.message import CallBlock, Message, ResultBlock, last_answer, last_user
+from carob.traces.messages.read import read_last_message, read_messages
 
-CALL = Call("search", {"q": "tides"}, "c1")
+CALL = CallBlock("search", {"q": "tides"}, "c1")
 
 ASKING: dict[str, Json] = {
     "otel": [{"role": "user", "parts": [{"type": "text", "content": "When is high tide?"}]}],
@@ -137,19 +137,19 @@ ANSWERING: dict[str, Json] = {
 @pytest.mark.parametrize("encoded", [False, True])
 def test_what_the_user_said_is_found_in_every_shape(shape: str, encoded: bool):
     value = json.dumps(ASKING[shape]) if encoded else ASKING[shape]
-    assert last_user(shapes.read(value, "user")) == "When is high tide?"
-    assert last_user(shapes.last(value, "user", "user")) == "When is high tide?"
+    assert last_user(read_messages(value, "user")) == "When is high tide?"
+    assert last_user(read_last_message(value, "user", "user")) == "When is high tide?"
 
 
 @pytest.mark.parametrize("shape", CALLING)
 def test_a_tool_call_is_found_in_every_shape(shape: str):
-    said = shapes.read(json.dumps(CALLING[shape]), "assistant")
+    said = read_messages(json.dumps(CALLING[shape]), "assistant")
     assert [call for one in said for call in one.calls] == [CALL]
 
 
 @pytest.mark.parametrize("shape", ANSWERING)
 def test_a_tools_answer_is_found_in_every_shape_and_is_not_the_user(shape: str):
-    said = shapes.read(ANSWERING[shape], "user")
+    said = read_messages(ANSWERING[shape], "user")
     assert [(r.id, r.value) for one in said for r in one.results] == [("c1", "06:10")]
     assert last_user(said) is None
 
@@ -160,33 +160,33 @@ def test_thoughts_are_not_said():
         {"text": "aha", "thought": True},
         {"text": "06:10"},
     ]
-    assert shapes.read([{"role": "assistant", "parts": parts}], "assistant")[0].text == "06:10"
+    assert read_messages([{"role": "assistant", "parts": parts}], "assistant")[0].text == "06:10"
 
 
 def test_the_last_answer_is_the_last_text_not_the_join():
     said = [
-        Said("assistant", "Let me look."),
-        Said("assistant", None, [CALL]),
-        Said("assistant", "06:10"),
+        Message("assistant", "Let me look."),
+        Message("assistant", None, [CALL]),
+        Message("assistant", "06:10"),
     ]
     assert last_answer(said) == "06:10"
 
 
 def test_an_answer_without_text_is_empty_and_a_call_is_no_answer():
-    assert last_answer([Said("assistant", "")]) == ""
-    assert last_answer([Said("assistant", None, [CALL])]) is None
+    assert last_answer([Message("assistant", "")]) == ""
+    assert last_answer([Message("assistant", None, [CALL])]) is None
 
 
 def test_a_json_list_that_a_tool_answers_stays_a_list():
     listed: Json = [{"name": "a"}, {"name": "b"}]
-    said = shapes.read(
+    said = read_messages(
         [{"role": "tool", "tool_call_id": "c1", "content": json.dumps(listed)}], "user"
     )
-    assert said[0].results == [Result("c1", None, listed, error=False)]
+    assert said[0].results == [ResultBlock("c1", None, listed, error=False)]
 
 
 def test_a_structured_answer_of_a_crew_is_its_raw_text():
-    said = shapes.read(
+    said = read_messages(
         {"raw": "06:10", "messages": [{"role": "assistant", "content": "x"}]}, "assistant"
     )
     assert last_answer(said) == "06:10"
@@ -204,17 +204,17 @@ PRINTED = {
 
 
 def test_messages_that_langchain_printed_are_read():
-    assert shapes.read({"messages": list(PRINTED.values())}, "assistant") == [
-        Said("user", "When?"),
-        Said("assistant", "It's at six."),
-        Said("assistant", "", [CALL]),
-        Said("tool", results=[Result("c1", "search", "six", error=True)]),
+    assert read_messages({"messages": list(PRINTED.values())}, "assistant") == [
+        Message("user", "When?"),
+        Message("assistant", "It's at six."),
+        Message("assistant", "", [CALL]),
+        Message("tool", results=[ResultBlock("c1", "search", "six", error=True)]),
     ]
 
 
 def test_a_text_that_begins_like_a_printed_message_is_a_text():
-    assert shapes.read("content= is a keyword", "assistant") == [
-        Said("assistant", "content= is a keyword")
+    assert read_messages("content= is a keyword", "assistant") == [
+        Message("assistant", "content= is a keyword")
     ]
 
 
@@ -229,12 +229,12 @@ def test_a_message_printed_as_a_dict_is_read():
         }
     )
     said: Json = [{"role": "assistant", "parts": [{"type": "text", "content": printed}]}]
-    assert shapes.read(json.dumps(said), "assistant") == [Said("assistant", calls=[CALL])]
+    assert read_messages(json.dumps(said), "assistant") == [Message("assistant", calls=[CALL])]
 
 
 def test_a_message_without_any_content_says_nothing_that_was_recorded():
-    assert last_answer(shapes.read([{"role": "assistant"}], "assistant")) is None
-    assert last_answer(shapes.read([{"role": "assistant", "content": ""}], "assistant")) == ""
+    assert last_answer(read_messages([{"role": "assistant"}], "assistant")) is None
+    assert last_answer(read_messages([{"role": "assistant", "content": ""}], "assistant")) == ""
 
 
 def test_a_summary_of_earlier_turns_is_not_what_the_user_said():
@@ -242,7 +242,7 @@ def test_a_summary_of_earlier_turns_is_not_what_the_user_said():
         {"role": "user", "parts": [{"type": "text", "content": "When?"}]},
         {"role": "user", "parts": [{"type": "compaction", "content": "They spoke of tides."}]},
     ]
-    assert last_user(shapes.read(json.dumps(asked), "user")) == "When?"
+    assert last_user(read_messages(json.dumps(asked), "user")) == "When?"
 
 
 def test_a_tool_of_the_provider_is_a_call_with_its_result():
@@ -259,20 +259,23 @@ def test_a_tool_of_the_provider_is_a_call_with_its_result():
             "server_tool_call_response": {"type": "search", "hits": 3},
         },
     ]
-    (said,) = shapes.read([{"role": "assistant", "parts": parts}], "assistant")
-    assert (said.calls, said.results) == ([CALL], [Result("c1", None, {"hits": 3}, error=False)])
+    (said,) = read_messages([{"role": "assistant", "parts": parts}], "assistant")
+    assert (said.calls, said.results) == (
+        [CALL],
+        [ResultBlock("c1", None, {"hits": 3}, error=False)],
+    )
 
 
 @pytest.mark.parametrize(("kind", "failed"), [("json", False), ("error-text", True)])
 def test_a_result_of_vercel_says_whether_it_is_an_error(kind: str, failed: bool):
     part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
-    (said,) = shapes.read([{"role": "tool", "content": [part]}], "user")
-    assert said.results == [Result("c1", None, "x", failed)]
+    (said,) = read_messages([{"role": "tool", "content": [part]}], "user")
+    assert said.results == [ResultBlock("c1", None, "x", failed)]
 
 
 def test_a_message_that_only_calls_tools_is_no_answer_even_if_its_text_is_empty():
-    assert last_answer([Said("assistant", "", [CALL])]) is None
-    assert last_answer([Said("assistant", "")]) == ""
+    assert last_answer([Message("assistant", "", [CALL])]) is None
+    assert last_answer([Message("assistant", "")]) == ""
 
 
 def test_a_printed_block_of_text_is_the_text():
@@ -280,7 +283,7 @@ def test_a_printed_block_of_text_is_the_text():
         "type": "text",
         "content": "{'annotations': [], 'text': 'six', 'type': 'output_text'}",
     }
-    assert shapes.read([{"role": "assistant", "parts": [said]}], "assistant")[0].text == "six"
+    assert read_messages([{"role": "assistant", "parts": [said]}], "assistant")[0].text == "six"
 
 
 def test_a_call_in_the_content_and_beside_it_is_one():
@@ -288,7 +291,7 @@ def test_a_call_in_the_content_and_beside_it_is_one():
     call: Json = {"name": "search", "arguments": '{"q": "tides"}'}
     beside: Json = [{"id": "c1", "type": "function", "function": call}]
     value: Json = [{"role": "assistant", "content": [block], "tool_calls": beside}]
-    assert [one.calls for one in shapes.read(value, "assistant")] == [[CALL]]
+    assert [one.calls for one in read_messages(value, "assistant")] == [[CALL]]
 
 
 def test_tools_that_openai_runs_itself_are_calls_with_their_results():
@@ -301,14 +304,14 @@ def test_tools_that_openai_runs_itself_are_calls_with_their_results():
             {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "2"}]},
         ],
     }
-    said = shapes.read(value, "assistant")
+    said = read_messages(value, "assistant")
     assert [call for one in said for call in one.calls] == [
-        Call("web_search", {"query": "tides"}, "w1"),
-        Call("code_interpreter", {"code": "1+1"}, "c1"),
+        CallBlock("web_search", {"query": "tides"}, "w1"),
+        CallBlock("code_interpreter", {"code": "1+1"}, "c1"),
     ]
     assert [one.results for one in said] == [
         [],
-        [Result("c1", "code_interpreter", ["2"], error=False)],
+        [ResultBlock("c1", "code_interpreter", ["2"], error=False)],
         [],
     ]
     assert last_answer(said) == "2"

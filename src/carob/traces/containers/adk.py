@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from carob.schema import Json, Trace, Turn
-from carob.traces.messages.adk_events import session_of, turn_of
-from carob.traces.shape import folded, parsed, rows, table, tables, text
+from carob.traces.messages.adk import session_of, turn_of
+from carob.traces.shape import decode_structure, fold_keys, rows, table, tables, text
 
 
 class AdkHistory:
@@ -17,15 +17,15 @@ class AdkHistory:
     name = "adk-history"
 
     def claims(self, item: Json) -> bool:
-        held = folded(table(item))
+        held = fold_keys(table(item))
         return isinstance(held.get("evalcaseresults"), list) or _is_case(held)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        held = folded(table(item))
+        held = fold_keys(table(item))
         results = [table(item)] if _is_case(held) else tables(held.get("evalcaseresults"))
         run = text(held.get("evalsetresultid")) or ""
         for result in results:
-            yield _trace(folded(result), run, source)
+            yield _trace(fold_keys(result), run, source)
 
 
 def _is_case(held: dict[str, Json]) -> bool:
@@ -38,11 +38,11 @@ _PER_TURN = "evalmetricresultperinvocation"
 def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
     case = text(result.get("evalid"))
     session = text(result.get("sessionid")) or None
-    details = parsed(result.get("sessiondetails"))
+    details = decode_structure(result.get("sessiondetails"))
     trace = session_of(details, source=source, case=case)
-    turns = [folded(table(turn)) for turn in tables(result.get(_PER_TURN))]
+    turns = [fold_keys(table(turn)) for turn in tables(result.get(_PER_TURN))]
     actual = [turn.get("actualinvocation") for turn in turns]
-    if folded(table(details)).get("events"):
+    if fold_keys(table(details)).get("events"):
         measured = {turn.id: turn for turn in map(turn_of, actual) if turn.id}
         turns = tuple(_measured(turn, measured.get(turn.id or "")) for turn in trace.turns)
     else:
@@ -101,13 +101,13 @@ class AdkSession:
     name = "adk-session"
 
     def claims(self, item: Json) -> bool:
-        held = folded(table(item))
-        events = parsed(held.get("events"))
+        held = fold_keys(table(item))
+        events = decode_structure(held.get("events"))
         return are_events(item) or are_events(events) or (events == [] and "appname" in held)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         session: dict[str, Json] = {"events": item} if isinstance(item, list) else table(item)
-        if folded(session).get("events"):
+        if fold_keys(session).get("events"):
             yield session_of(session, source=source)
 
 
@@ -117,5 +117,5 @@ def are_events(value: Json) -> bool:
 
 
 def _is_event(value: Json) -> bool:
-    event = folded(table(value))
+    event = fold_keys(table(value))
     return "author" in event and any(mark in event for mark in _MARKS)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn
-from carob.traces.messages.dialogue import Dialogue
+from carob.schema import Json, ModelCall, Trace, Turn
+from carob.traces.messages.blocks import read_message
+from carob.traces.messages.message import role_of
+from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import derived_id, instant
-from carob.traces.shape import first, folded, parsed, rows, table, tables, text
+from carob.traces.shape import decode_structure, first, fold_key, fold_keys, table, tables, text
 
 _MAX_DEPTH = 5
 
@@ -22,7 +24,7 @@ class AgentFramework:
         return _history(item) is not None
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        held = folded(table(item))
+        held = fold_keys(table(item))
         messages = _history(item) or []
         session = text(first(held, "conversationid", "sessionid", "threadid", "id"))
         yield Trace(
@@ -37,13 +39,13 @@ class AgentFramework:
 
 def _history(item: Json, depth: int = _MAX_DEPTH) -> list[Json] | None:
     """The first list of messages in the state, which each provider keeps under its own name."""
-    item = parsed(item)
+    item = decode_structure(item)
     if isinstance(item, list):
         held = tables(item)
         return item if held and all(map(_is_message, held)) else None
     if not isinstance(item, dict) or not depth:
         return None
-    held = folded(item)
+    held = fold_keys(item)
     doors = held.keys() & _DOORS if depth == _MAX_DEPTH else held.keys()
     inner = (held[key] for key in held if key in doors)
     return next((found for value in inner if (found := _history(value, depth - 1))), None)
@@ -59,73 +61,47 @@ def _is_message(item: dict[str, Json]) -> bool:
 
 
 def _turns(messages: list[Json]) -> tuple[Turn, ...]:
-    dialogue = Dialogue()
-    for message in map(folded, tables(messages)):
-        role = _role(message.get("role"))
-        dialogue.at(instant(message.get("createdat")))
-        agent = text(message.get("authorname"))
-        if role == "user":
-            said = _text(message)
-            if said is not None:
-                dialogue.user(said)
-        elif role == "assistant":
-            dialogue.agent(agent)
-            said = _text(message)
-            if said:
-                dialogue.say(agent or "", said)
-        if role != "system":
-            _tell_contents(dialogue, message, agent if role == "assistant" else None)
-    return dialogue.turns()
+    builder = TurnBuilder()
+    for fields in map(fold_keys, tables(messages)):
+        role = role_of(fields.get("role"))
+        contents = [_content(content) for content in tables(fields.get("contents"))]
+        builder.add_time(instant(fields.get("createdat")))
+        agent = text(fields.get("authorname")) if role == "assistant" else None
+        builder.add_message(read_message({"role": role, "content": [*contents]}, role), agent=agent)
+        for content in contents if role != "system" else ():
+            _add_usage_or_error(builder, content, agent)
+    return builder.turns()
 
 
-def _role(value: Json) -> str:
-    return (text(table(value).get("value")) or text(value) or "").lower()
+def _content(content: dict[str, Json]) -> dict[str, Json]:
+    """The content with the keys of Python's SDK; .NET writes `$type` and `callId`."""
+    fields = fold_keys(content)
+    kind = _TYPES.get(fold_key(text(first(fields, "$type", "type")) or "text"))
+    fields["type"] = kind or first(fields, "$type", "type")
+    if kind == "function_call":
+        fields.setdefault("arguments", {})
+    if (call_id := fields.pop("callid", None)) is not None:
+        fields["call_id"] = call_id
+    if kind == "function_result" and (error := text(fields.get("error"))):
+        fields.setdefault("exception", error)
+    return fields
 
 
-def _contents(message: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
-    held = [folded(content) for content in tables(message.get("contents"))]
-    return [(_type(content), content) for content in held]
+_TYPES = {
+    "text": "text",
+    "functioncall": "function_call",
+    "functionresult": "function_result",
+    "usage": "usage",
+    "error": "error",
+}
 
 
-def _type(content: dict[str, Json]) -> str:
-    named = text(first(content, "$type", "type"))
-    return named.replace("_", "").lower() if named else "text"
-
-
-def _text(message: dict[str, Json]) -> str | None:
-    said = [text(held.get("text")) for kind, held in _contents(message) if kind == "text"]
-    found = [line for line in said if line is not None]
-    return "".join(found) if found else None
-
-
-def _tell_contents(dialogue: Dialogue, message: dict[str, Json], agent: str | None) -> None:
-    for kind, held in _contents(message):
-        if kind == "functioncall":
-            dialogue.call(
-                ToolCall(
-                    name=text(held.get("name")) or "",
-                    args=parsed(held.get("arguments", {})),
-                    id=text(held.get("callid")),
-                    agent=agent,
-                )
-            )
-        elif kind == "functionresult":
-            dialogue.result(_result(held))
-        elif kind == "usage":
-            usage = usage_of(first(held, "details", "usagedetails"))
-            if usage is not None:
-                dialogue.model(ModelCall(usage=usage, agent=agent))
-        elif kind == "error":
-            dialogue.fail(text(first(held, "message", "errorcode")) or "error")
-
-
-def _result(held: dict[str, Json]) -> ToolResult:
-    error = text(first(held, "exception", "error"))
-    value = held.get("result")
-    joined = [text(table(part).get("text")) for part in rows(value)]
-    said = "".join(part for part in joined if part is not None)
-    return ToolResult(
-        id=text(held.get("callid")),
-        result=said if joined and None not in joined else value,
-        error=error or None,
-    )
+def _add_usage_or_error(
+    builder: TurnBuilder, content: dict[str, Json], agent: str | None
+) -> None:
+    if content["type"] == "usage":
+        usage = usage_of(first(content, "details", "usagedetails"))
+        if usage is not None:
+            builder.add_model_call(ModelCall(usage=usage, agent=agent))
+    elif content["type"] == "error":
+        builder.add_error(text(first(content, "message", "errorcode")) or "error")

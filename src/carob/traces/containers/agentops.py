@@ -10,7 +10,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.attributes import unnested
 from carob.traces.containers.flat import has_nested_attributes, span_of
 from carob.traces.normalize import identity
-from carob.traces.shape import first, folded, table, tables
+from carob.traces.shape import first, fold_keys, table, tables
 
 
 class AgentOps:
@@ -27,7 +27,7 @@ class AgentOps:
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         held = table(item)
-        around = folded(table(held.get("trace"))) | folded(held)
+        around = fold_keys(table(held.get("trace"))) | fold_keys(held)
         trace_id = identity(first(around, "traceid", "id"))
         for inner in [held] if has_nested_attributes(held) else tables(held.get("spans")):
             span = span_of(inner)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 
 from carob.schema import Json
-from carob.traces.shape import count, first, parsed, rows, table, tables
+from carob.traces.shape import count, decode_structure, first, rows, table, tables
 
 _WRAPPED_JSON = frozenset(
     {"metadata", "tool.parameters", "llm.prompt_template.variables", "llm.invocation_parameters"}
@@ -30,7 +30,7 @@ def plain(value: Json) -> Json:
 
 def attributes(value: Json) -> dict[str, Json]:
     """The attributes of a list of key/value pairs, of an object, or of JSON in a string."""
-    value = parsed(value)
+    value = decode_structure(value)
     if isinstance(value, dict):
         return {key: _wrapped(held) for key, held in value.items()}
     return {
@@ -115,6 +115,6 @@ def _children(prefix: str, value: Json) -> Iterator[tuple[str, Json]]:
 
 def resource(item: Json) -> dict[str, Json]:
     """The attributes of a resource, whether they stand under `attributes` or bare."""
-    item = parsed(item)
+    item = decode_structure(item)
     held = first(table(item), "attributes", "Attributes")
     return attributes(item if held is None else held)

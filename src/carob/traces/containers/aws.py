@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from carob.schema import Json, Span
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import is_log, log_of, span_of
-from carob.traces.shape import first, folded, parsed, table, tables, text
+from carob.traces.shape import decode_structure, first, fold_keys, table, tables, text
 
 _TRACE = re.compile(r"1-[0-9a-fA-F]{8}-[0-9a-fA-F]{24}")
 _FAILED = ("fault", "error", "throttle")
@@ -80,8 +80,8 @@ def _record(item: Json) -> dict[str, Json]:
     if isinstance(item, list):
         cells = tables(item)
         item = {text(cell.get("field")) or "": cell.get("value") for cell in cells}
-    return table(parsed(first(table(item), *_HOLDERS)))
+    return table(decode_structure(first(table(item), *_HOLDERS)))
 
 
 def _is_record(record: dict[str, Json]) -> bool:
-    return "traceid" in folded(record)
+    return "traceid" in fold_keys(record)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, Trace
-from carob.traces.messages.chat import is_dialogue, turns_of
+from carob.traces.messages.chat import chat_turns, is_dialogue
 from carob.traces.normalize import derived_id
-from carob.traces.shape import first, parsed, table, text
+from carob.traces.shape import decode_structure, first, table, text
 
 _LISTS = ("messages", "traj", "conversation", "trajectory", "chat_history")
 _IDS = ("id", "trace_id", "conversation_id", "session_id", "instance_id")
@@ -30,7 +30,7 @@ class Chat:
         case = text(first(held, *_CASES))
         yield Trace(
             id=_id(held, case) or derived_id(messages),
-            turns=turns_of(messages),
+            turns=chat_turns(messages),
             source=source,
             convention="chat",
             mapper="chat@1",
@@ -50,7 +50,7 @@ def _id(held: dict[str, Json], case: str | None) -> str | None:
 def _messages(item: Json) -> Json:
     held = table(item)
     for key in _LISTS:
-        found = parsed(held.get(key))
+        found = decode_structure(held.get(key))
         if is_dialogue(found):
             return found
     return None

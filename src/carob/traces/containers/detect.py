@@ -19,7 +19,7 @@ from carob.traces.containers.registry import (
     extra_containers,
     find_container,
 )
-from carob.traces.shape import parsed, rows, table, text
+from carob.traces.shape import decode_structure, rows, table, text
 
 _WRAPPERS = (
     "data",
@@ -190,7 +190,7 @@ def _unquote(item: Json) -> Json:
     for _ in range(_MAX_QUOTES):
         if not isinstance(item, str):
             break
-        item = parsed(f"[{item}]" if item.lstrip().startswith('"') else item)
+        item = decode_structure(f"[{item}]" if item.lstrip().startswith('"') else item)
         if isinstance(item, list) and len(item) == 1 and isinstance(item[0], str):
             item = item[0]
     return item
@@ -199,7 +199,7 @@ def _unquote(item: Json) -> Json:
 def _unwrap(item: Json, depth: int) -> Json:
     """The part of an object that holds items which a container claims."""
     fields = table(item)
-    inners = (parsed(fields.get(key)) for key in _WRAPPERS if fields.get(key))
+    inners = (decode_structure(fields.get(key)) for key in _WRAPPERS if fields.get(key))
     return next((inner for inner in inners if _holds_items(inner, depth - 1)), None)
 
 
@@ -209,7 +209,7 @@ def _holds_items(item: Json, depth: int) -> bool:
     if find_container(item) is not None:
         return True
     if isinstance(item, list):
-        return any(_holds_items(parsed(inner), depth - 1) for inner in item[:_MAX_SAMPLED_ITEMS])
+        return any(_holds_items(decode_structure(inner), depth - 1) for inner in item[:_MAX_SAMPLED_ITEMS])
     if _unwrap(item, depth) is not None:
         return True
     table_rows = _rows_of_table(item)

@@ -24,7 +24,16 @@ from carob.traces.normalize import (
     status,
     status_message,
 )
-from carob.traces.shape import first, fold, folded, parsed, rows, table, tables, text
+from carob.traces.shape import (
+    decode_structure,
+    first,
+    fold_key,
+    fold_keys,
+    rows,
+    table,
+    tables,
+    text,
+)
 
 _OTHERS = frozenset({"childspans", "rawoteljson"})
 _CONTEXTS = ("context", "spancontext")
@@ -59,7 +68,7 @@ class Flat:
             return False
         if is_jaeger_span(item):
             return False
-        held = folded(item)
+        held = fold_keys(item)
         if not _OTHERS.isdisjoint(held) or has_nested_attributes(item):
             return False
         if "traceid" not in held:
@@ -68,8 +77,8 @@ class Flat:
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
         held = table(item)
-        if _holds_spans(folded(held)):
-            trace_id = folded(held).get("traceid")
+        if _holds_spans(fold_keys(held)):
+            trace_id = fold_keys(held).get("traceid")
             for inner in tables(held.get("spans")):
                 yield span_of(inner | {"trace_id": trace_id})
         else:
@@ -79,13 +88,13 @@ class Flat:
 def _holds_spans(held: dict[str, Json]) -> bool:
     """A trace that says its id once, for all its spans."""
     spans = tables(held.get("spans"))
-    inner = folded(spans[0]) if spans else {}
+    inner = fold_keys(spans[0]) if spans else {}
     return "spanid" in inner and "traceid" not in inner and _OTHERS.isdisjoint(inner)
 
 
 def has_nested_attributes(item: dict[str, Json]) -> bool:
     """Do the `span_attributes` hold objects, where dotted names have been taken apart?"""
-    held = table(parsed(item.get("span_attributes")))
+    held = table(decode_structure(item.get("span_attributes")))
     return "child_spans" not in item and any(isinstance(value, dict) for value in held.values())
 
 
@@ -96,9 +105,9 @@ def _is_javascript(held: dict[str, Json]) -> bool:
 def is_log(item: dict[str, Json]) -> bool:
     """Is this a log record rather than a span? A span has a start, a log has a body or a severity,
     even if they are null, as they are in an event that is all attributes."""
-    if _OF_LOGS.isdisjoint(fold(key) for key in item):
+    if _OF_LOGS.isdisjoint(fold_key(key) for key in item):
         return False
-    return first(folded(item), *_STARTS[:4]) is None
+    return first(fold_keys(item), *_STARTS[:4]) is None
 
 
 def span_of(
@@ -109,8 +118,8 @@ def span_of(
     resource: dict[str, Json] | None = None,
 ) -> Span:
     """The span that an object describes; what the object does not say comes from around it."""
-    held = folded(item)
-    context = folded(table(first(held, *_CONTEXTS)))
+    held = fold_keys(item)
+    context = fold_keys(table(first(held, *_CONTEXTS)))
     start, end = _times(held)
     name, version = _scope(held)
     return Span(
@@ -142,8 +151,8 @@ def _parent(held: dict[str, Json]) -> str:
         return direct
     if not isinstance(around, dict):
         return identity(around)
-    inner = folded(around)
-    return identity(_or(inner.get("spanid"), folded(table(inner.get("context"))).get("spanid")))
+    inner = fold_keys(around)
+    return identity(_or(inner.get("spanid"), fold_keys(table(inner.get("context"))).get("spanid")))
 
 
 def _times(held: dict[str, Json]) -> tuple[int | None, int | None]:
@@ -185,7 +194,7 @@ def _scope(held: dict[str, Json]) -> tuple[str, str]:
     around = first(held, *_SCOPES)
     if isinstance(around, str):
         return around, ""
-    scope = folded(table(around))
+    scope = fold_keys(table(around))
     name = _or(scope.get("name"), first(held, "scopename", "otelscopename"))
     version = _or(scope.get("version"), first(held, "scopeversion", "otelscopeversion"))
     return text(name) or "", text(version) or ""
@@ -221,13 +230,13 @@ def _message(held: dict[str, Json]) -> str | None:
 
 def events_of(value: Json) -> tuple[SpanEvent, ...]:
     """The events of a span."""
-    return tuple(_event(folded(item)) for item in tables(parsed(value)))
+    return tuple(_event(fold_keys(item)) for item in tables(decode_structure(value)))
 
 
 def _columns(held: dict[str, Json]) -> tuple[SpanEvent, ...]:
     """The events where a store keeps a list for each of their fields."""
     lists = [
-        rows(parsed(first(held, f"events.{field}", f"event{field}", f"event{field}s")))
+        rows(decode_structure(first(held, f"events.{field}", f"event{field}", f"event{field}s")))
         for field in ("name", "timestamp", "attributes")
     ]
     return tuple(
@@ -247,7 +256,7 @@ def _event(held: dict[str, Json]) -> SpanEvent:
 
 def log_of(item: dict[str, Json]) -> LogRecord:
     """The log record that an object describes."""
-    held = folded(item)
+    held = fold_keys(item)
     named = attributes(first(held, "attributes", "logattributes"))
     event = SpanEvent(
         name=event_name(held.get("eventname"), named),

@@ -15,7 +15,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.attributes import attributes, plain
 from carob.traces.containers.attributes import resource as resource_of
 from carob.traces.normalize import Status, identity, instant
-from carob.traces.shape import count, first, folded, parsed, table, tables, text
+from carob.traces.shape import count, decode_structure, first, fold_keys, table, tables, text
 
 _TYPES = frozenset(
     {
@@ -52,27 +52,27 @@ class Langfuse:
     name = "langfuse"
 
     def claims(self, item: Json) -> bool:
-        held = folded(table(item))
+        held = fold_keys(table(item))
         if _is_observation(held) or _changes(held):
             return True
         observations = held.get("observations")
         return isinstance(observations, list) and all(
-            isinstance(inner, str) or _is_observation(folded(table(inner)), within=True)
+            isinstance(inner, str) or _is_observation(fold_keys(table(inner)), within=True)
             for inner in observations
         )
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = folded(table(item))
+        held = fold_keys(table(item))
         if _is_observation(held):
             yield _span(held, {})
             return
         if changes := _changes(held):
             yield from _ingested(changes)
             return
-        trace = folded(table(parsed(held.get("trace")))) or held
+        trace = fold_keys(table(decode_structure(held.get("trace")))) or held
         observations = tables(held.get("observations"))
         for inner in observations:
-            yield _span(folded(inner), trace)
+            yield _span(fold_keys(inner), trace)
         if not observations:
             yield _alone(trace)
 
@@ -90,7 +90,7 @@ def _changes(held: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
     found: list[tuple[str, dict[str, Json]]] = []
     for event in tables(held.get("batch")):
         kind, _, change = (text(event.get("type")) or "").rpartition("-")
-        body = folded(table(event.get("body")))
+        body = fold_keys(table(event.get("body")))
         if change in {"create", "update"} and "id" in body:
             found.append((kind, body))
     return found
@@ -127,8 +127,8 @@ def _alone(trace: dict[str, Json]) -> Span:
 
 
 def _span(item: dict[str, Json], trace: dict[str, Json]) -> Span:
-    metadata = table(parsed(item.get("metadata")))
-    scope = table(parsed(metadata.get("scope")))
+    metadata = table(decode_structure(item.get("metadata")))
+    scope = table(decode_structure(metadata.get("scope")))
     parent = identity(item.get("parentobservationid"))
     trace_id = identity(first(item, "traceid") or trace.get("id"))
     own = _of_observation(item, metadata)
@@ -173,14 +173,14 @@ def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[st
 
 def _opened(value: Json) -> Json:
     """A number that Langfuse keeps as the text of its OTLP wrapper."""
-    return plain(parsed(value)) if isinstance(value, str) and value.startswith(_WRAPPED) else value
+    return plain(decode_structure(value)) if isinstance(value, str) and value.startswith(_WRAPPED) else value
 
 
 def _usage(item: dict[str, Json]) -> Json:
-    details = parsed(first(item, "usagedetails", "providedusagedetails"))
+    details = decode_structure(first(item, "usagedetails", "providedusagedetails"))
     if isinstance(details, dict) and details:
         return details
-    held = item | folded(table(parsed(item.get("usage"))))
+    held = item | fold_keys(table(decode_structure(item.get("usage"))))
     # `input` and `output` of the observation itself are its content
     counts = {name: count(_number(held, keys)) for name, keys in _USAGE.items()}
     found: dict[str, Json] = {name: number for name, number in counts.items() if number}

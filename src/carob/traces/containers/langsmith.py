@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.normalize import identity, instant
-from carob.traces.shape import first, parsed, table, tables, text
+from carob.traces.shape import decode_structure, first, table, tables, text
 
 _FIELDS = (
     "run_type",
@@ -52,7 +52,7 @@ def _span(item: dict[str, Json], parent: Span | None) -> Span:
     own = identity(first(item, "id", "run_id"))
     error = text(item.get("error")) or None
     attributes = {
-        f"langsmith.{key}": parsed(item[key]) for key in _FIELDS if item.get(key) is not None
+        f"langsmith.{key}": decode_structure(item[key]) for key in _FIELDS if item.get(key) is not None
     }
     return Span(
         trace_id=_trace_id(item) or (parent.trace_id if parent else own),

@@ -10,7 +10,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import log_of, span_of
 from carob.traces.normalize import identity
-from carob.traces.shape import folded, table, tables
+from carob.traces.shape import fold_keys, table, tables
 
 _CHILDREN = ("child_spans", "childSpans")
 
@@ -26,7 +26,7 @@ class Nested:
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
         held = table(item)
-        trace_id = identity(folded(held).get("traceid"))
+        trace_id = identity(fold_keys(held).get("traceid"))
         roots = [held] if _is_parent(held) else tables(held.get("spans"))
         pending = [(root, "") for root in reversed(roots)]
         while pending:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span
 from carob.traces.normalize import instant
-from carob.traces.shape import first, parsed, table, text
+from carob.traces.shape import decode_structure, first, table, text
 
 _OBJECTS = ("trace", "trace.span")
 
@@ -59,8 +59,8 @@ def _trace(item: dict[str, Json]) -> Span:
 
 
 def _span(item: dict[str, Json]) -> Span:
-    data = table(parsed(item.get("span_data")))
-    error = parsed(item.get("error"))
+    data = table(decode_structure(item.get("span_data")))
+    error = decode_structure(item.get("error"))
     held: dict[str, Json] = {}
     held |= {f"openai_agents.{key}": value for key, value in data.items() if value is not None}
     if error is not None:

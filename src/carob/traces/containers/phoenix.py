@@ -10,7 +10,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.attributes import unnested
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.python_console import has_context
-from carob.traces.shape import first, parsed, table, text
+from carob.traces.shape import decode_structure, first, table, text
 
 _KIND = "openinference.span.kind"
 
@@ -54,7 +54,7 @@ class PhoenixFrame:
                 **{key: held[key] for key in _COLUMNS if key in held},
             }
         )
-        whole = unnested(columns | table(parsed(held.get("attributes"))))
+        whole = unnested(columns | table(decode_structure(held.get("attributes"))))
         yield _kinded(span, whole, held.get("span_kind"))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span
 from carob.traces.containers.flat import span_of
-from carob.traces.shape import first, folded, table
+from carob.traces.shape import first, fold_keys, table
 
 
 class PythonConsole:
@@ -28,4 +28,4 @@ class PythonConsole:
 def has_context(item: dict[str, Json]) -> bool:
     """Does the item carry its ids in a `context`?"""
     context = first(item, "context", "SpanContext", "_spanContext", "spanContext")
-    return {"traceid", "spanid"} <= folded(table(context)).keys()
+    return {"traceid", "spanid"} <= fold_keys(table(context)).keys()

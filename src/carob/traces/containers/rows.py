@@ -11,7 +11,7 @@ from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.otlp import event_name
 from carob.traces.normalize import identity, instant
-from carob.traces.shape import first, parsed, table, text
+from carob.traces.shape import decode_structure, first, table, text
 
 
 class _Store(NamedTuple):
@@ -125,7 +125,7 @@ def _attributes(row: dict[str, Json], store: _Store) -> dict[str, Json]:
         return row
     found: dict[str, Json] = {}
     for column in store.attributes:
-        found |= attributes(parsed(row.get(column)))
+        found |= attributes(decode_structure(row.get(column)))
     return found
 
 
@@ -141,6 +141,6 @@ def _log(row: dict[str, Json], store: _Store) -> LogRecord:
         name=event_name(None, held),
         time=instant(first(row, *store.start)),
         attributes=held,
-        body=parsed(text(first(row, *store.message))),
+        body=decode_structure(text(first(row, *store.message))),
     )
     return LogRecord(identity(row[store.trace]), identity(row.get(store.parent)), event)

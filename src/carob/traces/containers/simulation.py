@@ -15,10 +15,10 @@ import msgspec
 
 from carob.schema import AgentMessage, Json, Span, ToolCall, ToolResult, Trace, Turn
 from carob.traces.containers.flat import Flat, span_of
-from carob.traces.mapping.lending import lent, told_by
-from carob.traces.messages.adk_events import session_of, turns_of
+from carob.traces.mapping.enrich import enrich, turns_from_spans
+from carob.traces.messages.adk import session_of, turns_of
 from carob.traces.normalize import derived_id
-from carob.traces.shape import first, folded, parsed, table, tables, text
+from carob.traces.shape import decode_structure, first, fold_keys, table, tables, text
 
 _CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
 _SESSIONS = ("finalsessionstate", "sessionstate", "sessiondetails")
@@ -30,21 +30,21 @@ class Simulation:
     name = "simulation"
 
     def claims(self, item: Json) -> bool:
-        held = folded(table(item))
+        held = fold_keys(table(item))
         return "sessiontrace" in held or {"userinputs", "finalresponse"} <= held.keys()
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
-        held = folded(table(item))
+        held = fold_keys(table(item))
         case = text(first(held, "evalid", "questionid", "id"))
         spans = _spans_in(held.get("sessiontrace"))
-        session = parsed(first(held, *_SESSIONS))
+        session = decode_structure(first(held, *_SESSIONS))
         if any(map(_tells, spans)) or (spans and "userinputs" not in held):
             marks = _marks(held, case)
             yield from (_marked(span, marks) for span in spans)
         elif table(session).get("events"):
             yield session_of(session, source=source, case=case)
         elif "userinputs" in held:
-            yield lent(_trace(held, source, case), told_by(spans))
+            yield enrich(_trace(held, source, case), turns_from_spans(spans))
 
 
 def with_spans(trace: Trace) -> Trace:
@@ -52,24 +52,24 @@ def with_spans(trace: Trace) -> Trace:
     and the session's state, if nothing else tells it."""
     if not trace.attributes:
         return trace
-    held = folded(trace.attributes)
-    session = folded(table(parsed(first(held, *_SESSIONS))))
-    told = told_by(_spans_in(held.get("sessiontrace"))) or turns_of(parsed(session.get("events")))
-    state = parsed(session.get("state"))
+    held = fold_keys(trace.attributes)
+    session = fold_keys(table(decode_structure(first(held, *_SESSIONS))))
+    told = turns_from_spans(_spans_in(held.get("sessiontrace"))) or turns_of(decode_structure(session.get("events")))
+    state = decode_structure(session.get("state"))
     if trace.state is None and isinstance(state, dict):
         trace = msgspec.structs.replace(trace, state=state)
-    return lent(trace, told)
+    return enrich(trace, told)
 
 
 def _spans_in(cell: Json) -> list[Span]:
-    held = [span for span in tables(parsed(cell)) if Flat().claims(span)]
+    held = [span for span in tables(decode_structure(cell)) if Flat().claims(span)]
     return [span_of(span) for span in _in_nanoseconds(held)]
 
 
 def _in_nanoseconds(spans: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """The column's times are nanoseconds, also where they count from the start of the session and
     could be taken for seconds."""
-    rows = [folded(span) for span in spans]
+    rows = [fold_keys(span) for span in spans]
     first = min((start for row in rows if type(start := row.get("starttime")) is int), default=None)
     if first is None or any(unit * _LONG_AGO < first < unit * _FAR_OFF for unit in _UNITS):
         return spans
@@ -102,8 +102,8 @@ def _marks(row: dict[str, Json], case: str | None) -> dict[str, Json]:
 
 
 def _state(row: dict[str, Json]) -> dict[str, Json] | None:
-    data = folded(table(parsed(row.get("extracteddata"))))
-    state = parsed(data.get("statevariables"))
+    data = fold_keys(table(decode_structure(row.get("extracteddata"))))
+    state = decode_structure(data.get("statevariables"))
     return state if isinstance(state, dict) else None
 
 
@@ -113,8 +113,8 @@ def _marked(span: Span, marks: dict[str, Json]) -> Span:
 
 def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
     """What the columns say. They do not tell in which turn a tool was called: the last has all."""
-    data = folded(table(parsed(row.get("extracteddata"))))
-    inputs = parsed(row.get("userinputs"))
+    data = fold_keys(table(decode_structure(row.get("extracteddata"))))
+    inputs = decode_structure(row.get("userinputs"))
     users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
     session = text(row.get("sessionid"))
     last = _last(row, data, users[-1:])
@@ -131,8 +131,8 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
 
 
 def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn:
-    used = [folded(item) for item in tables(parsed(data.get("toolinteractions")))]
-    spoken = [folded(item) for item in tables(parsed(row.get("subagenttrace")))]
+    used = [fold_keys(item) for item in tables(decode_structure(data.get("toolinteractions")))]
+    spoken = [fold_keys(item) for item in tables(decode_structure(row.get("subagenttrace")))]
     said = [(text(first(item, "name", "agentname")) or "", _said(item)) for item in spoken]
     response = row.get("finalresponse")
     return Turn(
@@ -165,7 +165,7 @@ def _encoded(value: Json) -> str | None:
 def _call(item: dict[str, Json]) -> ToolCall:
     return ToolCall(
         name=text(item.get("toolname")) or "",
-        args=parsed(item.get("inputarguments")),
+        args=decode_structure(item.get("inputarguments")),
         id=text(item.get("callid")),
     )
 
@@ -174,5 +174,5 @@ def _result(item: dict[str, Json]) -> ToolResult:
     return ToolResult(
         name=text(item.get("toolname")),
         id=text(item.get("callid")),
-        result=parsed(item.get("outputresult")),
+        result=decode_structure(item.get("outputresult")),
     )

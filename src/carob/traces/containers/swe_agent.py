@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, ModelCall, Trace, Usage
-from carob.traces.messages.chat import is_message, role_of, tell
-from carob.traces.messages.dialogue import Dialogue
+from carob.traces.messages.chat import add_chat_message, chat_role, is_message
+from carob.traces.messages.turns import TurnBuilder
 from carob.traces.normalize import derived_id
-from carob.traces.shape import count, first, parsed, rows, table, tables, text
+from carob.traces.shape import count, decode_structure, first, rows, table, tables, text
 
 
 class SweAgent:
@@ -17,20 +17,20 @@ class SweAgent:
     name = "swe-agent"
 
     def claims(self, item: Json) -> bool:
-        history = rows(parsed(table(item).get("history")))
+        history = rows(decode_structure(table(item).get("history")))
         return bool(history) and all(map(is_message, history))
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         held = table(item)
-        info = table(parsed(held.get("info")))
-        history = parsed(held.get("history"))
+        info = table(decode_structure(held.get("info")))
+        history = decode_structure(held.get("history"))
         case = text(first(held, "instance_id", "task_id") or info.get("instance_id"))
-        dialogue = Dialogue()
-        _tell(dialogue, tables(history))
-        _tell_usage(dialogue, table(info.get("model_stats")))
+        builder = TurnBuilder()
+        _add_history(builder, tables(history))
+        _add_usage(builder, table(info.get("model_stats")))
         yield Trace(
             id=case or derived_id(history),
-            turns=dialogue.turns(),
+            turns=builder.turns(),
             source=source,
             convention="swe-agent",
             mapper="swe-agent@1",
@@ -39,25 +39,25 @@ class SweAgent:
         )
 
 
-def _tell(dialogue: Dialogue, history: list[dict[str, Json]]) -> None:
+def _add_history(builder: TurnBuilder, history: list[dict[str, Json]]) -> None:
     acted = begun = False
     for message in history:
         if message.get("is_demo") is True:  # a worked example in the prompt
             continue
-        role = role_of(message)
+        role = chat_role(message)
         # The task itself is typed an observation too: nothing has been done yet to observe.
         observed = begun and message.get("message_type") == "observation"
         begun = begun or role == "assistant"
         if role == "user" and (observed or acted):
-            tell(dialogue, {"role": "tool", "content": message.get("content")})
+            add_chat_message(builder, {"role": "tool", "content": message.get("content")})
         else:
-            tell(dialogue, message)
-        if role != "note":
+            add_chat_message(builder, message)
+        if role != "system":
             acted = role == "assistant" and "action" in message
 
 
-def _tell_usage(dialogue: Dialogue, stats: dict[str, Json]) -> None:
+def _add_usage(builder: TurnBuilder, stats: dict[str, Json]) -> None:
     """The run's totals; SWE-agent does not record them call by call."""
     sent, received = count(stats.get("tokens_sent")), count(stats.get("tokens_received"))
     if sent is not None or received is not None:
-        dialogue.model(ModelCall(usage=Usage(input_tokens=sent, output_tokens=received)))
+        builder.add_model_call(ModelCall(usage=Usage(input_tokens=sent, output_tokens=received)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.jaeger import status_of, without_plumbing
 from carob.traces.normalize import Status, kind, nanoseconds, padded
-from carob.traces.shape import count, first, parsed, table, tables, text
+from carob.traces.shape import count, decode_structure, first, table, tables, text
 
 _V1 = "binaryAnnotations"
 
@@ -75,13 +75,13 @@ def _event(annotation: dict[str, Json]) -> SpanEvent:
 
 def _annotation(value: str) -> tuple[str, dict[str, Json]]:
     """The collector writes `name|{json}|dropped`, SDKs `"name": {json}` or `{"name": {json}}`."""
-    whole = parsed(value)
+    whole = decode_structure(value)
     if isinstance(whole, dict) and len(whole) == 1:
         name, held = next(iter(whole.items()))
-        return name, table(parsed(held))
+        return name, table(decode_structure(held))
     start = value.find("{")
     name, mark = value[: max(start, 0)].rstrip(), value[: max(start, 0)].rstrip()[-1:]
-    held = parsed(value[start : value.rfind("}") + 1]) if mark in (":", "|") else None
+    held = decode_structure(value[start : value.rfind("}") + 1]) if mark in (":", "|") else None
     return (name[:-1].strip(' "'), held) if isinstance(held, dict) else (value, {})
 
 

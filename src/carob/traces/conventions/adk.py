@@ -8,13 +8,12 @@ from typing import ClassVar
 import msgspec
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions.convention import STORED, Source, SpanRole
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.decoding import loads
-from carob.traces.messages import shapes
-from carob.traces.messages.said import Said
+from carob.traces.mapping.convention import LANGFUSE_STORED, MessageSource, SpanRole
+from carob.traces.messages.message import Message
+from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import gemini_usage_of
-from carob.traces.shape import folded, table
+from carob.traces.shape import decode_json, fold_keys, table
 
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
@@ -32,19 +31,19 @@ _ASIDES = ("For context:", "Continue processing previous requests", "Handle the 
 """What ADK itself says in the user's name, when agents hand over."""
 
 
-def _asked(span: Span) -> list[Said] | None:
-    request = loads(span.attributes.get(_REQUEST))
+def _asked(span: Span) -> list[Message] | None:
+    request = decode_json(span.attributes.get(_REQUEST))
     if not isinstance(request, dict) or "contents" not in request:
         return None
-    said = shapes.read(request["contents"], "user")
+    said = read_messages(request["contents"], "user")
     return [one for one in said if not (one.text and one.text.startswith(_ASIDES))]
 
 
-def _answered(span: Span) -> list[Said] | None:
-    response = loads(span.attributes.get(_RESPONSE))
+def _answered(span: Span) -> list[Message] | None:
+    response = decode_json(span.attributes.get(_RESPONSE))
     if not isinstance(response, dict) or not isinstance(response.get("content"), dict):
         return None
-    return shapes.read(response["content"], "assistant")
+    return read_messages(response["content"], "assistant")
 
 
 class Adk(GenAi):
@@ -54,8 +53,8 @@ class Adk(GenAi):
     version: ClassVar[int] = 2
 
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
-    inputs: ClassVar = (Source(_REQUEST, _asked, None, (_REQUEST,)), *GenAi.inputs)
-    outputs: ClassVar = (Source(_RESPONSE, _answered, None, (_RESPONSE,)), *GenAi.outputs)
+    inputs: ClassVar = (MessageSource(_REQUEST, _asked, None, (_REQUEST,)), *GenAi.inputs)
+    outputs: ClassVar = (MessageSource(_RESPONSE, _answered, None, (_RESPONSE,)), *GenAi.outputs)
     tool_args: ClassVar = (*GenAi.tool_args, "gcp.vertex.agent.tool_call_args")
     tool_results: ClassVar = (*GenAi.tool_results, "gcp.vertex.agent.tool_response")
 
@@ -81,17 +80,17 @@ class Adk(GenAi):
         response = span.attributes.get(_RESPONSE)
         if isinstance(response, str) and "rounding" not in response:  # in either spelling
             return ()
-        found = folded(table(folded(table(loads(response))).get("groundingmetadata")))
+        found = fold_keys(table(fold_keys(table(decode_json(response))).get("groundingmetadata")))
         chunks = found.get("groundingchunks")
         return chunks if isinstance(chunks, list) else ()
 
     def usage(self, span: Span) -> Usage:
         """The attributes, and what only the recorded response tells."""
         found = super().usage(span)
-        response = span.attributes.get(_RESPONSE) or span.attributes.get(STORED[1])
+        response = span.attributes.get(_RESPONSE) or span.attributes.get(LANGFUSE_STORED[1])
         if isinstance(response, str) and not _counts_more(response, found):
             return found
-        decoded = loads(response)
+        decoded = decode_json(response)
         if not isinstance(decoded, dict):
             return found
         told = gemini_usage_of(decoded.get("usage_metadata") or decoded.get("usageMetadata"))

@@ -6,15 +6,15 @@ Where only the log records are left, what they hold is all that tells the part a
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.conventions.convention import SpanRole, Tool
-from carob.traces.mapping.decoding import loads, text
-from carob.traces.mapping.tools import answer
+from carob.traces.mapping.convention import SpanRole, ToolSpan
+from carob.traces.mapping.tool_spans import unwrap_output
 from carob.traces.messages import events
+from carob.traces.shape import decode_json, text_or_none
 
 
 def role(span: Span) -> SpanRole | None:
     """The part that the recorded output speaks of."""
-    asked, told = (loads(side) for side in events.tool(span))
+    asked, told = (decode_json(side) for side in events.read_tool_events(span))
     if not isinstance(told, dict):
         return None
     if "generations" in told:
@@ -26,13 +26,13 @@ def role(span: Span) -> SpanRole | None:
     return "agent" if whole and "messages" in told else None
 
 
-def tool(span: Span) -> Tool:
+def tool(span: Span) -> ToolSpan:
     """The call that the log record of a tool's span tells."""
-    args, result = events.tool(span)
-    found = None if result is None else answer(result)
-    return Tool(_name(span, loads(result)), found.id if found else None, args, found)
+    args, result = events.read_tool_events(span)
+    found = None if result is None else unwrap_output(result)
+    return ToolSpan(_name(span, decode_json(result)), found.id if found else None, args, found)
 
 
 def _name(span: Span, told: Json) -> str | None:
-    named = text(told.get("name")) if isinstance(told, dict) else None
-    return text(span.attributes.get("tool.name")) or named
+    named = text_or_none(told.get("name")) if isinstance(told, dict) else None
+    return text_or_none(span.attributes.get("tool.name")) or named

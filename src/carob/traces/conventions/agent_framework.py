@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.conventions.convention import SpanRole
 from carob.traces.conventions.genai import GenAi
+from carob.traces.mapping.convention import SpanRole
 
 
 class AgentFramework(GenAi):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions.convention import SpanRole, Tool, attribute
 from carob.traces.conventions.crewai import RESULT, TASKS
 from carob.traces.conventions.genai import GenAi
+from carob.traces.mapping.convention import SpanRole, ToolSpan, messages_in
 
 KIND = "agentops.span.kind"
 _ROLES: dict[Json, SpanRole] = {
@@ -32,14 +32,14 @@ class AgentOps(GenAi):
     inputs: ClassVar = (
         *TASKS,
         *GenAi.inputs,
-        attribute("agentops.entity.input", "user"),
-        attribute("agentops.task.input", "user"),
+        messages_in("agentops.entity.input", "user"),
+        messages_in("agentops.task.input", "user"),
     )
     outputs: ClassVar = (
         RESULT,
         *GenAi.outputs,
-        attribute("agentops.entity.output", "assistant"),
-        attribute("agentops.task.output", "assistant"),
+        messages_in("agentops.entity.output", "assistant"),
+        messages_in("agentops.task.output", "assistant"),
     )
     tool_names: ClassVar = (
         "tool.name",
@@ -66,7 +66,7 @@ class AgentOps(GenAi):
         kind = _kind(span)
         return _ROLES.get(kind.removeprefix("agentopsspankindvalues.")) if kind else None
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """A tool that ran, or, below a model's span, a call that the model asked for."""
         found = super().tool(span)
         found.requested = span.name.startswith("tool_call.")

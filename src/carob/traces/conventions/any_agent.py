@@ -5,30 +5,30 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions.convention import Source, SpanRole, first_text, verbatim
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.decoding import loads
-from carob.traces.messages import shapes
-from carob.traces.messages.blocks import arguments
-from carob.traces.messages.said import Call, Said
+from carob.traces.mapping.convention import MessageSource, SpanRole, first_text, text_in
+from carob.traces.messages.message import CallBlock, Message
+from carob.traces.messages.read import read_messages
+from carob.traces.messages.tool_blocks import call_arguments
+from carob.traces.shape import decode_json
 
 OUTPUTS = ("gen_ai.output", "genai.output")
 
 
-def _answered(span: Span) -> list[Said] | None:
+def _answered(span: Span) -> list[Message] | None:
     value = first_text(span.attributes, OUTPUTS)
     if value is None:
         return None
-    decoded = loads(value)
-    if isinstance(decoded, dict) and (said := shapes.read(decoded, "assistant")):
+    decoded = decode_json(value)
+    if isinstance(decoded, dict) and (said := read_messages(decoded, "assistant")):
         return said
     calls = _calls(decoded)
-    return [Said("assistant", calls=calls) if calls else Said("assistant", value)]
+    return [Message("assistant", calls=calls) if calls else Message("assistant", value)]
 
 
-def _calls(value: Json) -> list[Call]:
+def _calls(value: Json) -> list[CallBlock]:
     return [
-        Call(name, arguments(call), None)
+        CallBlock(name, call_arguments(call), None)
         for call in (value if isinstance(value, list) else ())
         if isinstance(call, dict)
         and isinstance(name := call.get("tool.name", call.get("name")), str)
@@ -41,8 +41,8 @@ class AnyAgent(GenAi):
     name: ClassVar[str] = "any-agent"
 
     outputs: ClassVar = (
-        verbatim("any_agent.final_output", "assistant"),
-        Source(OUTPUTS[0], _answered, None, OUTPUTS),
+        text_in("any_agent.final_output", "assistant"),
+        MessageSource(OUTPUTS[0], _answered, None, OUTPUTS),
         *GenAi.outputs,
     )
     tool_results: ClassVar = (*GenAi.tool_results, *OUTPUTS)

@@ -14,12 +14,12 @@ from typing import ClassVar
 import msgspec
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.conventions.convention import Source, SpanRole
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.decoding import text
+from carob.traces.mapping.convention import MessageSource, SpanRole
 from carob.traces.messages import events
-from carob.traces.messages.blocks import message
-from carob.traces.messages.said import Role, Said
+from carob.traces.messages.blocks import read_message
+from carob.traces.messages.message import Message, Role
+from carob.traces.shape import text_or_none
 
 SYSTEM = "az.ai.agents"
 PROVIDER = "microsoft.foundry"
@@ -35,10 +35,12 @@ _DONE: dict[str, Role] = {
 _SAYING = frozenset(("content", "tool_calls"))
 
 
-def _done(span: Span) -> list[Said] | None:
+def _done(span: Span) -> list[Message] | None:
     """What the agent did: messages that elsewhere would be history."""
-    told = [(event.name, events.payload(event)) for event in span.events if event.name in _DONE]
-    found = [message(held, _DONE[name]) for name, held in told if not _SAYING.isdisjoint(held)]
+    told = [
+        (event.name, events.event_fields(event)) for event in span.events if event.name in _DONE
+    ]
+    found = [read_message(held, _DONE[name]) for name, held in told if not _SAYING.isdisjoint(held)]
     return found or None
 
 
@@ -47,7 +49,7 @@ class AzureAgents(GenAi):
 
     name: ClassVar[str] = "azure-agents"
 
-    outputs: ClassVar = (*GenAi.outputs, Source("events", _done))
+    outputs: ClassVar = (*GenAi.outputs, MessageSource("events", _done))
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation; the calls around a run are no work."""
@@ -80,7 +82,7 @@ class _Runs:
 
     def told_by(self, span: Span, event: SpanEvent) -> Span | None:
         """The run that an event tells of: the one that it names, else the next or the last one."""
-        if named := text(event.attributes.get(_RUN)) or _text(span, _RUN):
+        if named := text_or_none(event.attributes.get(_RUN)) or _text(span, _RUN):
             return self.named.get(named)
         start = span.start or 0
         if span.attributes.get(_OPERATION) in _BEFORE:
@@ -132,8 +134,8 @@ def _told(spans: Sequence[Span]) -> Iterator[tuple[Span, SpanEvent]]:
 
 def _key(event: SpanEvent) -> str:
     """The same for what is told twice."""
-    return text(event.attributes.get("gen_ai.message.id")) or repr(event.attributes)
+    return text_or_none(event.attributes.get("gen_ai.message.id")) or repr(event.attributes)
 
 
 def _text(span: Span, key: str) -> str:
-    return text(span.attributes.get(key)) or ""
+    return text_or_none(span.attributes.get(key)) or ""

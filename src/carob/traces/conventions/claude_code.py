@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions.convention import SpanRole, Tokens, Tool, verbatim
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.tools import answer
+from carob.traces.mapping.convention import SpanRole, TokenKeys, ToolSpan, text_in
+from carob.traces.mapping.tool_spans import unwrap_output
 
 MARK = "span.type"
 _ROLES: dict[Json, SpanRole] = {"interaction": "workflow", "llm_request": "model", "tool": "tool"}
@@ -20,14 +20,14 @@ class ClaudeCode(GenAi):
 
     models: ClassVar = (*GenAi.models, "model")
     finishes: ClassVar = (*GenAi.finishes, "stop_reason")
-    tokens: ClassVar = Tokens(
+    tokens: ClassVar = TokenKeys(
         input=(*GenAi.tokens.input, "input_tokens"),
         output=(*GenAi.tokens.output, "output_tokens"),
         cached=(*GenAi.tokens.cached, "cache_read_tokens"),
         cache_write=(*GenAi.tokens.cache_write, "cache_creation_tokens"),
     )
-    inputs: ClassVar = (*GenAi.inputs, verbatim("user_prompt", "user"))
-    outputs: ClassVar = (*GenAi.outputs, verbatim("response.model_output", "assistant"))
+    inputs: ClassVar = (*GenAi.inputs, text_in("user_prompt", "user"))
+    outputs: ClassVar = (*GenAi.outputs, text_in("response.model_output", "assistant"))
     tool_names: ClassVar = (*GenAi.tool_names, "tool_name")
     tool_ids: ClassVar = (*GenAi.tool_ids, "tool_use_id")
     tool_args: ClassVar = (*GenAi.tool_args, "tool_input")
@@ -39,11 +39,11 @@ class ClaudeCode(GenAi):
         kind = span.attributes.get(MARK)
         return _ROLES.get(kind) if isinstance(kind, str) else None
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """The result is in an event of its own."""
         found = super().tool(span)
-        for event in span.events if found.answer is None else ():
+        for event in span.events if found.output is None else ():
             held = event.attributes
             if event.name == "tool.output" and (told := held.get("content")) is not None:
-                found.answer, found.answer_key = answer(told), event.name
+                found.output, found.output_key = unwrap_output(told), event.name
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.conventions.convention import Convention, SpanRole, Tokens
+from carob.traces.mapping.convention import Convention, SpanRole, TokenKeys
 
 COUNT = "codex.turn.token_usage."
 
@@ -17,7 +17,7 @@ class Codex(Convention):
 
     models: ClassVar = ("model", "gen_ai.request.model")
     conversations: ClassVar = ("thread.id", "conversation.id")
-    tokens: ClassVar = Tokens(
+    tokens: ClassVar = TokenKeys(
         input=(f"{COUNT}input_tokens",),
         output=(f"{COUNT}output_tokens",),
         cached=(f"{COUNT}cached_input_tokens",),

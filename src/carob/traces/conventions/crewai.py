@@ -5,66 +5,66 @@ from __future__ import annotations
 import re
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions.convention import Source, first_integer, verbatim
-from carob.traces.mapping.decoding import literal, loads
-from carob.traces.messages import shapes
-from carob.traces.messages.said import Said
+from carob.traces.mapping.convention import MessageSource, first_integer, text_in
+from carob.traces.messages.message import Message
+from carob.traces.messages.read import read_messages
+from carob.traces.shape import decode_json, parse_literal
 
 _LIMIT = 100_000
 _CALLED = re.compile(r"tool_name='([^']+)'")
 
 
-def _listed(key: str) -> Source:
-    def read(span: Span) -> list[Said] | None:
-        tasks = loads(span.attributes.get(key))
+def _listed(key: str) -> MessageSource:
+    def read(span: Span) -> list[Message] | None:
+        tasks = decode_json(span.attributes.get(key))
         if not isinstance(tasks, list):
             return None
         return _asked([task.get("description") for task in tasks if isinstance(task, dict)])
 
-    return Source(key, read, None, (key,))
+    return MessageSource(key, read, None, (key,))
 
 
-def _numbered(span: Span) -> list[Said] | None:
+def _numbered(span: Span) -> list[Message] | None:
     told: list[Json] = []
     while (key := f"crewai.crew.tasks.{len(told)}.description") in span.attributes:
         told.append(span.attributes[key])
     return _asked(told)
 
 
-def _asked(told: list[Json]) -> list[Said] | None:
+def _asked(told: list[Json]) -> list[Message] | None:
     """A crew is given its tasks; nobody talks to it."""
     texts = [text for text in told if isinstance(text, str)]
-    return [Said("user", "\n".join(texts))] if texts else None
+    return [Message("user", "\n".join(texts))] if texts else None
 
 
 TASKS = (
     _listed("crew_tasks"),
     _listed("crewai.crew.tasks"),
-    Source("crewai.crew.tasks", _numbered, None, ("crewai.crew.tasks.0.description",)),
+    MessageSource("crewai.crew.tasks", _numbered, None, ("crewai.crew.tasks.0.description",)),
 )
 
 
-def _run(span: Span) -> list[Said] | None:
+def _run(span: Span) -> list[Message] | None:
     """The messages that an agent of a crew keeps beside its answer."""
-    output = loads(span.attributes.get("output.value"))
+    output = decode_json(span.attributes.get("output.value"))
     listed = output.get("messages") if isinstance(output, dict) and "raw" in output else None
-    return shapes.read(listed, "assistant") if isinstance(listed, list) else None
+    return read_messages(listed, "assistant") if isinstance(listed, list) else None
 
 
-RUN = Source("output.value", _run, None, ("output.value",))
-RESULT = verbatim("crewai.crew.result", "assistant")
+RUN = MessageSource("output.value", _run, None, ("output.value",))
+RESULT = text_in("crewai.crew.result", "assistant")
 
 
 def usage(output: Json) -> Usage | None:
     """The tokens that a crew's output sums up."""
-    found = loads(output)
+    found = decode_json(output)
     told = found.get("token_usage") if isinstance(found, dict) else None
     return _counted(told) if isinstance(told, dict) else None
 
 
 def metrics(printed: Json) -> Usage | None:
     """The same where it is printed as a Python literal."""
-    told = literal(printed) if isinstance(printed, str) else None
+    told = parse_literal(printed) if isinstance(printed, str) else None
     return _counted(told) if isinstance(told, dict) else None
 
 

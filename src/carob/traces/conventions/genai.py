@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.conventions.convention import (
-    STORED,
-    STORED_IN,
-    STORED_OUT,
+from carob.traces.mapping.convention import (
+    LANGFUSE_INPUT,
+    LANGFUSE_OUTPUT,
+    LANGFUSE_STORED,
     Convention,
-    Source,
+    MessageSource,
     SpanRole,
-    Tokens,
-    Tool,
-    attribute,
+    TokenKeys,
+    ToolSpan,
     first_text,
+    messages_in,
     numbered_messages,
 )
-from carob.traces.mapping.tools import answer
-from carob.traces.messages import events, numbered
+from carob.traces.mapping.tool_spans import unwrap_output
+from carob.traces.messages import events, numbered_attributes
 
 ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini-cli
     "chat": "model",
@@ -50,8 +50,8 @@ _TELLS_OF_MODEL = (
 )
 _UNNAMED = "<not specified>"
 _STORED = "langfuse.observation.type"
-EVENTS_IN = Source("events", events.asked, events.last_asked)
-EVENTS_OUT = Source("events", events.answered, events.last_answered)
+EVENTS_IN = MessageSource("events", events.read_input, events.read_last_input)
+EVENTS_OUT = MessageSource("events", events.read_output, events.read_last_output)
 
 
 class GenAi(Convention):
@@ -70,7 +70,7 @@ class GenAi(Convention):
         "gen_ai.session.id",
         "langfuse.session.id",
     )
-    tokens: ClassVar = Tokens(
+    tokens: ClassVar = TokenKeys(
         input=("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
         output=("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
         cached=(
@@ -95,20 +95,20 @@ class GenAi(Convention):
         total=("gen_ai.usage.total_tokens", "llm.usage.total_tokens"),
     )
     inputs: ClassVar = (
-        attribute("gen_ai.input.messages", "user"),
-        numbered_messages("gen_ai.prompt", numbered.OPENLLMETRY),
+        messages_in("gen_ai.input.messages", "user"),
+        numbered_messages("gen_ai.prompt", numbered_attributes.OPENLLMETRY),
         EVENTS_IN,
-        attribute("gen_ai.prompt", "user"),
-        attribute("request_data", "user"),
-        STORED_IN,
+        messages_in("gen_ai.prompt", "user"),
+        messages_in("request_data", "user"),
+        LANGFUSE_INPUT,
     )
     outputs: ClassVar = (
-        attribute("gen_ai.output.messages", "assistant"),
-        numbered_messages("gen_ai.completion", numbered.OPENLLMETRY),
+        messages_in("gen_ai.output.messages", "assistant"),
+        numbered_messages("gen_ai.completion", numbered_attributes.OPENLLMETRY),
         EVENTS_OUT,
-        attribute("gen_ai.completion", "assistant"),
-        attribute("response_data", "assistant"),
-        STORED_OUT,
+        messages_in("gen_ai.completion", "assistant"),
+        messages_in("response_data", "assistant"),
+        LANGFUSE_OUTPUT,
     )
     tool_names: ClassVar = ("gen_ai.tool.name",)
     tool_ids: ClassVar = ("gen_ai.tool.call.id", "gen_ai.tool.call_id")
@@ -168,10 +168,10 @@ class GenAi(Convention):
                 return value
         return _suffix(span.name, "execute_tool ")
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """By attributes, else by the events that carry them as if they were messages."""
         found = Convention.tool(self, span)
-        if span.events and (found.recorded is None or found.answer is None):
+        if span.events and (found.recorded is None or found.output is None):
             _fill_told(found, span)
         if _STORED in span.attributes:
             _fill_stored(found, span)
@@ -180,37 +180,37 @@ class GenAi(Convention):
         return with_status(found, span)
 
 
-def _fill_told(found: Tool, span: Span) -> None:
-    args, result = events.tool(span)
+def _fill_told(found: ToolSpan, span: Span) -> None:
+    args, result = events.read_tool_events(span)
     if found.recorded is None:
         found.recorded, found.args_key = args, "gen_ai.tool.message"
-    if found.answer is None and result is not None:
-        found.answer, found.answer_key = answer(result), "gen_ai.choice"
-        found.id = found.id or found.answer.id
+    if found.output is None and result is not None:
+        found.output, found.output_key = unwrap_output(result), "gen_ai.choice"
+        found.id = found.id or found.output.id
 
 
-def _forget(found: Tool) -> None:
+def _forget(found: ToolSpan) -> None:
     """ADK names neither the call of a tool that raised nor, of course, its result."""
     found.id = None
-    if found.answer and found.answer.value in (_UNNAMED, {"result": _UNNAMED}):
-        found.answer = None
+    if found.output and found.output.value in (_UNNAMED, {"result": _UNNAMED}):
+        found.output = None
 
 
-def _fill_stored(found: Tool, span: Span) -> None:
+def _fill_stored(found: ToolSpan, span: Span) -> None:
     """What Langfuse made of events, which its exports do not hold."""
     held = span.attributes
-    args, result = held.get(STORED[0]), held.get(STORED[1])
+    args, result = held.get(LANGFUSE_STORED[0]), held.get(LANGFUSE_STORED[1])
     if found.recorded is None and args is not None:
-        found.recorded, found.args_key = args, STORED[0]
-    if found.answer is None and result is not None:
-        found.answer, found.answer_key = answer(result), STORED[1]
-        found.id = found.id or found.answer.id
+        found.recorded, found.args_key = args, LANGFUSE_STORED[0]
+    if found.output is None and result is not None:
+        found.output, found.output_key = unwrap_output(result), LANGFUSE_STORED[1]
+        found.id = found.id or found.output.id
 
 
-def with_status(found: Tool, span: Span) -> Tool:
+def with_status(found: ToolSpan, span: Span) -> ToolSpan:
     """A tool that failed by its own word, which Strands keeps beside the result."""
-    if span.attributes.get("gen_ai.tool.status") == "error" and found.answer:
-        found.answer.failed = True
+    if span.attributes.get("gen_ai.tool.status") == "error" and found.output:
+        found.output.failed = True
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions.convention import SpanRole, attribute
 from carob.traces.conventions.genai import GenAi
+from carob.traces.mapping.convention import SpanRole, messages_in
 
 MARK = "lmnr.span.type"
 _INPUT, _OUTPUT = "lmnr.span.input", "lmnr.span.output"
@@ -19,8 +19,8 @@ class Laminar(GenAi):
     name: ClassVar[str] = "laminar"
 
     conversations: ClassVar = ("lmnr.association.properties.session_id", *GenAi.conversations)
-    inputs: ClassVar = (*GenAi.inputs, attribute(_INPUT, "user"))
-    outputs: ClassVar = (*GenAi.outputs, attribute(_OUTPUT, "assistant"))
+    inputs: ClassVar = (*GenAi.inputs, messages_in(_INPUT, "user"))
+    outputs: ClassVar = (*GenAi.outputs, messages_in(_OUTPUT, "assistant"))
     tool_args: ClassVar = (*GenAi.tool_args, _INPUT)
     tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions.convention import Convention, SpanRole, attribute, first_integer
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.openai_agents import ASKED, TOLD, details
-from carob.traces.mapping.decoding import loads
+from carob.traces.mapping.convention import Convention, SpanRole, first_integer, messages_in
+from carob.traces.shape import decode_json
 
 _CACHED = (
     "input_cached_tokens",
@@ -43,14 +43,14 @@ class Langfuse(Convention):
     models: ClassVar = ("langfuse.observation.model.name", *GenAi.models)
     conversations: ClassVar = ("langfuse.session.id", "session.id", "gen_ai.conversation.id")
     inputs: ClassVar = (
-        attribute("langfuse.observation.input", "user"),
+        messages_in("langfuse.observation.input", "user"),
         *GenAi.inputs[:-1],
-        attribute("langfuse.trace.input", "user"),
+        messages_in("langfuse.trace.input", "user"),
     )
     outputs: ClassVar = (
-        attribute("langfuse.observation.output", "assistant"),
+        messages_in("langfuse.observation.output", "assistant"),
         *GenAi.outputs[:-1],
-        attribute("langfuse.trace.output", "assistant"),
+        messages_in("langfuse.trace.output", "assistant"),
     )
     tokens: ClassVar = GenAi.tokens
     tool_names: ClassVar = GenAi.tool_names
@@ -64,7 +64,7 @@ class Langfuse(Convention):
         if span.name.startswith(_ADK_RUN):
             return "agent"
         role = _ROLES.get(kind.lower()) if isinstance(kind, str) else None
-        if role == "chain" and loads(span.attributes.get(_AGENT)) == span.name:
+        if role == "chain" and decode_json(span.attributes.get(_AGENT)) == span.name:
             return "agent"
         return _GENAI.unnamed(span) or role if role == "chain" else role
 
@@ -80,7 +80,7 @@ class Langfuse(Convention):
 
     def usage(self, span: Span) -> Usage:
         """By the usage details, in Langfuse's words or in the provider's."""
-        usage = loads(span.attributes.get("langfuse.observation.usage_details"))
+        usage = decode_json(span.attributes.get("langfuse.observation.usage_details"))
         if not isinstance(usage, dict):
             return super().usage(span)
         asked, told = details(usage, *ASKED), details(usage, *TOLD)

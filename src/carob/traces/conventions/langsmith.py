@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions.convention import Convention, SpanRole, Tool, attribute, first_text
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.decoding import integer, loads
+from carob.traces.mapping.convention import Convention, SpanRole, ToolSpan, first_text, messages_in
+from carob.traces.shape import decode_json, to_integer
 
 _META = "langsmith.metadata."
 _ROLES: dict[Json, SpanRole] = {
@@ -26,8 +26,8 @@ class LangSmith(GenAi):
 
     agent_names: ClassVar = (f"{_META}lc_agent_name", "langsmith.trace.name")
     conversations: ClassVar = (*(f"{_META}{key}" for key in _THREADS), *GenAi.conversations)
-    inputs: ClassVar = (attribute("gen_ai.prompt", "user"), *GenAi.inputs[:2])
-    outputs: ClassVar = (attribute("gen_ai.completion", "assistant"), *GenAi.outputs[:2])
+    inputs: ClassVar = (messages_in("gen_ai.prompt", "user"), *GenAi.inputs[:2])
+    outputs: ClassVar = (messages_in("gen_ai.completion", "assistant"), *GenAi.outputs[:2])
     tool_names: ClassVar = ("gen_ai.tool.name", "langsmith.trace.name")
     tool_args: ClassVar = (*GenAi.tool_args, "gen_ai.prompt")
     tool_results: ClassVar = (*GenAi.tool_results, "gen_ai.completion")
@@ -39,14 +39,14 @@ class LangSmith(GenAi):
         named = span.attributes.get(f"{_META}lc_agent_name")
         return _promoted(span, role, named)
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """A run that failed has outputs without anything in them."""
         return _without_nothing(super().tool(span), span)
 
     def usage(self, span: Span) -> Usage:
         """The attributes, with the details that only the metadata holds."""
         found = super().usage(span)
-        return _detailed(found, loads(span.attributes.get(f"{_META}usage_metadata")))
+        return _detailed(found, decode_json(span.attributes.get(f"{_META}usage_metadata")))
 
 
 class LangSmithRun(Convention):
@@ -55,8 +55,8 @@ class LangSmithRun(Convention):
     name: ClassVar[str] = "langsmith"
     version: ClassVar[int] = LangSmith.version
 
-    inputs: ClassVar = (attribute("langsmith.inputs", "user"),)
-    outputs: ClassVar = (attribute("langsmith.outputs", "assistant"),)
+    inputs: ClassVar = (messages_in("langsmith.inputs", "user"),)
+    outputs: ClassVar = (messages_in("langsmith.outputs", "assistant"),)
     tool_args: ClassVar = ("langsmith.inputs",)
     tool_results: ClassVar = ("langsmith.outputs",)
 
@@ -80,9 +80,11 @@ class LangSmithRun(Convention):
 
     def usage(self, span: Span) -> Usage:
         """By the outputs, wherever the version at hand keeps it."""
-        return _detailed(Usage(), _find_usage(loads(span.attributes.get("langsmith.outputs")), 0))
+        return _detailed(
+            Usage(), _find_usage(decode_json(span.attributes.get("langsmith.outputs")), 0)
+        )
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """A run that failed has outputs without anything in them."""
         return _without_nothing(super().tool(span), span)
 
@@ -95,9 +97,9 @@ class LangSmithRun(Convention):
         return first_text(_metadata(span), _THREADS)
 
 
-def _without_nothing(found: Tool, span: Span) -> Tool:
-    if span.status == "error" and found.answer is not None and not found.answer.value:
-        found.answer = None
+def _without_nothing(found: ToolSpan, span: Span) -> ToolSpan:
+    if span.status == "error" and found.output is not None and not found.output.value:
+        found.output = None
     return found
 
 
@@ -108,7 +110,7 @@ def _promoted(span: Span, role: SpanRole | None, named: Json) -> SpanRole | None
 
 
 def _metadata(span: Span) -> dict[str, Json]:
-    extra = loads(span.attributes.get("langsmith.extra"))
+    extra = decode_json(span.attributes.get("langsmith.extra"))
     found = extra.get("metadata") if isinstance(extra, dict) else None
     return found if isinstance(found, dict) else {}
 
@@ -139,7 +141,7 @@ def _detailed(found: Usage, meta: Json) -> Usage:
 
     def first(known: int | None, *values: Json) -> int | None:
         for value in values if known is None else ():
-            known = known if known is not None else integer(value)
+            known = known if known is not None else to_integer(value)
         return known
 
     return Usage(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions.convention import SpanRole, attribute
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.openai_agents import OpenAiAgents, counted
-from carob.traces.mapping.decoding import loads
+from carob.traces.mapping.convention import SpanRole, messages_in
+from carob.traces.shape import decode_json
 
 SCOPE = "logfire.openai_agents"
 _ROLES: dict[str, SpanRole] = {
@@ -29,10 +29,14 @@ class LogfireAgents(GenAi):
 
     agent_names: ClassVar = ("name",)
     conversations: ClassVar = ("group_id", *GenAi.conversations)
-    inputs: ClassVar = (attribute("raw_input", "user"), attribute("input", "user"), *GenAi.inputs)
+    inputs: ClassVar = (
+        messages_in("raw_input", "user"),
+        messages_in("input", "user"),
+        *GenAi.inputs,
+    )
     outputs: ClassVar = (
-        attribute("response", "assistant"),
-        attribute("output", "assistant"),
+        messages_in("response", "assistant"),
+        messages_in("output", "assistant"),
         *GenAi.outputs,
     )
     tool_names: ClassVar = ("name",)
@@ -57,5 +61,5 @@ class LogfireAgents(GenAi):
 
     def usage(self, span: Span) -> Usage:
         """By the SDK's own count, which has the details."""
-        told: Json = loads(span.attributes.get("usage"))
+        told: Json = decode_json(span.attributes.get("usage"))
         return counted(told) if isinstance(told, dict) else super().usage(span)

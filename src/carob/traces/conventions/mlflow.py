@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions.convention import Convention, SpanRole, attribute, first_integer
-from carob.traces.mapping.decoding import loads, text
+from carob.traces.mapping.convention import Convention, SpanRole, first_integer, messages_in
+from carob.traces.shape import decode_json, text_or_none
 
 _ROLES: dict[Json, SpanRole] = {
     "LLM": "model",
@@ -25,21 +25,21 @@ class MlFlow(Convention):
 
     name: ClassVar[str] = "mlflow"
 
-    inputs: ClassVar = (attribute("mlflow.spanInputs", "user"),)
-    outputs: ClassVar = (attribute("mlflow.spanOutputs", "assistant"),)
+    inputs: ClassVar = (messages_in("mlflow.spanInputs", "user"),)
+    outputs: ClassVar = (messages_in("mlflow.spanOutputs", "assistant"),)
     conversations: ClassVar = ("mlflow.trace.session", "session.id")
     tool_args: ClassVar = ("mlflow.spanInputs",)
     tool_results: ClassVar = ("mlflow.spanOutputs",)
 
     def role(self, span: Span) -> SpanRole | None:
         """By the type of span."""
-        kind = loads(span.attributes.get("mlflow.spanType"))
+        kind = decode_json(span.attributes.get("mlflow.spanType"))
         role = _ROLES.get(kind) if isinstance(kind, str) else None
         return "agent" if role == "chain" and _graph(span) == span.name else role
 
     def agent(self, span: Span) -> str | None:
         """By attribute, else by the span's name unless that is a method such as `Agent.run`."""
-        named = text(loads(span.attributes.get("name")))
+        named = text_or_none(decode_json(span.attributes.get("name")))
         return named or (span.name if "." not in span.name else None) or None
 
     def tool_name(self, span: Span) -> str | None:
@@ -49,18 +49,18 @@ class MlFlow(Convention):
     def model(self, span: Span) -> str | None:
         """By attribute, else by what was asked."""
         for key in ("mlflow.llm.model", "mlflow.chat.model"):
-            if found := text(loads(span.attributes.get(key))):
+            if found := text_or_none(decode_json(span.attributes.get(key))):
                 return found
-        asked = loads(span.attributes.get("mlflow.spanInputs"))
-        return text(asked.get("model")) if isinstance(asked, dict) else None
+        asked = decode_json(span.attributes.get("mlflow.spanInputs"))
+        return text_or_none(asked.get("model")) if isinstance(asked, dict) else None
 
     def provider(self, span: Span) -> str | None:
         """By attribute."""
-        return text(loads(span.attributes.get("mlflow.llm.provider")))
+        return text_or_none(decode_json(span.attributes.get("mlflow.llm.provider")))
 
     def usage(self, span: Span) -> Usage:
         """By the token usage object."""
-        usage = loads(span.attributes.get("mlflow.chat.tokenUsage"))
+        usage = decode_json(span.attributes.get("mlflow.chat.tokenUsage"))
         if not isinstance(usage, dict):
             return Usage()
         return Usage(
@@ -73,5 +73,5 @@ class MlFlow(Convention):
 
 def _graph(span: Span) -> str | None:
     """The agent that LangChain says a span works for."""
-    metadata = loads(span.attributes.get("metadata"))
-    return text(metadata.get("lc_agent_name")) if isinstance(metadata, dict) else None
+    metadata = decode_json(span.attributes.get("metadata"))
+    return text_or_none(metadata.get("lc_agent_name")) if isinstance(metadata, dict) else None

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions.convention import Convention, SpanRole, Tool, attribute, first_integer
-from carob.traces.mapping.decoding import loads
+from carob.traces.mapping.convention import (
+    Convention,
+    SpanRole,
+    ToolSpan,
+    first_integer,
+    messages_in,
+)
+from carob.traces.shape import decode_json
 
 _ROLES: dict[Json, SpanRole] = {
     "agent": "agent",
@@ -30,8 +36,8 @@ class OpenAiAgents(Convention):
     agent_names: ClassVar = ("openai_agents.name",)
     models: ClassVar = ("openai_agents.model",)
     conversations: ClassVar = ("openai_agents.group_id", "session.id")
-    inputs: ClassVar = (attribute("openai_agents.input", "user"),)
-    outputs: ClassVar = (attribute("openai_agents.output", "assistant"),)
+    inputs: ClassVar = (messages_in("openai_agents.input", "user"),)
+    outputs: ClassVar = (messages_in("openai_agents.output", "assistant"),)
     tool_names: ClassVar = ("openai_agents.name",)
     tool_args: ClassVar = ("openai_agents.input",)
     tool_results: ClassVar = ("openai_agents.output",)
@@ -48,15 +54,15 @@ class OpenAiAgents(Convention):
 
     def usage(self, span: Span) -> Usage:
         """By the usage object, in the words of either OpenAI API."""
-        usage = loads(span.attributes.get("openai_agents.usage"))
+        usage = decode_json(span.attributes.get("openai_agents.usage"))
         return counted(usage) if isinstance(usage, dict) else Usage()
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """A tool's error is beside its output."""
         found = super().tool(span)
         error = span.attributes.get("openai_agents.error")
-        if error and found.answer:
-            found.answer.failed = True
+        if error and found.output:
+            found.output.failed = True
         return found
 
 

@@ -16,28 +16,29 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions import adot, crewai
-from carob.traces.conventions.convention import (
-    STORED,
-    STORED_IN,
-    STORED_OUT,
+from carob.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
+from carob.traces.mapping.convention import (
+    LANGFUSE_INPUT,
+    LANGFUSE_OUTPUT,
+    LANGFUSE_STORED,
     Convention,
-    Source,
+    MessageSource,
     SpanRole,
-    Tokens,
-    Tool,
-    attribute,
+    TokenKeys,
+    ToolSpan,
     first_text,
+    messages_in,
     numbered_messages,
 )
-from carob.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
-from carob.traces.mapping.decoding import loads, text
-from carob.traces.mapping.tools import is_schema
-from carob.traces.messages import numbered, shapes
-from carob.traces.messages.said import Said
+from carob.traces.mapping.tool_spans import is_schema
+from carob.traces.messages import numbered_attributes
+from carob.traces.messages.message import Message
+from carob.traces.messages.read import read_messages
+from carob.traces.shape import decode_json, text_or_none
 
 _KIND = "openinference.span.kind"
-_OUTPUT = numbered_messages("llm.output_messages", numbered.OPENINFERENCE)
-_CONTENT = frozenset(("input.value", STORED[0]))
+_OUTPUT = numbered_messages("llm.output_messages", numbered_attributes.OPENINFERENCE)
+_CONTENT = frozenset(("input.value", LANGFUSE_STORED[0]))
 _ADK_AGENTS = ("agent_run [", "invoke_agent ")
 """How ADK names its agents' spans."""
 _ROLES: dict[Json, SpanRole] = {
@@ -50,13 +51,13 @@ _ROLES: dict[Json, SpanRole] = {
 }
 
 
-def _answered(span: Span) -> list[Said] | None:
+def _answered(span: Span) -> list[Message] | None:
     """The messages; early versions told the ids of calls only in the whole output."""
     said = _OUTPUT.read(span)
     asked = [call for one in said or () for call in one.calls]
     if not asked or any(call.id for call in asked):
         return said
-    whole = shapes.read(span.attributes.get("output.value"), "assistant")
+    whole = read_messages(span.attributes.get("output.value"), "assistant")
     told = [call for one in whole for call in one.calls]
     if [call.name for call in told] == [call.name for call in asked]:
         for call, other in zip(asked, told, strict=True):
@@ -74,7 +75,7 @@ class OpenInference(Convention):
     providers: ClassVar = ("llm.provider", "llm.system", *GenAi.providers)
     finishes: ClassVar = ("llm.finish_reason", *GenAi.finishes)
     conversations: ClassVar = ("session.id", "gen_ai.conversation.id", "metadata.thread_id")
-    tokens: ClassVar = Tokens(
+    tokens: ClassVar = TokenKeys(
         input=("llm.token_count.prompt", *GenAi.tokens.input),
         output=("llm.token_count.completion", *GenAi.tokens.output),
         cached=(
@@ -88,32 +89,32 @@ class OpenInference(Convention):
     )
     inputs: ClassVar = (
         *crewai.TASKS,
-        attribute("input.value", "user"),
-        numbered_messages("llm.input_messages", numbered.OPENINFERENCE),
+        messages_in("input.value", "user"),
+        numbered_messages("llm.input_messages", numbered_attributes.OPENINFERENCE),
         EVENTS_IN,
-        STORED_IN,
+        LANGFUSE_INPUT,
     )
     outputs: ClassVar = (
-        attribute("output.value", "assistant"),
+        messages_in("output.value", "assistant"),
         _OUTPUT,
         EVENTS_OUT,
-        STORED_OUT,
+        LANGFUSE_OUTPUT,
     )
     transcripts: ClassVar = (crewai.RUN,)
     model_inputs: ClassVar = (
-        numbered_messages("llm.input_messages", numbered.OPENINFERENCE),
-        attribute("input.value", "user"),
+        numbered_messages("llm.input_messages", numbered_attributes.OPENINFERENCE),
+        messages_in("input.value", "user"),
         *GenAi.inputs,
     )
     model_outputs: ClassVar = (
         _OUTPUT._replace(read=_answered),
-        attribute("output.value", "assistant"),
+        messages_in("output.value", "assistant"),
         *GenAi.outputs,
     )
     tool_names: ClassVar = ("tool.name", "tool_call.function.name", "gen_ai.tool.name")
     tool_ids: ClassVar = ("tool.id", "tool_call.id", "tool.call_id", "gen_ai.tool.call.id")
-    tool_args: ClassVar = ("input.value", "tool_call.function.arguments", STORED[0])
-    tool_results: ClassVar = ("output.value", STORED[1])
+    tool_args: ClassVar = ("input.value", "tool_call.function.arguments", LANGFUSE_STORED[0])
+    tool_results: ClassVar = ("output.value", LANGFUSE_STORED[1])
 
     def role(self, span: Span) -> SpanRole | None:
         """By the kind."""
@@ -162,11 +163,11 @@ class OpenInference(Convention):
         """Early versions gave agents of the OpenAI SDK no more than a kind, like the run itself."""
         return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
 
-    def inputs_of(self, span: Span) -> tuple[Source, ...]:
+    def inputs_of(self, span: Span) -> tuple[MessageSource, ...]:
         """A model's messages are spread out; an agent's are in its value."""
         return self.model_inputs if span.attributes.get(_KIND) == "LLM" else self.inputs
 
-    def outputs_of(self, span: Span) -> tuple[Source, ...]:
+    def outputs_of(self, span: Span) -> tuple[MessageSource, ...]:
         """Likewise."""
         return self.model_outputs if span.attributes.get(_KIND) == "LLM" else self.outputs
 
@@ -177,16 +178,16 @@ class OpenInference(Convention):
             return found
         return crewai.usage(span.attributes.get("output.value")) or found
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """The arguments may be in `tool.parameters`, unless it is the schema, or in a log."""
         found = super().tool(span)
-        if found.recorded is None and found.answer is None and span.events:
+        if found.recorded is None and found.output is None and span.events:
             found = adot.tool(span)
         if found.name is None:
             named = crewai.tool_name(span.attributes.get("input.value"))
             found.name = named or span.name.removesuffix(".__call__") or None
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
-            declared = loads(span.attributes["tool.parameters"])
+            declared = decode_json(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
                 found.recorded, found.args_key = declared, "tool.parameters"
         return with_status(found, span)
@@ -204,7 +205,7 @@ def _metadata(span: Span) -> dict[str, Json]:
     if "metadata" not in attributes:  # Phoenix takes it apart
         prefix = "metadata."
         return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
-    found = loads(attributes["metadata"])
+    found = decode_json(attributes["metadata"])
     return found if isinstance(found, dict) else {}
 
 
@@ -217,7 +218,7 @@ def _is_haystack(span: Span) -> bool:
     """Whether it is Haystack's agent, which is called no more than that."""
     if span.name not in ("Agent.run", "Agent.run_async"):
         return False
-    return "ChatMessage(" in (text(span.attributes.get("input.value")) or "")
+    return "ChatMessage(" in (text_or_none(span.attributes.get("input.value")) or "")
 
 
 def _is_named(span: Span) -> bool:

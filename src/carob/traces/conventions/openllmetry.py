@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions import crewai
-from carob.traces.conventions.convention import Source, SpanRole, attribute, verbatim
 from carob.traces.conventions.genai import ROLES, GenAi
-from carob.traces.mapping.decoding import loads
-from carob.traces.messages import shapes
-from carob.traces.messages.said import Said
+from carob.traces.mapping.convention import MessageSource, SpanRole, messages_in, text_in
+from carob.traces.messages.message import Message
+from carob.traces.messages.read import read_messages
+from carob.traces.shape import decode_json
 
 _KINDS: dict[Json, SpanRole] = {
     "workflow": "workflow",
@@ -24,11 +24,11 @@ _OUTPUT = "traceloop.entity.output"
 _PROPERTIES = "traceloop.association.properties."
 
 
-def _handed_on(span: Span) -> list[Said] | None:
+def _handed_on(span: Span) -> list[Message] | None:
     """What a step of llama-index's workflow hands to its agent."""
-    told = loads(span.attributes.get(_OUTPUT))
+    told = decode_json(span.attributes.get(_OUTPUT))
     handed = told.get("input") if isinstance(told, dict) and "current_agent_name" in told else None
-    return shapes.read(handed, "user") if isinstance(handed, list) else None
+    return read_messages(handed, "user") if isinstance(handed, list) else None
 
 
 class OpenLlmetry(GenAi):
@@ -47,14 +47,14 @@ class OpenLlmetry(GenAi):
     inputs: ClassVar = (
         *crewai.TASKS,
         *GenAi.inputs,
-        attribute("traceloop.entity.input", "user"),
-        verbatim("crewai.task.description", "user"),
-        Source(_OUTPUT, _handed_on, None, (_OUTPUT,)),
+        messages_in("traceloop.entity.input", "user"),
+        text_in("crewai.task.description", "user"),
+        MessageSource(_OUTPUT, _handed_on, None, (_OUTPUT,)),
     )
     outputs: ClassVar = (
         crewai.RESULT,
         *GenAi.outputs,
-        attribute(_OUTPUT, "assistant"),
+        messages_in(_OUTPUT, "assistant"),
     )
     tool_names: ClassVar = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
     tool_args: ClassVar = (*GenAi.tool_args, "tool.arguments", "traceloop.entity.input")

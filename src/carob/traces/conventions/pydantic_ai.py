@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.conventions.convention import Source, SpanRole, attribute, verbatim
 from carob.traces.conventions.genai import GenAi
+from carob.traces.mapping.convention import MessageSource, SpanRole, messages_in, text_in
 from carob.traces.messages import events
-from carob.traces.messages.said import Said
+from carob.traces.messages.message import Message
 
 
-def _asked(span: Span) -> list[Said] | None:
+def _asked(span: Span) -> list[Message] | None:
     value = span.attributes.get("events")
-    return None if value is None else events.listed(value, answers=False)
+    return None if value is None else events.read_event_list(value, outputs=False)
 
 
-def _answered(span: Span) -> list[Said] | None:
+def _answered(span: Span) -> list[Message] | None:
     value = span.attributes.get("events")
-    return None if value is None else events.listed(value, answers=True)
+    return None if value is None else events.read_event_list(value, outputs=True)
 
 
-def _run(span: Span) -> list[Said] | None:
+def _run(span: Span) -> list[Message] | None:
     value = span.attributes.get("all_messages_events")
-    return None if value is None else events.listed(value, answers=False)
+    return None if value is None else events.read_event_list(value, outputs=False)
 
 
 class PydanticAi(GenAi):
@@ -33,15 +33,15 @@ class PydanticAi(GenAi):
 
     agent_names: ClassVar = ("gen_ai.agent.name", "agent_name")
     models: ClassVar = (*GenAi.models, "model_name")
-    inputs: ClassVar = (*GenAi.inputs, Source("events", _asked, None, ("events",)))
+    inputs: ClassVar = (*GenAi.inputs, MessageSource("events", _asked, None, ("events",)))
     outputs: ClassVar = (
-        verbatim("final_result", "assistant"),
+        text_in("final_result", "assistant"),
         *GenAi.outputs,
-        Source("events", _answered, None, ("events",)),
+        MessageSource("events", _answered, None, ("events",)),
     )
     transcripts: ClassVar = (
-        attribute("pydantic_ai.all_messages", "user"),
-        Source("all_messages_events", _run, None, ("all_messages_events",)),
+        messages_in("pydantic_ai.all_messages", "user"),
+        MessageSource("all_messages_events", _run, None, ("all_messages_events",)),
     )
 
     def unnamed(self, span: Span) -> SpanRole | None:

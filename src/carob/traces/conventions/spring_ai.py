@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions.convention import SpanRole, verbatim
 from carob.traces.conventions.genai import GenAi
+from carob.traces.mapping.convention import SpanRole, text_in
 
 SYSTEM = "spring_ai"
 _ROLES: dict[Json, SpanRole] = {"chat_client": "workflow", "tool_call": "tool"}
@@ -18,7 +18,7 @@ class SpringAi(GenAi):
     name: ClassVar[str] = "spring-ai"
 
     conversations: ClassVar = ("spring.ai.chat.client.conversation.id", *GenAi.conversations)
-    inputs: ClassVar = (*GenAi.inputs, verbatim("spring.ai.chat.client.user.text", "user"))
+    inputs: ClassVar = (*GenAi.inputs, text_in("spring.ai.chat.client.user.text", "user"))
     tool_names: ClassVar = ("spring.ai.tool.definition.name", *GenAi.tool_names)
     tool_args: ClassVar = ("spring.ai.tool.call.arguments", *GenAi.tool_args)
     tool_results: ClassVar = ("spring.ai.tool.call.result", *GenAi.tool_results)

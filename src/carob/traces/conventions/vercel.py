@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span
-from carob.traces.conventions.convention import (
-    STORED,
-    STORED_IN,
-    STORED_OUT,
-    Convention,
-    Source,
-    SpanRole,
-    Tokens,
-    attribute,
-)
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.decoding import dumps
-from carob.traces.messages.blocks import message
-from carob.traces.messages.said import Said
+from carob.traces.mapping.convention import (
+    LANGFUSE_INPUT,
+    LANGFUSE_OUTPUT,
+    LANGFUSE_STORED,
+    Convention,
+    MessageSource,
+    SpanRole,
+    TokenKeys,
+    messages_in,
+)
+from carob.traces.messages.blocks import read_message
+from carob.traces.messages.message import Message
+from carob.traces.shape import to_text
 
 _METADATA = "ai.telemetry.metadata."
 
@@ -30,18 +30,18 @@ _ANSWERS = tuple(
 )
 
 
-def _answered(span: Span) -> list[Said] | None:
+def _answered(span: Span) -> list[Message] | None:
     attributes = span.attributes
     text = _either(attributes, "text")
     structured = _either(attributes, "object")
     calls = _either(attributes, "toolCalls")
     if text is None and structured is None and calls is None:
         return None
-    said = Said("assistant")
+    said = Message("assistant")
     if calls is not None:
-        said = message({"role": "assistant", "tool_calls": calls}, "assistant")
+        said = read_message({"role": "assistant", "tool_calls": calls}, "assistant")
     if text or structured is not None:
-        said.text = dumps(text or structured)
+        said.text = to_text(text or structured)
     elif text is not None:
         said.text = ""
     return [said]
@@ -66,7 +66,7 @@ class Vercel(Convention):
         *(f"{_METADATA}{key}" for key in ("conversationId", "chatId")),
         *GenAi.conversations,
     )
-    tokens: ClassVar = Tokens(
+    tokens: ClassVar = TokenKeys(
         input=("ai.usage.inputTokens", "ai.usage.promptTokens", *GenAi.tokens.input),
         output=("ai.usage.outputTokens", "ai.usage.completionTokens", *GenAi.tokens.output),
         cached=(
@@ -83,15 +83,18 @@ class Vercel(Convention):
         total=("ai.usage.totalTokens", "ai.usage.tokens", *GenAi.tokens.total),
     )
     inputs: ClassVar = (
-        attribute("ai.prompt.messages", "user"),
-        attribute("ai.prompt", "user"),
-        STORED_IN,
+        messages_in("ai.prompt.messages", "user"),
+        messages_in("ai.prompt", "user"),
+        LANGFUSE_INPUT,
     )
-    outputs: ClassVar = (Source("ai.response.text", _answered, None, _ANSWERS), STORED_OUT)
+    outputs: ClassVar = (
+        MessageSource("ai.response.text", _answered, None, _ANSWERS),
+        LANGFUSE_OUTPUT,
+    )
     tool_names: ClassVar = ("ai.toolCall.name",)
     tool_ids: ClassVar = ("ai.toolCall.id",)
-    tool_args: ClassVar = ("ai.toolCall.args", "ai.toolCall.input", STORED[0])
-    tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output", STORED[1])
+    tool_args: ClassVar = ("ai.toolCall.args", "ai.toolCall.input", LANGFUSE_STORED[0])
+    tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output", LANGFUSE_STORED[1])
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation: what the user called, what the provider was asked, or a tool."""

@@ -8,39 +8,39 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from carob.schema import Span
-from carob.traces.conventions.convention import Convention, SpanRole
-from carob.traces.conventions.detect import explain
-from carob.traces.messages.said import Said
+from carob.traces.mapping.convention import Convention, SpanRole
+from carob.traces.mapping.detect import identify
+from carob.traces.messages.message import Message
 
 
-class Reading(msgspec.Struct, eq=False, gc=False):
+class RoleSpan(msgspec.Struct, eq=False, gc=False):
     """A span that plays a part, and what is around it."""
 
     span: Span
     convention: Convention
     role: SpanRole
-    place: Place
+    place: SpanContext
     name: str | None = None
     """The name of an agent or a workflow."""
     leaf: bool = True
     """Whether no other model call is recorded within."""
-    _asked: tuple[str, list[Said]] | UnsetType | None = UNSET
-    _answered: tuple[str, list[Said]] | UnsetType | None = UNSET
+    _asked: tuple[str, list[Message]] | UnsetType | None = UNSET
+    _answered: tuple[str, list[Message]] | UnsetType | None = UNSET
 
-    def asked(self) -> tuple[str, list[Said]] | None:
+    def asked(self) -> tuple[str, list[Message]] | None:
         """The messages that went in, read once, and the source that answered."""
         if self._asked is UNSET:
             self._asked = self.convention.asked(self.span)
         return self._asked
 
-    def answered(self) -> tuple[str, list[Said]] | None:
+    def answered(self) -> tuple[str, list[Message]] | None:
         """The messages that came out, read once, and the source that answered."""
         if self._answered is UNSET:
             self._answered = self.convention.answered(self.span)
         return self._answered
 
 
-class Place(msgspec.Struct, eq=False):
+class SpanContext(msgspec.Struct, eq=False):
     """What is around a span, the same for all children of one parent.
 
     Unlike the others it is known to the cycle collector: only such objects are freed one after the
@@ -49,52 +49,52 @@ class Place(msgspec.Struct, eq=False):
 
     root: Span
     """The outermost span around it, whatever that is."""
-    agent: Reading | None = None
+    agent: RoleSpan | None = None
     """The agent or workflow that it works for."""
-    tool: Reading | None = None
+    tool: RoleSpan | None = None
     """The tool that it runs in, with no agent between."""
-    model: Reading | None = None
+    model: RoleSpan | None = None
     """The outermost model call that it is a part of, with no agent or tool between."""
-    nearest: Reading | None = None
+    nearest: RoleSpan | None = None
     """The innermost model call that it is a part of."""
-    inside: Reading | None = None
+    inside: RoleSpan | None = None
     """The outermost tool that it runs in, whatever is between."""
-    top: Reading | None = None
+    top: RoleSpan | None = None
     """The outermost agent or workflow around it."""
     worker: str | None = None
     """The name of the nearest agent around it that has one."""
     skip: bool = False
 
 
-def read(spans: Sequence[Span], *, late: bool = False) -> list[Reading]:
+def assign_roles(spans: Sequence[Span], *, late: bool = False) -> list[RoleSpan]:
     """The spans that play a part, in the order of the spans.
 
     `late` if parents that come after their children are known not to be there.
     """
-    places: dict[str | None, Place | Reading] = {}
-    readings: list[Reading] = []
+    places: dict[str | None, SpanContext | RoleSpan] = {}
+    readings: list[RoleSpan] = []
     for span in spans:
         parent = span.parent_id
         above = places.get(parent)
         if above is None:
             if parent is not None and not late:
                 return _read_late(spans)
-            above = Place(span)
-        elif isinstance(above, Reading):
+            above = SpanContext(span)
+        elif isinstance(above, RoleSpan):
             # Most spans have no children: what is around those is made when the first one comes.
             above = places[parent] = _within(above)
-        explained = None if above.skip else explain(span)
+        explained = None if above.skip else identify(span)
         if explained is None:
             places[span.span_id] = above
             continue
         known, convention, role = explained
-        reading = Reading(known, convention, role, above)
+        reading = RoleSpan(known, convention, role, above)
         readings.append(reading)
         places[span.span_id] = reading if role == "tool" else _entered(reading, readings)
     return readings
 
 
-def _entered(reading: Reading, readings: list[Reading]) -> Place | Reading:
+def _entered(reading: RoleSpan, readings: list[RoleSpan]) -> SpanContext | RoleSpan:
     """What is around the children of a span, or the reading that `_within` makes it of."""
     role, place = reading.role, reading.place
     if role == "model":
@@ -111,11 +111,11 @@ def _entered(reading: Reading, readings: list[Reading]) -> Place | Reading:
         return reading
     if role == "skip":
         readings.pop()
-        return Place(place.root, skip=True)
+        return SpanContext(place.root, skip=True)
     return place
 
 
-def _read_late(spans: Sequence[Span]) -> list[Reading]:
+def _read_late(spans: Sequence[Span]) -> list[RoleSpan]:
     """The same where a parent is not there, or comes after its children."""
     known = {span.span_id: span for span in spans}
     first: dict[str, Span] = {}
@@ -127,11 +127,11 @@ def _read_late(spans: Sequence[Span]) -> list[Reading]:
             above = known.get(above.parent_id) if above.parent_id is not None else None
         first.update(reversed(chain.items()))
     rank = {span.span_id: index for index, span in enumerate(spans)}
-    readings = read(tuple(first.values()), late=True)
+    readings = assign_roles(tuple(first.values()), late=True)
     return sorted(readings, key=lambda reading: rank[reading.span.span_id])
 
 
-def _within(reading: Reading) -> Place:
+def _within(reading: RoleSpan) -> SpanContext:
     role, above = reading.role, reading.place
     root, agent, inside, top, worker = (
         above.root,
@@ -142,9 +142,9 @@ def _within(reading: Reading) -> Place:
     )
     if role == "model":
         outer = above.model or reading
-        return Place(root, agent, above.tool, outer, reading, inside, top, worker)
+        return SpanContext(root, agent, above.tool, outer, reading, inside, top, worker)
     if role == "tool":
-        return Place(root, agent, reading, None, None, inside or reading, top, worker)
+        return SpanContext(root, agent, reading, None, None, inside or reading, top, worker)
     if role == "agent" and reading.name is not None:
         worker = reading.name
-    return Place(root, reading, None, None, None, inside, top or reading, worker)
+    return SpanContext(root, reading, None, None, None, inside, top or reading, worker)

@@ -6,13 +6,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
-from carob.traces.mapping.roles import Reading
-from carob.traces.messages.said import last_answer
+from carob.traces.mapping.roles import RoleSpan
+from carob.traces.messages.message import last_answer
 
 _OWNERS = ("agent", "workflow")
 
 
-def split(readings: list[Reading]) -> Iterator[list[Reading]]:
+def split_turns(readings: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
     """The turns of a trace: mostly one.
 
     A new turn begins where an agent starts after the last one had ended and is asked something
@@ -38,7 +38,7 @@ def split(readings: list[Reading]) -> Iterator[list[Reading]]:
         yield readings
 
 
-def _is_one_run(tops: list[Reading], first: Reading) -> bool:
+def _is_one_run(tops: list[RoleSpan], first: RoleSpan) -> bool:
     """Whether all agents are steps of one that was asked something itself."""
     root = first.span
     if first.role != "chain" or any(reading.place.root is not root for reading in tops):
@@ -46,11 +46,11 @@ def _is_one_run(tops: list[Reading], first: Reading) -> bool:
     return first.convention.user(root) is not None
 
 
-def _agent_starts(tops: list[Reading]) -> list[Reading]:
+def _agent_starts(tops: list[RoleSpan]) -> list[RoleSpan]:
     owner = tops[0]
     latest = owner.span.end or 0
     asked = owner.convention.user(owner.span)
-    starts: list[Reading] = []
+    starts: list[RoleSpan] = []
     for reading in tops[1:]:
         over = (reading.span.start or 0) >= latest > 0
         latest = max(latest, reading.span.end or 0)
@@ -70,13 +70,13 @@ def _differ(asked: tuple[str, str] | None, again: tuple[str, str] | None, *, sam
     return asked[1] != again[1]
 
 
-def _run_starts(top: Reading, readings: list[Reading]) -> list[Reading]:
+def _run_starts(top: RoleSpan, readings: list[RoleSpan]) -> list[RoleSpan]:
     """Within a workflow that was asked nothing itself: the runs that go on from the last answer."""
     if top.role != "workflow" or top.convention.user(top.span) is not None:
         return []
     again = {id(model) for model in _model_starts(readings)}
     known = set[int]()
-    starts: list[Reading] = []
+    starts: list[RoleSpan] = []
     for model in _models(readings) if again else ():
         run, above = model, model.place.agent
         while above is not None and above is not top:
@@ -87,10 +87,10 @@ def _run_starts(top: Reading, readings: list[Reading]) -> list[Reading]:
     return starts
 
 
-def _model_starts(readings: list[Reading]) -> list[Reading]:
+def _model_starts(readings: list[RoleSpan]) -> list[RoleSpan]:
     """Without agents: a call that quotes the last answer and asks something else."""
     models = _models(readings)
-    starts: list[Reading] = []
+    starts: list[RoleSpan] = []
     answer: str | None = None
     for reading in models if len(models) > 1 else ():
         if answer and _goes_on(reading, answer):
@@ -102,7 +102,7 @@ def _model_starts(readings: list[Reading]) -> list[Reading]:
     return starts
 
 
-def _models(readings: list[Reading]) -> list[Reading]:
+def _models(readings: list[RoleSpan]) -> list[RoleSpan]:
     return [
         reading
         for reading in readings
@@ -110,7 +110,7 @@ def _models(readings: list[Reading]) -> list[Reading]:
     ]
 
 
-def _goes_on(reading: Reading, answer: str) -> bool:
+def _goes_on(reading: RoleSpan, answer: str) -> bool:
     found = reading.asked()
     said = found[1] if found else []
     for before, after in pairwise(said):
@@ -119,9 +119,9 @@ def _goes_on(reading: Reading, answer: str) -> bool:
     return False
 
 
-def _cut(readings: list[Reading], starts: list[Reading]) -> Iterator[list[Reading]]:
+def _cut(readings: list[RoleSpan], starts: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
     times = [reading.span.start or 0 for reading in starts]
-    parts: list[list[Reading]] = [[] for _ in range(len(starts) + 1)]
+    parts: list[list[RoleSpan]] = [[] for _ in range(len(starts) + 1)]
     for reading in readings:
         owner = reading.place.top or reading
         if (owner.span.end or 0) > times[-1] > (owner.span.start or 0):  # it is around the turns

@@ -1,4 +1,4 @@
-"""Messages in span events and in the log records that belong to a span."""
+"""Messages in span events, and in the log records that belong to a span."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Iterable
 
 from carob.schema import Json, Span, SpanEvent
-from carob.traces.mapping.decoding import loads
-from carob.traces.messages import shapes
-from carob.traces.messages.blocks import message
-from carob.traces.messages.said import ROLES, Role, Said, last_answer, last_user
+from carob.traces.messages.blocks import read_message
+from carob.traces.messages.message import ROLES, Message, Role, last_answer, last_user
+from carob.traces.messages.read import read_messages
+from carob.traces.shape import decode_json
 
-DETAILS = "gen_ai.client.inference.operation.details"
-_ASKED: dict[str, Role] = {
+_INPUT_EVENTS: dict[str, Role] = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
     "gen_ai.assistant.message": "assistant",
@@ -20,126 +19,129 @@ _ASKED: dict[str, Role] = {
 }
 _BODY = "gen_ai.event.content"
 """Where Azure keeps the body of an event."""
-_SPOKEN = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
-_CONTENT = ("content", "tool_calls", "parts", "message")
+_ROLE_PREFIX = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
+_CONTENT_KEYS = ("content", "tool_calls", "parts", "message")
 
 
-def asked(span: Span) -> list[Said] | None:
-    """What went into the span, by its events."""
-    return _gather(span, _asked)
+def read_input(span: Span) -> list[Message] | None:
+    """Read the messages that a span received, from its events."""
+    return _collect(span, _read_input_event)
 
 
-def answered(span: Span) -> list[Said] | None:
-    """What came out of the span, by its events."""
-    return _gather(span, _answered)
+def read_output(span: Span) -> list[Message] | None:
+    """Read the messages that a span returned, from its events."""
+    return _collect(span, _read_output_event)
 
 
-def last_asked(span: Span, _: Role) -> list[Said] | None:
-    """The latest event that tells what the user said."""
+def read_last_input(span: Span, _: Role) -> list[Message] | None:
+    """Read the last event that holds a user's text."""
     for event in reversed(span.events):
-        said = list(_asked(event))
-        if last_user(said) is not None:
-            return said
+        messages = list(_read_input_event(event))
+        if last_user(messages) is not None:
+            return messages
     return None
 
 
-def last_answered(span: Span, _: Role) -> list[Said] | None:
-    """The latest event that tells what was answered, or all of them if none has a text."""
+def read_last_output(span: Span, _: Role) -> list[Message] | None:
+    """Read the last event that holds an answer, or all of them if none has a text."""
     for event in reversed(span.events):
-        said = list(_answered(event))
-        if last_answer(said):
-            return said
-    return answered(span)
+        messages = list(_read_output_event(event))
+        if last_answer(messages):
+            return messages
+    return read_output(span)
 
 
-def tool(span: Span) -> tuple[Json, Json]:
-    """The arguments and the result that a tool's span tells as if they were messages."""
+def read_tool_events(span: Span) -> tuple[Json, Json]:
+    """Read the arguments and the result that a tool's span records as if they were messages."""
     args: Json = None
     result: Json = None
     for event in span.events:
         if event.name == "gen_ai.tool.message":
-            args = payload(event).get("content")
+            args = event_fields(event).get("content")
         elif event.name == "gen_ai.choice":
-            told = payload(event)
-            result = told.get("message", told.get("content"))
-        elif isinstance(body := loads(event.body), dict):
-            args = _content_of(body.get("input")) or args
-            result = _content_of(body.get("output")) or result
+            fields = event_fields(event)
+            result = fields.get("message", fields.get("content"))
+        elif isinstance(body := decode_json(event.body), dict):
+            args = _last_content(body.get("input")) or args
+            result = _last_content(body.get("output")) or result
     return args, result
 
 
-def _content_of(side: Json) -> Json:
+def _last_content(side: Json) -> Json:
     """The content of the last message on one side of ADOT's record of a tool."""
-    listed = side.get("messages") if isinstance(side, dict) else None
-    last = listed[-1] if isinstance(listed, list) and listed else None
+    messages = side.get("messages") if isinstance(side, dict) else None
+    last = messages[-1] if isinstance(messages, list) and messages else None
     content = last.get("content") if isinstance(last, dict) else None
     if isinstance(content, dict):
         return content.get("message", content.get("content"))
     return content
 
 
-def listed(value: Json, *, answers: bool) -> list[Said] | None:
-    """The same events as one JSON list, as pydantic-ai keeps them in an attribute."""
-    events = loads(value)
+def read_event_list(value: Json, *, outputs: bool) -> list[Message] | None:
+    """Read events that are kept in an attribute as one JSON list, as pydantic-ai does."""
+    events = decode_json(value)
     if not isinstance(events, list):
         return None
-    found: list[Said] = []
+    messages: list[Message] = []
     for event in events:
         if not isinstance(event, dict):
             continue
         name = event.get("event.name")
         if name == "gen_ai.choice":
-            found.extend(_choice(event) if answers else ())
-        elif isinstance(name, str) and name in _ASKED and not answers:
-            found.append(message(event, _ASKED[name]))
-    return found
+            messages.extend(_read_choice(event) if outputs else ())
+        elif isinstance(name, str) and name in _INPUT_EVENTS and not outputs:
+            messages.append(read_message(event, _INPUT_EVENTS[name]))
+    return messages
 
 
-def _gather(span: Span, read: Callable[[SpanEvent], Iterable[Said]]) -> list[Said] | None:
-    found: list[Said] = []
+def _collect(span: Span, read: Callable[[SpanEvent], Iterable[Message]]) -> list[Message] | None:
+    messages: list[Message] = []
     for event in span.events:
-        found.extend(read(event))
-    return found or None
+        messages.extend(read(event))
+    return messages or None
 
 
-def _asked(event: SpanEvent) -> Iterable[Said]:
-    role = _ASKED.get(event.name)
+def _read_input_event(event: SpanEvent) -> Iterable[Message]:
+    role = _INPUT_EVENTS.get(event.name)
     if role is not None:
-        told = payload(event)
-        if any(key in told for key in _CONTENT):
-            return (message(told, role),)
+        fields = event_fields(event)
+        if any(key in fields for key in _CONTENT_KEYS):
+            return (read_message(fields, role),)
         return ()
     if event.name == "gen_ai.choice":
         return ()
     if event.name == "gen_ai.content.prompt":
-        return _prompted(event.attributes.get("gen_ai.prompt"))
-    return _side(event, "input", "gen_ai.input.messages", "user")
+        return _read_prompt(event.attributes.get("gen_ai.prompt"))
+    return _read_details(event, "input", "gen_ai.input.messages", "user")
 
 
-def _prompted(value: Json) -> Iterable[Said]:
-    """The messages; OpenLIT writes them in one text, each behind its role."""
-    if not isinstance(value, str) or _SPOKEN.match(value) is None:
-        return shapes.read(value, "user")
-    _, *pieces = _SPOKEN.split(value)
-    said = zip(pieces[::2], pieces[1::2], strict=True)
-    return [Said(ROLES[role], text.removesuffix("\n")) for role, text in said]
+def _read_prompt(value: Json) -> Iterable[Message]:
+    """The messages of a prompt; OpenLIT writes them into one text, each after its role."""
+    if not isinstance(value, str) or _ROLE_PREFIX.match(value) is None:
+        return read_messages(value, "user")
+    _, *pieces = _ROLE_PREFIX.split(value)
+    pairs = zip(pieces[::2], pieces[1::2], strict=True)
+    return [Message(ROLES[role], text.removesuffix("\n")) for role, text in pairs]
 
 
-def _answered(event: SpanEvent) -> Iterable[Said]:
+def _read_output_event(event: SpanEvent) -> Iterable[Message]:
     if event.name == "gen_ai.choice":
-        return _choice(payload(event))
-    if event.name in _ASKED:
+        return _read_choice(event_fields(event))
+    if event.name in _INPUT_EVENTS:
         return ()
     if event.name == "gen_ai.content.completion":
-        return shapes.read(event.attributes.get("gen_ai.completion"), "assistant")
-    return _side(event, "output", "gen_ai.output.messages", "assistant")
+        return read_messages(event.attributes.get("gen_ai.completion"), "assistant")
+    return _read_details(event, "output", "gen_ai.output.messages", "assistant")
 
 
-def _side(event: SpanEvent, side: str, key: str, role: Role) -> Iterable[Said]:
-    """A details event by its attributes or its body; ADOT names the event after the scope."""
+def _read_details(event: SpanEvent, side: str, key: str, role: Role) -> Iterable[Message]:
+    """An event with all messages of one side, in its attributes or in its body.
+
+    It is recognized by its fields: ADOT names the event after the instrumentation scope.
+    """
     if (value := event.attributes.get(_BODY if event.name == key else key)) is not None:
-        return shapes.read(value, role)
-    body = loads(event.body)
+        return read_messages(value, role)
+    body = decode_json(event.body)
     if not isinstance(body, dict):
         return ()
     inner = body.get(key, body.get(side))
@@ -147,56 +149,61 @@ def _side(event: SpanEvent, side: str, key: str, role: Role) -> Iterable[Said]:
         inner = inner["messages"]
     elif key not in body:
         return ()
-    said = shapes.read(_choices(inner) if side == "output" else inner, role)
-    whole = [_opened(one, role) for one in said]
-    if any(whole):  # what follows are copies of its parts, all in the same role
-        return [one for many in whole for one in many or ()]
-    return said if role == "assistant" else [one for one in said if not _is_object(one)]
+    messages = read_messages(_only_choices(inner) if side == "output" else inner, role)
+    nested = [_read_nested(message, role) for message in messages]
+    # Where ADOT records a whole value, it adds copies of its parts, all in the same role: only the
+    # whole value has the right roles.
+    if any(nested):
+        return [message for several in nested for message in several]
+    if role == "assistant":
+        return messages
+    return [message for message in messages if not _is_object_text(message)]
 
 
-def _choices(listed: Json) -> Json:
-    """What was answered: ADOT takes all that an assistant ever said for output."""
-    if not isinstance(listed, list):
-        return listed
-    found = [one for one in listed if isinstance(one, dict) and _is_choice(one.get("content"))]
-    return [*found] or listed
+def _only_choices(messages: Json) -> Json:
+    """The new messages: ADOT records everything that the assistant ever wrote as output."""
+    if not isinstance(messages, list):
+        return messages
+    choices = [item for item in messages if isinstance(item, dict) and _is_choice(item)]
+    return [*choices] or messages
 
 
-def _is_choice(content: Json) -> bool:
+def _is_choice(item: dict[str, Json]) -> bool:
+    content = item.get("content")
     return isinstance(content, dict) and "message" in content
 
 
-def _opened(said: Said, role: Role) -> list[Said]:
-    """ADOT puts a whole recorded value into the text of one message."""
-    if said.role == role and said.text and said.text[0] in "{[":
-        return shapes.read(said.text, role)
+def _read_nested(message: Message, role: Role) -> list[Message]:
+    """The messages in the text of a message, where ADOT puts a whole recorded value."""
+    if message.role == role and message.text and message.text[0] in "{[":
+        return read_messages(message.text, role)
     return []
 
 
-def _is_object(said: Said) -> bool:
-    """Whether a text is a recorded value that holds no message."""
-    return bool(said.text) and isinstance(loads(said.text), dict)
+def _is_object_text(message: Message) -> bool:
+    """Whether a text is a recorded value without messages."""
+    return bool(message.text) and isinstance(decode_json(message.text), dict)
 
 
-def _choice(told: dict[str, Json]) -> Iterable[Said]:
-    inner = loads(told.get("message"))
-    finish = told.get("finish_reason")
+def _read_choice(fields: dict[str, Json]) -> Iterable[Message]:
+    inner = decode_json(fields.get("message"))
+    finish = fields.get("finish_reason")
     if inner is None:
-        if not any(key in told for key in _CONTENT):
+        if not any(key in fields for key in _CONTENT_KEYS):
             return ()
-        inner = told
-    said = message(inner, "assistant")
-    if said.role == "assistant" and isinstance(finish, str):
-        said.finish = finish
-    return (said,)
+        inner = fields
+    message = read_message(inner, "assistant")
+    if message.role == "assistant" and isinstance(finish, str):
+        message.finish = finish
+    return (message,)
 
 
-def payload(event: SpanEvent) -> dict[str, Json]:
-    """The body, or the attributes that stand in for it; Azure keeps it as JSON in one of them."""
-    body = loads(event.body)
+def event_fields(event: SpanEvent) -> dict[str, Json]:
+    """Return the body of an event, or its attributes; Azure keeps the body in one of them."""
+    body = decode_json(event.body)
     if isinstance(body, dict):
         return body
     if isinstance(body, str) and body:
         return {"content": body}
-    inner = loads(event.attributes.get(_BODY))
+    inner = decode_json(event.attributes.get(_BODY))
     return inner if isinstance(inner, dict) else event.attributes

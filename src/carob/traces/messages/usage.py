@@ -1,50 +1,58 @@
-"""Token counts under the names of the providers → `Usage`."""
+"""Token counts, under every provider's names, as `Usage`."""
 
 from __future__ import annotations
 
 from carob.schema import Json, Usage
-from carob.traces.shape import count, first, folded, table
+from carob.traces.shape import count, first, fold_keys, table
 
 _INPUT = ("inputtokens", "prompttokens", "inputtokencount", "prompttokencount")
 _OUTPUT = ("outputtokens", "completiontokens", "outputtokencount")
 _TOTAL = ("totaltokens", "totaltokencount")
-_CACHED = ("cachereadinputtokens", "cachedtokens", "cachedinputtokens", "cachedinputtokencount")
-_WRITTEN = ("cachecreationinputtokens", "cachewriteinputtokens")
+_CACHED = (
+    "cachereadinputtokens",
+    "cachedtokens",
+    "cachedinputtokens",
+    "cachedinputtokencount",
+    "cachedprompttokens",
+)
+_CACHE_WRITE = ("cachecreationinputtokens", "cachewriteinputtokens")
 _REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoningtokencount")
 _INPUT_DETAILS = ("prompttokensdetails", "inputtokensdetails", "inputtokendetails")
 _OUTPUT_DETAILS = ("completiontokensdetails", "outputtokensdetails", "outputtokendetails")
 
 
 def usage_of(value: Json) -> Usage | None:
-    """The counts of one model call as OpenAI, Anthropic, LangChain or .NET name them."""
-    held = folded(table(value))
-    inner = folded(table(first(held, *_INPUT_DETAILS)))
-    outer = folded(table(first(held, *_OUTPUT_DETAILS)))
+    """Read the token counts of a model call from OpenAI, Anthropic, LangChain, CrewAI or .NET."""
+    counts = fold_keys(table(value))
+    inputs = fold_keys(table(first(counts, *_INPUT_DETAILS)))
+    outputs = fold_keys(table(first(counts, *_OUTPUT_DETAILS)))
     usage = Usage(
-        input_tokens=count(first(held, *_INPUT)),
-        output_tokens=count(first(held, *_OUTPUT)),
-        cached_tokens=count(first(inner | held, *_CACHED, "cacheread")),
-        cache_write_tokens=count(first(inner | held, *_WRITTEN, "cachecreation", "cachewrite")),
-        reasoning_tokens=count(first(outer | held, *_REASONING, "reasoning")),
-        total_tokens=count(first(held, *_TOTAL)),
+        input_tokens=count(first(counts, *_INPUT)),
+        output_tokens=count(first(counts, *_OUTPUT)),
+        cached_tokens=count(first(inputs | counts, *_CACHED, "cacheread")),
+        cache_write_tokens=count(
+            first(inputs | counts, *_CACHE_WRITE, "cachecreation", "cachewrite")
+        ),
+        reasoning_tokens=count(first(outputs | counts, *_REASONING, "reasoning")),
+        total_tokens=count(first(counts, *_TOTAL)),
     )
     return None if usage == Usage() else usage
 
 
 def gemini_usage_of(value: Json) -> Usage | None:
-    """The counts of one model call as Gemini names them, where thoughts are not candidates."""
-    held = folded(table(value))
-    thoughts = count(held.get("thoughtstokencount"))
-    candidates = count(held.get("candidatestokencount"))
+    """Read the token counts of a Gemini call, whose candidates do not include the thoughts."""
+    counts = fold_keys(table(value))
+    thoughts = count(counts.get("thoughtstokencount"))
+    candidates = count(counts.get("candidatestokencount"))
     output = (
         None if candidates is None and thoughts is None else (candidates or 0) + (thoughts or 0)
     )
     usage = Usage(
-        input_tokens=count(held.get("prompttokencount")),
+        input_tokens=count(counts.get("prompttokencount")),
         output_tokens=output,
-        cached_tokens=count(held.get("cachedcontenttokencount")),
+        cached_tokens=count(counts.get("cachedcontenttokencount")),
         reasoning_tokens=thoughts,
-        tool_tokens=count(held.get("tooluseprompttokencount")),
-        total_tokens=count(held.get("totaltokencount")),
+        tool_tokens=count(counts.get("tooluseprompttokencount")),
+        total_tokens=count(counts.get("totaltokencount")),
     )
     return None if usage == Usage() else usage

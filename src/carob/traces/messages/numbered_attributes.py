@@ -6,9 +6,10 @@ from functools import cache
 from typing import NamedTuple
 
 from carob.schema import Json
-from carob.traces.mapping.decoding import loads
-from carob.traces.messages.blocks import message, plain
-from carob.traces.messages.said import Call, Result, Role, Said, role_of
+from carob.traces.messages.blocks import read_message
+from carob.traces.messages.message import CallBlock, Message, ResultBlock, Role, role_of
+from carob.traces.messages.tool_blocks import plain_value
+from carob.traces.shape import decode_json
 
 LIMIT = 10_000
 """Messages per call that are looked for."""
@@ -66,9 +67,9 @@ OPENLLMETRY = Layout(
 )
 
 
-def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Said] | None:
+def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Message] | None:
     """The messages under a prefix, or `None` if there are none."""
-    found: list[Said] = []
+    found: list[Message] = []
     for index in range(LIMIT):
         keys = _keys(prefix, index, layout) if index < 64 else _spell(prefix, index, layout)
         said = _message(attributes, keys, layout)
@@ -80,7 +81,7 @@ def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Said]
 
 def last(
     attributes: dict[str, Json], prefix: str, layout: Layout, wanted: Role
-) -> list[Said] | None:
+) -> list[Message] | None:
     """Enough of the messages to know what `wanted` said last."""
     at: list[int] = []
     for index in range(LIMIT):
@@ -124,7 +125,7 @@ def _spell(prefix: str, index: int, layout: Layout) -> Keys:
 _keys = cache(_spell)
 
 
-def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | None:
+def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Message | None:
     role = attributes.get(keys.role)
     content = attributes.get(keys.content)
     if role is None and content is None and not _has_more(attributes, keys):
@@ -140,9 +141,9 @@ def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Said | 
     if named == "tool":
         found = attributes.get(keys.result_id)
         name = attributes.get(keys.name)
-        result = Result(_text(found), _text(name), plain(content), error=False)
-        return Said(named, results=[] if content is None else [result])
-    said = message(content, named) if content is not None else Said(named)
+        result = ResultBlock(_text(found), _text(name), plain_value(content), error=False)
+        return Message(named, results=[] if content is None else [result])
+    said = read_message(content, named) if content is not None else Message(named)
     said.role = named
     said.finish = _text(attributes.get(keys.finish))
     if keys.first_call in attributes or keys.function in attributes:
@@ -181,21 +182,21 @@ def _pieces(attributes: dict[str, Json], prefix: str) -> Json:
     return pieces
 
 
-def _calls(said: Said, attributes: dict[str, Json], keys: Keys, layout: Layout) -> None:
+def _calls(said: Message, attributes: dict[str, Json], keys: Keys, layout: Layout) -> None:
     for index in range(LIMIT):
         base = f"{keys.calls}{index}.{layout.call}"
         name = attributes.get(base + layout.call_name)
         if not isinstance(name, str):
             break
         args = attributes.get(base + layout.call_args, layout.no_args)
-        said.calls.append(Call(name, _args(args), _text(attributes.get(base + "id"))))
+        said.calls.append(CallBlock(name, _args(args), _text(attributes.get(base + "id"))))
     if isinstance(name := attributes.get(keys.function), str):
         args = attributes.get(keys.function.replace(layout.function_name, layout.function_args))
-        said.calls.append(Call(name, _args(args), None))
+        said.calls.append(CallBlock(name, _args(args), None))
 
 
 def _args(value: Json) -> Json:
-    return {} if value == "" else loads(value)
+    return {} if value == "" else decode_json(value)
 
 
 def _text(value: Json) -> str | None:

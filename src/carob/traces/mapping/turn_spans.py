@@ -8,9 +8,9 @@ from bisect import bisect_right
 import msgspec
 
 from carob.schema import Span
-from carob.traces.mapping.decoding import text
-from carob.traces.mapping.roles import Reading
-from carob.traces.messages.said import Said
+from carob.traces.mapping.roles import RoleSpan
+from carob.traces.messages.message import Message
+from carob.traces.shape import text_or_none
 
 _RESPONSE = re.compile(r'\{\s*"id":\s*"([^"]{1,200})"')
 """The id that a whole response begins with."""
@@ -18,34 +18,34 @@ WINDOW = 64
 """Agents before a span that are looked at for the one that it works for."""
 
 
-class Model(msgspec.Struct, eq=False, gc=False):
+class ModelSpans(msgspec.Struct, eq=False, gc=False):
     """One model call, however many spans recorded it."""
 
-    outer: Reading
-    parts: list[Reading]
+    outer: RoleSpan
+    parts: list[RoleSpan]
     """All spans that recorded it, the outermost first."""
     agent: str | None
-    said: list[Said]
+    said: list[Message]
     """What it answered; empty if that is not recorded."""
     key: str | None
 
 
-class Work(msgspec.Struct, eq=False, gc=False):
+class TurnSpans(msgspec.Struct, eq=False, gc=False):
     """The parts of one turn, sorted by role."""
 
     roots: list[Span] = []
-    owners: list[Reading] = []
+    owners: list[RoleSpan] = []
     """Agents and workflows."""
-    owner: Reading | None = None
+    owner: RoleSpan | None = None
     """The earliest of them."""
-    models: list[Model] = []
-    tools: list[Reading] = []
-    chains: list[Reading] = []
-    retrievers: list[Reading] = []
+    models: list[ModelSpans] = []
+    tools: list[RoleSpan] = []
+    chains: list[RoleSpan] = []
+    retrievers: list[RoleSpan] = []
     sources: dict[str, str] = {}
 
     @property
-    def first_agent(self) -> Reading | None:
+    def first_agent(self) -> RoleSpan | None:
         """The earliest agent that is no mere wrapper."""
         for reading in self.owners:
             if reading.role == "agent":
@@ -53,7 +53,7 @@ class Work(msgspec.Struct, eq=False, gc=False):
         return None
 
     @property
-    def last_agent(self) -> Reading | None:
+    def last_agent(self) -> RoleSpan | None:
         """The agent that ends last of those that speak for themselves rather than as a tool.
 
         Not the one that starts last: an agent that is used as a tool may be recorded beside the one
@@ -63,11 +63,11 @@ class Work(msgspec.Struct, eq=False, gc=False):
         return max(agents, key=lambda one: one.span.end or 0, default=None)
 
 
-def sort(readings: list[Reading]) -> Work:
+def group_by_role(readings: list[RoleSpan]) -> TurnSpans:
     """The parts by role; spans that recorded the same model call become one."""
-    work = Work()
-    parts: dict[int, list[Reading]] = {}
-    answered: dict[str, Reading] = {}
+    work = TurnSpans()
+    parts: dict[int, list[RoleSpan]] = {}
+    answered: dict[str, RoleSpan] = {}
     tools, owners = work.tools, work.owners
     for reading in readings:
         role = reading.role
@@ -95,11 +95,13 @@ def sort(readings: list[Reading]) -> Work:
     return work
 
 
-def _twin(reading: Reading, answered: dict[str, Reading]) -> Reading | None:
+def _twin(reading: RoleSpan, answered: dict[str, RoleSpan]) -> RoleSpan | None:
     """The call with the same response at the same time: two recorders may stand side by side."""
     attributes = reading.span.attributes
     key = attributes.get("gen_ai.response.id")
-    if key is None and (match := _RESPONSE.match(text(attributes.get("output.value")) or "")):
+    if key is None and (
+        match := _RESPONSE.match(text_or_none(attributes.get("output.value")) or "")
+    ):
         key = match[1]
     if not isinstance(key, str):
         return None
@@ -110,22 +112,22 @@ def _twin(reading: Reading, answered: dict[str, Reading]) -> Reading | None:
     return other
 
 
-def _model(parts: list[Reading], work: Work) -> Model:
+def _model(parts: list[RoleSpan], work: TurnSpans) -> ModelSpans:
     outer = parts[0]
-    agent = outer.place.worker or worker(outer, work)
+    agent = outer.place.worker or agent_of(outer, work)
     for reading in parts:
         found = reading.answered()
         if found is not None:
-            return Model(outer, parts, agent, found[1], found[0])
-    return Model(outer, parts, agent, [], None)
+            return ModelSpans(outer, parts, agent, found[1], found[0])
+    return ModelSpans(outer, parts, agent, [], None)
 
 
-def worker(reading: Reading, work: Work) -> str | None:
+def agent_of(reading: RoleSpan, work: TurnSpans) -> str | None:
     """The agent that a span works for: the one around it, else the one it names or overlaps."""
     around = reading.place.worker
     if around is not None:
         return around
-    if named := text(reading.span.attributes.get("gen_ai.agent.name")):
+    if named := text_or_none(reading.span.attributes.get("gen_ai.agent.name")):
         return named
     start = reading.span.start
     begun = bisect_right(work.owners, start or 0, key=lambda owner: owner.span.start or 0)
@@ -141,7 +143,7 @@ def _spans(span: Span, time: int | None) -> bool:
     return span.start <= time <= span.end
 
 
-def workflow_name(work: Work) -> str | None:
+def workflow_name(work: TurnSpans) -> str | None:
     if any(reading.role == "agent" and reading.name for reading in work.owners):
         return None
     return next((reading.name for reading in work.owners if reading.name), None)

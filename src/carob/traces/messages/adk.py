@@ -5,20 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
-from carob.traces.messages.dialogue import Dialogue
+from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import gemini_usage_of
 from carob.traces.normalize import derived_id, instant
-from carob.traces.shape import first, folded, parsed, rows, table, tables, text
+from carob.traces.shape import decode_structure, first, fold_keys, rows, table, tables, text
 
 _USER = "user"
 
 
 def parts_of(content: Json) -> list[dict[str, Json]]:
     """The parts of a `Content`, keys folded."""
-    content = parsed(content)
+    content = decode_structure(content)
     if isinstance(content, str):
         return [{"text": content}]
-    return [folded(part) for part in tables(folded(table(content)).get("parts"))]
+    return [fold_keys(part) for part in tables(fold_keys(table(content)).get("parts"))]
 
 
 def text_of(content: Json) -> str | None:
@@ -46,7 +46,7 @@ def calls_of(content: Json, *, agent: str | None = None, at: int | None = None) 
 def call_of(item: dict[str, Json], *, agent: str | None = None, at: int | None = None) -> ToolCall:
     """One function call. Absent arguments stay absent: to ADK they are not empty ones, which it
     writes out."""
-    held = folded(item)
+    held = fold_keys(item)
     return ToolCall(
         name=text(held.get("name")) or "",
         args=held.get("args"),
@@ -64,7 +64,7 @@ def results_of(content: Json) -> list[ToolResult]:
 
 def result_of(item: dict[str, Json]) -> ToolResult:
     """One function response; ADK reports a failed call under `error`."""
-    held = folded(item)
+    held = fold_keys(item)
     response = held.get("response")
     return ToolResult(
         name=text(held.get("name")),
@@ -76,48 +76,48 @@ def result_of(item: dict[str, Json]) -> ToolResult:
 
 def turns_of(events: Json) -> tuple[Turn, ...]:
     """The turns of a list of events: one for each invocation."""
-    dialogue = Dialogue()
+    builder = TurnBuilder()
     current: str | None = None
-    for event in map(folded, tables(events)):
+    for event in map(fold_keys, tables(events)):
         if event.get("partial") is True:  # the complete event repeats what the fragments said
             continue
         invocation = text(event.get("invocationid")) or current
         if invocation != current:
-            dialogue.begin(invocation)
+            builder.start_turn(invocation)
             current = invocation
-        _tell(dialogue, event)
-    return dialogue.turns()
+        _tell(builder, event)
+    return builder.turns()
 
 
-def _tell(dialogue: Dialogue, event: dict[str, Json]) -> None:
+def _tell(builder: TurnBuilder, event: dict[str, Json]) -> None:
     content, author = event.get("content"), text(event.get("author")) or ""
     time = instant(event.get("timestamp"))
     said = text_of(content)
     if author == _USER:
         if said is not None:
-            dialogue.user(said)
+            builder.add_user_text(said)
     else:
-        dialogue.agent(author)
-        _model(dialogue, event, author)
+        builder.add_agent(author)
+        _model(builder, event, author)
         if said:
-            dialogue.say(author, said)
-    dialogue.at(time)
+            builder.add_answer(author, said)
+    builder.add_time(time)
     for call in calls_of(content, agent=author or None, at=time):
-        dialogue.call(call)
+        builder.add_call(call)
     for result in results_of(content):
-        dialogue.result(result, at=time)
-    dialogue.ground(_chunks(event))
+        builder.add_result(result, time=time)
+    builder.add_grounding(_chunks(event))
     error = first(event, "errormessage", "errorcode")
     if error is not None:
-        dialogue.fail(text(error) or repr(error))
+        builder.add_error(text(error) or repr(error))
 
 
-def _model(dialogue: Dialogue, event: dict[str, Json], author: str) -> None:
+def _model(builder: TurnBuilder, event: dict[str, Json], author: str) -> None:
     usage = gemini_usage_of(event.get("usagemetadata"))
     if usage is None and not {"usagemetadata", "modelversion"} & event.keys():
         return
     reason = event.get("finishreason")
-    dialogue.model(
+    builder.add_model_call(
         ModelCall(
             model=text(event.get("modelversion")),
             usage=usage or Usage(),
@@ -129,51 +129,51 @@ def _model(dialogue: Dialogue, event: dict[str, Json], author: str) -> None:
 
 
 def _chunks(event: dict[str, Json]) -> list[Json]:
-    chunks = folded(table(event.get("groundingmetadata"))).get("groundingchunks")
+    chunks = fold_keys(table(event.get("groundingmetadata"))).get("groundingchunks")
     return chunks if isinstance(chunks, list) else []
 
 
 def state_of(events: Json) -> dict[str, Json]:
     """The state that the events leave behind; what is temporary does not outlive its invocation."""
     state: dict[str, Json] = {}
-    for event in map(folded, tables(events)):
-        delta = table(folded(table(event.get("actions"))).get("statedelta"))
+    for event in map(fold_keys, tables(events)):
+        delta = table(fold_keys(table(event.get("actions"))).get("statedelta"))
         state.update({key: value for key, value in delta.items() if not key.startswith("temp:")})
     return state
 
 
 def turn_of(invocation: Json) -> Turn:
     """The turn of an `Invocation`, as evaluations record it."""
-    held = folded(table(invocation))
-    dialogue = Dialogue()
-    dialogue.begin(text(held.get("invocationid")) or None)
+    held = fold_keys(table(invocation))
+    builder = TurnBuilder()
+    builder.start_turn(text(held.get("invocationid")) or None)
     said = text_of(held.get("usercontent"))
     if said is not None:
-        dialogue.user(said)
-    _tell_steps(dialogue, folded(table(held.get("intermediatedata"))))
+        builder.add_user_text(said)
+    _tell_steps(builder, fold_keys(table(held.get("intermediatedata"))))
     final = text_of(held.get("finalresponse"))
     if final is None:
-        dialogue.leave_unanswered()
-    elif final != dialogue.last:
-        dialogue.say("", final)
-    turn = _timed(next(iter(dialogue.turns()), Turn(tool_calls=())), held)
+        builder.mark_unanswered()
+    elif final != builder.last_answer:
+        builder.add_answer("", final)
+    turn = _timed(next(iter(builder.turns()), Turn(tool_calls=())), held)
     if final is None and held:  # an evaluation records all that was answered: it was nothing
         turn = msgspec.structs.replace(turn, response="")
-    app = folded(table(held.get("appdetails"))).get("agentdetails")
+    app = fold_keys(table(held.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
 
 
-def _tell_steps(dialogue: Dialogue, data: dict[str, Json]) -> None:
-    for event in map(folded, tables(data.get("invocationevents"))):
-        _tell(dialogue, event)
+def _tell_steps(builder: TurnBuilder, data: dict[str, Json]) -> None:
+    for event in map(fold_keys, tables(data.get("invocationevents"))):
+        _tell(builder, event)
     for call in tables(data.get("tooluses")):
-        dialogue.call(call_of(call))
+        builder.add_call(call_of(call))
     for result in tables(data.get("toolresponses")):
-        dialogue.result(result_of(result))
+        builder.add_result(result_of(result))
     for said in rows(data.get("intermediateresponses")):
         match said:
             case [str() as author, list() as parts]:
-                _tell(dialogue, {"author": author, "content": {"parts": parts}})
+                _tell(builder, {"author": author, "content": {"parts": parts}})
             case _:
                 pass
 
@@ -191,9 +191,9 @@ def _timed(turn: Turn, held: dict[str, Json]) -> Turn:
 
 def session_of(item: Json, *, source: str, case: str | None = None) -> Trace:
     """The trace of a session: its events, and the state at its end."""
-    held = folded(table(item))
-    events = parsed(held.get("events"))
-    state = parsed(held.get("state"))
+    held = fold_keys(table(item))
+    events = decode_structure(held.get("events"))
+    state = decode_structure(held.get("state"))
     session = text(held.get("id")) or ""
     return Trace(
         id=session or derived_id(item),

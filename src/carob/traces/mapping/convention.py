@@ -12,22 +12,23 @@ from typing import ClassVar, Literal, NamedTuple
 import msgspec
 
 from carob.schema import Json, Span, Usage
-from carob.traces.mapping.decoding import dumps, integer, loads
-from carob.traces.mapping.tools import Answer, answer, arguments
-from carob.traces.messages import numbered, shapes
-from carob.traces.messages.said import Role, Said, last_answer, last_user
+from carob.traces.mapping.tool_spans import ToolOutput, unwrap_arguments, unwrap_output
+from carob.traces.messages import numbered_attributes
+from carob.traces.messages.message import Message, Role, last_answer, last_user
+from carob.traces.messages.read import read_last_message, read_messages
+from carob.traces.shape import decode_json, to_integer, to_text
 
 SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
 """`workflow` wraps the agents of a turn, `chain` is any step with input and output, and what is
 below `skip` is no part of the agent's work."""
 
 
-class Source(NamedTuple):
+class MessageSource(NamedTuple):
     """One place where messages may be: its name, and how they are read from there."""
 
     key: str
-    read: Callable[[Span], list[Said] | None]
-    last: Callable[[Span, Role], list[Said] | None] | None = None
+    read: Callable[[Span], list[Message] | None]
+    last: Callable[[Span, Role], list[Message] | None] | None = None
     """The same, if only what one side said last is wanted."""
     marks: tuple[str, ...] = ()
     """Attributes of which one must be there for anything to be read; events have none."""
@@ -41,69 +42,69 @@ class Source(NamedTuple):
         )
 
 
-def attribute(key: str, role: Role) -> Source:
+def messages_in(key: str, role: Role) -> MessageSource:
     """Messages, or a bare text of `role`, in one attribute."""
 
-    def read(span: Span) -> list[Said] | None:
+    def read(span: Span) -> list[Message] | None:
         value = span.attributes.get(key)
-        return None if value is None else shapes.read(value, role)
+        return None if value is None else read_messages(value, role)
 
-    def last(span: Span, wanted: Role) -> list[Said] | None:
+    def last(span: Span, wanted: Role) -> list[Message] | None:
         value = span.attributes.get(key)
-        return None if value is None else shapes.last(value, role, wanted)
+        return None if value is None else read_last_message(value, role, wanted)
 
-    return Source(key, read, last, (key,))
+    return MessageSource(key, read, last, (key,))
 
 
-def numbered_messages(prefix: str, layout: numbered.Layout) -> Source:
+def numbered_messages(prefix: str, layout: numbered_attributes.Layout) -> MessageSource:
     """Messages spread over numbered attributes."""
 
-    def read(span: Span) -> list[Said] | None:
-        return numbered.read(span.attributes, prefix, layout)
+    def read(span: Span) -> list[Message] | None:
+        return numbered_attributes.read(span.attributes, prefix, layout)
 
-    def last(span: Span, wanted: Role) -> list[Said] | None:
-        return numbered.last(span.attributes, prefix, layout, wanted)
+    def last(span: Span, wanted: Role) -> list[Message] | None:
+        return numbered_attributes.last(span.attributes, prefix, layout, wanted)
 
-    return Source(prefix, read, last, numbered.marks(prefix, layout))
+    return MessageSource(prefix, read, last, numbered_attributes.marks(prefix, layout))
 
 
-def verbatim(key: str, role: Role) -> Source:
+def text_in(key: str, role: Role) -> MessageSource:
     """A text that is a text even if it looks like JSON, such as a structured result."""
 
-    def read(span: Span) -> list[Said] | None:
+    def read(span: Span) -> list[Message] | None:
         value = span.attributes.get(key)
-        return [Said(role, dumps(value))] if value is not None else None
+        return [Message(role, to_text(value))] if value is not None else None
 
-    return Source(key, read, None, (key,))
+    return MessageSource(key, read, None, (key,))
 
 
-STORED = ("langfuse.observation.input", "langfuse.observation.output")
+LANGFUSE_STORED = ("langfuse.observation.input", "langfuse.observation.output")
 """Where Langfuse puts what it takes out of the attributes of whichever convention."""
-STORED_IN = attribute(STORED[0], "user")
-STORED_OUT = attribute(STORED[1], "assistant")
+LANGFUSE_INPUT = messages_in(LANGFUSE_STORED[0], "user")
+LANGFUSE_OUTPUT = messages_in(LANGFUSE_STORED[1], "assistant")
 
 
-class Tool(msgspec.Struct, eq=False, gc=False):
+class ToolSpan(msgspec.Struct, eq=False, gc=False):
     """What a tool's span says."""
 
     name: str | None
     id: str | None = None
     recorded: Json = None
     """The arguments, possibly wrapped; `None` is "not recorded"."""
-    answer: Answer | None = None
+    output: ToolOutput | None = None
     """`None` is "not recorded"."""
     args_key: str | None = None
-    answer_key: str | None = None
+    output_key: str | None = None
     requested: bool = False
     """Whether the span tells that a model asked for the call, not that it ran."""
 
     @property
     def args(self) -> Json:
         """The arguments, unwrapped only if nobody else tells them."""
-        return None if self.recorded is None else arguments(self.recorded)
+        return None if self.recorded is None else unwrap_arguments(self.recorded)
 
 
-class Tokens(NamedTuple):
+class TokenKeys(NamedTuple):
     """The attributes that count each kind of token, in order."""
 
     input: tuple[str, ...] = ()
@@ -143,13 +144,13 @@ class Convention:
     providers: ClassVar[tuple[str, ...]] = ()
     finishes: ClassVar[tuple[str, ...]] = ()
     conversations: ClassVar[tuple[str, ...]] = ()
-    tokens: ClassVar[Tokens] = Tokens()
-    inputs: ClassVar[tuple[Source, ...]] = ()
-    outputs: ClassVar[tuple[Source, ...]] = ()
-    transcripts: ClassVar[tuple[Source, ...]] = ()
+    tokens: ClassVar[TokenKeys] = TokenKeys()
+    inputs: ClassVar[tuple[MessageSource, ...]] = ()
+    outputs: ClassVar[tuple[MessageSource, ...]] = ()
+    transcripts: ClassVar[tuple[MessageSource, ...]] = ()
     """Whole runs, asked only if nothing nearer answers."""
-    model_inputs: ClassVar[tuple[Source, ...]] = ()
-    model_outputs: ClassVar[tuple[Source, ...]] = ()
+    model_inputs: ClassVar[tuple[MessageSource, ...]] = ()
+    model_outputs: ClassVar[tuple[MessageSource, ...]] = ()
     """The same of model calls, where they differ."""
     tool_names: ClassVar[tuple[str, ...]] = ()
     tool_ids: ClassVar[tuple[str, ...]] = ()
@@ -172,7 +173,7 @@ class Convention:
         for name in _SOURCES:
             fields[name] = tuple(one for one in getattr(self, name) if one.is_there(attributes))
         kinds = (tuple(key for key in keys if key in attributes) for keys in self.tokens)
-        fields["tokens"] = Tokens(*kinds)
+        fields["tokens"] = TokenKeys(*kinds)
         fields["names_responses"] = any(key in attributes for key in RESPONSES)
         return found
 
@@ -211,7 +212,7 @@ class Convention:
     def finish(self, span: Span) -> str | None:
         """Why the model stopped."""
         for key in self.finishes:
-            value = loads(span.attributes.get(key))
+            value = decode_json(span.attributes.get(key))
             if isinstance(value, list) and value:
                 value = value[0]
             if isinstance(value, str) and value:
@@ -235,11 +236,11 @@ class Convention:
         """The chunks of retrieved text that the answer of a model stands on."""
         return ()
 
-    def asked(self, span: Span) -> tuple[str, list[Said]] | None:
+    def asked(self, span: Span) -> tuple[str, list[Message]] | None:
         """The messages that went in, and the source that answered."""
         return _first(span, self.inputs_of(span))
 
-    def answered(self, span: Span) -> tuple[str, list[Said]] | None:
+    def answered(self, span: Span) -> tuple[str, list[Message]] | None:
         """The messages that came out, and the source that answered: one that is not empty first."""
         empty = None
         for source in self.outputs_of(span):
@@ -271,15 +272,15 @@ class Convention:
                 empty = empty or (source.key, found)
         return empty
 
-    def inputs_of(self, span: Span) -> tuple[Source, ...]:
+    def inputs_of(self, span: Span) -> tuple[MessageSource, ...]:
         """The sources of input, where they depend on the span."""
         return self.inputs
 
-    def outputs_of(self, span: Span) -> tuple[Source, ...]:
+    def outputs_of(self, span: Span) -> tuple[MessageSource, ...]:
         """The sources of output, where they depend on the span."""
         return self.outputs
 
-    def transcript(self, span: Span) -> tuple[str, list[Said]] | None:
+    def transcript(self, span: Span) -> tuple[str, list[Message]] | None:
         """The messages of the whole run, and the source that answered."""
         return _first(span, self.transcripts)
 
@@ -293,21 +294,21 @@ class Convention:
                     return source.key, value
         return None
 
-    def tool(self, span: Span) -> Tool:
+    def tool(self, span: Span) -> ToolSpan:
         """The call that a tool's span is the execution of."""
         attributes = span.attributes
-        recorded = args_key = found = answer_key = None
+        recorded = args_key = found = output_key = None
         for args_key in self.tool_args:
             recorded = attributes.get(args_key)
             if recorded is not None:
                 break
-        for answer_key in self.tool_results:
-            value = attributes.get(answer_key)
+        for output_key in self.tool_results:
+            value = attributes.get(output_key)
             if value is not None:
-                found = answer(value)
+                found = unwrap_output(value)
                 break
         call = first_text(attributes, self.tool_ids) or (found.id if found else None)
-        return Tool(self.tool_name(span), call, recorded, found, args_key, answer_key)
+        return ToolSpan(self.tool_name(span), call, recorded, found, args_key, output_key)
 
     def tool_name(self, span: Span) -> str | None:
         """The name of the tool."""
@@ -333,12 +334,12 @@ def first_integer(attributes: dict[str, Json], keys: tuple[str, ...]) -> int | N
         value = attributes.get(key)
         if type(value) is int:
             return value
-        if value is not None and (found := integer(value)) is not None:
+        if value is not None and (found := to_integer(value)) is not None:
             return found
     return None
 
 
-def _first(span: Span, sources: tuple[Source, ...]) -> tuple[str, list[Said]] | None:
+def _first(span: Span, sources: tuple[MessageSource, ...]) -> tuple[str, list[Message]] | None:
     for source in sources:
         said = source.read(span)
         if said:

@@ -10,7 +10,7 @@ from carob.schema import Json, Span, ToolCall, ToolResult, Trace, Turn
 from carob.traces.mapping.traces import to_traces
 
 
-def lent(trace: Trace, told: Sequence[Turn]) -> Trace:
+def enrich(trace: Trace, told: Sequence[Turn]) -> Trace:
     """The recording with the times and the model calls that others tell of it: turn by turn if they
     tell of as many, else all in the last."""
     if not told or not trace.turns:
@@ -23,7 +23,7 @@ def lent(trace: Trace, told: Sequence[Turn]) -> Trace:
     return msgspec.structs.replace(trace, turns=tuple(turns))
 
 
-def told_by(spans: Iterable[Span]) -> list[Turn]:
+def turns_from_spans(spans: Iterable[Span]) -> list[Turn]:
     """The turns that spans tell of."""
     by_trace: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: span.start or 0):

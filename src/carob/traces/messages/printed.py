@@ -1,4 +1,4 @@
-"""Python objects that were printed into attributes by recorders that forgot to serialize them."""
+"""Python objects whose `repr` was recorded in place of JSON."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import re
 from typing import NamedTuple
 
 from carob.schema import Json
-from carob.traces.mapping.decoding import literal
+from carob.traces.shape import parse_literal
 
 _LIMIT = 100_000
+"""Longer texts are not parsed: the patterns would take too long."""
 _FIELD = re.compile(r"""\b(arguments|call_id|name)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _MESSAGE = re.compile(rf"content=(?P<content>{_QUOTED}|\[.*?\])(?= \w+=|$)", re.DOTALL)
-_NAMED = re.compile(rf" (name|tool_call_id|status)=({_QUOTED})")
+_FIELDS = re.compile(rf" (name|tool_call_id|status)=({_QUOTED})")
 _TOOL_CALLS = re.compile(
     r" tool_calls=(\[.*?\])(?= usage_metadata=| invalid_tool_calls=|$)", re.DOTALL
 )
@@ -31,7 +32,7 @@ _OBJECT = re.compile(
 )
 
 
-class FunctionCall(NamedTuple):
+class PrintedCall(NamedTuple):
     """A printed tool call."""
 
     name: str
@@ -39,47 +40,47 @@ class FunctionCall(NamedTuple):
     id: str | None
 
 
-def function_call(text: str) -> FunctionCall | None:
-    """`ResponseFunctionToolCall(arguments='…', call_id='…', name='…')`."""
+def parse_function_call(text: str) -> PrintedCall | None:
+    """Parse `ResponseFunctionToolCall(arguments='…', call_id='…', name='…')`."""
     if not text.startswith("ResponseFunctionToolCall(") or len(text) > _LIMIT:
         return None
-    fields = {key: _unquoted(value) for key, value in _FIELD.findall(text)}
+    fields = {key: _unquote(value) for key, value in _FIELD.findall(text)}
     if "name" not in fields:
         return None
-    return FunctionCall(fields["name"], fields.get("arguments", ""), fields.get("call_id"))
+    return PrintedCall(fields["name"], fields.get("arguments", ""), fields.get("call_id"))
 
 
-class Execution(NamedTuple):
-    """How a printed execution ended."""
+class PrintedExecution(NamedTuple):
+    """A printed tool execution."""
 
     value: str | None
     failed: bool
 
 
-def execution(text: str) -> Execution | None:
-    """Agno's `status='success' result='…' error=None …`."""
+def parse_execution(text: str) -> PrintedExecution | None:
+    """Parse Agno's `status='success' result='…' error=None …`."""
     match = _EXECUTION.match(text) if len(text) <= _LIMIT else None
     if match is None:
         return None
     failed = match["status"] == "failure"
     value = match["error"] if failed else match["result"]
-    return Execution(None if value == "None" else _unquoted(value), failed)
+    return PrintedExecution(None if value == "None" else _unquote(value), failed)
 
 
-def is_object(text: str) -> bool:
-    """Whether a text is a printed object rather than something that was said."""
+def is_printed_object(text: str) -> bool:
+    """Whether a text is a printed object rather than a message."""
     return ("=" in text or text.startswith(("<", "[<"))) and _OBJECT.match(text) is not None
 
 
-def crew_arguments(text: str) -> str | None:
-    """The arguments in CrewAI's printed `calling` or in its `Action Input:` text."""
+def parse_crew_arguments(text: str) -> str | None:
+    """Return the arguments in CrewAI's printed `calling` or in its `Action Input:` text."""
     for pattern in (_CALLING, _ACTION):
         if match := pattern.search(text[:_LIMIT]):
             return match[1]
     return None
 
 
-class Printed(NamedTuple):
+class PrintedMessage(NamedTuple):
     """A printed LangChain message."""
 
     role: str
@@ -90,60 +91,60 @@ class Printed(NamedTuple):
     failed: bool
 
 
-def langchain_message(text: str) -> Printed | None:
-    """`content='…' additional_kwargs={…} … id='…'`, whose role only its other fields tell."""
+def parse_langchain_message(text: str) -> PrintedMessage | None:
+    """Parse `content='…' additional_kwargs={…} … id='…'`; the role follows from its fields."""
     match = _MESSAGE.match(text) if text.startswith("content=") and len(text) <= _LIMIT else None
     if match is None:
         return None
     rest = text[match.end() :]
-    fields = {key: _unquoted(value) for key, value in _NAMED.findall(rest)}
+    fields = {key: _unquote(value) for key, value in _FIELDS.findall(rest)}
     calls = _TOOL_CALLS.search(rest)
     content = match["content"]
-    return Printed(
+    return PrintedMessage(
         "tool" if "tool_call_id" in fields else "ai" if _BY_MODEL.search(rest) else "human",
-        literal(content) if content[0] == "[" else _unquoted(content),
-        literal(calls[1]) if calls else None,
+        parse_literal(content) if content[0] == "[" else _unquote(content),
+        parse_literal(calls[1]) if calls else None,
         fields.get("tool_call_id"),
         fields.get("name"),
         fields.get("status") == "error",
     )
 
 
-def haystack_message(text: str) -> dict[str, Json] | None:
-    """Haystack's `ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='…')], …)`.
+def parse_haystack_message(text: str) -> dict[str, Json] | None:
+    """Parse `ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='…')], …)`.
 
-    What follows the content may hold objects that cannot be read again, and is left out.
+    Everything after the content is ignored: it may hold objects that cannot be parsed.
     """
     if len(text) > _LIMIT:
         return None
-    printed = _ENUM.sub(r"\1", text)
-    end = printed.rfind(", _name=")
+    source = _ENUM.sub(r"\1", text)
+    end = source.rfind(", _name=")
     try:
-        tree = ast.parse(printed if end < 0 else f"{printed[:end]})", mode="eval")
-        found = _constructed(tree.body)
+        tree = ast.parse(source if end < 0 else f"{source[:end]})", mode="eval")
+        fields = _parse_node(tree.body)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
-def _constructed(node: ast.expr) -> Json:
-    """An object as its fields, with the name of its class as the type."""
+def _parse_node(node: ast.expr) -> Json:
+    """Return an object as a dict of its fields, with the class name as `type`."""
     if isinstance(node, ast.List):
-        return [_constructed(one) for one in node.elts]
+        return [_parse_node(item) for item in node.elts]
     if not isinstance(node, ast.Call):
         value: Json = ast.literal_eval(node)
         return value
     fields: dict[str, Json] = {"type": ast.unparse(node.func)}
     for field in node.keywords:
-        fields[(field.arg or "").lstrip("_")] = _constructed(field.value)
+        fields[(field.arg or "").lstrip("_")] = _parse_node(field.value)
     return fields
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     if "\\" not in value and value[:1] in ("'", '"') and value.find(value[0], 1) == len(value) - 1:
         return value[1:-1]
     try:
-        found: object = ast.literal_eval(value)
+        text: object = ast.literal_eval(value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return value[1:-1]
-    return found if isinstance(found, str) else value[1:-1]
+    return text if isinstance(text, str) else value[1:-1]

@@ -8,26 +8,26 @@ from itertools import islice
 import msgspec
 
 from carob.schema import Json, ToolCall, ToolResult
-from carob.traces.conventions.convention import Tool
-from carob.traces.mapping.roles import Reading
-from carob.traces.mapping.tools import failure
-from carob.traces.messages.said import Call, Result
+from carob.traces.mapping.convention import ToolSpan
+from carob.traces.mapping.roles import RoleSpan
+from carob.traces.mapping.tool_spans import failure_reason
+from carob.traces.messages.message import CallBlock, ResultBlock
 
 WINDOW = 64
 """Calls of one name, waiting for their spans, that are compared with each."""
 
 
-class Made(msgspec.Struct, eq=False, gc=False):
+class MatchedCall(msgspec.Struct, eq=False, gc=False):
     """One call of a tool, by the model that asked for it, the span that ran it, or both."""
 
     name: str
-    call: Call | None
+    call: CallBlock | None
     agent: str | None
     start: int | None
-    asker: Reading | None = None
-    tool: Tool | None = None
-    reading: Reading | None = None
-    result: Result | None = None
+    asker: RoleSpan | None = None
+    tool: ToolSpan | None = None
+    reading: RoleSpan | None = None
+    result: ResultBlock | None = None
     id: str | None = None
     """The call's id, where either side tells it; a mere count of calls is none."""
 
@@ -52,18 +52,18 @@ class Made(msgspec.Struct, eq=False, gc=False):
         if tool is None and result is None:
             return None
         value: Json = None
-        if tool is not None and tool.answer is not None:
-            value = tool.answer.value
+        if tool is not None and tool.output is not None:
+            value = tool.output.value
         elif result is not None:
             value = result.value
         return ToolResult(self.name, self.id, value, self._error(value))
 
     def _error(self, value: Json) -> str | None:
         reading, tool, result = self.reading, self.tool, self.result
-        found = failure(reading.span) if reading is not None else None
+        found = failure_reason(reading.span) if reading is not None else None
         if found is not None:
             return found or _shown(value)
-        if tool is not None and tool.answer is not None and tool.answer.failed:
+        if tool is not None and tool.output is not None and tool.output.failed:
             return _shown(value)
         return _shown(value) if result is not None and result.error else None
 
@@ -72,10 +72,10 @@ def _shown(value: Json) -> str:
     return value if isinstance(value, str) and value else "the tool failed"
 
 
-def join(asked: list[Made], ran: list[Made]) -> list[Made]:
+def match_calls(asked: list[MatchedCall], ran: list[MatchedCall]) -> list[MatchedCall]:
     """Joins by id, then by name and arguments, then by name and order."""
-    by_id: dict[str | None, Made] = {made.id: made for made in asked if made.id}
-    late: list[Made] = []
+    by_id: dict[str | None, MatchedCall] = {made.id: made for made in asked if made.id}
+    late: list[MatchedCall] = []
     for made in ran:
         match = by_id.get(made.id)
         if match is not None and match.reading is None:
@@ -85,12 +85,12 @@ def join(asked: list[Made], ran: list[Made]) -> list[Made]:
     return _joined_by_name(asked, late) if late else asked
 
 
-def _joined_by_name(asked: list[Made], late: list[Made]) -> list[Made]:
-    waiting: dict[str, deque[Made]] = {}
+def _joined_by_name(asked: list[MatchedCall], late: list[MatchedCall]) -> list[MatchedCall]:
+    waiting: dict[str, deque[MatchedCall]] = {}
     for made in asked:
         if made.reading is None:
             waiting.setdefault(made.name, deque()).append(made)
-    extra: list[Made] = []
+    extra: list[MatchedCall] = []
     for made in late:
         calls = waiting.get(made.name)
         at = _position(calls, made) if calls else None
@@ -103,14 +103,14 @@ def _joined_by_name(asked: list[Made], late: list[Made]) -> list[Made]:
     return sorted([*asked, *extra], key=lambda made: made.start or 0) if extra else asked
 
 
-def _run(match: Made, made: Made) -> None:
+def _run(match: MatchedCall, made: MatchedCall) -> None:
     match.tool, match.reading = made.tool, made.reading
     if made.id and (match.id is None or is_counted(match.id, match.name)):
         match.id = made.id
     match.agent = match.agent or made.agent
 
 
-def _position(calls: deque[Made], made: Made) -> int | None:
+def _position(calls: deque[MatchedCall], made: MatchedCall) -> int | None:
     fits = [at for at, call in enumerate(islice(calls, WINDOW)) if _may_run(call, made)]
     for at in fits:
         if calls[at].args == made.args:
@@ -118,7 +118,7 @@ def _position(calls: deque[Made], made: Made) -> int | None:
     return fits[0] if fits else None
 
 
-def _may_run(call: Made, made: Made) -> bool:
+def _may_run(call: MatchedCall, made: MatchedCall) -> bool:
     """A span that tells another id runs another call, and no tool runs before it is asked for."""
     known = call.call.id if call.call else None
     told = made.tool.id if made.tool else None

@@ -7,9 +7,9 @@ import re
 import msgspec
 
 from carob.schema import Json, Span
-from carob.traces.mapping.decoding import dumps, literal, loads
-from carob.traces.messages.blocks import plain
-from carob.traces.messages.reprs import crew_arguments, execution
+from carob.traces.messages.printed import parse_crew_arguments, parse_execution
+from carob.traces.messages.tool_blocks import plain_value
+from carob.traces.shape import decode_json, parse_literal, to_text
 
 _FAILURES = (
     "An error occurred while running the tool",
@@ -23,7 +23,7 @@ _TOOL_MESSAGE = re.compile(
 )
 
 
-class Answer(msgspec.Struct, gc=False):
+class ToolOutput(msgspec.Struct, gc=False):
     """A tool's result with what its wrapper told beside it."""
 
     value: Json
@@ -31,11 +31,11 @@ class Answer(msgspec.Struct, gc=False):
     failed: bool = False
 
 
-def arguments(value: Json) -> Json:
+def unwrap_arguments(value: Json) -> Json:
     """The arguments themselves: a recorder may wrap them, or print them as a Python literal."""
-    found = loads(value)
+    found = decode_json(value)
     if isinstance(found, str):
-        return {} if found == "" else literal(found)
+        return {} if found == "" else parse_literal(found)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
         found = found[0]
     return _unwrapped(found) if isinstance(found, dict) else found
@@ -61,10 +61,10 @@ def _unwrapped(found: dict[str, Json]) -> Json:
         return found
     if "input_str" in found:  # LangChain's callback, which adds run metadata beside it
         inputs = found.get("inputs")
-        return inputs if isinstance(inputs, dict) else arguments(found["input_str"])
+        return inputs if isinstance(inputs, dict) else unwrap_arguments(found["input_str"])
     for key in ("calling", "tool_string"):  # CrewAI prints the call
-        if isinstance(printed := found.get(key), str) and (args := crew_arguments(printed)):
-            return arguments(args)
+        if isinstance(printed := found.get(key), str) and (args := parse_crew_arguments(printed)):
+            return unwrap_arguments(args)
     kwargs = found.get("kwargs")
     if isinstance(kwargs, dict) and ("args" in found or len(found) == 1):
         return kwargs or _positional(found.get("args"))
@@ -79,9 +79,9 @@ def _positional(args: Json) -> Json:
 
 def _inner(found: dict[str, Json]) -> Json:
     for key in ("args", "arguments", "input", "inputs", "kwargs", "tool_input"):
-        inner = loads(found.get(key))
+        inner = decode_json(found.get(key))
         if isinstance(inner, str):
-            inner = literal(inner)
+            inner = parse_literal(inner)
         if isinstance(inner, dict):
             return inner
     return found
@@ -118,18 +118,18 @@ _WRAPPED = ("{", "[", '"', " ", "\n", "content=", "null", "status='", "meta=", *
 """How a text begins that is more than what the tool said."""
 
 
-def answer(value: Json) -> Answer:
+def unwrap_output(value: Json) -> ToolOutput:
     """The result itself, out of a serialized tool message or a list of blocks."""
     if type(value) is str and not value.startswith(_WRAPPED):
-        return Answer(value)
-    found = loads(value)
+        return ToolOutput(value)
+    found = decode_json(value)
     if isinstance(found, list) and len(found) == 1 and _is_choice(found[0]):
         found = found[0]
     if isinstance(found, dict):
-        return answer(found["message"]) if _is_choice(found) else _unwrapped_answer(found)
+        return unwrap_output(found["message"]) if _is_choice(found) else _unwrapped_answer(found)
     if isinstance(found, str):
         return _text_answer(found)
-    return Answer(plain(found))
+    return ToolOutput(plain_value(found))
 
 
 def _is_choice(value: Json) -> bool:
@@ -137,9 +137,9 @@ def _is_choice(value: Json) -> bool:
     return isinstance(value, dict) and "message" in value and value.keys() <= _CHOICE
 
 
-def _unwrapped_answer(found: dict[str, Json]) -> Answer:
+def _unwrapped_answer(found: dict[str, Json]) -> ToolOutput:
     if found.keys().isdisjoint(_AROUND_ANSWERS):
-        return Answer(found)
+        return ToolOutput(found)
     inner = found
     for key in ("output", "data", "kwargs", "update"):
         step = inner.get(key)
@@ -147,48 +147,50 @@ def _unwrapped_answer(found: dict[str, Json]) -> Answer:
             inner = step
     if isinstance(listed := inner.get("messages"), list) and len(listed) == 1:
         only = listed[0]
-        return _unwrapped_answer(only) if isinstance(only, dict) else Answer(found)
+        return _unwrapped_answer(only) if isinstance(only, dict) else ToolOutput(found)
     if "content" in inner and (
         "tool_call_id" in inner or "isError" in inner or inner.get("status") in ("success", "error")
     ):
         failed = inner.get("status") == "error" or inner.get("isError") is True
-        return Answer(plain(inner["content"]), _id(inner.get("tool_call_id")), failed)
+        return ToolOutput(plain_value(inner["content"]), _id(inner.get("tool_call_id")), failed)
     return _framework_answer(found)
 
 
-def _framework_answer(found: dict[str, Json]) -> Answer:
+def _framework_answer(found: dict[str, Json]) -> ToolOutput:
     if "response" in found and "name" in found and "id" in found:  # Gemini's function response
-        return Answer(found["response"], _id(found["id"]))
+        return ToolOutput(found["response"], _id(found["id"]))
     if "tool_output" in found and "tool_id" in found:  # llama-index, around the next
-        inner = answer(found["tool_output"])
+        inner = unwrap_output(found["tool_output"])
         inner.id = _id(found["tool_id"])
         return inner
     if "raw_output" in found and "tool_name" in found:
-        told = plain(found.get("blocks") or found.get("content")) or found["raw_output"]
-        return Answer(told, None, found.get("is_error") is True)
+        told = plain_value(found.get("blocks") or found.get("content")) or found["raw_output"]
+        return ToolOutput(told, None, found.get("is_error") is True)
     if "output" in found and len(found) <= 2 and ("kwargs" in found or len(found) == 1):
-        return answer(found["output"])
+        return unwrap_output(found["output"])
     if found.get("type") == "text" and isinstance(text := found.get("text"), str):
-        return Answer(loads(text))
+        return ToolOutput(decode_json(text))
     if found.get("type") in ("text", "json") and "value" in found:
-        return Answer(found["value"])
-    return Answer(found, None, found.get("isError") is True or found.get("is_error") is True)
+        return ToolOutput(found["value"])
+    return ToolOutput(found, None, found.get("isError") is True or found.get("is_error") is True)
 
 
-def _text_answer(found: str) -> Answer:
+def _text_answer(found: str) -> ToolOutput:
     if found.startswith("content="):
         match = _TOOL_MESSAGE.match(found[:100_000])
         if match:
-            return Answer(match["content"], match["id"], " status='error'" in found)
+            return ToolOutput(match["content"], match["id"], " status='error'" in found)
     if found == "null":  # a tool that returned nothing, as JSON
-        return Answer(None)
-    if (ended := execution(found)) is not None:
-        return Answer(ended.value, None, ended.failed)
+        return ToolOutput(None)
+    if (ended := parse_execution(found)) is not None:
+        return ToolOutput(ended.value, None, ended.failed)
     failed = found.startswith(_FAILURES)
-    return Answer(found, None, failed or (found.startswith("meta=") and "isError=True" in found))
+    return ToolOutput(
+        found, None, failed or (found.startswith("meta=") and "isError=True" in found)
+    )
 
 
-def failure(span: Span) -> str | None:
+def failure_reason(span: Span) -> str | None:
     """Why the span failed, or `None` if it did not; an empty text if no reason is recorded."""
     if span.status != "error" and "error.type" not in span.attributes and not span.events:
         return None
@@ -200,7 +202,7 @@ def failure(span: Span) -> str | None:
     if reason is None and span.status != "error" and "error.type" not in span.attributes:
         return None
     found = reason or span.status_message or span.attributes.get("error.type") or ""
-    return dumps(found)
+    return to_text(found)
 
 
 def _id(value: Json) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from carob.schema import Json, Span
 from carob.traces.conventions import azure, claude_code, laminar, logfire_agents, spring_ai
 from carob.traces.conventions.adk import MARKS as ADK_MARKS
@@ -11,7 +13,6 @@ from carob.traces.conventions.agentops import AgentOps
 from carob.traces.conventions.any_agent import AnyAgent
 from carob.traces.conventions.autogen import Autogen
 from carob.traces.conventions.codex import COUNT, Codex
-from carob.traces.conventions.convention import Convention, SpanRole
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.langfuse import Langfuse
 from carob.traces.conventions.langsmith import LangSmith, LangSmithRun
@@ -22,7 +23,8 @@ from carob.traces.conventions.openllmetry import OpenLlmetry
 from carob.traces.conventions.pydantic_ai import PydanticAi
 from carob.traces.conventions.strands import Strands
 from carob.traces.conventions.vercel import Vercel, VercelGenAi
-from carob.traces.mapping import nested
+from carob.traces.mapping import detect
+from carob.traces.mapping.convention import Convention, SpanRole
 
 _GENAI = GenAi()
 _OPENINFERENCE = OpenInference()
@@ -110,7 +112,7 @@ _shapes: dict[tuple[Json, ...], tuple[Convention | None, SpanRole | None]] = {}
 the role that all of them have if they all have one."""
 
 
-def explain(span: Span, *, is_spelled: bool = False) -> tuple[Span, Convention, SpanRole] | None:
+def identify(span: Span, *, is_spelled: bool = False) -> tuple[Span, Convention, SpanRole] | None:
     """The convention and the role of a span, and the span as that convention expects it."""
     held = span.attributes
     # Recorders write spans of a few shapes over and over: what is known of one is kept.
@@ -126,8 +128,8 @@ def explain(span: Span, *, is_spelled: bool = False) -> tuple[Span, Convention, 
     except (KeyError, TypeError):  # a system or an operation that is no text cannot be kept
         convention, role = _learned(span, shape)
     if convention is None:
-        spelled = None if is_spelled else nested.flattened(span)
-        found = explain(spelled, is_spelled=True) if spelled is not None else None
+        spelled = None if is_spelled else detect.flattened(span)
+        found = identify(spelled, is_spelled=True) if spelled is not None else None
         return found or _named(span)
     role = role or convention.role(span)
     return None if role is None else (span, convention, role)
@@ -205,3 +207,35 @@ def _by_name(span: Span) -> Convention | None:
     if not span.attributes and span.name.startswith(_NAMES):
         return _ADK
     return None
+
+
+_HEADS = ("openinference", "llm", "gen_ai", "agentops", "traceloop", "ai", "gcp", "langsmith")
+_DEPTH = 12
+_LIMIT = 20_000
+"""Attributes of one span that are spelled out."""
+
+
+def flattened(span: Span) -> Span | None:
+    """The span with dotted names, or `None` if its attributes are not nested."""
+    attributes = span.attributes
+    for head in _HEADS:
+        if isinstance(attributes.get(head), dict):
+            return msgspec.structs.replace(span, attributes=_spell(attributes))
+    return None
+
+
+def _spell(attributes: dict[str, Json]) -> dict[str, Json]:
+    """Inner nodes keep their own name too: an object may be a value as well as a path."""
+    found: dict[str, Json] = {}
+    queue: list[tuple[str, Json, int]] = [(key, value, 0) for key, value in attributes.items()]
+    for key, value, depth in queue:
+        if len(found) >= _LIMIT:
+            break
+        found.setdefault(key, value)
+        if depth >= _DEPTH:
+            continue
+        if isinstance(value, dict):
+            queue.extend((f"{key}.{name}", inner, depth + 1) for name, inner in value.items())
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            queue.extend((f"{key}.{i}", inner, depth + 1) for i, inner in enumerate(value))
+    return found

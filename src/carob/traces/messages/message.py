@@ -1,0 +1,117 @@
+"""A chat message in one shape, whichever shape it was recorded in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from carob.schema import Json
+
+Role = Literal["system", "user", "assistant", "tool", "other"]
+
+
+# OTel's `tool_call` part has exactly these fields: `read` decodes such parts straight into them.
+class CallBlock(
+    msgspec.Struct, tag_field="type", tag="tool_call", rename={"args": "arguments"}, gc=False
+):
+    """A tool call that a model requests, with its arguments as they were recorded."""
+
+    name: str
+    args: Json = None
+    id: str | None = None
+
+
+class ResultBlock(msgspec.Struct, gc=False):
+    """The result of a tool call, as a message reports it."""
+
+    id: str | None
+    name: str | None
+    value: Json
+    error: bool
+    reason: str | None = None
+    """The error text, where it is recorded beside the result."""
+
+
+class Message(msgspec.Struct, gc=False):
+    """A chat message. `text` is `None` if the message has no text, not even an empty one."""
+
+    role: Role
+    text: str | None = None
+    calls: list[CallBlock] = []
+    results: list[ResultBlock] = []
+    finish: str | None = None
+    hidden: bool = False
+    """Whether the recorder left the content out."""
+
+    def add_text(self, piece: str) -> None:
+        """Append a piece of text: on a new line for users, who attach separate texts, and directly
+        for models, whose answers are split in the middle of sentences (streaming, citations)."""
+        if self.text is None:
+            self.text = piece
+        else:
+            self.text += f"\n{piece}" if self.role == "user" else piece
+
+
+ROLES: dict[Json, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "aimessagechunk": "assistant",
+    "humanmessagechunk": "user",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "ipython": "tool",
+    "tool-response": "tool",
+    "systemmessage": "system",
+    "humanmessage": "user",
+    "aimessage": "assistant",
+    "toolmessage": "tool",
+    "functionmessage": "tool",
+    "toolmessagechunk": "tool",
+}
+
+
+def role_of(name: Json) -> Role:
+    """Return the role for a recorder's name of it, such as `human` or `MessageRole.USER`."""
+    if isinstance(name, dict):  # .NET writes {"value": "user"}
+        name = name.get("value")
+    role = ROLES.get(name) if isinstance(name, str) else None
+    if role is None and isinstance(name, str):
+        role = ROLES.get(name.rsplit(".", 1)[-1].strip("'>").lower())
+    return role or "other"
+
+
+def is_user_text(message: Message) -> bool:
+    """Whether the user speaks: tool results also come in the user's name and are not user text."""
+    return message.role == "user" and message.text is not None and not message.results
+
+
+def last_user(messages: Sequence[Message]) -> str | None:
+    """Return the user's last text."""
+    for message in reversed(messages):
+        if is_user_text(message):
+            return message.text
+    return None
+
+
+def last_answer(messages: Sequence[Message]) -> str | None:
+    """Return the assistant's last text that is not blank.
+
+    Returns an empty text if the assistant only gave empty answers, and `None` if it did not answer:
+    a message that only calls tools is not an answer.
+    """
+    empty = None
+    for message in reversed(messages):
+        if message.role != "assistant":
+            continue
+        if message.text and not message.text.isspace():
+            return message.text
+        if not message.calls and (message.text is not None or not message.hidden):
+            empty = ""
+    return empty

@@ -1,0 +1,316 @@
+"""Read messages in every shape that recorders write.
+
+The shape decides how a value is read, never the recorder: lists of messages, OpenAI Responses
+items, LangChain constructors, choices and generations, and the wrappers around them. Conventions
+only say where messages are.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from carob.schema import Json
+from carob.traces.messages import printed
+from carob.traces.messages.blocks import (
+    PRINTED_PREFIXES,
+    SILENT_TYPES,
+    add_block,
+    add_content,
+    is_block,
+    read_message_fields,
+)
+from carob.traces.messages.message import ROLES, CallBlock, Message, ResultBlock, Role, role_of
+from carob.traces.messages.tool_blocks import (
+    BUILT_IN_TOOLS,
+    CALL_TYPES,
+    RESULT_TYPES,
+    add_call,
+    add_calls,
+    id_text,
+    plain_value,
+)
+from carob.traces.shape import decode_json
+
+KINDS: dict[Json, Role] = {"request": "user", "response": "assistant"}
+"""The roles of pydantic-ai's own messages, by their `kind`."""
+MAX_DEPTH = 12
+"""Wrappers within wrappers that are followed."""
+_SHORT = 1000
+"""Length of a text below which it cannot hold a history worth skipping."""
+_TYPED_CONTENT = ("content", "tool_calls", "text", "parts")
+_WRAPPERS = (
+    "messages",
+    "generations",
+    "choices",
+    "contents",
+    "candidates",
+    "chat_history",
+    "message",
+)
+_INPUT_WRAPPERS = (
+    "task",
+    "user_msg",
+    "user_message",
+    "question",
+    "query",
+    "user_input",
+    "user_query",
+    "input",
+    "inputs",
+    "input_args",
+    "prompt",
+    "kwargs",
+    "content",
+    "text",
+    "request",
+    "new_message",
+)
+_OUTPUT_WRAPPERS = (
+    "final_output",
+    "final_answer",
+    "answer",
+    "output",
+    "outputs",
+    "replies",
+    "update",
+    "response",
+    "result",
+    "return_values",
+    "content",
+    "text",
+    "value",
+    "data",
+)
+
+
+def read_messages(value: Json, role: Role) -> list[Message]:
+    """Read the messages in a value; text and blocks outside of a message get the given role."""
+    if isinstance(value, str) and (messages := _decode_otel(value)) is not None:
+        return messages
+    collected: list[Message] = []
+    _collect(decode_json(value), role, collected, 0)
+    return collected
+
+
+def read_last_message(value: Json, role: Role, wanted: Role) -> list[Message]:
+    """Read enough of the messages to know the last text of `wanted`.
+
+    Every model call of a run repeats the history of all calls before it. Reading all of it for
+    each call makes long runs quadratic, so this starts at the end and stops at the first hit.
+    """
+    if isinstance(value, str) and len(value) < _SHORT:
+        decoded_messages = _decode_otel(value)
+        if decoded_messages is not None:
+            return decoded_messages
+    decoded = decode_json(value)
+    items = decoded.get("messages") if isinstance(decoded, dict) else decoded
+    for item in reversed(items) if isinstance(items, list) else ():
+        if not isinstance(item, dict) or (stated := _stated_role(item)) is None:
+            break
+        if stated == wanted:
+            messages: list[Message] = []
+            _collect_dict(item, role, messages, 0)
+            if messages and messages[-1].text and not messages[-1].results:
+                return messages
+    messages = list[Message]()
+    _collect(decoded, role, messages, 0)
+    return messages
+
+
+class _TextPart(msgspec.Struct, tag_field="type", tag="text", gc=False):
+    content: str
+
+
+class _ReasoningPart(msgspec.Struct, tag_field="type", tag="reasoning", gc=False):
+    pass
+
+
+class _OtelMessage(msgspec.Struct, gc=False):
+    role: str
+    parts: list[_TextPart | CallBlock | _ReasoningPart]
+    finish_reason: str | None = None
+
+
+_decode_otel_json = msgspec.json.Decoder(list[_OtelMessage]).decode
+_UNCLEAR_PREFIXES = (*PRINTED_PREFIXES, "[")
+"""How a text begins that may hold more than text."""
+
+
+# The fast path for the most frequent messages, OTel parts of text and tool calls: msgspec decodes
+# them straight into structs, faster than looking at the shape of each part. Anything
+# else, such as results or printed objects, returns `None` and takes the general path.
+def _decode_otel(value: str) -> list[Message] | None:
+    if value.find('"parts"', 0, 64) < 0:
+        return None
+    try:
+        decoded = _decode_otel_json(value)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    messages: list[Message] = []
+    for item in decoded:
+        message = _from_otel(item)
+        if message is None:
+            return None
+        messages.append(message)
+    return messages
+
+
+def _from_otel(item: _OtelMessage) -> Message | None:
+    role = ROLES.get(item.role) or role_of(item.role)
+    if role == "tool":
+        return None
+    message = Message(role, None, [], [], item.finish_reason)
+    for part in item.parts:
+        if type(part) is _TextPart:
+            if part.content.startswith(_UNCLEAR_PREFIXES):
+                return None
+            message.add_text(part.content)
+        elif type(part) is CallBlock:
+            if part.args == "":
+                return None
+            part.args = decode_json(part.args)
+            part.id = part.id or None
+            message.calls.append(part)
+    return message
+
+
+def _stated_role(item: dict[str, Json]) -> Role | None:
+    name = item.get("role") or item.get("type")
+    if name == "constructor" and isinstance(path := item.get("id"), list) and path:
+        name = path[-1]
+    return ROLES.get(name.lower()) if isinstance(name, str) else None
+
+
+def _collect(value: Json, role: Role, messages: list[Message], depth: int) -> None:
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, str):
+        message = _parse_printed(value) if value.startswith(_PRINTED_MESSAGES) else None
+        messages.append(message or Message(role, value))
+    elif isinstance(value, list):
+        _collect_list(value, role, messages, depth)
+    elif isinstance(value, dict):
+        _collect_dict(value, role, messages, depth)
+
+
+def _collect_list(value: list[Json], role: Role, messages: list[Message], depth: int) -> None:
+    if value and isinstance(value[0], dict) and is_block(value[0]):
+        message = Message(role)
+        add_content(message, value)
+        messages.append(message)
+        return
+    for item in value:
+        if isinstance(item, dict):
+            _collect_dict(item, role, messages, depth + 1)
+        else:
+            _collect(decode_json(item), role, messages, depth + 1)
+
+
+def _collect_dict(value: dict[str, Json], role: Role, messages: list[Message], depth: int) -> None:
+    if "role" in value and ("parts" in value or "content" in value):
+        messages.append(read_message_fields(value, value["role"]))
+        return
+    kind = value.get("type")
+    if isinstance(kind, str) and _collect_typed(value, kind, messages):
+        return
+    if "role" in value:
+        messages.append(read_message_fields(value, value["role"]))
+        return
+    if "parts" in value:
+        messages.append(read_message_fields(value, KINDS.get(value.get("kind"), role)))
+        return
+    if is_block(value):
+        _collect_list([value], role, messages, depth)
+        return
+    if "message" in value and isinstance(value["message"], str | dict):
+        _collect(_choice(value, decode_json(value["message"])), role, messages, depth + 1)
+        return
+    _collect_wrapped(value, role, messages, depth)
+
+
+def _collect_typed(value: dict[str, Json], kind: str, messages: list[Message]) -> bool:
+    """LangChain messages and Responses items, which name a type in place of a role."""
+    if kind == "constructor":
+        return _collect_constructor(value, messages)
+    if kind in CALL_TYPES or kind in RESULT_TYPES or kind in BUILT_IN_TOOLS:
+        message = Message("tool" if kind in RESULT_TYPES else "assistant")
+        add_block(message, value)
+        messages.append(message)
+        return True
+    role = ROLES.get(kind.lower())
+    if role is None:
+        return kind in SILENT_TYPES
+    data = value.get("data")
+    if isinstance(data, dict):
+        messages.append(read_message_fields(data, role))
+        return True
+    if any(key in value for key in _TYPED_CONTENT):
+        messages.append(read_message_fields(value, role))
+        return True
+    return False
+
+
+def _collect_constructor(value: dict[str, Json], messages: list[Message]) -> bool:
+    path, kwargs = value.get("id"), value.get("kwargs")
+    if not (isinstance(path, list) and path and isinstance(kwargs, dict)):
+        return False
+    messages.append(read_message_fields(kwargs, path[-1]))
+    return True
+
+
+def _collect_wrapped(
+    value: dict[str, Json], role: Role, messages: list[Message], depth: int
+) -> None:
+    if role == "assistant" and isinstance(raw := value.get("raw"), str):  # CrewAI's output
+        messages.append(Message(role, raw))
+        return
+    known = len(messages)
+    for key in _WRAPPERS + (_INPUT_WRAPPERS if role == "user" else _OUTPUT_WRAPPERS):
+        inner = value.get(key)
+        if inner is not None and inner != "":
+            _collect(decode_json(inner), role, messages, depth + 1)
+            if len(messages) > known:
+                return
+
+
+def _choice(choice: dict[str, Json], message: Json) -> Json:
+    """The message of a choice, which may lack its role or its text."""
+    if isinstance(message, dict) and "role" not in message and "tool_calls" in message:
+        return {"role": "assistant", "content": choice.get("text"), **message}
+    return message
+
+
+_PRINTED_MESSAGES = ("content=", "ChatMessage(")
+"""How messages begin that LangChain or Haystack printed in place of serializing them."""
+
+
+def _parse_printed(text: str) -> Message | None:
+    if text.startswith("ChatMessage("):
+        content = printed.parse_haystack_message(text)
+        return None if content is None else _read_haystack(content)
+    fields = printed.parse_langchain_message(text)
+    if fields is None:
+        return None
+    message = Message(role_of(fields.role))
+    if message.role == "tool":
+        result = ResultBlock(fields.id, fields.name, plain_value(fields.content), fields.failed)
+        message.results.append(result)
+        return message
+    add_content(message, fields.content)
+    add_calls(message, fields.calls)
+    return message
+
+
+def _read_haystack(fields: dict[str, Json]) -> Message:
+    message = Message(role_of(fields.get("role")))
+    content = fields.get("content")
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, dict) and isinstance(origin := part.get("origin"), dict):
+            name, value = id_text(origin.get("tool_name")), plain_value(part.get("result"))
+            failed = bool(part.get("error"))
+            message.results.append(ResultBlock(id_text(origin.get("id")), name, value, failed))
+        elif isinstance(part, dict) and "tool_name" in part:
+            add_call(message, part)
+        elif isinstance(part, dict | str):
+            add_content(message, part.get("text") if isinstance(part, dict) else part)
+    return message
