@@ -9,7 +9,7 @@ from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,
-    MetricUse,
+    MetricSpec,
     Run,
     RunDataset,
     RunSummary,
@@ -74,7 +74,7 @@ def _make(
                     mapper=mapper,
                 )
             )
-    use = MetricUse(
+    use = MetricSpec(
         name="recall",
         version=version,
         params={},

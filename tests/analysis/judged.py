@@ -12,10 +12,10 @@ from carob.schema import (
     CaseResult,
     CaseScore,
     Json,
-    JudgeUse,
+    JudgeSpec,
     Label,
-    MetricUse,
-    Opinion,
+    LabelValue,
+    MetricSpec,
     Run,
     RunSummary,
 )
@@ -28,21 +28,21 @@ def judge(
     prompt: str = "sha256:prompt",
     rubric: str = "sha256:rubric",
     params: dict[str, Json] | None = None,
-) -> JudgeUse:
-    return JudgeUse(model=model, params=params or {}, prompt=prompt, rubric=rubric)
+) -> JudgeSpec:
+    return JudgeSpec(model=model, params=params or {}, prompt=prompt, rubric=rubric)
 
 
 def metric(
     name: str = "tone",
     *,
-    by: JudgeUse | None = judge(),  # noqa: B008 - frozen
+    by: JudgeSpec | None = judge(),  # noqa: B008 - frozen
     threshold: float | None = 4.0,
     scale: tuple[float, float | None] = (1.0, 5.0),
     better: Literal["higher", "lower"] = "higher",
     version: int = 1,
     params: dict[str, Json] | None = None,
-) -> MetricUse:
-    return MetricUse(
+) -> MetricSpec:
+    return MetricSpec(
         name=name,
         version=version,
         params=params or {},
@@ -54,7 +54,7 @@ def metric(
 
 
 def judged(
-    cases: Mapping[str, Outcome | list[Outcome]], use: MetricUse | None = None, *others: MetricUse
+    cases: Mapping[str, Outcome | list[Outcome]], use: MetricSpec | None = None, *others: MetricSpec
 ) -> Run:
     """A run with one trace of each case, `t-CASE`, or with several, `t-CASE-0` and so on."""
     chosen = use or metric()
@@ -76,7 +76,7 @@ def judged(
     )
 
 
-def _result(case: str, trace: str, outcome: Outcome, use: MetricUse) -> CaseResult:
+def _result(case: str, trace: str, outcome: Outcome, use: MetricSpec) -> CaseResult:
     value = None if isinstance(outcome, str) else float(outcome)
     status = outcome if isinstance(outcome, str) else _status(outcome, use)
     score = CaseScore(
@@ -89,15 +89,15 @@ def _result(case: str, trace: str, outcome: Outcome, use: MetricUse) -> CaseResu
     return CaseResult(case=case, trace=trace, status=status, scores=(score,))
 
 
-def _status(value: float, use: MetricUse) -> Literal["passed", "failed"]:
+def _status(value: float, use: MetricSpec) -> Literal["passed", "failed"]:
     least = 0.0 if use.threshold is None else use.threshold
     good = value >= least if use.better == "higher" else value <= least
     return "passed" if good else "failed"
 
 
-def label(case: str, opinion: Opinion, **more: str) -> Label:
+def label(case: str, opinion: LabelValue, **more: str) -> Label:
     return Label(case=case, label=opinion, where=more.pop("where", "labels.csv line 2"), **more)
 
 
-def labels(told: Mapping[str, Opinion]) -> list[Label]:
+def labels(told: Mapping[str, LabelValue]) -> list[Label]:
     return [label(case, opinion) for case, opinion in told.items()]

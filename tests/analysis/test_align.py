@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from carob.analysis.align import align
-from carob.schema import CaseScore, Judgement, JudgeUse, MetricUse, Run
+from carob.schema import CaseScore, JudgeSpec, MetricSpec, ProfileVerdict, Run
 
 MakeRun = Callable[..., Run]
 
@@ -34,66 +34,71 @@ def test_without_fingerprints_only_the_same_golden_data_can_be_compared(run: Mak
 
 
 def test_another_version_of_golden_data_is_named(run: MakeRun):
-    (moved,) = align(run({"a": 1.0}, dataset="1"), run({"a": 1.0}, dataset="2")).moved
-    assert (moved.what, moved.field, moved.before, moved.after) == ("dataset", "digest", "1", "2")
+    (change,) = align(run({"a": 1.0}, dataset="1"), run({"a": 1.0}, dataset="2")).changed_inputs
+    assert (change.what, change.field, change.before, change.after) == (
+        "dataset",
+        "digest",
+        "1",
+        "2",
+    )
 
 
 def test_a_metric_of_another_version_is_not_compared(run: MakeRun):
     found = align(run({"a": 1.0}), run({"a": 1.0}, version=2))
-    (moved,) = found.moved
-    assert found.uses == {}
-    assert (moved.name, moved.field, moved.before, moved.after) == ("recall", "version", 1, 2)
-    assert moved.effect == "not compared"
+    (change,) = found.changed_inputs
+    assert found.specs == {}
+    assert (change.name, change.field, change.before, change.after) == ("recall", "version", 1, 2)
+    assert change.effect == "not compared"
 
 
 def test_a_parameter_that_changed_is_named(run: MakeRun):
     before, after = run({"a": 1.0}), run({"a": 1.0})
     use = msgspec.structs.replace(after.metrics[0], params={"order": "any"})
     found = align(before, msgspec.structs.replace(after, metrics=(use,)))
-    (moved,) = found.moved
-    assert (moved.field, moved.before, moved.after) == ("params.order", None, "any")
+    (change,) = found.changed_inputs
+    assert (change.field, change.before, change.after) == ("params.order", None, "any")
 
 
 @pytest.mark.parametrize("field", ["model", "prompt", "rubric"])
 def test_scores_of_another_judge_are_not_compared(run: MakeRun, field: str):
-    def by(judge: JudgeUse) -> Run:
+    def by(judge: JudgeSpec) -> Run:
         made = run({"a": 1.0})
         use = msgspec.structs.replace(made.metrics[0], judge=judge)
         return msgspec.structs.replace(made, metrics=(use,))
 
-    judge = JudgeUse(model="openai:small", params={"temperature": 0}, prompt="p", rubric="r")
+    judge = JudgeSpec(model="openai:small", params={"temperature": 0}, prompt="p", rubric="r")
     found = align(by(judge), by(msgspec.structs.replace(judge, **{field: "another"})))
-    assert found.uses == {}
-    assert [one.field for one in found.moved] == [f"judge.{field}"]
-    assert align(by(judge), by(judge)).moved == ()
+    assert found.specs == {}
+    assert [one.field for one in found.changed_inputs] == [f"judge.{field}"]
+    assert align(by(judge), by(judge)).changed_inputs == ()
 
 
 def test_a_metric_of_one_run_only_is_named(run: MakeRun):
     before, after = run({"a": 1.0}), run({"a": 1.0})
-    use = MetricUse("bleu", 1, {}, None, (0.0, 1.0), "higher")
+    use = MetricSpec("bleu", 1, {}, None, (0.0, 1.0), "higher")
     found = align(before, msgspec.structs.replace(after, metrics=(*after.metrics, use)))
-    (moved,) = found.moved
-    assert (moved.name, moved.field, moved.before, moved.after) == ("bleu", "uses", 0, 1)
-    assert [*found.uses] == ["recall"]
+    (change,) = found.changed_inputs
+    assert (change.name, change.field, change.before, change.after) == ("bleu", "uses", 0, 1)
+    assert [*found.specs] == ["recall"]
 
 
 def test_a_metric_that_a_run_uses_twice_cannot_be_told_apart(run: MakeRun):
     one = run({"a": 1.0})
     twice = msgspec.structs.replace(one, metrics=one.metrics * 2)
-    assert align(twice, twice).uses == {}
+    assert align(twice, twice).specs == {}
 
 
 def test_another_threshold_leaves_the_scores_comparable_but_not_the_verdicts(run: MakeRun):
     found = align(run({"a": 0.6}, threshold=0.5), run({"a": 0.6}, threshold=0.7))
-    assert [*found.uses] == ["recall"]
-    assert found.firm == frozenset()
+    assert [*found.specs] == ["recall"]
+    assert found.same_threshold == frozenset()
     assert not found.verdicts
-    assert found.moved[0].effect == "scores are compared, passing is not"
+    assert found.changed_inputs[0].effect == "scores are compared, pass rates are not"
 
 
 def test_verdicts_are_made_anew_from_what_both_runs_share(run: MakeRun):
     before = run({"a": 1.0})
-    use = MetricUse("bleu", 1, {}, 0.5, (0.0, 1.0), "higher")
+    use = MetricSpec("bleu", 1, {}, 0.5, (0.0, 1.0), "higher")
     failed = CaseScore(metric="bleu", status="failed", value=0.1, threshold=0.5)
     result = msgspec.structs.replace(
         before.cases[0], status="failed", scores=(*before.cases[0].scores, failed)
@@ -107,21 +112,21 @@ def test_verdicts_are_made_anew_from_what_both_runs_share(run: MakeRun):
 def test_another_profile_makes_verdicts_incomparable(run: MakeRun):
     def judged(profile: str) -> Run:
         made = run({"a": 1.0})
-        judgement = Judgement(profile=profile, composite=1.0, passed=True, reason="")
+        judgement = ProfileVerdict(profile=profile, composite=1.0, passed=True, reason="")
         case = msgspec.structs.replace(made.cases[0], judgement=judgement)
         return msgspec.structs.replace(made, cases=(case,))
 
     found = align(judged("prep_default"), judged("assessment_strict"))
     assert not found.verdicts
-    assert found.moved[0].name == "1 case"
+    assert found.changed_inputs[0].name == "1 case"
     assert align(judged("prep_default"), judged("prep_default")).verdicts
 
 
 def test_another_mapper_is_named_and_compared(run: MakeRun):
     found = align(run({"a": 1.0, "b": 1.0}), run({"a": 1.0, "b": 1.0}, mapper="genai@2"))
-    (moved,) = found.moved
+    (change,) = found.changed_inputs
     assert found.cases.same == 2
-    assert (moved.what, moved.name, moved.before, moved.after) == (
+    assert (change.what, change.name, change.before, change.after) == (
         "mapper",
         "2 cases",
         "genai@1",

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from carob.analysis.calibration import calibrate
-from carob.errors import RefusedError
-from carob.schema import Calibration, Label, MetricUse, Run, Unjudged
+from carob.analysis.calibration import calibrate, consensus
+from carob.errors import EvaluationError
+from carob.schema import Calibration, Label, LabelValue, MetricSpec, Run, UnscoredLabels
 from tests.analysis.judged import judged, label, labels, metric
 
 
-def made(run: Run, told: list[Label], use: MetricUse | None = None) -> Calibration:
+def made(run: Run, told: list[Label], use: MetricSpec | None = None) -> Calibration:
     return calibrate(run, use or run.metrics[0], told, "2026-03-02T10:00:00Z")
 
 
@@ -86,7 +86,7 @@ def test_agreement_among_people_is_the_ceiling():
 def test_unscored_failed_and_absent_are_different_things():
     run = judged({"a": 5.0, "b": "unscored", "c": "error", "d": 1.0})
     found = made(run, labels({"a": 5.0, "b": 4.0, "c": 4.0, "d": 1.0, "e": 4.0}))
-    assert found.unjudged == Unjudged(unscored=("b",), failed=("c",), absent=("e",))
+    assert found.unjudged == UnscoredLabels(unscored=("b",), failed=("c",), absent=("e",))
     assert found.agreement.cases == 2
 
 
@@ -120,13 +120,35 @@ def test_where_lower_is_better_low_scores_pass():
 
 def test_nothing_to_compare_is_refused():
     told = [label("a", "passed"), label("a", "failed")]
-    with pytest.raises(RefusedError, match="nothing is left"):
+    with pytest.raises(EvaluationError, match="no label is left"):
         made(judged({"a": 5.0}), told)
 
 
 def test_the_digest_of_labels_does_not_depend_on_order_or_file():
     told = labels({"a": 5.0, "b": 1.0})
-    moved = [label("b", 1.0, where="other.jsonl line 9"), label("a", 5.0)]
+    reordered = [label("b", 1.0, where="other.jsonl line 9"), label("a", 5.0)]
     run = judged({"a": 5.0, "b": 1.0})
-    assert made(run, told).labels == made(run, moved).labels
+    assert made(run, told).labels == made(run, reordered).labels
     assert made(run, told).labels != made(run, labels({"a": 5.0, "b": 2.0})).labels
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["passed"], "passed"),
+        (["passed", "failed", "failed"], "failed"),
+        (["passed", "failed"], None),
+        ([4.0], 4.0),
+        ([1.0, 5.0, 4.0], 4.0),
+        ([3.0, 4.0], None),
+        ([3.0, 5.0], 4.0),
+    ],
+)
+def test_consensus_is_the_majority_or_the_median_and_none_for_a_tie(
+    values: list[LabelValue], expected: LabelValue | None
+):
+    assert consensus(values, whole=True) == expected
+
+
+def test_the_median_may_lie_between_labels_if_the_scale_has_no_levels():
+    assert consensus([0.5, 0.8]) == pytest.approx(0.65)

@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from carob.analysis.compare import compare
-from carob.analysis.rules import Rules
-from carob.errors import RefusedError, UsageError
-from carob.schema import CaseScore, Comparison, MetricUse, Run
+from carob.analysis.compare import adjust_p_values, compare
+from carob.analysis.rules import ComparisonRules
+from carob.errors import EvaluationError, UsageError
+from carob.schema import CaseScore, Comparison, MetricSpec, Run
 
 MakeRun = Callable[..., Run]
-DEFAULT = Rules()
+DEFAULT = ComparisonRules()
 
 
 def values(number: int, ease: float = 0.8, seed: int = 5) -> dict[str, float]:
@@ -31,7 +31,7 @@ def shifted(before: Mapping[str, float], by: float, noise: float = 0.0) -> dict[
     return {case: min(1.0, max(0.0, value)) for case, value in moved.items()}
 
 
-def with_metric(run: Run, use: MetricUse, value: float) -> Run:
+def with_metric(run: Run, use: MetricSpec, value: float) -> Run:
     score = CaseScore(metric=use.name, status="info", value=value)
     cases = [msgspec.structs.replace(one, scores=(*one.scores, score)) for one in run.cases]
     return msgspec.structs.replace(run, metrics=(*run.metrics, use), cases=tuple(cases))
@@ -51,7 +51,7 @@ def test_pairs_show_what_two_heaps_of_numbers_hide(run: MakeRun):
 
 def test_a_run_is_equivalent_to_itself(run: MakeRun):
     one = run(values(4))
-    made = compare(one, one, Rules(margin=0.0))
+    made = compare(one, one, ComparisonRules(margin=0.0))
     assert made.verdict == "equivalent"
     assert made.overall
     assert made.overall.difference
@@ -65,8 +65,8 @@ def test_few_cases_without_a_difference_do_not_prove_that_there_is_none(run: Mak
     made = compare(run(cases), run(cases, id="run-b"), DEFAULT)
     assert made.overall
     assert made.overall.sentence == (
-        "1 in both, on too few cases to be sure; 8 cases show differences from 0.801 on,"
-        " about 207 would show that none is beyond 0.02"
+        "1 in both, too few cases to rule out a difference; 8 cases can detect differences of 0.801"
+        " or more; about 207 would rule out a difference beyond 0.02"
     )
     many = {f"case-{n}": 1.0 for n in range(207)}
     assert compare(run(many), run(many, id="run-b"), DEFAULT).verdict == "equivalent"
@@ -77,7 +77,8 @@ def test_a_difference_within_the_margin_does_not_matter(run: MakeRun):
     after = shifted(before, -0.01, noise=0.02)
     runs = run(before, threshold=None), run(after, id="run-b", threshold=None)
     narrow, wide = (
-        compare(*runs, Rules(margins={"recall": margin})).metrics[0] for margin in (0.005, 0.05)
+        compare(*runs, ComparisonRules(margins={"recall": margin})).metrics[0]
+        for margin in (0.005, 0.05)
     )
     assert (narrow.verdict, wide.verdict) == ("regressed", "equivalent")
 
@@ -107,7 +108,7 @@ def test_where_lower_is_better_a_rise_is_a_regression(run: MakeRun):
         DEFAULT,
     )
     assert made.metrics[0].verdict == "regressed"
-    assert made.metrics[0].sentence.startswith("rose from 1.95 to 2.45, and lower is better (+0.5,")
+    assert made.metrics[0].sentence.startswith("rose from 1.95 to 2.45 (lower is better): +0.5,")
 
 
 def test_repeats_are_one_number_for_each_case(run: MakeRun):
@@ -121,13 +122,13 @@ def test_repeats_are_one_number_for_each_case(run: MakeRun):
 
 
 def test_a_metric_that_informs_is_compared_but_does_not_decide(run: MakeRun):
-    use = MetricUse("cost", 1, {}, None, (0.0, None), "lower")
+    use = MetricSpec("cost", 1, {}, None, (0.0, None), "lower")
     cases = {f"case-{n}": 1.0 for n in range(20)}
     before, after = with_metric(run(cases), use, 1.0), with_metric(run(cases, id="b"), use, 2.0)
     made = compare(before, after, DEFAULT)
     assert made.metrics[1].verdict == "regressed"
     assert made.verdict == "inconclusive"
-    assert compare(before, after, Rules(held=["cost"])).verdict == "regressed"
+    assert compare(before, after, ComparisonRules(deciding=["cost"])).verdict == "regressed"
 
 
 def test_the_pass_rate_and_the_metric_that_makes_it_are_one_test(run: MakeRun):
@@ -147,7 +148,7 @@ def test_cases_that_were_scored_once_only_are_left_out_and_named(run: MakeRun):
     (metric,) = made.metrics
     assert (metric.cases, metric.lost, metric.gained) == (1, ("c",), ("b",))
     assert metric.sentence.endswith(
-        ". 1 case scored only before and 1 case scored only after left out"
+        ". Excluded: 1 case scored only before, 1 case scored only after"
     )
 
 
@@ -161,13 +162,16 @@ def test_where_nothing_was_scored_twice_nothing_is_said(run: MakeRun):
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        (Rules(alpha=0.0), "alpha is 0, expected a number between 0 and 1"),
-        (Rules(margin=-0.1), "the margin is -0.1, expected a share of the scale from 0 to 1"),
-        (Rules(margins={"recal": 0.1}), "'recal' is not a metric that both runs share"),
-        (Rules(held=["cost"]), "'cost' is not a metric that both runs share"),
+        (ComparisonRules(alpha=0.0), "alpha is 0, expected a number between 0 and 1"),
+        (
+            ComparisonRules(margin=-0.1),
+            "the margin is -0.1, expected a share of the scale from 0 to 1",
+        ),
+        (ComparisonRules(margins={"recal": 0.1}), "'recal' is not a metric that both runs share"),
+        (ComparisonRules(deciding=["cost"]), "'cost' is not a metric that both runs share"),
     ],
 )
-def test_rules_that_make_no_sense_are_refused(run: MakeRun, rules: Rules, message: str):
+def test_rules_that_make_no_sense_are_refused(run: MakeRun, rules: ComparisonRules, message: str):
     with pytest.raises(UsageError) as error:
         compare(run({"a": 1.0}), run({"a": 1.0}), rules)
     assert str(error.value) == message
@@ -217,12 +221,29 @@ def test_the_same_runs_give_the_same_bytes_whatever_the_order_of_their_cases(run
 
 def test_scores_that_no_computer_can_square_are_refused(run: MakeRun):
     one, other = (run({"a": value}, scale=(0.0, None)) for value in (1e308, 1.0))
-    with pytest.raises(RefusedError, match="scores of 'recall' are beyond 1e\\+100"):
+    with pytest.raises(EvaluationError, match="scores of 'recall' exceed 1e\\+100"):
         compare(one, other, DEFAULT)
 
 
 def test_differences_that_are_next_to_nothing_need_no_cases(run: MakeRun):
     tiny = run({"a": 5e-324}), run({"a": 1e-200}, id="run-b")
-    (metric,) = compare(*tiny, Rules(margin=0.0)).metrics
+    (metric,) = compare(*tiny, ComparisonRules(margin=0.0)).metrics
     assert metric.difference
     assert metric.difference.needed is None
+
+
+def test_the_smallest_p_value_is_multiplied_by_the_number_of_tests():
+    assert adjust_p_values([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_adjusted_p_values_keep_their_order():
+    assert adjust_p_values([0.02, 0.021, 0.5]) == pytest.approx([0.06, 0.06, 0.5])
+
+
+def test_no_adjusted_p_value_exceeds_one():
+    assert adjust_p_values([0.9, 0.6]) == [1.0, 1.0]
+
+
+def test_a_single_p_value_is_not_adjusted():
+    assert adjust_p_values([0.04]) == [0.04]
+    assert adjust_p_values([]) == []

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import msgspec
 
 from carob.analysis.align import align
-from carob.analysis.flips import flips
+from carob.analysis.flips import find_flips
 from carob.schema import Exchange, Flip, Run
 
 MakeRun = Callable[..., Run]
 
 
 def flipped(before: Run, after: Run) -> list[Flip]:
-    return [*flips(align(before, after).pairs, ["recall"])]
+    return [*find_flips(align(before, after).pairs, ["recall"])]
 
 
 def test_a_case_that_passed_and_does_not_any_more_broke(run: MakeRun):

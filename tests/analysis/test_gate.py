@@ -5,17 +5,17 @@ from collections.abc import Callable
 import pytest
 
 from carob.analysis.compare import compare
-from carob.analysis.gate import checks, passed, without
-from carob.analysis.rules import Rules
-from carob.errors import RefusedError, UsageError
-from carob.schema import Check, GateRules, Run
+from carob.analysis.gate import exclude_cases, gate_checks, gate_passes
+from carob.analysis.rules import ComparisonRules
+from carob.errors import EvaluationError, UsageError
+from carob.schema import GateCheck, GateRules, Run
 
 MakeRun = Callable[..., Run]
 
 
-def held(run: Run, rules: GateRules, baseline: Run | None = None) -> dict[str, Check]:
-    comparison = compare(baseline, run, Rules()) if baseline else None
-    return {one.name: one for one in checks(run, rules, baseline, comparison)}
+def held(run: Run, rules: GateRules, baseline: Run | None = None) -> dict[str, GateCheck]:
+    comparison = compare(baseline, run, ComparisonRules()) if baseline else None
+    return {one.name: one for one in gate_checks(run, rules, baseline, comparison)}
 
 
 def cases(number: int, failing: int = 0) -> dict[str, float]:
@@ -23,7 +23,7 @@ def cases(number: int, failing: int = 0) -> dict[str, float]:
 
 
 def test_a_gate_that_checks_nothing_is_an_error(run: MakeRun):
-    with pytest.raises(UsageError, match="nothing to hold the run to"):
+    with pytest.raises(UsageError, match="the gate has nothing to check"):
         held(run(cases(3)), GateRules())
 
 
@@ -55,7 +55,7 @@ def test_a_threshold_for_a_metric_that_was_not_used_is_an_error(run: MakeRun):
 
 def test_enough_cases_must_pass(run: MakeRun):
     found = held(run(cases(10, 2)), GateRules(min_pass_rate=0.9))
-    assert found["pass_rate"] == Check(
+    assert found["pass_rate"] == GateCheck(
         "pass_rate", "failed", "80.0% of 10 cases, expected at least 90.0%"
     )
 
@@ -86,17 +86,17 @@ def test_a_regression_fails_and_what_is_inconclusive_fails_if_strict(run: MakeRu
     unsure = [*held(run(cases(20, 2), id="b"), GateRules(), run(cases(20))).values()]
     assert regressed["recall against the baseline"].status == "failed"
     assert [one.status for one in unsure] == ["passed", "inconclusive", "inconclusive"]
-    assert passed(unsure, GateRules())
-    assert not passed(unsure, GateRules(strict=True))
+    assert gate_passes(unsure, GateRules())
+    assert not gate_passes(unsure, GateRules(strict=True))
 
 
 def test_a_baseline_of_other_cases_is_no_baseline(run: MakeRun):
-    with pytest.raises(RefusedError, match="no case is the same in the baseline"):
+    with pytest.raises(EvaluationError, match="no case is the same in the baseline"):
         held(run({"a": 1.0}), GateRules(), run({"b": 1.0}))
 
 
 def test_a_baseline_of_other_metrics_is_no_baseline(run: MakeRun):
-    with pytest.raises(RefusedError, match="nothing decides"):
+    with pytest.raises(EvaluationError, match="no deciding metric"):
         held(run({"a": 1.0}, version=2), GateRules(), run({"a": 1.0}))
 
 
@@ -106,5 +106,5 @@ def test_a_run_without_judges_needs_no_calibration(run: MakeRun):
 
 
 def test_cases_can_be_left_out(run: MakeRun):
-    made = without(run({"a": 0.0, "b": 1.0}), {"a"})
+    made = exclude_cases(run({"a": 0.0, "b": 1.0}), {"a"})
     assert [one.case for one in made.cases] == ["b"]

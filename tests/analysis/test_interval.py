@@ -5,7 +5,7 @@ from math import sqrt
 import pytest
 from scipy import stats
 
-from carob.analysis.interval import mean_interval, spread
+from carob.analysis.interval import mean_interval, paired_differences
 
 
 def test_all_pass_is_not_certain_to_pass_always():
@@ -42,7 +42,7 @@ def test_a_single_score_has_no_interval():
 
 
 def test_differences_of_pass_and_fail_have_the_interval_of_bonett_and_price():
-    found = spread([-1.0] * 6 + [1.0] * 2 + [0.0] * 42, span=1.0)
+    found = paired_differences([-1.0] * 6 + [1.0] * 2 + [0.0] * 42, span=1.0)
     fixed, broke, number = 3 / 52, 7 / 52, 52
     error = sqrt((fixed + broke - (fixed - broke) ** 2) / number)
     assert found.error() == pytest.approx(error)
@@ -51,6 +51,9 @@ def test_differences_of_pass_and_fail_have_the_interval_of_bonett_and_price():
 
 
 def test_no_difference_among_few_cases_does_not_mean_that_there_is_none():
-    few, many = spread([0.0] * 5, 1.0).interval(0.9), spread([0.0] * 500, 1.0).interval(0.9)
+    few, many = (
+        paired_differences([0.0] * 5, 1.0).interval(0.9),
+        paired_differences([0.0] * 500, 1.0).interval(0.9),
+    )
     assert few[1] > 0.3
     assert many[1] < 0.01

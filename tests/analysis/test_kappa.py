@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.analysis.kappa import kappa, measures
+from carob.analysis.kappa import kappa, measure_agreement
 
 Table = tuple[tuple[float, ...], ...]
 
@@ -48,7 +48,7 @@ def test_with_levels_it_follows_from_means_and_variances(pairs: list[tuple[int, 
 
 
 def test_no_disagreement_among_ten_cases_is_no_certainty():
-    found = measures([[5, 0], [0, 5]])
+    found = measure_agreement([[5, 0], [0, 5]])
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.interval[1]) == (1.0, 1.0)
     assert 0.3 < found.kappa.interval[0] < 0.5
@@ -56,19 +56,19 @@ def test_no_disagreement_among_ten_cases_is_no_certainty():
 
 
 def test_nothing_follows_from_labels_that_are_all_the_same():
-    found = measures([[0, 0], [2, 8]])
+    found = measure_agreement([[0, 0], [2, 8]])
     assert found.kappa is None
     assert found.share.value == 0.8
 
 
 def test_a_judge_who_always_says_the_same_agrees_by_chance_only():
-    found = measures([[0, 5], [0, 20]]).kappa
+    found = measure_agreement([[0, 5], [0, 20]]).kappa
     assert found is not None
     assert found.value == 0
 
 
 def test_more_of_the_same_narrows_the_interval():
-    few, many = (measures([[6 * n, 2 * n], [n, 11 * n]]).kappa for n in (1, 10))
+    few, many = (measure_agreement([[6 * n, 2 * n], [n, 11 * n]]).kappa for n in (1, 10))
     assert few is not None
     assert many is not None
     assert few.value == many.value
@@ -76,12 +76,12 @@ def test_more_of_the_same_narrows_the_interval():
 
 
 def test_the_same_table_gives_the_same_interval():
-    assert measures([[6, 2], [1, 11]]) == measures([[6, 2], [1, 11]])
+    assert measure_agreement([[6, 2], [1, 11]]) == measure_agreement([[6, 2], [1, 11]])
 
 
 @cache
 def _interval(cells: Table) -> tuple[float, float]:
-    found = measures(cells, draws=2_000).kappa
+    found = measure_agreement(cells, draws=2_000).kappa
     return (-1.0, 1.0) if found is None else found.interval
 
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from carob.analysis.modes import paired_modes
 from carob.analysis.summary import summarise
-from carob.schema import Case, CaseResult, CaseScore, PairedMetric, Status, Turn
+from carob.schema import Case, CaseResult, CaseScore, ModeComparison, PairedMetric, Status, Turn
 
 
 def case(id: str, mode: str, *, scenario: str = "return_late", question: str = "Why?") -> Case:
@@ -19,23 +18,27 @@ def by_id(*cases: Case) -> dict[str, Case]:
     return {one.id: one for one in cases}
 
 
+def compare_modes(results: list[CaseResult], cases: dict[str, Case]) -> tuple[ModeComparison, ...]:
+    return summarise(results, cases).modes
+
+
 def test_two_modes_of_a_scenario_are_a_pair():
     cases = by_id(case("m", "multi-agent"), case("s", "single-agent"))
-    (made,) = paired_modes([result("m", 0.5), result("s", 1.0, "failed")], cases)
-    assert made.modes == ("multi-agent", "single-agent")
-    assert made.passed == (1, 0)
-    assert made.metrics["recall"] == PairedMetric(
+    (comparison,) = compare_modes([result("m", 0.5), result("s", 1.0, "failed")], cases)
+    assert comparison.modes == ("multi-agent", "single-agent")
+    assert comparison.passed == (1, 0)
+    assert comparison.metrics["recall"] == PairedMetric(
         pairs=1, means=(0.5, 1.0), difference=0.5, first_higher=0, second_higher=1, equal=0
     )
 
 
-def test_other_questions_and_other_scenarios_are_no_pair():
+def test_different_questions_or_scenarios_are_not_paired():
     cases = by_id(
         case("m", "multi-agent"),
         case("q", "single-agent", question="When?"),
         case("s", "single-agent", scenario="stock"),
     )
-    assert paired_modes([result(one, 1.0) for one in cases], cases) == ()
+    assert compare_modes([result(one, 1.0) for one in cases], cases) == ()
 
 
 def test_a_metric_counts_only_where_both_modes_were_scored():
@@ -46,25 +49,19 @@ def test_a_metric_counts_only_where_both_modes_were_scored():
         case("s2", "single-agent", scenario="stock"),
     )
     values = {"m1": 1.0, "s1": None, "m2": 0.25, "s2": 0.25}
-    (made,) = paired_modes([result(one, value) for one, value in values.items()], cases)
-    assert made.pairs == 2
-    assert made.metrics["recall"].pairs == made.metrics["recall"].equal == 1
+    (comparison,) = compare_modes([result(one, value) for one, value in values.items()], cases)
+    assert comparison.pairs == 2
+    assert comparison.metrics["recall"].pairs == comparison.metrics["recall"].equal == 1
 
 
 def test_repeats_are_averaged_before_they_are_compared():
     cases = by_id(case("m", "multi-agent"), case("s", "single-agent"))
     results = [result("m", 1.0), result("m", 0.0), result("s", 0.5)]
-    (made,) = paired_modes(results, cases)
-    assert (made.metrics["recall"].pairs, made.metrics["recall"].difference) == (1, 0.0)
+    (comparison,) = compare_modes(results, cases)
+    assert (comparison.metrics["recall"].pairs, comparison.metrics["recall"].difference) == (1, 0.0)
 
 
-def test_a_case_that_nothing_was_recorded_for_is_in_no_pair():
+def test_a_case_without_a_trace_is_not_paired():
     cases = by_id(case("m", "multi-agent"), case("s", "single-agent"))
     missing = CaseResult(case="s", trace=None, status="unscored")
-    assert paired_modes([result("m", 1.0), missing], cases) == ()
-
-
-def test_the_summary_of_a_run_has_the_same_comparison():
-    cases = by_id(case("m", "multi-agent"), case("s", "single-agent"))
-    results = [result("m", 0.5), result("s", 1.0)]
-    assert summarise(results, cases).modes == paired_modes(results, cases)
+    assert compare_modes([result("m", 1.0), missing], cases) == ()

@@ -4,44 +4,46 @@ from itertools import pairwise
 
 import pytest
 
-from carob.analysis.interval import spread
-from carob.analysis.power import detectable, needed
+from carob.analysis.interval import paired_differences
+from carob.analysis.power import cases_needed, smallest_detectable
 
 
 def test_five_flips_are_not_enough_to_rule_out_chance():
-    assert detectable(spread([0.0] * 5, 1.0), 0.05, jumps=True) is None
-    assert detectable(spread([0.0] * 6, 1.0), 0.05, jumps=True) is not None
+    assert smallest_detectable(paired_differences([0.0] * 5, 1.0), 0.05, binary=True) is None
+    assert smallest_detectable(paired_differences([0.0] * 6, 1.0), 0.05, binary=True) is not None
 
 
 def test_more_cases_show_smaller_differences():
     sizes = [
-        detectable(spread([0.1, -0.1] * number, 1.0), 0.05, jumps=False) or 0
+        smallest_detectable(paired_differences([0.1, -0.1] * number, 1.0), 0.05, binary=False) or 0
         for number in (5, 20, 100)
     ]
     assert all(small < large for large, small in pairwise(sizes))
 
 
 def test_pass_and_fail_need_enough_flips_and_not_only_a_small_error():
-    quiet = spread([0.0] * 20, 1.0)
-    smooth, jumping = (detectable(quiet, 0.05, jumps=jumps) or 0 for jumps in (False, True))
+    quiet = paired_differences([0.0] * 20, 1.0)
+    smooth, jumping = (
+        smallest_detectable(quiet, 0.05, binary=jumps) or 0 for jumps in (False, True)
+    )
     assert smooth < 0.25
     assert jumping == pytest.approx(0.366, abs=0.001)  # 6 of 20 flips, four times in five
 
 
 def test_with_as_many_cases_as_needed_the_interval_fits_into_the_margin():
     pattern = [0.0] * 8 + [0.3, -0.3]
-    number = needed(spread(pattern, 1.0), 0.05, 0.05, 1) or 0
-    low, high = spread(pattern * (number // 10 + 1), 1.0).interval(0.9)
+    number = cases_needed(paired_differences(pattern, 1.0), 0.05, 0.05, 1) or 0
+    low, high = paired_differences(pattern * (number // 10 + 1), 1.0).interval(0.9)
     assert -0.05 < low < high < 0.05
 
 
 def test_a_difference_beyond_the_margin_needs_enough_cases_to_be_seen():
-    found = spread([-1.0] * 2 + [0.0] * 6, 1.0)
-    number = needed(found, 0.02, 0.05, 1) or 0
-    more = spread(([-1.0] * 2 + [0.0] * 6) * (number // 8 + 1), 1.0)
+    found = paired_differences([-1.0] * 2 + [0.0] * 6, 1.0)
+    number = cases_needed(found, 0.02, 0.05, 1) or 0
+    more = paired_differences(([-1.0] * 2 + [0.0] * 6) * (number // 8 + 1), 1.0)
     assert 8 < number < 40
     assert more.interval(0.95)[1] < 0
 
 
 def test_without_a_margin_nothing_can_be_shown_to_be_within_it():
-    assert needed(spread([0.0] * 10, 1.0), 0.0, 0.05, 1) is None
+    assert cases_needed(paired_differences([0.0] * 10, 1.0), 0.0, 0.05, 1) is None

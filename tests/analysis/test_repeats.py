@@ -4,12 +4,12 @@ from itertools import combinations
 
 import pytest
 
-from carob.analysis.repeats import attempts, flaky, pass_all, pass_at, reliability
-from carob.schema import Attempts, CaseResult, Status
+from carob.analysis.repeats import count_attempts, flaky_cases, pass_all, pass_at, reliability
+from carob.schema import AttemptCounts, CaseResult, Status
 
 
-def made(passed: int, total: int) -> Attempts:
-    return Attempts(passed=passed, total=total)
+def made(passed: int, total: int) -> AttemptCounts:
+    return AttemptCounts(passed=passed, total=total)
 
 
 def test_one_of_two_out_of_three():
@@ -29,7 +29,7 @@ def test_estimators_are_the_share_of_all_choices(k: int):
 def test_attempts_without_a_verdict_do_not_count():
     statuses: list[Status] = ["passed", "failed", "unscored", "error"]
     results = [CaseResult(case="a", trace="t", status=status) for status in statuses]
-    assert attempts(results) == made(1, 2)
+    assert count_attempts(results) == made(1, 2)
 
 
 def test_reliability_doubles_up_to_the_most_attempts_on_both_sides():
@@ -46,4 +46,4 @@ def test_without_repeats_there_is_nothing_to_tell():
 
 def test_a_case_is_flaky_if_it_ends_differently_within_a_run():
     tally = {"steady": (made(3, 3), made(0, 3)), "shaky": (made(3, 3), made(1, 3))}
-    assert [one.case for one in flaky(tally)] == ["shaky"]
+    assert [one.case for one in flaky_cases(tally)] == ["shaky"]

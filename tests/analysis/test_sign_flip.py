@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from carob.analysis.sign_flip import DRAWN, EXACT, mcnemar, sign_flip
+from carob.analysis.sign_flip import DRAWN, EXACT, mcnemar, sign_flip_test
 
 
 def drawn(number: int, shift: float, seed: int = 7) -> list[float]:
@@ -41,37 +41,37 @@ def test_mcnemar_agrees_with_scipy():
 
 
 def test_pass_and_fail_are_tested_by_mcnemar():
-    assert sign_flip([-1.0] * 8 + [1.0] + [0.0] * 91) == mcnemar(1, 8)
+    assert sign_flip_test([-1.0] * 8 + [1.0] + [0.0] * 91) == mcnemar(1, 8)
 
 
 def test_few_differences_are_tested_exactly_as_scipy_does():
     differences = drawn(12, 0.4)
-    assert sign_flip(differences) == pytest.approx(by_scipy(differences))
+    assert sign_flip_test(differences) == pytest.approx(by_scipy(differences))
 
 
 def test_many_differences_are_drawn_and_agree_with_scipy():
     differences = drawn(EXACT + 60, 0.2)
-    assert sign_flip(differences) == pytest.approx(by_scipy(differences, 20_000), abs=0.01)
+    assert sign_flip_test(differences) == pytest.approx(by_scipy(differences, 20_000), abs=0.01)
 
 
 def test_very_many_differences_agree_with_the_normal_limit():
     differences = drawn(4 * DRAWN, 0.03)
     z = sum(differences) / sum(one * one for one in differences) ** 0.5
-    assert sign_flip(differences) == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.015)
+    assert sign_flip_test(differences) == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.015)
 
 
 def test_a_few_large_differences_among_many_small_ones_are_not_taken_for_normal():
     differences = [1000.0] * 5 + [-0.001] * (3 * DRAWN)
-    assert sign_flip(differences) == pytest.approx(mcnemar(5, 0), abs=0.01)
+    assert sign_flip_test(differences) == pytest.approx(mcnemar(5, 0), abs=0.01)
 
 
 def test_no_difference_is_as_likely_as_can_be():
-    assert sign_flip([0.0] * 50) == sign_flip([]) == 1.0
+    assert sign_flip_test([0.0] * 50) == sign_flip_test([]) == 1.0
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(-1, 1).map(lambda one: round(one, 3)), max_size=40))
 def test_the_direction_and_the_order_play_no_part(differences: list[float]):
-    p = sign_flip(differences)
+    p = sign_flip_test(differences)
     assert 0 < p <= 1
-    assert sign_flip([-one for one in reversed(differences)]) == p
+    assert sign_flip_test([-one for one in reversed(differences)]) == p

@@ -1,19 +1,22 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from carob.analysis.summary import summarise
+from carob.analysis.summary import percentile, summarise
 from carob.schema import (
     Case,
     CaseCounts,
     CaseResult,
     CaseScore,
-    Group,
-    Judgement,
     MetricSummary,
+    ProfileVerdict,
     RunSummary,
     ScoreStatus,
     Status,
+    SummaryGroup,
 )
 
 
@@ -26,7 +29,7 @@ def result(
 ) -> CaseResult:
     judgement = None
     if composite is not None:
-        judgement = Judgement(profile="p", composite=composite, passed=True, reason="")
+        judgement = ProfileVerdict(profile="p", composite=composite, passed=True, reason="")
     return CaseResult(case=case, trace="t", status=status, scores=scores, judgement=judgement)
 
 
@@ -91,7 +94,7 @@ def test_a_tag_that_is_there_twice_counts_a_case_once():
     cases = {"a": Case(id="a", tags=("edge", "edge"))}
     counts = CaseCounts(total=1, passed=1)
     assert summarise([result("a")], cases).groups == (
-        Group(by="tag", value="edge", cases=counts, means={}),
+        SummaryGroup(by="tag", value="edge", cases=counts, means={}),
     )
 
 
@@ -100,3 +103,18 @@ def test_composites_are_averaged_over_the_cases_that_have_one():
     made = summarise([result("a", composite=4.0), result("b", composite=3.0), result("c")], cases)
     assert made.composite == 3.5
     assert made.groups[0].composite == 4.0
+
+
+VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(sorted)
+
+
+@given(VALUES, st.sampled_from([0.5, 0.95]))
+def test_percentile_equals_numpy_bit_for_bit(ordered: list[float], share: float):
+    assert percentile(ordered, share) == float(np.percentile(ordered, share * 100))
+
+
+@pytest.mark.parametrize(
+    ("ordered", "median"), [([3.0], 3.0), ([1.0, 2.0], 1.5), ([1.0, 2.0, 9.0], 2.0)]
+)
+def test_percentile_of_few_values(ordered: list[float], median: float):
+    assert percentile(ordered, 0.5) == median

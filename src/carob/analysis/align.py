@@ -1,4 +1,4 @@
-"""Two runs, case by case: what is the same in both, and what moved besides the agent."""
+"""Align two runs case by case: what is the same in both, and what changed besides the agent."""
 
 from __future__ import annotations
 
@@ -7,98 +7,90 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob.analysis.moved import Metrics, shared_metrics, what_moved
-from carob.analysis.pair import Attempted, Pair
-from carob.schema import Alignment, CaseResult, MetricUse, Moved, Run, Status
+from carob.analysis.changed_inputs import SharedMetrics, input_changes, shared_metrics
+from carob.analysis.per_case import Attempts, CasePair, attempts_by_case
+from carob.schema import Alignment, CaseResult, InputChange, MetricSpec, Run, Status
 
 
-class Aligned(NamedTuple):
-    """What two runs have in common."""
+class AlignedRuns(NamedTuple):
+    """The comparable part of two runs."""
 
     cases: Alignment
-    pairs: Sequence[Pair]
-    uses: Mapping[str, MetricUse]
+    pairs: Sequence[CasePair]
+    specs: Mapping[str, MetricSpec]
     """The metrics that mean the same in both runs."""
-    firm: Collection[str]
-    """Those of them that are held to the same threshold, or to none, in both."""
+    same_threshold: Collection[str]
+    """Those of them with the same threshold, or with none, in both runs."""
     verdicts: bool
-    """Can the verdicts on whole cases be compared?"""
-    moved: tuple[Moved, ...]
+    """Whether the verdicts on whole cases can be compared."""
+    changed_inputs: tuple[InputChange, ...]
 
 
-def align(before: Run, after: Run) -> Aligned:
-    """Pair the cases of two runs; those that ask or expect something else are left out."""
-    cases, pairs = _paired(before, after)
+def align(before: Run, after: Run) -> AlignedRuns:
+    """Pair the cases of two runs. Cases with a changed question or expectation are left out."""
+    cases, pairs = _pair_cases(before, after)
     metrics = shared_metrics(before, after)
-    moved = (*metrics.moved, *what_moved(before, after, pairs))
-    firm_rules = not any(one.what in ("metric", "profile") for one in moved)
-    judged = any(one.judgement for run in (before, after) for one in run.cases)
-    if not firm_rules and not judged:
-        pairs = [_judged_anew(pair, metrics) for pair in pairs]
-    return Aligned(
+    changes = (*metrics.changes, *input_changes(before, after, pairs))
+    same_rules = not any(change.what in ("metric", "profile") for change in changes)
+    by_profile = any(result.judgement for run in (before, after) for result in run.cases)
+    # The stored status of a case depends on every metric with a threshold. If one of them changed,
+    # a case may flip although the agent answered the same, so that statuses are derived again from
+    # the metrics that both runs share. With profiles that is not possible: weights are not stored.
+    if not same_rules and not by_profile:
+        pairs = [_pair_with_shared_status(pair, metrics) for pair in pairs]
+    return AlignedRuns(
         cases=cases,
         pairs=pairs,
-        uses=metrics.uses,
-        firm=metrics.firm,
-        verdicts=(firm_rules or not judged) and _decides(judged, metrics),
-        moved=moved,
+        specs=metrics.specs,
+        same_threshold=metrics.same_threshold,
+        verdicts=(same_rules or not by_profile) and (by_profile or _any_threshold(metrics)),
+        changed_inputs=changes,
     )
 
 
-def _paired(before: Run, after: Run) -> tuple[Alignment, list[Pair]]:
-    old, new = by_case(before), by_case(after)
+def _pair_cases(before: Run, after: Run) -> tuple[Alignment, list[CasePair]]:
+    old, new = attempts_by_case(before), attempts_by_case(after)
     common = [case for case in new if case in old]
-    whole = _digest(before) == _digest(after) is not None
+    same_dataset = _dataset_digest(before) == _dataset_digest(after) is not None
     pairs = [
-        Pair(case, old[case], new[case])
+        CasePair(case, old[case], new[case])
         for case in common
-        if whole or old[case][0].digest == new[case][0].digest is not None
+        if same_dataset or old[case][0].digest == new[case][0].digest is not None
     ]
     same = {pair.case for pair in pairs}
-    cases = Alignment(
+    alignment = Alignment(
         same=len(pairs),
         added=tuple(case for case in new if case not in old),
         removed=tuple(case for case in old if case not in new),
         changed=tuple(case for case in common if case not in same),
     )
-    return cases, pairs
+    return alignment, pairs
 
 
-def by_case(run: Run) -> Mapping[str, Attempted]:
-    """The attempts at each case; what belongs to no case is left out."""
-    once = {one.case: (one,) for one in run.cases if one.case is not None}
-    if len(once) == len(run.cases):  # most often, and cheaper: the collector passes over tuples
-        return once
-    made: dict[str, list[CaseResult]] = {}
-    for result in run.cases:
-        if result.case is not None:
-            made.setdefault(result.case, []).append(result)
-    return made
-
-
-def _digest(run: Run) -> str | None:
+def _dataset_digest(run: Run) -> str | None:
     return run.dataset.digest if run.dataset else None
 
 
-def _decides(judged: bool, metrics: Metrics) -> bool:
-    """A verdict that no threshold and no profile made says nothing."""
-    return judged or any(metrics.uses[name].threshold is not None for name in metrics.firm)
+def _any_threshold(metrics: SharedMetrics) -> bool:
+    """A verdict that neither a threshold nor a profile made means nothing."""
+    return any(metrics.specs[name].threshold is not None for name in metrics.same_threshold)
 
 
-def _judged_anew(pair: Pair, metrics: Metrics) -> Pair:
-    """The pair with verdicts by those metrics only that both runs hold to the same."""
-    return Pair(pair.case, [*_anew(pair.before, metrics)], [*_anew(pair.after, metrics)])
+def _pair_with_shared_status(pair: CasePair, metrics: SharedMetrics) -> CasePair:
+    """Derive the status of each result from the metrics that have the same threshold in both."""
+    before = [*_with_shared_status(pair.before, metrics)]
+    return CasePair(pair.case, before, [*_with_shared_status(pair.after, metrics)])
 
 
-def _anew(results: Attempted, metrics: Metrics) -> Iterator[CaseResult]:
-    for one in results:
-        found = {score.status for score in one.scores if score.metric in metrics.firm}
-        yield msgspec.structs.replace(one, status=_worst(found))
+def _with_shared_status(results: Attempts, metrics: SharedMetrics) -> Iterator[CaseResult]:
+    for result in results:
+        statuses = {one.status for one in result.scores if one.metric in metrics.same_threshold}
+        yield msgspec.structs.replace(result, status=_worst(statuses))
 
 
-def _worst(found: Collection[str]) -> Status:
-    if "failed" in found:
+def _worst(statuses: Collection[str]) -> Status:
+    if "failed" in statuses:
         return "failed"
-    if "error" in found:
+    if "error" in statuses:
         return "error"
-    return "passed" if set(found) - {"unscored"} else "unscored"
+    return "passed" if set(statuses) - {"unscored"} else "unscored"

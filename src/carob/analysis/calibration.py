@@ -1,177 +1,202 @@
-"""A judge beside people. How sound the numbers are, is in docs/design/calibration.md."""
+"""Calibrate a judge: measure its agreement with human labels.
+
+docs/design/calibration.md explains the method and how sound it is.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
+from statistics import median
 from typing import NamedTuple
 
-from carob.analysis.consensus import consensus
-from carob.analysis.interval import spread
-from carob.analysis.kappa import LEVEL, measures
-from carob.analysis.looked_at import LookedAt, looked_at
-from carob.analysis.views import Levels, View, by_threshold, suited
-from carob.errors import RefusedError
+from carob.analysis.interval import paired_differences
+from carob.analysis.kappa import LEVEL, measure_agreement
+from carob.analysis.labelled_scores import LabelledAnswer, labelled_answers
+from carob.analysis.rating_scale import LevelScale, RatingScale, choose_scale, pass_fail_scale
+from carob.errors import EvaluationError
 from carob.schema import (
     Agreement,
     Calibration,
-    Confusion,
+    ConfusionMatrix,
     Disagreement,
     Label,
-    Measured,
-    MetricUse,
-    Opinion,
+    LabelValue,
+    MetricSpec,
     Run,
-    Unjudged,
+    Statistic,
+    UnscoredLabels,
 )
 from carob.schema.digest import labels_digest
 
-_WORST = 50
+_MOST_DISAGREEMENTS = 50
 _DIGITS = 6
 
 
-class _Pair(NamedTuple):
-    """What people and the judge say of one answer."""
+class _RatedAnswer(NamedTuple):
+    """The human label and the judge's score of one answer."""
 
-    seen: LookedAt
-    human: Opinion
-    value: float
+    answer: LabelledAnswer
+    human: LabelValue
+    score: float
     reason: str
 
 
-def calibrate(run: Run, use: MetricUse, labels: Sequence[Label], created_at: str) -> Calibration:
-    """Compare the scores of one metric with what people say of the same answers."""
-    view = suited(use, labels)
-    seen = looked_at(run, use.name, labels)
-    pairs, undecided = _pairs(seen, view)
-    if not pairs:
-        hint = "people are at odds about every answer that the judge scored"
-        raise RefusedError("nothing is left to compare the judge with", hint=hint)
-    besides = by_threshold(use) if isinstance(view, Levels) else None
-    return Calibration(
-        created_at=created_at,
-        metric=use,
-        run=run.id,
-        dataset=run.dataset,
-        labels=labels_digest(labels),
-        agreement=_agreement(view, pairs),
-        verdicts=_agreement(besides, pairs) if besides else None,
-        people=_among_people(view, seen),
-        bias=_bias(pairs, use),
-        unjudged=_unjudged(seen),
-        undecided=undecided,
-        disagreements=tuple(_disagreements(view, pairs)),
-    )
+class _RatingPair(NamedTuple):
+    """Two ratings of the same answer, and how much they count."""
 
-
-def _pairs(seen: Sequence[LookedAt], view: View) -> tuple[list[_Pair], tuple[str, ...]]:
-    """The answers that both have an opinion of, and the cases that people are at odds about."""
-    pairs: list[_Pair] = []
-    undecided: list[str] = []
-    for one in seen:
-        human = consensus([label.label for label in one.labels], whole=isinstance(view, Levels))
-        if human is None:
-            undecided.append(one.case)
-        elif one.score and one.score.value is not None:
-            pairs.append(_Pair(one, human, one.score.value, one.score.reason))
-    return pairs, tuple(dict.fromkeys(undecided))
-
-
-class _Told(NamedTuple):
-    """What the one says and what the other says, and how much that counts."""
-
-    left: Opinion
-    right: Opinion
+    left: LabelValue
+    right: LabelValue
     weight: float
 
 
-def _agreement(view: View, pairs: Sequence[_Pair]) -> Agreement:
-    attempts = Counter(pair.seen.case for pair in pairs)
-    told = (
-        _Told(view.of(one.human), view.of(one.value), 1 / attempts[one.seen.case]) for one in pairs
+def calibrate(run: Run, spec: MetricSpec, labels: Sequence[Label], created_at: str) -> Calibration:
+    """Compare the scores of one metric with human labels of the same answers."""
+    scale = choose_scale(spec, labels)
+    answers = labelled_answers(run, spec.name, labels)
+    rated, undecided = _rated_answers(answers, scale)
+    if not rated:
+        hint = "the labels of every answer that the judge scored are tied"
+        raise EvaluationError("no label is left to compare the judge with", hint=hint)
+    verdicts = pass_fail_scale(spec) if isinstance(scale, LevelScale) else None
+    return Calibration(
+        created_at=created_at,
+        metric=spec,
+        run=run.id,
+        dataset=run.dataset,
+        labels=labels_digest(labels),
+        agreement=_judge_agreement(scale, rated),
+        verdicts=_judge_agreement(verdicts, rated) if verdicts else None,
+        people=_human_agreement(scale, answers),
+        bias=_bias(rated, spec),
+        unjudged=_unscored_labels(answers),
+        undecided=undecided,
+        disagreements=tuple(_disagreements(scale, rated)),
     )
-    return _counted(view, len(attempts), told)
 
 
-def _among_people(view: View, seen: Sequence[LookedAt]) -> Agreement | None:
-    several = [one for one in seen if len(one.labels) > 1]
-    attempts = Counter(one.case for one in several)
-    told = (
-        one._replace(weight=one.weight / attempts[looked.case])
-        for looked in several
-        for one in _each_other(view, looked)
+def _rated_answers(
+    answers: Sequence[LabelledAnswer], scale: RatingScale
+) -> tuple[list[_RatedAnswer], tuple[str, ...]]:
+    """The answers with a label and a score, and the cases whose labels are tied."""
+    rated: list[_RatedAnswer] = []
+    undecided: list[str] = []
+    for answer in answers:
+        values: list[LabelValue] = [label.label for label in answer.labels]
+        human = consensus(values, whole=isinstance(scale, LevelScale))
+        if human is None:
+            undecided.append(answer.case)
+        elif answer.score and answer.score.value is not None:
+            rated.append(_RatedAnswer(answer, human, answer.score.value, answer.score.reason))
+    return rated, tuple(dict.fromkeys(undecided))
+
+
+def consensus(values: Sequence[LabelValue], *, whole: bool = False) -> LabelValue | None:
+    """The majority of verdicts, or the median of numbers. `None` if the labels are tied: as many
+    passed as failed, or the median is between two of the `whole` levels."""
+    numbers = [value for value in values if not isinstance(value, str)]
+    if numbers:
+        middle = float(median(numbers))
+        return None if whole and not middle.is_integer() else middle
+    passed = values.count("passed")
+    if 2 * passed == len(values):
+        return None
+    return "passed" if 2 * passed > len(values) else "failed"
+
+
+def _judge_agreement(scale: RatingScale, rated: Sequence[_RatedAnswer]) -> Agreement:
+    attempts = Counter(one.answer.case for one in rated)
+    pairs = (
+        _RatingPair(
+            scale.category(one.human), scale.category(one.score), 1 / attempts[one.answer.case]
+        )
+        for one in rated
     )
-    return _counted(view, len(attempts), told) if several else None
+    return _agreement(scale, len(attempts), pairs)
 
 
-def _each_other(view: View, looked: LookedAt) -> Iterator[_Told]:
-    """Every two people who labelled an answer, in both orders, as nobody comes first."""
-    number = len(looked.labels)
-    counts: Counter[Opinion] = Counter(view.of(label.label) for label in looked.labels)
+def _human_agreement(scale: RatingScale, answers: Sequence[LabelledAnswer]) -> Agreement | None:
+    shared = [answer for answer in answers if len(answer.labels) > 1]
+    attempts = Counter(answer.case for answer in shared)
+    pairs = (
+        pair._replace(weight=pair.weight / attempts[answer.case])
+        for answer in shared
+        for pair in _label_pairs(scale, answer)
+    )
+    return _agreement(scale, len(attempts), pairs) if shared else None
+
+
+def _label_pairs(scale: RatingScale, answer: LabelledAnswer) -> Iterator[_RatingPair]:
+    """Every two people who labelled an answer, in both orders. Unlike a judge and a person, two
+    people have no given order: taking each pair once would make kappa depend on the file."""
+    number = len(answer.labels)
+    counts: Counter[LabelValue] = Counter(scale.category(label.label) for label in answer.labels)
     for left, times in counts.items():
         for right, others in counts.items():
             both = times * (others - (left == right))
-            yield _Told(left, right, both / (number * (number - 1)))
+            yield _RatingPair(left, right, both / (number * (number - 1)))
 
 
-def _counted(view: View, cases: int, told: Iterable[_Told]) -> Agreement:
-    """The table of who said what; a case counts once, however many attempts at it there are."""
-    cells: defaultdict[tuple[Opinion, Opinion], list[float]] = defaultdict(list)
-    for left, right, weight in told:
+def _agreement(scale: RatingScale, cases: int, pairs: Iterable[_RatingPair]) -> Agreement:
+    """Build the confusion matrix. A case counts once, however many attempts at it there are."""
+    cells: defaultdict[tuple[LabelValue, LabelValue], list[float]] = defaultdict(list)
+    for left, right, weight in pairs:
         cells[left, right].append(weight)
     counts = tuple(
-        tuple(round(fsum(cells[left, right]), _DIGITS) for right in view.categories)
-        for left in view.categories
+        tuple(round(fsum(cells[left, right]), _DIGITS) for right in scale.categories)
+        for left in scale.categories
     )
-    share, kappa = measures(counts)
+    measured = measure_agreement(counts)
     return Agreement(
-        kind=view.kind,
+        kind=scale.kind,
         cases=cases,
-        share=share,
-        kappa=kappa,
-        confusion=Confusion(categories=view.categories, counts=counts),
+        share=measured.share,
+        kappa=measured.kappa,
+        confusion=ConfusionMatrix(categories=scale.categories, counts=counts),
     )
 
 
-def _bias(pairs: Sequence[_Pair], use: MetricUse) -> Measured | None:
-    """The mean of judge minus people over cases, if people gave numbers."""
-    off: defaultdict[str, list[float]] = defaultdict(list)
-    for one in pairs:
+def _bias(rated: Sequence[_RatedAnswer], spec: MetricSpec) -> Statistic | None:
+    """The mean of judge minus human over cases, if the labels are numbers."""
+    differences: defaultdict[str, list[float]] = defaultdict(list)
+    for one in rated:
         if not isinstance(one.human, str):
-            off[one.seen.case].append(one.value - one.human)
-    if not off:
+            differences[one.answer.case].append(one.score - one.human)
+    if not differences:
         return None
-    low, high = use.scale
-    values = [fsum(some) / len(some) for some in off.values()]
-    found = spread(values, 1.0 if high is None else high - low)
-    ends = found.interval(LEVEL)
-    return Measured(
-        value=round(found.mean, _DIGITS),
+    low, high = spec.scale
+    means = [fsum(values) / len(values) for values in differences.values()]
+    sample = paired_differences(means, 1.0 if high is None else high - low)
+    ends = sample.interval(LEVEL)
+    return Statistic(
+        value=round(sample.mean, _DIGITS),
         interval=(round(ends[0], _DIGITS), round(ends[1], _DIGITS)),
     )
 
 
-def _unjudged(seen: Iterable[LookedAt]) -> Unjudged:
-    found: dict[str, dict[str, None]] = {"absent": {}, "failed": {}, "unscored": {}}
-    for one in seen:
-        if one.score is None:
-            found["absent"][one.case] = None
-        elif one.score.value is None:
-            found["failed" if one.score.status == "error" else "unscored"][one.case] = None
-    return Unjudged(**{name: tuple(cases) for name, cases in found.items()})
+def _unscored_labels(answers: Iterable[LabelledAnswer]) -> UnscoredLabels:
+    cases: dict[str, dict[str, None]] = {"absent": {}, "failed": {}, "unscored": {}}
+    for answer in answers:
+        if answer.score is None:
+            cases["absent"][answer.case] = None
+        elif answer.score.value is None:
+            status = "failed" if answer.score.status == "error" else "unscored"
+            cases[status][answer.case] = None
+    return UnscoredLabels(**{status: tuple(names) for status, names in cases.items()})
 
 
-def _disagreements(view: View, pairs: Sequence[_Pair]) -> Iterator[Disagreement]:
-    apart = [one for one in pairs if view.of(one.human) != view.of(one.value)]
-    for one in sorted(apart, key=lambda pair: -view.distance(pair.human, pair.value))[:_WORST]:
-        notes = [label.note for label in one.seen.labels if label.note]
+def _disagreements(scale: RatingScale, rated: Sequence[_RatedAnswer]) -> Iterator[Disagreement]:
+    apart = [one for one in rated if scale.category(one.human) != scale.category(one.score)]
+    apart.sort(key=lambda one: -scale.distance(one.human, one.score))
+    for one in apart[:_MOST_DISAGREEMENTS]:
+        notes = [label.note for label in one.answer.labels if label.note]
         yield Disagreement(
-            case=one.seen.case,
-            trace=one.seen.trace,
-            human=view.of(one.human),
-            judge=view.of(one.value),
-            value=one.value,
+            case=one.answer.case,
+            trace=one.answer.trace,
+            human=scale.category(one.human),
+            judge=scale.category(one.score),
+            value=one.score,
             reason=one.reason,
             note="; ".join(dict.fromkeys(notes)),
         )

@@ -1,112 +1,132 @@
-"""Is the difference between two runs real?
+"""Compare two runs, and decide whether their difference is statistically significant.
 
-Every case is compared with itself. Attempts at the same case are averaged first, so that cases are
-what is counted. How the verdicts are reached, and how sound they are, is in docs/design/gate.md.
+Every case is compared with itself. Attempts at the same case are averaged first, so that the sample
+size is the number of cases. docs/design/gate.md explains the method and how sound it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from carob.analysis import sentence
-from carob.analysis.align import Aligned, align
-from carob.analysis.columns import join, pass_rates, scores
-from carob.analysis.flips import flips
-from carob.analysis.holm import holm
-from carob.analysis.metric import Family, Tested, concluded, tested
-from carob.analysis.repeats import attempts, flaky, reliability
-from carob.analysis.rules import PASS_RATE, Rules
-from carob.schema import ComparedRun, Comparison, Conclusion, MetricComparison, MetricUse, Run
+from carob.analysis import verdict_text
+from carob.analysis.align import AlignedRuns, align
+from carob.analysis.flips import find_flips
+from carob.analysis.metric_comparison import FamilyOfTests, MetricTest, conclude, run_test
+from carob.analysis.per_case import pair_columns, pass_rates, score_columns
+from carob.analysis.repeats import count_attempts, flaky_cases, reliability
+from carob.analysis.rules import PASS_RATE, ComparisonRules
+from carob.schema import ComparedRun, Comparison, Conclusion, MetricComparison, MetricSpec, Run
 
-_PASS_RATE = MetricUse(
+_PASS_RATE = MetricSpec(
     name=PASS_RATE, version=1, params={}, threshold=0.5, scale=(0.0, 1.0), better="higher"
 )
 
-_ORDER: tuple[Conclusion, ...] = ("regressed", "improved", "inconclusive", "equivalent")
+_PRECEDENCE: tuple[Conclusion, ...] = ("regressed", "improved", "inconclusive", "equivalent")
 
 
-def compare(before: Run, after: Run, rules: Rules) -> Comparison:
-    """Compare two runs on what is the same in both."""
-    found = align(before, after)
-    rules.check([PASS_RATE, *found.uses])
-    tests = [*_tested(found, rules)]
-    made = [*_concluded(tests, rules, same_run=before.id == after.id)]
-    overall = made.pop(0) if found.verdicts else None
-    held = [one for one in (overall, *made) if one and one.held]
-    verdict = _together(held)
-    pairs = found.pairs if found.verdicts else ()
-    repeated = any(len(one.before) > 1 or len(one.after) > 1 for one in pairs)
-    counted = pairs if repeated else ()
-    tally = {one.case: (attempts(one.before), attempts(one.after)) for one in counted}
+def compare(before: Run, after: Run, rules: ComparisonRules) -> Comparison:
+    """Compare two runs on the cases and metrics that are the same in both."""
+    aligned = align(before, after)
+    rules.check([PASS_RATE, *aligned.specs])
+    tests = [*_run_tests(aligned, rules)]
+    metrics = [*_conclude_all(tests, rules, same_run=before.id == after.id)]
+    overall = metrics.pop(0) if aligned.verdicts else None
+    deciding = [metric for metric in (overall, *metrics) if metric and metric.deciding]
+    verdict = _overall_verdict(deciding)
+    pairs = aligned.pairs if aligned.verdicts else ()
+    repeated = any(len(pair.before) > 1 or len(pair.after) > 1 for pair in pairs)
+    tally = {
+        pair.case: (count_attempts(pair.before), count_attempts(pair.after))
+        for pair in (pairs if repeated else ())
+    }
     return Comparison(
-        before=_run(before),
-        after=_run(after),
+        before=_compared_run(before),
+        after=_compared_run(after),
         alpha=rules.alpha,
         verdict=verdict,
-        sentence=sentence.whole(verdict, held, found.cases),
-        cases=found.cases,
-        moved=found.moved,
+        sentence=verdict_text.describe_run(verdict, deciding, aligned.cases),
+        cases=aligned.cases,
+        changed_inputs=aligned.changed_inputs,
         overall=overall,
-        metrics=tuple(made),
-        flips=tuple(flips(pairs, found.uses)),
-        flaky=flaky(tally),
+        metrics=tuple(metrics),
+        flips=tuple(find_flips(pairs, aligned.specs)),
+        flaky=flaky_cases(tally),
         reliability=reliability(tally),
     )
 
 
-def _tested(found: Aligned, rules: Rules) -> Iterator[Tested]:
-    """The pass rate first, then the metrics in their order."""
-    names = [one.case for one in found.pairs]
-    old, new = [one.before for one in found.pairs], [one.after for one in found.pairs]
-    if found.verdicts:
-        yield tested(_PASS_RATE, join(names, pass_rates(old), pass_rates(new)), None, held=True)
-    left, right = scores(old, found.uses), scores(new, found.uses)
-    for name, use in found.uses.items():
-        one, other = left[name], right[name]
-        firm = name in found.firm and use.threshold is not None
-        passes = join(names, one.passes, other.passes) if firm else None
-        held = use.threshold is not None or name in rules.held
-        yield tested(use, join(names, one.values, other.values), passes, held=held)
+def _run_tests(aligned: AlignedRuns, rules: ComparisonRules) -> Iterator[MetricTest]:
+    """Test the pass rate first, then the metrics in their order."""
+    names = [pair.case for pair in aligned.pairs]
+    old, new = [pair.before for pair in aligned.pairs], [pair.after for pair in aligned.pairs]
+    if aligned.verdicts:
+        rates = pair_columns(names, pass_rates(old), pass_rates(new))
+        yield run_test(_PASS_RATE, rates, None, deciding=True)
+    before, after = score_columns(old, aligned.specs), score_columns(new, aligned.specs)
+    for name, spec in aligned.specs.items():
+        values = pair_columns(names, before[name].values, after[name].values)
+        same_passing = name in aligned.same_threshold and spec.threshold is not None
+        passes = (
+            pair_columns(names, before[name].passes, after[name].passes) if same_passing else None
+        )
+        deciding = spec.threshold is not None or name in rules.deciding
+        yield run_test(spec, values, passes, deciding=deciding)
 
 
-def _concluded(
-    tests: Sequence[Tested], rules: Rules, *, same_run: bool
+def _conclude_all(
+    tests: Sequence[MetricTest], rules: ComparisonRules, *, same_run: bool
 ) -> Iterator[MetricComparison]:
-    """Metrics that inform raise no alarm, so they are a family of their own: however many of them
-    there are, those that are held see no less."""
+    """Conclude each test, with p-values adjusted within its family.
+
+    Informational metrics cannot fail a gate, so they are a family of their own: adding ten of them
+    must not make the deciding metrics less sensitive.
+    """
     families = {
-        held: _distinct([one for one in tests if one.held is held]) for held in (True, False)
+        deciding: _distinct([test for test in tests if test.deciding is deciding])
+        for deciding in (True, False)
     }
-    adjusted = {held: holm([one.p for one in family]) for held, family in families.items()}
-    for one in tests:
-        family = families[one.held]
-        place = next((place for place, other in enumerate(family) if _same(one, other)), None)
-        p = 1.0 if place is None else adjusted[one.held][place]
-        yield concluded(one, Family(len(family), p, same_run), rules)
+    adjusted = {key: adjust_p_values([test.p for test in tests]) for key, tests in families.items()}
+    for test in tests:
+        family = families[test.deciding]
+        index = next((i for i, other in enumerate(family) if _same_numbers(test, other)), None)
+        p = 1.0 if index is None else adjusted[test.deciding][index]
+        yield conclude(test, FamilyOfTests(len(family), p, same_run), rules)
 
 
-def _distinct(tests: Sequence[Tested]) -> list[Tested]:
-    """Without those that repeat another: where one metric alone decides, it and the pass rate are
-    the same numbers and one test, not two."""
-    made: list[Tested] = []
-    for one in tests:
-        if one.joined.before and not any(_same(one, other) for other in made):
-            made.append(one)
-    return made
+def _distinct(tests: Sequence[MetricTest]) -> list[MetricTest]:
+    """Drop tests of the same numbers. If a single metric decides, it and the pass rate are one test
+    and not two: counting both would double the p-value."""
+    distinct: list[MetricTest] = []
+    for test in tests:
+        if test.columns.before and not any(_same_numbers(test, other) for other in distinct):
+            distinct.append(test)
+    return distinct
 
 
-def _same(one: Tested, other: Tested) -> bool:
-    return one.joined.before == other.joined.before and one.joined.after == other.joined.after
+def _same_numbers(test: MetricTest, other: MetricTest) -> bool:
+    left, right = test.columns, other.columns
+    return left.before == right.before and left.after == right.after
 
 
-def _together(held: Sequence[MetricComparison]) -> Conclusion:
-    """The worst that was shown; then the best; then whether anything is left open."""
-    found = {one.verdict for one in held}
-    for one in _ORDER:
-        if one in found:
-            return one
+def adjust_p_values(values: Sequence[float]) -> list[float]:
+    """Adjust p-values for multiple testing by Holm's method, in the order given. The probability of
+    any false positive among them stays at most alpha."""
+    adjusted = [0.0] * len(values)
+    floor = 0.0
+    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        floor = max(floor, min(1.0, (len(values) - rank) * values[index]))
+        adjusted[index] = floor
+    return adjusted
+
+
+def _overall_verdict(deciding: Sequence[MetricComparison]) -> Conclusion:
+    """One regression outweighs any improvement, and an improvement outweighs open questions."""
+    verdicts = {metric.verdict for metric in deciding}
+    for verdict in _PRECEDENCE:
+        if verdict in verdicts:
+            return verdict
     return "inconclusive"
 
 
-def _run(run: Run) -> ComparedRun:
+def _compared_run(run: Run) -> ComparedRun:
     return ComparedRun(id=run.id, created_at=run.created_at, dataset=run.dataset)

@@ -1,4 +1,4 @@
-"""The distributions that the tests and intervals stand on, from scipy."""
+"""Distributions of the statistical tests and intervals, from scipy."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Any, cast
 from carob.errors import UsageError
 
 
-def optional(module: str) -> Any:
-    """A module of numpy or scipy, imported when numbers are asked for and not before."""
+def import_optional(module: str) -> Any:
+    """Import a module of numpy or scipy, which are optional and slow to import."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
         raise UsageError(
-            f"statistics need the package {package!r}, which is not installed",
+            f"statistics require the package {package!r}, which is not installed",
             hint="pip install 'carob[stats]'",
         ) from error
 
 
 def normal_quantile(share: float) -> float:
-    """The value below which a standard normal number lies so often."""
+    """The quantile of the standard normal distribution."""
     return NormalDist().inv_cdf(share)
 
 
-def t_quantile(share: float, freedom: float) -> float:
-    """The same for Student's t with so many degrees of freedom."""
-    return _special("stdtrit")(freedom, share)
+def t_quantile(share: float, degrees: float) -> float:
+    """The quantile of Student's t distribution with this many degrees of freedom."""
+    return _special("stdtrit")(degrees, share)
 
 
-def heads_at_most(hits: int, tosses: int) -> float:
-    """How often a fair coin shows heads no more than so many times."""
-    return _special("bdtr")(hits, tosses, 0.5)
+def fair_coin_cdf(heads: int, tosses: int) -> float:
+    """The probability that a fair coin shows at most this many heads."""
+    return _special("bdtr")(heads, tosses, 0.5)
 
 
-def rate_for(hits: int, tries: int, share: float) -> float:
-    """The rate at which there are at least so many hits with the given probability."""
-    return _special("betaincinv")(hits, tries - hits + 1, share)
+def rate_for_hits(hits: int, tries: int, probability: float) -> float:
+    """The rate at which at least this many tries are hits with the given probability."""
+    return _special("betaincinv")(hits, tries - hits + 1, probability)
 
 
 def _special(name: str) -> Callable[..., float]:
-    function = cast("Callable[..., Any]", getattr(optional("scipy.special"), name))
+    function = cast("Callable[..., Any]", getattr(import_optional("scipy.special"), name))
     return lambda *arguments: float(function(*arguments))

@@ -1,8 +1,8 @@
-"""Two modes of the same scenario, compared pair by pair."""
+"""Compare the workflow modes of the same scenarios, pair by pair."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import combinations
 from operator import add
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from carob.schema import Case, CaseResult, ModeComparison, PairedMetric
 
 
-class _Key(NamedTuple):
+class _ScenarioKey(NamedTuple):
     scenario: str
     question: str
 
 
-class _Seen:
-    """What was scored of one scenario in one mode; repeats are averaged."""
+class _ScenarioScores:
+    """The scores of one scenario in one mode; repeats are averaged."""
 
     def __init__(self) -> None:
         self.passed = True
@@ -33,11 +33,11 @@ class _Seen:
                 self.values.setdefault(score.metric, []).append(score.value)
 
 
-class Modes:
-    """Collects results until all are seen. Cases that have no mode are passed over."""
+class ModeResults:
+    """Collects results by mode. Cases without a mode are skipped."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, dict[_Key, _Seen]] = {}
+        self._by_mode: dict[str, dict[_ScenarioKey, _ScenarioScores]] = {}
 
     def add(self, result: CaseResult, case: Case) -> None:
         mode = case.metadata.get("workflow_mode")
@@ -46,46 +46,38 @@ class Modes:
         scenario = case.metadata.get("scenario_id")
         if isinstance(mode, str) and isinstance(scenario, str):
             question = case.turns[0].user if case.turns else None
-            key = _Key(scenario, question or "")
-            self._seen.setdefault(mode, {}).setdefault(key, _Seen()).add(result)
+            key = _ScenarioKey(scenario, question or "")
+            self._by_mode.setdefault(mode, {}).setdefault(key, _ScenarioScores()).add(result)
 
     def compare(self) -> tuple[ModeComparison, ...]:
-        """Every two modes that have scenarios in common."""
-        found = (
-            self._compare(first, second) for first, second in combinations(sorted(self._seen), 2)
+        """Compare every two modes that share scenarios."""
+        comparisons = (
+            self._compare(first, second) for first, second in combinations(sorted(self._by_mode), 2)
         )
-        return tuple(one for one in found if one.pairs)
+        return tuple(comparison for comparison in comparisons if comparison.pairs)
 
     def _compare(self, first: str, second: str) -> ModeComparison:
-        left, right = self._seen[first], self._seen[second]
+        left, right = self._by_mode[first], self._by_mode[second]
         pairs = [(left[key], right[key]) for key in left if key in right]
-        names = dict.fromkeys(name for one, _ in pairs for name in one.values)
-        compared = {
-            name: _paired((a.values.get(name, ()), b.values.get(name, ())) for a, b in pairs)
+        names = dict.fromkeys(name for a, _ in pairs for name in a.values)
+        metrics = {
+            name: _compare_values(
+                (a.values.get(name, ()), b.values.get(name, ())) for a, b in pairs
+            )
             for name in names
         }
         return ModeComparison(
             modes=(first, second),
             pairs=len(pairs),
             passed=(sum(a.passed for a, _ in pairs), sum(b.passed for _, b in pairs)),
-            composite=_paired((a.composites, b.composites) for a, b in pairs),
-            metrics={name: one for name, one in compared.items() if one},
+            composite=_compare_values((a.composites, b.composites) for a, b in pairs),
+            metrics={name: metric for name, metric in metrics.items() if metric},
         )
 
 
-def paired_modes(
-    results: Iterable[CaseResult], cases: Mapping[str, Case]
-) -> tuple[ModeComparison, ...]:
-    """Cases with the same scenario and question and different `workflow_mode`, side by side."""
-    modes = Modes()
-    for result in results:
-        case = cases.get(result.case) if result.case is not None else None
-        if case:
-            modes.add(result, case)
-    return modes.compare()
-
-
-def _paired(pairs: Iterable[tuple[Sequence[float], Sequence[float]]]) -> PairedMetric | None:
+def _compare_values(
+    pairs: Iterable[tuple[Sequence[float], Sequence[float]]],
+) -> PairedMetric | None:
     both = [(_mean(first), _mean(second)) for first, second in pairs if first and second]
     if not both:
         return None
@@ -100,4 +92,6 @@ def _paired(pairs: Iterable[tuple[Sequence[float], Sequence[float]]]) -> PairedM
 
 
 def _mean(values: Sequence[float]) -> float:
-    return reduce(add, values) / len(values)  # `sum` rounds differently from Python 3.12 on
+    # From Python 3.12 on `sum` compensates rounding errors, so that the same run would get another
+    # mean on another Python.
+    return reduce(add, values) / len(values)

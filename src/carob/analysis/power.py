@@ -1,63 +1,69 @@
-"""What so many cases can show, and how many it would take to show more."""
+"""Statistical power: the smallest difference that a number of cases can detect, and the number of
+cases that a conclusion needs."""
 
 from __future__ import annotations
 
 from math import ceil, log2, sqrt
 
-from carob.analysis.distributions import normal_quantile, rate_for, t_quantile
-from carob.analysis.interval import Spread
+from carob.analysis.distributions import normal_quantile, rate_for_hits, t_quantile
+from carob.analysis.interval import PairedSample
 
 _TINY = 1e-100
-"""Squares of smaller differences are zero to a computer."""
+"""The square of a smaller difference underflows to zero."""
 POWER = 0.8
-"""How often a difference that is there is to be found."""
+"""The probability of detecting a real difference."""
 
 
-def detectable(found: Spread, alpha: float, *, jumps: bool) -> float | None:
-    """The smallest difference that is found with `POWER` at the level alpha. `jumps` says that the
-    cases differ completely or not at all, as with pass and fail."""
-    flips = _fewest(alpha)
-    if found.cases < flips:
+def smallest_detectable(sample: PairedSample, alpha: float, *, binary: bool) -> float | None:
+    """The smallest difference that is detected with `POWER` at the significance level alpha; `None`
+    if there are too few cases for any. `binary` is for cases that only pass or fail."""
+    flips = _fewest_flips(alpha)
+    if sample.cases < flips:
         return None
-    if jumps:
-        fewest = found.largest * rate_for(flips, found.cases, POWER)
-        return min(found.largest, max(fewest, _flipping(found, alpha)))
-    freedom = found.cases + 1
-    return (t_quantile(1 - alpha / 2, freedom) + t_quantile(POWER, freedom)) * found.error()
+    if binary:
+        smallest = sample.largest * rate_for_hits(flips, sample.cases, POWER)
+        return min(sample.largest, max(smallest, _detectable_drop(sample, alpha)))
+    degrees = sample.cases + 1
+    return (t_quantile(1 - alpha / 2, degrees) + t_quantile(POWER, degrees)) * sample.error()
 
 
-def _flipping(found: Spread, alpha: float) -> float:
-    """A drop makes cases flip, and the more flip, the more of them chance could explain: solves
-    `drop = chance * sqrt(error² + drop² / cases) + sure * error`, and adds one case, which is what
-    it costs that an exact test of flips goes by whole cases."""
-    chance, sure = normal_quantile(1 - alpha / 2), normal_quantile(POWER)
-    left = 1 - chance**2 / found.cases
+def _detectable_drop(sample: PairedSample, alpha: float) -> float:
+    """The smallest detectable drop in the pass rate.
+
+    A drop flips cases, and the more cases flip, the larger is the standard error. So this solves
+    `drop = z_alpha * sqrt(error² + drop² / cases) + z_power * error`, and adds one case, because
+    the exact test counts whole cases.
+    """
+    z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(POWER)
+    left = 1 - z_alpha**2 / sample.cases
     if left <= 0:
-        return found.largest
-    root = sqrt(sure**2 - left * (sure**2 - chance**2))
-    return found.error() * (sure + root) / left + found.largest / found.cases
+        return sample.largest
+    root = sqrt(z_power**2 - left * (z_power**2 - z_alpha**2))
+    return sample.error() * (z_power + root) / left + sample.largest / sample.cases
 
 
-def needed(found: Spread, margin: float, alpha: float, tests: int) -> int | None:
-    """How many cases a conclusion would take, if more cases are like these: to show the difference
-    that was seen if it is beyond the margin, or else that there is none beyond it."""
-    if abs(found.mean) > max(margin, _TINY):
+def cases_needed(sample: PairedSample, margin: float, alpha: float, tests: int) -> int | None:
+    """The number of cases that a conclusion needs, if further cases are like these: to confirm the
+    observed difference if it is beyond the margin, otherwise to rule out one beyond it."""
+    if abs(sample.mean) > max(margin, _TINY):
         level = alpha / tests
         reach = normal_quantile(1 - level / 2) + normal_quantile(POWER)
-        return max(found.cases + 1, _fewest(level), _cases(found, reach, abs(found.mean)))
+        return max(
+            sample.cases + 1, _fewest_flips(level), _solve_cases(sample, reach, abs(sample.mean))
+        )
     if margin <= _TINY:
         return None
     reach = normal_quantile(1 - alpha) + normal_quantile((1 + POWER) / 2)
-    return max(found.cases + 1, _cases(found, reach, margin))
+    return max(sample.cases + 1, _solve_cases(sample, reach, margin))
 
 
-def _cases(found: Spread, reach: float, difference: float) -> int:
-    """From `reach * error = difference`, solved for the number of cases within the error."""
-    noise = reach**2 * found.variance
-    both = noise**2 + 8 * (difference * reach * found.largest) ** 2
-    return ceil((noise + sqrt(both)) / (2 * difference**2))
+def _solve_cases(sample: PairedSample, reach: float, difference: float) -> int:
+    """Solve `reach * error = difference` for the number of cases in the standard error."""
+    noise = reach**2 * sample.variance
+    discriminant = noise**2 + 8 * (difference * reach * sample.largest) ** 2
+    return ceil((noise + sqrt(discriminant)) / (2 * difference**2))
 
 
-def _fewest(alpha: float) -> int:
-    """Differences that must all point the same way before chance is ruled out."""
+def _fewest_flips(alpha: float) -> int:
+    """The fewest flips, all in the same direction, that are significant."""
     return ceil(1 - log2(alpha))

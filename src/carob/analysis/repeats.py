@@ -1,55 +1,57 @@
-"""Several attempts at the same case: what one of them is worth, and what all of them are."""
+"""Repeated attempts at the same case: pass@k, pass^k and flaky cases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import comb, fsum
 
-from carob.schema import Attempts, CaseResult, FlakyCase, Reliability
+from carob.schema import AttemptCounts, CaseResult, FlakyCase, Reliability
 
-Tally = Mapping[str, tuple[Attempts, Attempts]]
-"""Attempts at each case, before and after."""
-
-
-def attempts(results: Sequence[CaseResult]) -> Attempts:
-    """The attempts at one case that have a verdict."""
-    passed = sum(one.status == "passed" for one in results)
-    return Attempts(passed=passed, total=passed + sum(one.status == "failed" for one in results))
+AttemptTally = Mapping[str, tuple[AttemptCounts, AttemptCounts]]
+"""The attempts at each case, before and after."""
 
 
-def pass_at(k: int, one: Attempts) -> float:
-    """pass@k without bias: the share of all choices of `k` attempts in which one passed."""
-    return 1 - comb(one.total - one.passed, k) / comb(one.total, k)
+def count_attempts(results: Sequence[CaseResult]) -> AttemptCounts:
+    """Count the attempts at one case that have a verdict."""
+    passed = sum(result.status == "passed" for result in results)
+    failed = sum(result.status == "failed" for result in results)
+    return AttemptCounts(passed=passed, total=passed + failed)
 
 
-def pass_all(k: int, one: Attempts) -> float:
-    """pass^k without bias: the share of all choices of `k` attempts in which all passed."""
-    return comb(one.passed, k) / comb(one.total, k)
+def pass_at(k: int, counts: AttemptCounts) -> float:
+    """The unbiased estimate of pass@k: the share of all choices of `k` attempts of which at least
+    one passed."""
+    return 1 - comb(counts.total - counts.passed, k) / comb(counts.total, k)
 
 
-def reliability(tally: Tally) -> tuple[Reliability, ...]:
-    """pass@k and pass^k for one attempt, twice as many and so on, as far as there are repeats."""
+def pass_all(k: int, counts: AttemptCounts) -> float:
+    """The unbiased estimate of pass^k: the share of all choices of `k` attempts that all passed."""
+    return comb(counts.passed, k) / comb(counts.total, k)
+
+
+def reliability(tally: AttemptTally) -> tuple[Reliability, ...]:
+    """pass@k and pass^k for k = 1, 2, 4, … up to the number of repeats."""
     most = max((min(a.total, b.total) for a, b in tally.values()), default=0)
     if most < 2:
         return ()
     ks = {1 << power for power in range(most.bit_length())} | {most}
-    return tuple(_reliability(k, tally) for k in sorted(ks))
+    return tuple(_reliability_at(k, tally) for k in sorted(ks))
 
 
-def flaky(tally: Tally) -> tuple[FlakyCase, ...]:
+def flaky_cases(tally: AttemptTally) -> tuple[FlakyCase, ...]:
     """The cases of which some attempts in the same run passed and others failed."""
     return tuple(
         FlakyCase(case=case, before=before, after=after)
         for case, (before, after) in tally.items()
-        if any(0 < one.passed < one.total for one in (before, after))
+        if any(0 < counts.passed < counts.total for counts in (before, after))
     )
 
 
-def _reliability(k: int, tally: Tally) -> Reliability:
-    enough = [both for both in tally.values() if min(one.total for one in both) >= k]
+def _reliability_at(k: int, tally: AttemptTally) -> Reliability:
+    enough = [both for both in tally.values() if min(counts.total for counts in both) >= k]
 
-    def mean(of: Callable[[int, Attempts], float], side: int) -> float:
-        return fsum(of(k, both[side]) for both in enough) / len(enough)
+    def mean(estimate: Callable[[int, AttemptCounts], float], side: int) -> float:
+        return fsum(estimate(k, both[side]) for both in enough) / len(enough)
 
     return Reliability(
         k=k,

@@ -1,3 +1,5 @@
+"""The settings of a comparison: significance level, margins, deciding metrics."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -6,37 +8,36 @@ from typing import NamedTuple
 from carob.errors import UsageError
 
 ALPHA = 0.05
-"""How often chance may be taken for a difference."""
+"""The significance level."""
 MARGIN = 0.02
-"""The difference that does not matter, as a share of the scale; of the mean where the scale has no
-end."""
+"""The largest difference that does not matter, as a share of the scale; of the mean, if the scale
+has no upper end."""
 PASS_RATE = "pass_rate"  # noqa: S105 - not a password
 """The name under which verdicts on whole cases are compared."""
 
 
-class Rules(NamedTuple):
-    """What is asked of a comparison."""
+class ComparisonRules(NamedTuple):
+    """The settings of a comparison."""
 
     alpha: float = ALPHA
     margin: float = MARGIN
     margins: Mapping[str, float] = {}
-    """In the units of the metrics that they are for."""
-    held: Collection[str] = ()
+    """Margins of single metrics, in the units of the metric."""
+    deciding: Collection[str] = ()
     """Metrics that may fail a gate although they have no threshold."""
 
     def check(self, metrics: Collection[str]) -> None:
-        """The numbers must make sense, and the names be known."""
+        """Raise `UsageError` for numbers out of range and for unknown metrics."""
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha:g}, expected a number between 0 and 1")
         if not 0 <= self.margin <= 1:
             message = f"the margin is {self.margin:g}, expected a share of the scale from 0 to 1"
-            raise UsageError(
-                message, hint="0.05 is 5 %; METRIC=NUMBER is in the metric's own units"
-            )
+            hint = "0.05 is 5%; use METRIC=NUMBER for the metric's own units"
+            raise UsageError(message, hint=hint)
         for name, margin in self.margins.items():
             if not 0 <= margin < float("inf"):
                 raise UsageError(f"the margin of {name!r} is {margin:g}, expected 0 or more")
-        for name in [*self.margins, *self.held]:
+        for name in [*self.margins, *self.deciding]:
             if name not in metrics:
-                hint = f"what is compared: {', '.join(metrics) or 'nothing'}"
+                hint = f"compared metrics: {', '.join(metrics) or 'none'}"
                 raise UsageError(f"{name!r} is not a metric that both runs share", hint=hint)

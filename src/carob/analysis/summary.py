@@ -1,69 +1,69 @@
-"""What a run says as a whole, counted while its results go by."""
+"""Summarize a run in one pass over its results."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from carob.analysis.modes import Modes
-from carob.analysis.percentile import percentile
+from carob.analysis.modes import ModeResults
 from carob.schema import (
     Case,
     CaseCounts,
     CaseResult,
     CaseScore,
-    Group,
     MetricSummary,
     RunSummary,
     Status,
+    SummaryGroup,
     Verdict,
 )
 
-Values = list[tuple[str, float]]
+MetricValues = list[tuple[str, float]]
+"""Metrics and their values for one result."""
 
 LABELS = ("phase", "difficulty", "quality_band", "topic_family", "topic", "workflow_mode")
-"""Metadata by which cases are grouped, besides their agents and tags."""
+"""Metadata keys by which cases are grouped, besides agents and tags."""
 
 
 def summarise(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> RunSummary:
-    """Counts, distributions, groups and modes in one pass; means add up in the order of results."""
-    whole, modes = _Share(), Modes()
-    metrics: defaultdict[str, _Metric] = defaultdict(_Metric)
-    groups: defaultdict[tuple[str, str], _Share] = defaultdict(_Share)
-    shares: dict[str, list[_Share]] = {}
+    """Count, average and group results in one pass. Sums add up in the order of the results."""
+    total, modes = _GroupTotals(), ModeResults()
+    metrics: defaultdict[str, _MetricTotals] = defaultdict(_MetricTotals)
+    groups: defaultdict[tuple[str, str], _GroupTotals] = defaultdict(_GroupTotals)
+    groups_of: dict[str, list[_GroupTotals]] = {}
     for result in results:
         composite = result.judgement.composite if result.judgement else None
         values = [(one.metric, one.value) for one in result.scores if one.value is not None]
-        whole.add(result.status, composite, values)
+        total.add(result.status, composite, values)
         for score in result.scores:
             metrics[score.metric].add(score)
         case = cases.get(result.case) if result.case is not None else None
         if case:
             modes.add(result, case)
-            if case.id not in shares:  # a case is met again in every repeat
-                shares[case.id] = [groups[key] for key in _keys(case)]
-            for share in shares[case.id]:
-                share.add(result.status, composite, values)
+            if case.id not in groups_of:  # repeats of a case share its groups
+                groups_of[case.id] = [groups[key] for key in _group_keys(case)]
+            for group in groups_of[case.id]:
+                group.add(result.status, composite, values)
     return RunSummary(
-        cases=whole.counts(),
-        metrics={name: metric.summary(whole.mean(name)) for name, metric in metrics.items()},
-        groups=tuple(groups[key].group(*key) for key in sorted(groups, key=_place)),
-        composite=whole.composite(),
+        cases=total.counts(),
+        metrics={name: metric.summary(total.mean(name)) for name, metric in metrics.items()},
+        groups=tuple(groups[key].group(*key) for key in sorted(groups, key=_group_order)),
+        composite=total.composite(),
         modes=modes.compare(),
     )
 
 
 def verdict(summary: RunSummary) -> Verdict:
-    """Failed if a case failed; without a verdict on every case there is none on the whole."""
+    """Failed if any case failed; passed only if every case has a verdict and passed."""
     counts = summary.cases
     if counts.failed:
         return "failed"
     return "passed" if counts.passed and counts.passed == counts.total else "inconclusive"
 
 
-def _keys(case: Case) -> Iterator[tuple[str, str]]:
-    """The groups that a case is in."""
+def _group_keys(case: Case) -> Iterator[tuple[str, str]]:
+    """The groups that a case belongs to."""
     yield from (("agent", agent) for agent in dict.fromkeys(case.agents or ()))
     yield from (("tag", tag) for tag in dict.fromkeys(case.tags))
     for label in LABELS:
@@ -75,12 +75,12 @@ def _keys(case: Case) -> Iterator[tuple[str, str]]:
 _ORDER = {by: index for index, by in enumerate(("agent", "tag", *LABELS))}
 
 
-def _place(key: tuple[str, str]) -> tuple[int, str]:
+def _group_order(key: tuple[str, str]) -> tuple[int, str]:
     return _ORDER[key[0]], key[1]
 
 
 class _Mean:
-    """A mean that adds up from left to right. `sum` does that only before Python 3.12."""
+    """A mean that adds up from left to right, as `sum` did before Python 3.12."""
 
     __slots__ = ("number", "total")
 
@@ -91,16 +91,16 @@ class _Mean:
         return self.total / self.number if self.number else None
 
 
-class _Share:
-    """The results of the whole run, or of a group. Every result goes through here once for each of
-    its groups, so the loop is as plain as it can be."""
+class _GroupTotals:
+    """The totals of the run or of a group. Every result is added once per group that it belongs to,
+    so this is the hot loop of a summary."""
 
     def __init__(self) -> None:
         self._statuses: Counter[str] = Counter()
         self._means: dict[str, _Mean] = {}
         self._composite = _Mean()
 
-    def add(self, status: Status, composite: float | None, values: Values) -> None:
+    def add(self, status: Status, composite: float | None, values: MetricValues) -> None:
         self._statuses[status] += 1
         if composite is not None:
             self._composite.total += composite
@@ -128,15 +128,15 @@ class _Share:
             errors=found["error"],
         )
 
-    def group(self, by: str, value: str) -> Group:
+    def group(self, by: str, value: str) -> SummaryGroup:
         means = {name: mean.total / mean.number for name, mean in self._means.items()}
-        return Group(
+        return SummaryGroup(
             by=by, value=value, cases=self.counts(), means=means, composite=self.composite()
         )
 
 
-class _Metric:
-    """All statuses and values of a metric, eight bytes each."""
+class _MetricTotals:
+    """All statuses and values of a metric, eight bytes each: a million scores fit in 16 MB."""
 
     def __init__(self) -> None:
         self._statuses: list[str] = []
@@ -160,3 +160,13 @@ class _Metric:
             unscored=found["unscored"],
             errors=found["error"],
         )
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The percentile of sorted values by linear interpolation, bit for bit as numpy computes it."""
+    position = (len(ordered) - 1) * share
+    below = int(position)
+    low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+    part = position - below
+    step = high - low
+    return high - step * (1 - part) if part >= 0.5 else low + step * part

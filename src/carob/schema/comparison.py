@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from carob.schema.base import Json, Struct
 from carob.schema.run import RunDataset, Status
 
@@ -85,7 +87,7 @@ class MetricComparison(Struct, frozen=True, omit_defaults=False):
     """One metric in two runs, over the cases that were scored in both."""
 
     name: str
-    held: bool
+    deciding: bool = msgspec.field(name="held")
     """May it fail a gate? Metrics without a threshold inform."""
     better: Literal["higher", "lower"]
     verdict: Conclusion
@@ -167,7 +169,7 @@ class Comparison(Struct, frozen=True, kw_only=True, omit_defaults=False):
     verdict: Conclusion
     sentence: str
     cases: Alignment
-    moved: tuple[InputChange, ...]
+    changed_inputs: tuple[InputChange, ...] = msgspec.field(name="moved")
     overall: MetricComparison | None
     """The pass rate; `None` if what makes a case pass is not the same in both runs."""
     metrics: tuple[MetricComparison, ...]

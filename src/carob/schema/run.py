@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from carob.schema.base import Json, Struct
@@ -62,7 +63,7 @@ class CaseScore(Struct, frozen=True, omit_defaults=False):
     reason: str = ""
     turns: tuple[float | None, ...] = ()
     details: dict[str, Json] = {}
-    asked: JudgeCost | UnsetType = UNSET
+    judge_cost: JudgeCost | UnsetType = msgspec.field(default=UNSET, name="asked")
     """What it took, if a judge was asked."""
 
 

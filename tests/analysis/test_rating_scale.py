@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from carob.analysis.views import Levels, Verdicts, suited
+from carob.analysis.rating_scale import LevelScale, PassFailScale, choose_scale
 from carob.errors import FormatError, UsageError
-from carob.schema import MetricUse, Opinion
+from carob.schema import LabelValue, MetricSpec
 from tests.analysis.judged import label, labels, metric
 
 
@@ -22,24 +22,30 @@ from tests.analysis.judged import label, labels, metric
         (metric(scale=(0.5, 5.5), threshold=2.0), 1.5, "verdicts"),
     ],
 )
-def test_levels_are_for_labels_on_few_whole_levels(use: MetricUse, opinion: Opinion, kind: str):
-    assert suited(use, labels({"a": opinion})).kind == kind
+def test_levels_are_for_labels_on_few_whole_levels(use: MetricSpec, opinion: LabelValue, kind: str):
+    assert choose_scale(use, labels({"a": opinion})).kind == kind
 
 
 def test_a_score_is_rounded_to_a_level_with_halves_up():
-    view = Levels((1.0, 2.0, 3.0))
-    assert [view.of(value) for value in (0.2, 1.49, 1.5, 2.5, 3.9)] == [1, 1, 2, 3, 3]
+    levels = LevelScale((1.0, 2.0, 3.0))
+    assert [levels.category(value) for value in (0.2, 1.49, 1.5, 2.5, 3.9)] == [1, 1, 2, 3, 3]
 
 
 def test_a_score_passes_by_the_threshold_in_the_direction_of_the_metric():
-    assert [Verdicts(4.0, "higher").of(value) for value in (3.9, 4.0)] == ["failed", "passed"]
-    assert [Verdicts(4.0, "lower").of(value) for value in (4.0, 4.1)] == ["passed", "failed"]
+    assert [PassFailScale(4.0, "higher").category(value) for value in (3.9, 4.0)] == [
+        "failed",
+        "passed",
+    ]
+    assert [PassFailScale(4.0, "lower").category(value) for value in (4.0, 4.1)] == [
+        "passed",
+        "failed",
+    ]
 
 
 @pytest.mark.parametrize("opinion", ["passed", 3.5])
-def test_verdicts_need_a_threshold(opinion: Opinion):
-    with pytest.raises(UsageError, match="and tone has no threshold") as caught:
-        suited(metric(threshold=None), labels({"a": opinion}))
+def test_verdicts_need_a_threshold(opinion: LabelValue):
+    with pytest.raises(UsageError, match="but tone has no threshold") as caught:
+        choose_scale(metric(threshold=None), labels({"a": opinion}))
     assert "--threshold" in str(caught.value.hint)
 
 
@@ -47,13 +53,15 @@ def test_verdicts_need_a_threshold(opinion: Opinion):
 def test_a_label_off_the_scale_is_an_error_at_its_line(value: float, scale: tuple[float, float]):
     wrong = label("b", value, where="labels.csv line 7")
     with pytest.raises(FormatError) as caught:
-        suited(metric(scale=scale), [label("a", 3.0), wrong])
+        choose_scale(metric(scale=scale), [label("a", 3.0), wrong])
     assert str(caught.value) == (
-        f"labels.csv line 7: label is {value:g}, the scale of tone is from 1 to 5"
+        f"labels.csv line 7: label is {value:g}, expected a number from 1 to 5 (the scale of tone)"
     )
 
 
 def test_verdicts_and_numbers_are_not_mixed():
     wrong = label("b", 4.0, where="labels.csv line 3")
-    with pytest.raises(FormatError, match=r"line 3: label is 4\.0, the one before is 'passed'"):
-        suited(metric(), [label("a", "passed"), wrong])
+    with pytest.raises(
+        FormatError, match=r"line 3: label is 4\.0, but the previous one is 'passed'"
+    ):
+        choose_scale(metric(), [label("a", "passed"), wrong])

@@ -1,0 +1,118 @@
+"""Differences between two runs other than the agent: metrics, golden data, profiles, mappings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from carob.analysis.per_case import Attempts, CasePair
+from carob.schema import InputChange, Json, JudgeSpec, MetricSpec, Run
+
+_NOT_COMPARED = "not compared"
+_SCORES_ONLY = "scores are compared, pass rates are not"
+_UNCHANGED_CASES = "only unchanged cases are compared"
+_OTHER_MAPPING = "compared, although different mappings read the traces"
+_VERDICTS_DIFFER = "pass rates are not compared"
+
+
+class SharedMetrics(NamedTuple):
+    """The metrics that two runs share."""
+
+    specs: Mapping[str, MetricSpec]
+    """Same name, version, parameters, scale and judge."""
+    same_threshold: frozenset[str]
+    """Those of them with the same threshold, or with none, in both runs."""
+    changes: tuple[InputChange, ...]
+
+
+def shared_metrics(before: Run, after: Run) -> SharedMetrics:
+    """Find the metrics that can be compared, and say why the others cannot."""
+    old, new = _by_name(before), _by_name(after)
+    names = [*new, *sorted(old.keys() - new.keys())]
+    changes = [change for name in names for change in _metric_changes(name, old, new)]
+    excluded = {change.name for change in changes if change.effect == _NOT_COMPARED}
+    changed = {change.name for change in changes}
+    specs = {name: new[name][0] for name in new if name not in excluded}
+    return SharedMetrics(specs, frozenset(specs) - changed, tuple(changes))
+
+
+def input_changes(before: Run, after: Run, pairs: Sequence[CasePair]) -> Iterator[InputChange]:
+    """List changes of golden data, scoring profiles and trace mappings."""
+    yield from _dataset_changes(before, after)
+    profiles = Counter((_profile(pair.before), _profile(pair.after)) for pair in pairs)
+    yield from _counted_changes("profile", profiles, _VERDICTS_DIFFER)
+    mappers = Counter((_mapper(pair.before), _mapper(pair.after)) for pair in pairs)
+    known = Counter({both: number for both, number in mappers.items() if None not in both})
+    yield from _counted_changes("mapper", known, _OTHER_MAPPING)
+
+
+def _by_name(run: Run) -> dict[str, list[MetricSpec]]:
+    specs: dict[str, list[MetricSpec]] = {}
+    for spec in run.metrics:
+        specs.setdefault(spec.name, []).append(spec)
+    return specs
+
+
+def _metric_changes(
+    name: str, old: Mapping[str, list[MetricSpec]], new: Mapping[str, list[MetricSpec]]
+) -> Iterator[InputChange]:
+    before, after = old.get(name, []), new.get(name, [])
+    # A score names its metric, not its parameters: of a metric that a run used twice with
+    # different parameters, nobody can say which score belongs to which.
+    if len(before) != 1 or len(after) != 1:
+        yield InputChange("metric", name, "uses", len(before), len(after), _NOT_COMPARED)
+        return
+    for field, left, right in _fields(before[0], after[0]):
+        if left != right:
+            effect = _SCORES_ONLY if field == "threshold" else _NOT_COMPARED
+            yield InputChange("metric", name, field, left, right, effect)
+
+
+def _fields(before: MetricSpec, after: MetricSpec) -> Iterator[tuple[str, Json, Json]]:
+    yield "version", before.version, after.version
+    yield "scale", list(before.scale), list(after.scale)
+    yield "better", before.better, after.better
+    for name in sorted(before.params.keys() | after.params.keys()):
+        yield f"params.{name}", before.params.get(name), after.params.get(name)
+    yield from _judge_fields(before.judge or None, after.judge or None)
+    yield "threshold", before.threshold, after.threshold
+
+
+def _judge_fields(
+    before: JudgeSpec | None, after: JudgeSpec | None
+) -> Iterator[tuple[str, Json, Json]]:
+    for name in ("model", "prompt", "rubric"):
+        yield f"judge.{name}", getattr(before, name, None), getattr(after, name, None)
+    old, new = before.params if before else {}, after.params if after else {}
+    for name in sorted(old.keys() | new.keys()):
+        yield f"judge.params.{name}", old.get(name), new.get(name)
+
+
+def _dataset_changes(before: Run, after: Run) -> Iterator[InputChange]:
+    old, new = before.dataset, after.dataset
+    either = new or old
+    name = either.name if either else ""
+    for field in ("name", "version", "digest"):
+        left, right = getattr(old, field, None), getattr(new, field, None)
+        if left != right:
+            yield InputChange("dataset", name, field, left, right, _UNCHANGED_CASES)
+
+
+def _counted_changes(
+    what: Literal["profile", "mapper"],
+    counts: Counter[tuple[str | None, str | None]],
+    effect: str,
+) -> Iterator[InputChange]:
+    for (left, right), number in sorted(counts.items(), key=str):
+        if left != right:
+            name = f"{number:,} case{'' if number == 1 else 's'}"
+            yield InputChange(what, name, what, left, right, effect)
+
+
+def _profile(results: Attempts) -> str | None:
+    return next((one.judgement.profile for one in results if one.judgement), None)
+
+
+def _mapper(results: Attempts) -> str | None:
+    return next((one.mapper for one in results if one.mapper), None)
