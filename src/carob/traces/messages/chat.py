@@ -25,6 +25,7 @@ _CONTENT_KEYS = (
     "arguments",
     "data",
     "kwargs",
+    "summary",
 )
 _CALL_KEYS = ("id", "call_id", *_CONTENT_KEYS)
 _SPAN_KEYS = frozenset(("span_id", "spanId"))
