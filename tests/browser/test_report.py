@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from carob.analysis.summary import summarise
-from carob.report.html.page import page as render
+from carob.report.forms import ReportInputs
+from carob.report.html.page import format_page
 from carob.report.text import printable
-from carob.schema import Case, CaseResult, CaseScore, Exchange, MetricUse, Run, RunDataset, Turn
-from carob.schema.run import Unmatched
+from carob.schema import Case, CaseResult, CaseScore, Exchange, MetricSpec, Run, RunDataset, Turn
+from carob.schema.run import UnmatchedTrace
 
 OpenPage = Callable[..., Page]
 HERE = Path(__file__).parent
@@ -42,8 +43,12 @@ NASTY = (
 )
 
 
-def use(name: str) -> MetricUse:
-    return MetricUse(
+def render(run: Run) -> str:
+    return format_page(ReportInputs(run))
+
+
+def use(name: str) -> MetricSpec:
+    return MetricSpec(
         name=name, version=1, params={}, threshold=0.8, scale=(0.0, 1.0), better="higher"
     )
 
@@ -86,7 +91,7 @@ def run(*results: CaseResult, name: str = "bike shop") -> Run:
         metrics=(use("tool_usage_accuracy"), use("rouge_l")),
         cases=results,
         summary=summarise(results, {case.id: case for case in cases}),
-        unmatched=(Unmatched(trace=name, why=name),),
+        unmatched=(UnmatchedTrace(trace=name, why=name),),
     )
 
 

@@ -2,10 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from carob.report.comment import comment
+from carob.report.comment import format_comment
+from carob.report.forms import ReportInputs
 from carob.schema import CaseResult, CaseScore, Exchange, Run
 
 MakeRun = Callable[..., Run]
+
+
+def comment(run: Run) -> str:
+    return format_comment(ReportInputs(run))
 
 
 def failed(case: str = "late", reason: str = "missing lookup()", answer: str = "No.") -> CaseResult:
@@ -35,7 +40,7 @@ def test_it_fits_into_a_comment_and_says_what_is_left_out(make_run: MakeRun):
     text = comment(make_run(*(failed(f"c{number}", "r" * 900, "x" * 900) for number in range(500))))
     assert len(text) < 65_000
     shown = text.count("<details")
-    assert text.endswith(f"\nAnd {500 - shown} cases more that did not pass.\n")
+    assert text.endswith(f"\nAnd {500 - shown} more cases that did not pass.\n")
 
 
 def test_agents_text_is_data(make_run: MakeRun):

@@ -17,7 +17,13 @@ RUN = ComparedRun(id="run-1", created_at="2026-03-02T10:00:00Z", dataset=None)
 
 
 def comparison(**parts: object) -> Comparison:
-    given = {"moved": (), "metrics": (), "flips": (), "flaky": (), "reliability": ()} | parts
+    fields = {
+        "changed_inputs": (),
+        "metrics": (),
+        "flips": (),
+        "flaky": (),
+        "reliability": (),
+    } | parts
     return Comparison(  # pyright: ignore[reportCallIssue] - the parts of the test
         before=RUN,
         after=RUN,
@@ -25,7 +31,7 @@ def comparison(**parts: object) -> Comparison:
         verdict="inconclusive",
         sentence="nothing decides",
         overall=None,
-        **({"cases": Alignment(same=1)} | given),  # pyright: ignore[reportArgumentType] - likewise
+        **({"cases": Alignment(same=1)} | fields),  # pyright: ignore[reportArgumentType] - likewise
     )
 
 
@@ -49,9 +55,9 @@ def test_cases_that_cannot_be_compared_are_named():
 
 
 def test_what_was_read_by_other_rules_is_named():
-    moved = InputChange("mapper", "2 cases", "mapper", "genai@1", "genai@2", "compared")
+    change = InputChange("mapper", "2 cases", "mapper", "genai@1", "genai@2", "compared")
     assert "mapper of 2 cases: genai@1 → genai@2; compared\n" in format_comparison(
-        comparison(moved=(moved,))
+        comparison(changed_inputs=(change,))
     )
 
 

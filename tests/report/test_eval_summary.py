@@ -3,11 +3,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from carob.report.eval_summary import agents, questions_and_answers, summary
-from carob.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
+from carob.report.eval_summary import (
+    format_agents,
+    format_eval_summary,
+    format_questions_and_answers,
+)
+from carob.report.forms import ReportInputs
+from carob.schema import CaseCounts, CaseResult, CaseScore, Exchange, MetricInfo, Run
 from carob.schema.run import SummaryGroup
 
 MakeRun = Callable[..., Run]
+HELPFUL = MetricInfo(
+    name="helpful",
+    version=1,
+    meaning="How helpful the answer is.",
+    description="How helpful the answer is.",
+    needs=(),
+    scale=(1, 5),
+    better="higher",
+    threshold=None,
+    judged=True,
+    params={},
+    packages=(),
+)
 
 
 def case(name: str = "q1", trace: str = "t1", value: float | None = 0.5) -> CaseResult:
@@ -20,7 +38,8 @@ def case(name: str = "q1", trace: str = "t1", value: float | None = 0.5) -> Case
 
 
 def test_the_summary_keeps_judged_metrics_apart(make_run: MakeRun):
-    made = json.loads(summary(make_run(case()), {"helpful"}))
+    inputs = ReportInputs(make_run(case()), load_metrics=lambda: [HELPFUL])
+    made = json.loads(format_eval_summary(inputs))
     assert made["overall_summary"] == {
         "deterministic_metrics": {"rouge_l": 0.5},
         "llm_based_metrics": {"helpful": 0.5},
@@ -38,12 +57,14 @@ def test_the_summary_keeps_judged_metrics_apart(make_run: MakeRun):
 
 def test_attempts_at_a_question_are_averaged_and_gaps_are_no_zeros(make_run: MakeRun):
     run = make_run(case(value=0.5), case(trace="t2", value=1.0), case(trace="t3", value=None))
-    (question,) = json.loads(summary(run))["per_question_summary"]
+    (question,) = json.loads(format_eval_summary(ReportInputs(run)))["per_question_summary"]
     assert (question["runs"], question["deterministic_metrics"]["rouge_l"]) == (3, 0.75)
 
 
 def test_a_question_that_was_not_scored_has_no_number(make_run: MakeRun):
-    (question,) = json.loads(summary(make_run(case(value=None))))["per_question_summary"]
+    (question,) = json.loads(format_eval_summary(ReportInputs(make_run(case(value=None)))))[
+        "per_question_summary"
+    ]
     assert question["deterministic_metrics"]["rouge_l"] is None
 
 
@@ -55,7 +76,7 @@ def test_each_agent_has_its_rate_and_its_averages(make_run: MakeRun):
         ),
         SummaryGroup(by="tag", value="hard", cases=counts, means={}),
     ]
-    assert json.loads(agents(make_run(case(), groups=groups)))["agents"] == [
+    assert json.loads(format_agents(ReportInputs(make_run(case(), groups=groups))))["agents"] == [
         {
             "agent": "returns",
             "cases": 4,
@@ -68,17 +89,19 @@ def test_each_agent_has_its_rate_and_its_averages(make_run: MakeRun):
 
 
 def test_the_log_has_question_answer_and_what_was_expected(make_run: MakeRun):
-    log = questions_and_answers(make_run(case()))
+    log = format_questions_and_answers(ReportInputs(make_run(case())))
     assert "## 1. q1: failed\n\n**Question**\n\n```\nWhere is it?\n```\n\n**Answer**" in log
     assert "**Expected**\n\n```\nThere.\n```" in log
     assert "- rouge\\_l 0.5 (failed): few words match" in log
 
 
 def test_an_answer_cannot_end_its_block(make_run: MakeRun):
-    log = questions_and_answers(make_run(case()))
+    log = format_questions_and_answers(ReportInputs(make_run(case())))
     assert "````\nHere.\n```\n# not a title\n````" in log
 
 
-def test_the_log_says_that_answers_of_cases_that_passed_are_not_kept(make_run: MakeRun):
-    log = questions_and_answers(make_run(CaseResult(case="q2", trace="t", status="passed")))
-    assert "## 1. q2: passed\n\n_The conversation of a case that passed is not kept" in log
+def test_the_log_says_that_answers_of_cases_that_passed_are_not_stored(make_run: MakeRun):
+    log = format_questions_and_answers(
+        ReportInputs(make_run(CaseResult(case="q2", trace="t", status="passed")))
+    )
+    assert "## 1. q2: passed\n\n_The conversation of a case that passed is not stored" in log

@@ -1,27 +1,57 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from carob.report import render
-from carob.report.forms import RUN_FORMS, run_forms
+from carob.errors import UsageError
+from carob.report import forms
+from carob.report.forms import RUN_FORMS, ReportInputs, form_names, format_report, register_form
 from carob.schema import CaseResult, Run
 
 MakeRun = Callable[..., Run]
 
 
-@pytest.mark.parametrize("form", ["text", "json", *RUN_FORMS])
-def test_every_form_is_made_of_a_run(form: str, make_run: MakeRun):
-    run = make_run(CaseResult(case="c", trace="t", status="passed"))
-    places = {"c": ("gold.json", 1)}
-    assert render(run, form, run_forms(run, places=lambda: places)).endswith("\n")
+@pytest.fixture
+def run(make_run: MakeRun) -> Run:
+    return make_run(CaseResult(case="c", trace="t", status="passed"))
 
 
-def test_what_a_form_does_not_need_is_not_asked_for(make_run: MakeRun):
-    run = make_run(CaseResult(case="c", trace="t", status="passed"))
+@pytest.fixture
+def _registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(forms, "_registered", {})
+    yield
 
-    def never() -> dict[str, tuple[str, int]]:
+
+@pytest.mark.parametrize("form", RUN_FORMS)
+def test_every_form_renders_a_run(form: str, run: Run):
+    inputs = ReportInputs(run, load_case_lines=lambda: {"c": ("gold.json", 1)})
+    assert format_report(form, inputs).endswith("\n")
+
+
+def test_a_form_loads_only_what_it_needs(run: Run):
+    def fail() -> dict[str, tuple[str, int]]:
         raise AssertionError
 
-    assert render(run, "junit", run_forms(run, places=never))
+    assert format_report("junit", ReportInputs(run, load_case_lines=fail))
+
+
+def test_an_unknown_form_is_a_usage_error(run: Run):
+    with pytest.raises(UsageError, match="unknown format 'pdf'; expected one of: text, json, csv"):
+        format_report("pdf", ReportInputs(run))
+
+
+@pytest.mark.usefixtures("_registry")
+def test_a_form_of_another_package_is_loaded_when_it_is_used(run: Run):
+    def load() -> Callable[[ReportInputs], str]:
+        return lambda inputs: f"{inputs.run.id}\n"
+
+    register_form("slack", load)
+    assert form_names()[-1] == "slack"
+    assert format_report("slack", ReportInputs(run)) == f"{run.id}\n"
+
+
+@pytest.mark.usefixtures("_registry")
+def test_a_form_of_another_package_cannot_replace_a_built_in_one():
+    with pytest.raises(UsageError, match="report form 'html' is built in"):
+        register_form("html", lambda: lambda _: "")

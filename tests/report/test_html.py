@@ -3,21 +3,31 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 from msgspec.structs import replace
 
+from carob.report.forms import ReportInputs
 from carob.report.html import cases
-from carob.report.html.page import page
+from carob.report.html.page import format_page
 from carob.schema import CaseCounts, CaseResult, CaseScore, Exchange, Run
 from carob.schema.comparison import Alignment, ComparedRun, Comparison, Flip, FlippedScore
 from carob.schema.history import RunEntry
 from carob.schema.run import SummaryGroup, UnmatchedTrace
 
 MakeRun = Callable[..., Run]
+
+
+def page(
+    run: Run, *, earlier: Sequence[RunEntry] = (), comparison: Comparison | None = None
+) -> str:
+    inputs = ReportInputs(run, load_earlier_runs=lambda: earlier, comparison=comparison)
+    return format_page(inputs)
+
+
 _VOID = {"br", "hr", "input", "link", "meta", "wbr"}
 
 
@@ -166,7 +176,7 @@ def test_groups_become_a_heat_map(make_run: MakeRun):
 
 def test_earlier_runs_make_a_trend(make_run: MakeRun):
     run = make_run(failed())
-    assert "from run to run" not in page(run)
+    assert "mean by run" not in page(run)
     assert "Mean of tool_use over 2 runs, from 0.9 to 0.5." in page(run, earlier=[kept(0.9)])
 
 
@@ -189,7 +199,7 @@ def test_a_comparison_shows_what_flipped(make_run: MakeRun):
         verdict="regressed",
         sentence="The agent got worse.",
         cases=Alignment(same=2, added=("new",)),
-        moved=(),
+        changed_inputs=(),
         overall=None,
         metrics=(),
         flips=(flip,),
@@ -199,7 +209,7 @@ def test_a_comparison_shows_what_flipped(make_run: MakeRun):
     text = page(make_run(passed(), failed()), comparison=comparison)
     assert "<strong>regressed</strong>: The agent got worse." in text
     assert '<th scope="row"><a href="#case-2">late</a></th>' in text
-    assert "<h3>Not the same in both runs</h3><ul><li>1 case only after: new" in text
+    assert "<h3>Differs between the runs</h3><ul><li>1 case only after: new" in text
 
 
 def test_traces_without_a_case_are_listed(make_run: MakeRun):
@@ -208,24 +218,24 @@ def test_traces_without_a_case_are_listed(make_run: MakeRun):
 
 
 def test_a_run_without_cases_is_a_page(make_run: MakeRun):
-    assert "The run has no cases." in Reader(page(make_run())).text
+    assert "This run has no cases." in Reader(page(make_run())).text
 
 
 def test_a_large_run_leaves_out_details_and_says_so(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(cases, "_FEW", 2)
-    monkeypatch.setattr(cases, "_MOST_SIZE", 100)
+    monkeypatch.setattr(cases, "_MAX_PASSED_DETAILS", 2)
+    monkeypatch.setattr(cases, "_MAX_DETAILS", 100)
     found = Reader(page(make_run(failed("a"), failed("b"), passed())))
     assert len(found.all("details")) == 1
-    assert "too large: 1 case. Without details: 1 case that passed." in found.text
+    assert "1 passed case shown without details." in found.text
 
 
 def test_a_huge_run_leaves_out_rows_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cases, "_MOST_ROWS", 2)
+    monkeypatch.setattr(cases, "_MAX_ROWS", 2)
     found = Reader(page(make_run(passed("a"), passed("b"), failed("c"))))
     assert [attributes["id"] for attributes in found.all("tbody")[1:]] == ["case-3", "case-1"]
-    assert "Left out: 1 case." in found.text
+    assert "1 case omitted." in found.text
 
 
 def test_long_texts_are_cut_with_a_note(make_run: MakeRun):

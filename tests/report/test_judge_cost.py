@@ -5,10 +5,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from carob.report.comment import comment
-from carob.report.html.page import page
-from carob.report.judge_cost import dollars, estimate_text
-from carob.report.run import text
+from carob.report.forms import ReportInputs, format_report
+from carob.report.judge_cost import dollars, format_estimate
 from carob.schema import CaseResult, CaseScore, CostEstimate, JudgeSpec, JudgeUsage, Run
 
 MakeRun = Callable[..., Run]
@@ -39,8 +37,8 @@ def judged(run: Run) -> Run:
 
 
 def test_text_says_what_judges_took_and_why_they_were_stopped(judged: Run):
-    lines = text(judged).splitlines()
-    assert lines[1] == "not everything was judged: the limit of 33 calls was reached"
+    lines = format_report("text", ReportInputs(judged)).splitlines()
+    assert lines[1] == "judging stopped early: the limit of 33 calls was reached"
     assert lines[-2].split() == [
         "judge",
         "answers",
@@ -52,40 +50,40 @@ def test_text_says_what_judges_took_and_why_they_were_stopped(judged: Run):
 
 
 def test_a_run_without_judges_says_nothing_of_them(run: Run):
-    assert "cached" not in text(run)
-    assert "cached" not in comment(run)
-    assert "What judges took" not in page(run)
+    assert "cached" not in format_report("text", ReportInputs(run))
+    assert "cached" not in format_report("md", ReportInputs(run))
+    assert "Judge costs" not in format_report("html", ReportInputs(run))
 
 
 def test_a_comment_has_the_same_numbers(judged: Run):
-    made = comment(judged)
-    assert "Not everything was judged: the limit of 33 calls was reached." in made
+    made = format_report("md", ReportInputs(judged))
+    assert "Judging stopped early: the limit of 33 calls was reached." in made
     assert "| Relevance | 50 | 20 | 33 | 41,200 | 3,100 | $0.012 |" in made
 
 
 def test_a_page_names_the_model(judged: Run):
-    made = page(judged)
+    made = format_report("html", ReportInputs(judged))
     assert "openai:gpt-5-mini" in made
-    assert "What judges took" in made
+    assert "Judge costs" in made
     assert "the limit of 33 calls was reached" in made
 
 
 def test_an_estimate_says_the_most_that_it_may_cost():
-    made = estimate_text(CostEstimate({"Relevance": SPENT, "Empathy": SPENT}))
+    made = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": SPENT}))
     assert made.splitlines()[0] == (
-        "66 calls, cost at most $0.025, without retries; nobody was asked"
+        "dry run: 66 calls, maximum cost $0.025 (without retries); no calls made"
     )
     assert len(made.splitlines()) == 5
 
 
 def test_an_estimate_of_which_a_part_is_not_known_is_not_known():
     unknown = msgspec.structs.replace(SPENT, cost=None)
-    made = estimate_text(CostEstimate({"Relevance": SPENT, "Empathy": unknown}))
-    assert "cost at most not known" in made.splitlines()[0]
+    made = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": unknown}))
+    assert "maximum cost unknown" in made.splitlines()[0]
 
 
 def test_without_judges_there_is_nothing_to_estimate():
-    assert estimate_text(CostEstimate({})) == "no judge would be asked\n"
+    assert format_estimate(CostEstimate({})) == "no judge calls needed\n"
 
 
 @pytest.mark.parametrize(

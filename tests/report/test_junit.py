@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-from carob.report.junit import junit
+from carob.report.forms import ReportInputs
+from carob.report.junit import format_junit
 from carob.schema import CaseResult, CaseScore, Exchange, Run
 
 MakeRun = Callable[..., Run]
@@ -27,7 +28,7 @@ _INSIDE = {
 
 
 def read(run: Run) -> ElementTree.Element:
-    return ElementTree.fromstring(junit(run))  # noqa: S314 - we read what we wrote
+    return ElementTree.fromstring(format_junit(ReportInputs(run)))  # noqa: S314 - we read what we wrote
 
 
 def failed(case: str = "late", reason: str = "missing lookup()") -> CaseResult:

@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from carob.errors import UsageError
-from carob.report.sarif import run_sarif
+from carob.report.forms import ReportInputs
+from carob.report.sarif import format_run_sarif
 from carob.schema import CaseResult, CaseScore, Run
 from carob.schema.run import ProfileVerdict
 
@@ -102,7 +103,7 @@ _ESSENTIALS = {
 }
 """What SARIF 2.1.0 demands of the parts that we write."""
 
-PLACES = {"late": ("gold.json", 12), "odd": ("gold.json", 40)}
+CASE_LINES = {"late": ("gold.json", 12), "odd": ("gold.json", 40)}
 
 
 def score(metric: str = "m", status: str = "failed", reason: str = "missing lookup()") -> CaseScore:
@@ -115,7 +116,7 @@ def case(name: str, status: str, *scores: CaseScore) -> CaseResult:
 
 
 def written(run: Run) -> dict[str, Any]:
-    log = json.loads(run_sarif(run, PLACES))
+    log = json.loads(format_run_sarif(ReportInputs(run, load_case_lines=lambda: CASE_LINES)))
     validator: Any = Draft202012Validator(_ESSENTIALS)
     validator.validate(log)
     return log["runs"][0]
@@ -172,5 +173,5 @@ def test_agents_text_becomes_no_link(make_run: MakeRun):
 
 
 def test_without_golden_data_there_is_no_line_to_show(make_run: MakeRun):
-    with pytest.raises(UsageError, match="there is no golden data"):
-        run_sarif(make_run(case("late", "failed", score())), {})
+    with pytest.raises(UsageError, match="SARIF needs the golden data"):
+        format_run_sarif(ReportInputs(make_run(case("late", "failed", score()))))

@@ -7,26 +7,26 @@ from difflib import SequenceMatcher
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carob.report.text_diff import Difference, Piece, compare_json, compare_words
+from carob.report.text_diff import JsonDifference, TextPiece, compare_json, compare_words
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=12).map(" ".join)
 
 
 def test_words_that_differ_stand_against_each_other():
     assert compare_words("at 9:00 sharp", "at 11:00 sharp") == [
-        Piece(True, "at ", "at "),
-        Piece(False, "9", "11"),
-        Piece(True, ":00 sharp", ":00 sharp"),
+        TextPiece(True, "at ", "at "),
+        TextPiece(False, "9", "11"),
+        TextPiece(True, ":00 sharp", ":00 sharp"),
     ]
 
 
 def test_words_that_only_one_text_has_stand_against_nothing():
-    assert compare_words("a b", "a") == [Piece(True, "a ", "a"), Piece(False, "b", "")]
-    assert compare_words("", "new") == [Piece(False, "", "new")]
+    assert compare_words("a b", "a") == [TextPiece(True, "a ", "a"), TextPiece(False, "b", "")]
+    assert compare_words("", "new") == [TextPiece(False, "", "new")]
 
 
 def test_blanks_make_no_difference_but_are_kept():
-    assert compare_words("a  b", "a b") == [Piece(True, "a  b", "a b")]
+    assert compare_words("a  b", "a b") == [TextPiece(True, "a  b", "a b")]
 
 
 def test_languages_without_blanks_are_compared_by_character():
@@ -70,15 +70,15 @@ def test_texts_that_are_too_long_are_replaced_as_a_whole():
 
 def test_json_differs_by_place():
     assert compare_json('{"a": [1, 2], "b": null}', '{"a": [1, 3, 4]}') == [
-        Difference("$.a[1]", "2", "3"),
-        Difference("$.a[2]", None, "4"),
-        Difference("$.b", "null", None),
+        JsonDifference("$.a[1]", "2", "3"),
+        JsonDifference("$.a[2]", None, "4"),
+        JsonDifference("$.b", "null", None),
     ]
 
 
 def test_numbers_are_compared_by_value_but_true_is_no_number():
     assert compare_json('{"a": 1, "b": 1}', '{"a": 1.0, "b": true}') == [
-        Difference("$.b", "1", "true")
+        JsonDifference("$.b", "1", "true")
     ]
 
 

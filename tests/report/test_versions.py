@@ -23,7 +23,7 @@ def diff(*changes: Change, **fields: object) -> Diff:
 
 
 def test_the_changed_words_are_marked():
-    assert versions.diff(diff(CHANGE)) == (
+    assert versions.format_diff(diff(CHANGE)) == (
         "major: 1 case changed\n"
         "  refund  Can I return this?\n"
         "    turns[0].response changed, major\n"
@@ -31,15 +31,15 @@ def test_the_changed_words_are_marked():
     )
 
 
-def test_on_a_terminal_they_are_coloured_instead():
-    text = versions.diff(diff(CHANGE), colour=True)
+def test_on_a_terminal_they_are_colored_instead():
+    text = versions.format_diff(diff(CHANGE), color=True)
     assert "\x1b[32m" in text
     assert "[-" not in text
 
 
 def test_a_pull_request_gets_markdown_in_which_data_is_only_text():
     change = msgspec.structs.replace(CHANGE, old="a", new="<img src=x> *b*")
-    text = versions.diff_markdown(diff(change))
+    text = versions.format_diff_markdown(diff(change))
     assert "<del>a</del><ins>\\<img src=x\\> \\*b\\*</ins>" in text
     assert "- refund  Can I return this?" in text
 
@@ -55,15 +55,15 @@ def test_the_contract_has_these_keys_and_no_others():
 
 def test_a_case_as_a_whole_is_one_line():
     change = Change(case="hours", field=None, kind="added", level="minor", user="Open?")
-    assert versions.diff(diff(change, bump="minor")) == (
+    assert versions.format_diff(diff(change, bump="minor")) == (
         "minor: 1 case added\n  hours added, minor  Open?\n"
     )
 
 
-def test_what_cannot_be_compared_is_said():
-    lost = (Loss(case="a", field="turns[0].tool_calls", reason="csv has no place for it"),)
-    assert versions.diff(diff(bump="none", lost=lost)) == (
-        "none: no differences in 3 cases\n\nnot compared, csv has no place for turns.tool_calls\n"
+def test_fields_that_cannot_be_compared_are_listed():
+    lost = (Loss(case="a", field="turns[0].tool_calls", reason="no equivalent in csv"),)
+    assert versions.format_diff(diff(bump="none", lost=lost)) == (
+        "none: no differences in 3 cases\n\nnot compared (no equivalent in csv): turns.tool_calls\n"
     )
 
 
@@ -77,15 +77,15 @@ def test_what_cannot_be_compared_is_said():
     ],
 )
 def test_values_of_any_kind_are_shown(old: Json, new: Json, shown: str):
-    assert versions.marked(old, new, "[-{}-]".format, "{{+{}+}}".format) == shown
+    assert versions.mark_words(old, new, "[-{}-]".format, "{{+{}+}}".format) == shown
 
 
-def test_data_cannot_command_the_terminal():
+def test_data_cannot_control_the_terminal():
     change = msgspec.structs.replace(CHANGE, case="\x1b[2J", new="\x1b]0;x\x07")
-    assert "\x1b" not in versions.diff(diff(change))
+    assert "\x1b" not in versions.format_diff(diff(change))
 
 
 def test_a_verification_names_each_problem():
     problems = [Problem(where="registry/support/1.0.0", message="was deleted")]
-    assert versions.verification(problems, 2) == "registry/support/1.0.0: was deleted\n"
-    assert versions.verification([], 1) == "1 release, all as they were released\n"
+    assert versions.format_verification(problems, 2) == "registry/support/1.0.0: was deleted\n"
+    assert versions.format_verification([], 1) == "1 release verified, none changed\n"

@@ -1,4 +1,4 @@
-"""Results in the form that somebody wants to read them in. Renders only."""
+"""Results as text, JSON, CSV, Markdown, JUnit, SARIF and HTML. Renders only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import msgspec
 
 
 def render(result: object, form: str, forms: Mapping[str, Callable[[], str]]) -> str:
-    """A result as one JSON document, or in another form that is made for it."""
-    if form == "json":
-        return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"
-    return forms[form]()
+    """Return a result as one JSON document, or in one of the other `forms`."""
+    return format_json(result) if form == "json" else forms[form]()
+
+
+def format_json(result: object) -> str:
+    """Return a result as one indented JSON document."""
+    return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"

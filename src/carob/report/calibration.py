@@ -1,10 +1,10 @@
-"""What a calibration found, as text for a person."""
+"""A judge calibration as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from carob.report.text import columns, count, printable, shortened
+from carob.report.text import columns, count, name_list, printable, shortened
 from carob.schema import (
     Agreement,
     Calibration,
@@ -19,126 +19,123 @@ _SHOWN = 5
 _WIDTH = 200
 
 
-def text(made: Calibration, min_kappa: float) -> str:
-    """A sentence, the verdict, the table of who said what, then what is behind it."""
+def format_calibration(calibration: Calibration, min_kappa: float) -> str:
+    """Return the agreement and the verdict, the confusion matrix, then the details."""
     parts = (
-        _verdict(made, min_kappa),
-        _table(made.agreement.confusion),
-        _about(made),
-        _worst(made),
+        _verdict(calibration, min_kappa),
+        _matrix(calibration.agreement.confusion),
+        _details(calibration),
+        _disagreements(calibration),
     )
     blocks = ["\n".join(printable(line) for line in lines) for part in parts if (lines := [*part])]
     return "\n\n".join(blocks) + "\n"
 
 
-def sentence(made: Calibration) -> str:
-    """The whole in one sentence."""
-    by = f" by {made.metric.judge.model}" if made.metric.judge else ""
-    return f"{made.metric.name}{by} agrees with people in {_agreement(made.agreement)}"
+def agreement_sentence(calibration: Calibration) -> str:
+    """Return the agreement of the judge with humans in one sentence."""
+    judge = calibration.metric.judge
+    name = f"{calibration.metric.name} ({judge.model})" if judge else calibration.metric.name
+    return f"{name} agrees with humans on {_agreement(calibration.agreement)}"
 
 
-def _verdict(made: Calibration, least: float) -> Iterator[str]:
-    yield sentence(made)
-    kappa = made.agreement.kappa
+def _verdict(calibration: Calibration, min_kappa: float) -> Iterator[str]:
+    yield agreement_sentence(calibration)
+    kappa = calibration.agreement.kappa
     if kappa is None:
-        yield "not calibrated: people gave all cases the same label; label cases of other kinds too"
-    elif kappa.interval[0] >= least:
-        yield f"calibrated: the lower end of kappa is not below {least:g}"
-    elif kappa.value >= least:
-        yield f"not calibrated: the lower end of kappa is below {least:g}; more labels may raise it"
+        yield "not calibrated: all labels are the same; label cases of other kinds too"
+    elif kappa.interval[0] >= min_kappa:
+        yield f"calibrated: the lower bound of kappa reaches {min_kappa:g}"
+    elif kappa.value >= min_kappa:
+        yield f"not calibrated: the lower bound of kappa is below {min_kappa:g}; add more labels"
     else:
-        yield f"not calibrated: kappa is below {least:g}"
+        yield f"not calibrated: kappa is below {min_kappa:g}"
 
 
-def _agreement(one: Agreement) -> str:
-    same = one.share.value * one.cases
-    share = f"{_number(round(same, 2))} of {count(one.cases, 'case')}"
-    return f"{share}; kappa {_measured(one.kappa) if one.kappa else 'is not defined'}"
+def _agreement(agreement: Agreement) -> str:
+    agreed = _number(round(agreement.share.value * agreement.cases, 2))
+    kappa = f"kappa {_statistic(agreement.kappa)}" if agreement.kappa else "kappa is undefined"
+    return f"{agreed} of {count(agreement.cases, 'case')}; {kappa}"
 
 
-def _measured(one: Statistic) -> str:
-    low, high = one.interval
-    return f"{one.value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+def _statistic(statistic: Statistic) -> str:
+    low, high = statistic.interval
+    return f"{statistic.value:.2f} (95% CI {low:.2f} to {high:.2f})"
 
 
-def _table(found: ConfusionMatrix) -> Iterator[str]:
-    names = [_opinion(one) for one in found.categories]
+def _matrix(confusion: ConfusionMatrix) -> Iterator[str]:
+    names = [_label(category) for category in confusion.categories]
     rows = [
-        [f"people: {name}", *(_number(round(cases, 2)) for cases in row)]
-        for name, row in zip(names, found.counts, strict=True)
+        [f"human: {name}", *(_number(round(cases, 2)) for cases in row)]
+        for name, row in zip(names, confusion.counts, strict=True)
     ]
     return columns([["", *(f"judge: {name}" for name in names)], *rows])
 
 
-def _about(made: Calibration) -> Iterator[str]:
-    if made.bias:
-        yield _bias(made, made.bias)
-    if made.agreement.kind == "verdicts":
-        yield _passes(made.agreement.confusion)
-    if made.verdicts:
-        passing = f"at the threshold {made.metric.threshold:g}"
-        yield f"pass and fail {passing}: the same in {_agreement(made.verdicts)}"
-    if made.people:
-        yield f"people agree with each other in {_agreement(made.people)}"
-    yield from _left_out(made)
+def _details(calibration: Calibration) -> Iterator[str]:
+    if calibration.bias:
+        yield _bias(calibration, calibration.bias)
+    if calibration.agreement.kind == "verdicts":
+        yield _passes(calibration.agreement.confusion)
+    if calibration.verdicts:
+        threshold = f"{calibration.metric.threshold:g}"
+        yield f"at threshold {threshold}, verdicts agree on {_agreement(calibration.verdicts)}"
+    if calibration.people:
+        yield f"humans agree with each other on {_agreement(calibration.people)}"
+    yield from _excluded(calibration)
 
 
-def _bias(made: Calibration, bias: Statistic) -> str:
+def _bias(calibration: Calibration, bias: Statistic) -> str:
     low, high = bias.interval
-    side = "more" if bias.value >= 0 else "less"
+    side = "higher" if bias.value >= 0 else "lower"
     return (
-        f"the judge gives {abs(bias.value):.2g} {side} than people, 95 % interval"
-        f" {low:+.2g} to {high:+.2g}, on a scale {_scale(made.metric.scale)}"
+        f"bias: the judge scores {abs(bias.value):.2g} {side} than humans"
+        f" (95% CI {low:+.2g} to {high:+.2g}, scale {_scale(calibration.metric.scale)})"
     )
 
 
 def _scale(scale: Scale) -> str:
     low, high = scale
-    return f"from {low:g} on" if high is None else f"from {low:g} to {high:g}"
+    return f"from {low:g}" if high is None else f"{low:g} to {high:g}"
 
 
-def _passes(found: ConfusionMatrix) -> str:
-    judge, people = sum(row[1] for row in found.counts), sum(found.counts[1])
-    return f"the judge passes {_number(round(judge, 2))}, people pass {_number(round(people, 2))}"
+def _passes(confusion: ConfusionMatrix) -> str:
+    judge, humans = sum(row[1] for row in confusion.counts), sum(confusion.counts[1])
+    return f"the judge passes {_number(round(judge, 2))}, humans pass {_number(round(humans, 2))}"
 
 
-def _left_out(made: Calibration) -> Iterator[str]:
-    for cases, why in (
-        (made.unjudged.unscored, "the judge did not score"),
-        (made.unjudged.failed, "the judge failed at"),
-        (made.unjudged.absent, "the run has no answer to"),
-        (made.undecided, "people are at odds about"),
+def _excluded(calibration: Calibration) -> Iterator[str]:
+    for cases, reason in (
+        (calibration.unjudged.unscored, "not scored by the judge"),
+        (calibration.unjudged.failed, "judge error"),
+        (calibration.unjudged.absent, "not in the run"),
+        (calibration.undecided, "humans disagree"),
     ):
         if cases:
-            yield f"left out, as {why} {'it' if len(cases) == 1 else 'them'}: {_listed(cases)}"
+            yield f"excluded ({reason}): {name_list(cases, _SHOWN)}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+def _disagreements(calibration: Calibration) -> Iterator[str]:
+    for case in calibration.disagreements[:_SHOWN]:
+        yield f"{_case_name(case)}: humans say {_label(case.human)}, the judge {_judge_label(case)}"
+        yield from (f"  judge: {shortened(case.reason, _WIDTH)}",) if case.reason else ()
+        yield from (f"  human: {shortened(case.note, _WIDTH)}",) if case.note else ()
+    if len(calibration.disagreements) > _SHOWN:
+        number = len(calibration.disagreements) - _SHOWN
+        yield f"and {count(number, 'more disagreement')}; use --format json to list all"
 
 
-def _worst(made: Calibration) -> Iterator[str]:
-    for one in made.disagreements[:_SHOWN]:
-        yield f"{_name(one)}: people say {_opinion(one.human)}, the judge {_said(one)}"
-        yield from (f"  judge: {shortened(one.reason, _WIDTH)}",) if one.reason else ()
-        yield from (f"  people: {shortened(one.note, _WIDTH)}",) if one.note else ()
-    if len(made.disagreements) > _SHOWN:
-        number = len(made.disagreements) - _SHOWN
-        yield f"and {number:,} more that they do not agree on; --format json has them"
+def _case_name(case: Disagreement) -> str:
+    return case.case if case.trace is None else f"{case.case} ({case.trace})"
 
 
-def _name(one: Disagreement) -> str:
-    return one.case if one.trace is None else f"{one.case} ({one.trace})"
+def _judge_label(case: Disagreement) -> str:
+    if isinstance(case.judge, str):
+        return f"{case.judge} (score {_number(case.value)})"
+    return _number(case.value)
 
 
-def _said(one: Disagreement) -> str:
-    rounded = one.judge if isinstance(one.judge, str) else None
-    return f"{rounded}, with {_number(one.value)}" if rounded else _number(one.value)
-
-
-def _opinion(one: LabelValue) -> str:
-    return one if isinstance(one, str) else _number(one)
+def _label(label: LabelValue) -> str:
+    return label if isinstance(label, str) else _number(label)
 
 
 def _number(value: float) -> str:

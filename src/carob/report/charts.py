@@ -1,5 +1,4 @@
-"""Charts as SVG. Colours come from the style sheet of the page, by class; each chart says in words
-what it shows."""
+"""Charts as SVG. The page's style sheet sets the colors; each chart has a text alternative."""
 
 from __future__ import annotations
 
@@ -17,18 +16,18 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 310, 12, 104
 _BINS = 10
 
 
-class Range(NamedTuple):
-    """What an axis spans."""
+class AxisRange(NamedTuple):
+    """The range of values on an axis."""
 
     low: float
     high: float
 
-    def place(self, value: float) -> float:
-        """From 0 to 1, also for what lies outside."""
+    def position(self, value: float) -> float:
+        """Return the position on the axis, 0 to 1; values outside are clamped."""
         return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
 
-class Bin(NamedTuple):
+class HistogramBin(NamedTuple):
     """A bar of a histogram."""
 
     low: float
@@ -37,7 +36,7 @@ class Bin(NamedTuple):
 
 
 def proportions(counts: CaseCounts) -> Markup:
-    """One bar, cut by the statuses of the cases."""
+    """Return one bar, divided by the status of the cases."""
     parts = [
         (name, number)
         for name, number in (
@@ -54,12 +53,12 @@ def proportions(counts: CaseCounts) -> Markup:
         width = 1000 * number / counts.total
         bars.append(tag("rect", x=start, y=0, width=width, height=12, class_=f"fill-{name}"))
         start += width
-    words = ", ".join(f"{number:,} {name}" for name, number in parts) or "no cases"
+    text = ", ".join(f"{number:,} {name}" for name, number in parts) or "no cases"
     return tag(
         "svg",
         bars,
         role="img",
-        aria_label=words,
+        aria_label=text,
         class_="proportions",
         viewBox="0 0 1000 12",
         preserveAspectRatio="none",
@@ -67,45 +66,46 @@ def proportions(counts: CaseCounts) -> Markup:
 
 
 def histogram(values: Sequence[float], use: MetricSpec) -> Markup:
-    """How the scores of a metric are spread, with its threshold."""
+    """Return the distribution of a metric's scores, with its threshold."""
     span = _span(values, use)
     bins = _bins(values, span)
-    most = max(len(one.values) for one in bins)
-    said = "; ".join(
-        f"{len(one.values):,} from {_number(one.low)} to {_number(one.high)}"
-        for one in bins
-        if one.values
+    most = max(len(bar.values) for bar in bins)
+    counts = "; ".join(
+        f"{len(bar.values):,} from {_number(bar.low)} to {_number(bar.high)}"
+        for bar in bins
+        if bar.values
     )
     return _chart(
-        f"Distribution of {use.name}: {count(len(values), 'score')}. {said}.",
-        [bar for one in bins for bar in _bar(one, most, span, use)],
+        f"Distribution of {use.name}: {count(len(values), 'score')}. {counts}.",
+        [rect for bar in bins for rect in _bar(bar, most, span, use)],
         _threshold(use, span),
         _axes(_number(span.low), _number(span.high), f"{most:,}", "0"),
     )
 
 
-def _span(values: Sequence[float], use: MetricSpec) -> Range:
+def _span(values: Sequence[float], use: MetricSpec) -> AxisRange:
     low, high = use.scale
     low = min(low, *values)
-    reached = max([*values, use.threshold or low])
-    top = reached if high is None else max(high, reached)
-    return Range(low, top if top > low else low + 1)
+    highest = max([*values, use.threshold or low])
+    top = highest if high is None else max(high, highest)
+    return AxisRange(low, top if top > low else low + 1)
 
 
-def _bins(values: Sequence[float], span: Range) -> list[Bin]:
+def _bins(values: Sequence[float], span: AxisRange) -> list[HistogramBin]:
     step = (span.high - span.low) / _BINS
     bins = [
-        Bin(span.low + step * index, span.low + step * (index + 1), []) for index in range(_BINS)
+        HistogramBin(span.low + step * index, span.low + step * (index + 1), [])
+        for index in range(_BINS)
     ]
     for value in values:
-        bins[min(int(span.place(value) * _BINS), _BINS - 1)].values.append(value)
+        bins[min(int(span.position(value) * _BINS), _BINS - 1)].values.append(value)
     return bins
 
 
-def _bar(one: Bin, most: int, span: Range, use: MetricSpec) -> Iterator[Markup]:
-    """What did not reach the threshold, and on top of it what did."""
-    left, right = _across(span.place(one.low)), _across(span.place(one.high))
-    sides = Counter(_side(value, use) for value in one.values)
+def _bar(bar: HistogramBin, most: int, span: AxisRange, use: MetricSpec) -> Iterator[Markup]:
+    """Yield the scores that did not pass, and on top of them those that did."""
+    left, right = _across(span.position(bar.low)), _across(span.position(bar.high))
+    sides = Counter(_side(value, use) for value in bar.values)
     base = float(_BOTTOM)
     for side, number in sorted(sides.items()):
         height = max((_BOTTOM - _TOP) * number / most, 1.5)
@@ -127,23 +127,23 @@ def _side(value: float, use: MetricSpec) -> str:
     return "passed" if reached else "failed"
 
 
-def _threshold(use: MetricSpec, span: Range) -> Markup | None:
+def _threshold(use: MetricSpec, span: AxisRange) -> Markup | None:
     if use.threshold is None:
         return None
-    x = _across(span.place(use.threshold))
+    x = _across(span.position(use.threshold))
     return tag("line", x1=x, x2=x, y1=_TOP - 6, y2=_BOTTOM, class_="threshold")
 
 
-def trend(name: str, runs: Sequence[RunEntry], span: Range | None = None) -> Markup | None:
-    """The mean of a metric from run to run, oldest first; `None` if there is no line to draw."""
+def trend(name: str, runs: Sequence[RunEntry], span: AxisRange | None = None) -> Markup | None:
+    """Return the mean of a metric over runs, oldest first; `None` for fewer than two runs."""
     means = [(run.created_at, run.means[name]) for run in runs if name in run.means]
     if len(means) < 2:
         return None
     values = [value for _, value in means]
     low, high = span or (min(values), max(values))
-    axis = Range(low, high if high > low else low + 1)
+    axis = AxisRange(low, high if high > low else low + 1)
     points = [
-        (_across(index / (len(means) - 1)), _up(axis.place(value)))
+        (_across(index / (len(means) - 1)), _up(axis.position(value)))
         for index, value in enumerate(values)
     ]
     return _chart(
@@ -155,27 +155,25 @@ def trend(name: str, runs: Sequence[RunEntry], span: Range | None = None) -> Mar
     )
 
 
-def _chart(words: str, *children: Child) -> Markup:
+def _chart(text: str, *children: Child) -> Markup:
     return tag(
         "svg",
         children,
         role="img",
-        aria_label=words,
+        aria_label=text,
         class_="chart",
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
     )
 
 
 def _axes(left: str, right: str, top: str, bottom: str) -> list[Markup]:
-    return list(_lines_and_labels(left, right, top, bottom))
-
-
-def _lines_and_labels(left: str, right: str, top: str, bottom: str) -> Iterator[Markup]:
-    yield tag("line", x1=_LEFT, x2=_RIGHT, y1=_BOTTOM, y2=_BOTTOM, class_="axis")
-    yield tag("text", left, x=_LEFT, y=_BOTTOM + 16)
-    yield tag("text", right, x=_RIGHT, y=_BOTTOM + 16, text_anchor="end")
-    yield tag("text", top, x=_LEFT - 4, y=_TOP + 8, text_anchor="end")
-    yield tag("text", bottom, x=_LEFT - 4, y=_BOTTOM, text_anchor="end")
+    return [
+        tag("line", x1=_LEFT, x2=_RIGHT, y1=_BOTTOM, y2=_BOTTOM, class_="axis"),
+        tag("text", left, x=_LEFT, y=_BOTTOM + 16),
+        tag("text", right, x=_RIGHT, y=_BOTTOM + 16, text_anchor="end"),
+        tag("text", top, x=_LEFT - 4, y=_TOP + 8, text_anchor="end"),
+        tag("text", bottom, x=_LEFT - 4, y=_BOTTOM, text_anchor="end"),
+    ]
 
 
 def _across(share: float) -> float:

@@ -1,63 +1,67 @@
-"""A run as Markdown for a comment on a pull request, which may have 65,536 characters."""
+"""A run as Markdown, short enough for a comment on a pull request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carob.report.judge_cost import spending
+from carob.report.forms import ReportInputs
+from carob.report.judge_cost import judge_cost_table
 from carob.report.markup import join
-from carob.report.run import headline, in_order, numbers
+from carob.report.run import headline, in_order, summary_cells
 from carob.report.text import count, markdown_cell, markdown_table, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, Run
 
-_MOST = 60_000
-_OPEN = 3
-"""Cases that are shown in full without a click."""
+_MAX_LENGTH = 60_000
+"""GitHub rejects comments of more than 65,536 characters; the gate's table may follow."""
+_UNFOLDED = 3
+"""Number of cases that are shown unfolded."""
 
 
-def comment(run: Run) -> str:
-    """The verdict, the metrics, and each case that did not pass, folded but for the first."""
+def format_comment(inputs: ReportInputs) -> str:
+    """Return the verdict, the metrics, and the cases that did not pass, folded after the first."""
+    run = inputs.run
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
-    rows = [[name, *numbers(one)] for name, one in run.summary.metrics.items()]
+    rows = [[name, *summary_cells(summary)] for name, summary in run.summary.metrics.items()]
     title = f"### {run.verdict}: {markdown_cell(headline(run))}"
-    made = "\n".join([title, "", *_stopped(run), *markdown_table(head, rows), *_judges(run), ""])
-    troubled = [one for one in in_order(run) if one.status != "passed"]
-    for index, one in enumerate(troubled):
-        block = "\n".join(["", *_case(one, index < _OPEN), ""])
-        if len(made) + len(block) > _MOST:
-            return f"{made}\nAnd {count(len(troubled) - index, 'case')} more that did not pass.\n"
-        made += block
-    return made
+    text = "\n".join([title, "", *_stopped(run), *markdown_table(head, rows), *_judges(run), ""])
+    results = [result for result in in_order(run) if result.status != "passed"]
+    for index, result in enumerate(results):
+        block = "\n".join(["", *_case(result, index < _UNFOLDED), ""])
+        if len(text) + len(block) > _MAX_LENGTH:
+            return f"{text}\nAnd {count(len(results) - index, 'more case')} that did not pass.\n"
+        text += block
+    return text
 
 
 def _stopped(run: Run) -> Iterator[str]:
     if run.stopped:
-        yield f"Not everything was judged: {markdown_cell(run.stopped)}."
+        yield f"Judging stopped early: {markdown_cell(run.stopped)}."
         yield ""
 
 
 def _judges(run: Run) -> Iterator[str]:
-    if judges := spending(run):
+    if rows := judge_cost_table(run):
         yield ""
-        yield from markdown_table(judges[0], judges[1:])
+        yield from markdown_table(rows[0], rows[1:])
 
 
-def _case(one: CaseResult, unfolded: bool) -> Iterator[str]:
-    yield f"<details{' open' if unfolded else ''}><summary>{one.status} {_name(one)}</summary>"
+def _case(result: CaseResult, unfolded: bool) -> Iterator[str]:
+    opened = " open" if unfolded else ""
+    yield f"<details{opened}><summary>{result.status} {_name(result)}</summary>"
     yield ""
-    if one.judgement:
-        yield f"- {markdown_cell(one.judgement.profile)}: {_short(one.judgement.reason)}"
-    yield from (_score(score) for score in one.scores if score.status not in ("passed", "info"))
-    if not one.scores:
-        yield f"- {_short(one.paired_by)}"
-    yield from _turns(one.exchanges)
+    if result.judgement:
+        yield f"- {markdown_cell(result.judgement.profile)}: {_short(result.judgement.reason)}"
+    yield from (_score(score) for score in result.scores if score.status not in ("passed", "info"))
+    if not result.scores:
+        yield f"- {_short(result.paired_by)}"
+    yield from _turns(result.exchanges)
     yield ""
     yield "</details>"
 
 
-def _name(one: CaseResult) -> str:
-    """In a tag of HTML, where Markdown is not read."""
-    text = shortened(one.case or one.trace or "(no name)", 200).replace("@", "@\u200b")
+def _name(result: CaseResult) -> str:
+    """Escape the name as HTML: Markdown is not interpreted inside <summary>."""
+    text = shortened(result.case or result.trace or "(no name)", 200).replace("@", "@\u200b")
     return join(text)
 
 
@@ -72,12 +76,12 @@ def _turns(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
     rows = [
         [
             str(turn),
-            shortened(one.user or "(not recorded)", 300),
-            shortened(one.expected, 600),
-            shortened(one.actual if one.actual is not None else "(not recorded)", 600),
+            shortened(exchange.user or "(not recorded)", 300),
+            shortened(exchange.expected, 600),
+            shortened(exchange.actual if exchange.actual is not None else "(not recorded)", 600),
         ]
-        for turn, one in enumerate(exchanges, 1)
-        if one.expected is not None and one.expected != one.actual
+        for turn, exchange in enumerate(exchanges, 1)
+        if exchange.expected is not None and exchange.expected != exchange.actual
     ]
     if rows:
         yield ""

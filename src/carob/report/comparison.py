@@ -1,17 +1,17 @@
-"""Two runs side by side, as text for a person and as Markdown."""
+"""Comparisons of two runs, and the gates built on them, as text and as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from carob.report import comparison
 from carob.report.text import (
     columns,
     count,
     flat,
+    join_lines,
     markdown_cell,
     markdown_table,
-    printable,
+    name_list,
     shortened,
 )
 from carob.schema import (
@@ -31,170 +31,166 @@ _SHOWN = 10
 _HEAD = ["metric", "cases", "before", "after", "difference", "interval", "p", "verdict"]
 
 
-def format_comparison(made: Comparison) -> str:
-    """The verdict, a line of numbers and a sentence for each metric, then what is behind them."""
-    return "\n".join(printable(line) for line in _lines(made)) + "\n"
+def format_comparison(comparison: Comparison) -> str:
+    """Return the verdict, the figures and a sentence for each metric, then the details."""
+    return join_lines(_lines(comparison))
 
 
-def _lines(made: Comparison) -> Iterator[str]:
-    yield f"{made.verdict}: {made.sentence}"
-    yield f"before {_run(made.before)}"
-    yield f"after  {_run(made.after)}"
-    yield from ("", *columns([_HEAD, *map(_row, compared_metrics(made))]))
-    yield from ("", *(f"{one.name}: {one.sentence}" for one in compared_metrics(made)))
-    behind = [*comparison_details(made)]
-    yield from ("", *behind) if behind else ()
+def _lines(comparison: Comparison) -> Iterator[str]:
+    metrics = compared_metrics(comparison)
+    yield f"{comparison.verdict}: {comparison.sentence}"
+    yield f"before {_run(comparison.before)}"
+    yield f"after  {_run(comparison.after)}"
+    yield from ("", *columns([_HEAD, *map(_metric_row, metrics)]))
+    yield from ("", *(f"{metric.name}: {metric.sentence}" for metric in metrics))
+    details = [*_details(comparison)]
+    yield from ("", *details) if details else ()
 
 
-def comparison_details(made: Comparison) -> Iterator[str]:
-    """What is behind the verdict: what moved, which cases flipped, what repeats say."""
+def _details(comparison: Comparison) -> Iterator[str]:
+    """Yield changed inputs, flipped cases, and the reliability over repeated attempts."""
     parts = (
-        changed_inputs(made),
-        _flips(made.flips),
-        _repeats(made.reliability),
-        _flaky(made.flaky),
+        changed_inputs(comparison),
+        _flips(comparison.flips),
+        _reliability(comparison.reliability),
+        _flaky(comparison.flaky),
     )
-    shown = [lines for part in parts if (lines := [*part])]
-    for place, lines in enumerate(shown):
-        yield from lines if place == 0 else ["", *lines]
+    blocks = [lines for part in parts if (lines := [*part])]
+    for index, lines in enumerate(blocks):
+        yield from lines if index == 0 else ["", *lines]
 
 
-def format_comparison_markdown(made: Comparison) -> str:
-    """For a comment on a change: the verdict, a table of metrics, what moved, and what flipped."""
+def format_comparison_markdown(comparison: Comparison) -> str:
+    """Return the verdict, a table of metrics, changed inputs and flipped cases."""
     parts = [
-        f"### {made.verdict}: {markdown_cell(made.sentence)}",
+        f"### {comparison.verdict}: {markdown_cell(comparison.sentence)}",
         "",
-        *markdown_table(_HEAD, map(_row, compared_metrics(made))),
+        *markdown_table(_HEAD, map(_metric_row, compared_metrics(comparison))),
     ]
-    if others := [[one] for one in changed_inputs(made)]:
-        parts += ["", *markdown_table(["not the same in both runs"], others)]
-    if made.flips:
-        rows = map(_flip_row, made.flips[:_SHOWN])
-        parts += [
-            "",
-            *markdown_table(["case", "before", "after", "why"], rows),
-            *_more(len(made.flips)),
-        ]
+    if changes := [[line] for line in changed_inputs(comparison)]:
+        parts += ["", *markdown_table(["differs between the runs"], changes)]
+    if comparison.flips:
+        rows = map(_flip_row, comparison.flips[:_SHOWN])
+        parts += ["", *markdown_table(["case", "before", "after", "reason"], rows)]
+        parts += _more_flips(len(comparison.flips))
     return "\n".join(parts) + "\n"
 
 
-def _run(one: ComparedRun) -> str:
-    if one.dataset is None:
-        return one.id
-    version = f"@{one.dataset.version}" if one.dataset.version else ""
-    return f"{one.id}, {one.dataset.name}{version}"
+def _run(run: ComparedRun) -> str:
+    if run.dataset is None:
+        return run.id
+    version = f"@{run.dataset.version}" if run.dataset.version else ""
+    return f"{run.id}, {run.dataset.name}{version}"
 
 
-def compared_metrics(made: Comparison) -> list[MetricComparison]:
-    """The pass rate, then the metrics."""
-    return [*([made.overall] if made.overall else []), *made.metrics]
+def compared_metrics(comparison: Comparison) -> list[MetricComparison]:
+    """Return the pass rate, then the metrics."""
+    return [*([comparison.overall] if comparison.overall else []), *comparison.metrics]
 
 
-def _row(one: MetricComparison) -> list[str]:
-    name = one.name if one.held else f"{one.name} (informs)"
-    found = one.difference
-    if found is None or one.before is None or one.after is None:
-        return [name, "0", "–", "–", "–", "–", "–", one.verdict]
+def _metric_row(metric: MetricComparison) -> list[str]:
+    name = metric.name if metric.deciding else f"{metric.name} (informational)"
+    difference = metric.difference
+    if difference is None or metric.before is None or metric.after is None:
+        return [name, "0", "–", "–", "–", "–", "–", metric.verdict]
+    low, high = difference.interval
     return [
         name,
-        f"{one.cases:,}",
-        _number(one.before.value),
-        _number(one.after.value),
-        signed_number(found.value),
-        f"{signed_number(found.interval[0])} to {signed_number(found.interval[1])}",
-        _probability(found.adjusted_p),
-        one.verdict,
+        f"{metric.cases:,}",
+        _number(metric.before.value),
+        _number(metric.after.value),
+        signed_number(difference.value),
+        f"{signed_number(low)} to {signed_number(high)}",
+        _p_value(difference.adjusted_p),
+        metric.verdict,
     ]
 
 
-def changed_inputs(made: Comparison) -> Iterator[str]:
-    """What is not the same in both runs, and what that does to the comparison."""
-    yield from map(_move, made.moved)
-    yield from _cases(made.cases)
+def changed_inputs(comparison: Comparison) -> Iterator[str]:
+    """Yield what differs between the runs besides the agent, and how it affects the comparison."""
+    yield from map(_changed_input, comparison.changed_inputs)
+    yield from _changed_cases(comparison.cases)
 
 
-def _move(one: InputChange) -> str:
-    if one.what == "metric" and one.field == "uses":
-        uses = f"used {_times(one.before)} before, {_times(one.after)} after"
-        return f"metric {one.name}, {uses}: {one.effect}"
-    change = f"{shortened(str(one.before), 40)} → {shortened(str(one.after), 40)}"
-    counted = one.what == one.field
-    about = f"{one.what} of {one.name}" if counted else f"{one.what} {one.name}, {one.field}"
-    return f"{about}: {change}; {one.effect}"
+def _changed_input(change: InputChange) -> str:
+    if change.what == "metric" and change.field == "uses":
+        uses = f"used {_times(change.before)} before, {_times(change.after)} after"
+        return f"metric {change.name}, {uses}: {change.effect}"
+    values = f"{shortened(str(change.before), 40)} → {shortened(str(change.after), 40)}"
+    subject = f"{change.what} {change.name}, {change.field}"
+    if change.what == change.field:  # counted: `mapper of 2 cases`
+        subject = f"{change.what} of {change.name}"
+    return f"{subject}: {values}; {change.effect}"
 
 
 def _times(number: object) -> str:
     return "once" if number == 1 else "not" if number == 0 else f"{number} times"
 
 
-def _cases(cases: Alignment) -> Iterator[str]:
-    for names, what in (
+def _changed_cases(cases: Alignment) -> Iterator[str]:
+    for names, change in (
         (cases.added, "only after"),
         (cases.removed, "only before"),
         (cases.changed, "changed, not compared"),
     ):
         if names:
-            yield f"{count(len(names), 'case')} {what}: {_listed(names)}"
+            yield f"{count(len(names), 'case')} {change}: {name_list(names, _SHOWN)}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
-
-
-def _flips(found: Sequence[Flip]) -> Iterator[str]:
-    for flip in sorted(found, key=lambda one: one.kind)[:_SHOWN]:
+def _flips(flips: Sequence[Flip]) -> Iterator[str]:
+    for flip in sorted(flips, key=lambda flip: flip.kind)[:_SHOWN]:
         yield f"{flip.kind} {flat(flip.case)}"
         for score in flip.scores:
             yield f"  {score.metric} {_number(score.before)} → {_number(score.after)}"
             yield from (f"    {line}" for line in score.reason.splitlines())
-        yield from _turns(flip)
-    yield from _more(len(found))
+        yield from _flipped_turns(flip)
+    yield from _more_flips(len(flips))
 
 
-def _turns(flip: Flip) -> Iterator[str]:
-    for place, turn in enumerate(flip.turns, 1):
+def _flipped_turns(flip: Flip) -> Iterator[str]:
+    for number, turn in enumerate(flip.turns, 1):
         if turn.expected is not None and {turn.before, turn.after} - {turn.expected, None}:
-            yield f"  turn {place}: {shortened(turn.user or '(no message recorded)')}"
+            yield f"  turn {number}: {shortened(turn.user or '(no message recorded)')}"
             yield f"    expected  {shortened(turn.expected)}"
-            yield from _sides(flip, turn)
+            yield from _answers(flip, turn)
 
 
-def _sides(flip: Flip, turn: FlippedTurn) -> Iterator[str]:
-    for name, status, said in (
+def _answers(flip: Flip, turn: FlippedTurn) -> Iterator[str]:
+    for name, status, answer in (
         ("before", flip.before, turn.before),
         ("after ", flip.after, turn.after),
     ):
+        # Runs store only the answers of cases that did not pass.
         missing = "(passed)" if status == "passed" else "(not recorded)"
-        yield f"    {name}    {missing if said is None else shortened(said)}"
+        yield f"    {name}    {missing if answer is None else shortened(answer)}"
 
 
-def _more(number: int) -> Iterator[str]:
+def _more_flips(number: int) -> Iterator[str]:
     if number > _SHOWN:
-        yield f"and {number - _SHOWN:,} more that flipped; all are in --format json"
+        yield f"and {number - _SHOWN:,} more that flipped; use --format json to list all"
 
 
-def _repeats(found: Iterable[Reliability]) -> Iterator[str]:
-    rows = [
-        [f"{one.k}", f"{one.cases:,}", *map(_number, (*one.any_passes, *one.all_pass))]
-        for one in found
+def _reliability(rows: Iterable[Reliability]) -> Iterator[str]:
+    cells = [
+        [f"{row.k}", f"{row.cases:,}", *map(_number, (*row.any_passes, *row.all_pass))]
+        for row in rows
     ]
-    if rows:
+    if cells:
         head = ["attempts k", "cases", "pass@k before", "after", "pass^k before", "after"]
-        yield from columns([head, *rows])
+        yield from columns([head, *cells])
 
 
-def _flaky(found: Sequence[FlakyCase]) -> Iterator[str]:
-    for one in found[:_SHOWN]:
-        before, after = (f"{side.passed} of {side.total}" for side in (one.before, one.after))
-        yield f"flaky {flat(one.case)}: passed {before} before, {after} after"
-    if len(found) > _SHOWN:
-        yield f"and {len(found) - _SHOWN:,} more that are flaky; all are in --format json"
+def _flaky(cases: Sequence[FlakyCase]) -> Iterator[str]:
+    for case in cases[:_SHOWN]:
+        before, after = (f"{side.passed} of {side.total}" for side in (case.before, case.after))
+        yield f"flaky {flat(case.case)}: passed {before} before, {after} after"
+    if len(cases) > _SHOWN:
+        yield f"and {len(cases) - _SHOWN:,} more flaky cases; use --format json to list all"
 
 
 def _flip_row(flip: Flip) -> list[str]:
-    why = "; ".join(f"{one.metric}: {one.reason}" for one in flip.scores if one.reason)
-    return [flip.case, flip.before, flip.after, shortened(why, 200)]
+    reasons = "; ".join(f"{score.metric}: {score.reason}" for score in flip.scores if score.reason)
+    return [flip.case, flip.before, flip.after, shortened(reasons, 200)]
 
 
 def _number(value: float | None) -> str:
@@ -202,55 +198,56 @@ def _number(value: float | None) -> str:
 
 
 def signed_number(value: float) -> str:
-    """A difference, with a minus sign and not a hyphen."""
+    """Return a difference with its sign; a minus sign, not a hyphen."""
     return f"{'−' if value < 0 else '+'}{_number(abs(value))}" if value else "0"
 
 
-def _probability(p: float) -> str:
+def _p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
-def format_gate(made: GateResult) -> str:
-    """The answer, every check with its reason, then the comparison behind them."""
-    return "\n".join(printable(line) for line in _gate_lines(made)) + "\n"
+def format_gate(gate: GateResult) -> str:
+    """Return the verdict, every check with its reason, then the details of the comparison."""
+    return join_lines(_gate_lines(gate))
 
 
-def format_gate_markdown(made: GateResult) -> str:
-    """For a comment on a change."""
-    checks = [[one.status, one.name, one.message] for one in made.checks]
-    parts = [f"### {_headline(made)}", "", *markdown_table(["check", "of", "why"], checks)]
-    parts += (
-        ["", *(f"- {markdown_cell(line)}" for line in _quarantine(made))]
-        if made.quarantined
-        else []
-    )
-    if made.comparison:
-        parts += ["", comparison.format_comparison_markdown(made.comparison).rstrip("\n")]
+def _gate_lines(gate: GateResult) -> Iterator[str]:
+    yield _gate_headline(gate)
+    yield ""
+    for check in gate.checks:
+        yield f"{check.status}  {check.name}: {check.message}"
+    yield from _quarantine(gate)
+    if gate.comparison:
+        details = [*_details(gate.comparison)]
+        yield from ("", *details) if details else ()
+
+
+def format_gate_markdown(gate: GateResult) -> str:
+    """Return the gate for a comment on a pull request."""
+    checks = [[check.status, check.name, check.message] for check in gate.checks]
+    parts = [f"### {_gate_headline(gate)}", ""]
+    parts += markdown_table(["status", "check", "reason"], checks)
+    if gate.quarantined:
+        parts += ["", *(f"- {markdown_cell(line)}" for line in _quarantine(gate))]
+    if gate.comparison:
+        parts += ["", format_comparison_markdown(gate.comparison).rstrip("\n")]
     return "\n".join(parts) + "\n"
 
 
-def _gate_lines(made: GateResult) -> Iterator[str]:
-    yield _headline(made)
-    yield ""
-    for one in made.checks:
-        yield f"{one.status}  {one.name}: {one.message}"
-    yield from _quarantine(made)
-    if made.comparison:
-        behind = [*comparison.comparison_details(made.comparison)]
-        yield from ("", *behind) if behind else ()
-
-
-def _headline(made: GateResult) -> str:
-    against = f" against {made.baseline}" if made.baseline else ""
-    failed = sum(one.status == "failed" for one in made.checks)
-    unsure = sum(one.status == "inconclusive" for one in made.checks)
-    parts = [count(len(made.checks), "check")]
+def _gate_headline(gate: GateResult) -> str:
+    baseline = f" against baseline {gate.baseline}" if gate.baseline else ""
+    failed = sum(check.status == "failed" for check in gate.checks)
+    inconclusive = sum(check.status == "inconclusive" for check in gate.checks)
+    parts = [count(len(gate.checks), "check")]
     parts += [f"{failed} failed"] if failed else []
-    parts += [f"{unsure} inconclusive"] if unsure else []
-    verdict = "passed" if made.passed else "failed"
-    return f"{verdict}: {made.run}{against} ({', '.join(parts)})"
+    parts += [f"{inconclusive} inconclusive"] if inconclusive else []
+    verdict = "passed" if gate.passed else "failed"
+    return f"{verdict}: {gate.run}{baseline} ({', '.join(parts)})"
 
 
-def _quarantine(made: GateResult) -> Iterator[str]:
-    for one in made.quarantined:
-        yield f"in quarantine  {flat(one.case)}, until {one.expires}, {one.owner}: {one.reason}"
+def _quarantine(gate: GateResult) -> Iterator[str]:
+    for case in gate.quarantined:
+        yield (
+            f"quarantined  {flat(case.case)}: {case.reason}"
+            f" (expires {case.expires}, owner {case.owner})"
+        )

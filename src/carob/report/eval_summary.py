@@ -1,5 +1,4 @@
-"""Reports that tools around ours already read: a summary and a log of questions and answers for
-golden questions, and averages for each agent."""
+"""Reports for existing tools: `eval_summary.json`, a question-and-answer log, agent averages."""
 
 from __future__ import annotations
 
@@ -7,20 +6,24 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-import msgspec
-
+from carob.report import format_json
+from carob.report.forms import ReportInputs
 from carob.report.text import markdown_cell, printable, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, Json, Run, SummaryGroup
 
 _FENCES = re.compile("`{3,}")
 
 
-def summary(run: Run, judged: Collection[str] = ()) -> str:
-    """`eval_summary.json`: averages over all, and what each question scored. Metrics that a model
-    judged stand apart, with their explanations."""
-    judged = {*judged, *(use.name for use in run.metrics if use.judge)}
-    means = {name: one.mean for name, one in run.summary.metrics.items()}
-    return _json(
+def format_eval_summary(inputs: ReportInputs) -> str:
+    """Return `eval_summary.json`: means over all cases, and the scores of each question.
+
+    Metrics scored by a judge are listed separately, with their explanations.
+    """
+    run = inputs.run
+    judged = {metric.name for metric in inputs.load_metrics() if metric.judged}
+    judged |= {use.name for use in run.metrics if use.judge}
+    means = {name: summary.mean for name, summary in run.summary.metrics.items()}
+    return format_json(
         {
             "experiment_id": run.id,
             "interaction_datetime": run.created_at,
@@ -32,34 +35,40 @@ def summary(run: Run, judged: Collection[str] = ()) -> str:
                 "deterministic_metrics": {k: v for k, v in means.items() if k not in judged},
                 "llm_based_metrics": {k: v for k, v in means.items() if k in judged},
             },
-            "per_question_summary": [_question(id, some, judged) for id, some in _by_case(run)],
+            "per_question_summary": [
+                _question(id, results, judged) for id, results in _by_case(run)
+            ],
         }
     )
 
 
 def _by_case(run: Run) -> Iterator[tuple[str, list[CaseResult]]]:
-    found: defaultdict[str, list[CaseResult]] = defaultdict(list)
-    for one in run.cases:
-        found[one.case or one.trace or ""].append(one)
-    yield from found.items()
+    results: defaultdict[str, list[CaseResult]] = defaultdict(list)
+    for result in run.cases:
+        results[result.case or result.trace or ""].append(result)
+    yield from results.items()
 
 
 def _question(id: str, results: list[CaseResult], judged: Collection[str]) -> dict[str, Json]:
-    """The means over all attempts at a question."""
-    scores = [score for one in results for score in one.scores]
+    """Return the means over all attempts at a question."""
+    scores = [score for result in results for score in result.scores]
     names = dict.fromkeys(score.metric for score in scores)
     by_name = {name: [score for score in scores if score.metric == name] for name in names}
     return {
         "question_id": id,
         "runs": len(results),
-        "passed": sum(one.status == "passed" for one in results),
+        "passed": sum(result.status == "passed" for result in results),
         "deterministic_metrics": {k: _mean(v) for k, v in by_name.items() if k not in judged},
         "llm_based_metrics": {
-            k: {"score": _mean(v), "explanation": "\n".join(one.reason for one in v if one.reason)}
+            k: {"score": _mean(v), "explanation": _explanation(v)}
             for k, v in by_name.items()
             if k in judged
         },
     }
+
+
+def _explanation(scores: list[CaseScore]) -> str:
+    return "\n".join(score.reason for score in scores if score.reason)
 
 
 def _mean(scores: list[CaseScore]) -> float | None:
@@ -67,10 +76,11 @@ def _mean(scores: list[CaseScore]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def agents(run: Run) -> str:
-    """For each agent its cases, how many passed, and the averages."""
+def format_agents(inputs: ReportInputs) -> str:
+    """Return the cases, the pass rate and the averages of each agent."""
+    run = inputs.run
     groups = [group for group in run.summary.groups if group.by == "agent"]
-    return _json({"run": run.id, "agents": [_agent(group) for group in groups]})
+    return format_json({"run": run.id, "agents": [_agent(group) for group in groups]})
 
 
 def _agent(group: SummaryGroup) -> dict[str, Json]:
@@ -84,31 +94,31 @@ def _agent(group: SummaryGroup) -> dict[str, Json]:
     }
 
 
-def _json(document: dict[str, Json]) -> str:
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
-
-
-def questions_and_answers(run: Run) -> str:
-    """A log in Markdown: each case with its questions, the answers, and what the metrics said."""
+def format_questions_and_answers(inputs: ReportInputs) -> str:
+    """Return a Markdown log: each case with its questions, answers and scores."""
+    run = inputs.run
     name = run.dataset.name if run.dataset else run.id
     lines = [
         f"# Questions and answers: {markdown_cell(name)}",
         "",
         f"Run {run.id}, {run.created_at}",
     ]
-    for number, one in enumerate(run.cases, 1):
-        lines += ["", f"## {number}. {markdown_cell(one.case or one.trace or '')}: {one.status}"]
-        lines += [line for exchange in one.exchanges for line in _exchange(exchange)]
-        lines += ["", *(_score(score) for score in one.scores)] if one.scores else []
-        if one.status == "passed":
-            lines += ["", "_The conversation of a case that passed is not kept with the run._"]
+    for number, result in enumerate(run.cases, 1):
+        lines += [
+            "",
+            f"## {number}. {markdown_cell(result.case or result.trace or '')}: {result.status}",
+        ]
+        lines += [line for exchange in result.exchanges for line in _exchange(exchange)]
+        lines += ["", *(_score(score) for score in result.scores)] if result.scores else []
+        if result.status == "passed":
+            lines += ["", "_The conversation of a case that passed is not stored with the run._"]
     return "\n".join(lines) + "\n"
 
 
-def _exchange(one: Exchange) -> Iterator[str]:
-    texts = {"Question": one.user, "Answer": one.actual}
-    if one.expected is not None and one.expected != one.actual:
-        texts["Expected"] = one.expected
+def _exchange(exchange: Exchange) -> Iterator[str]:
+    texts = {"Question": exchange.user, "Answer": exchange.actual}
+    if exchange.expected is not None and exchange.expected != exchange.actual:
+        texts["Expected"] = exchange.expected
     for title, text in texts.items():
         fence = _fence(text or "")
         yield from ("", f"**{title}**", "", fence)
@@ -117,8 +127,8 @@ def _exchange(one: Exchange) -> Iterator[str]:
 
 
 def _fence(text: str) -> str:
-    """Longer than any in the text, so that the text cannot end it."""
-    longest = max((len(found) for found in _FENCES.findall(text)), default=2)
+    """Return a fence longer than any in the text, so that the text cannot close it."""
+    longest = max((len(fence) for fence in _FENCES.findall(text)), default=2)
     return "`" * (longest + 1)
 
 

@@ -1,45 +1,69 @@
-"""The forms in which a run can be read, for every command that prints one."""
+"""The forms in which a run can be printed. Each is a function from `ReportInputs` to text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
-from carob.report import run as plain
-from carob.schema import MetricInfo, Run
-from carob.schema.comparison import Comparison
-from carob.schema.history import RunEntry
+from carob.errors import UsageError
+from carob.lazy import load_object
 
-RUN_FORMS = ("csv", "md", "html", "junit", "sarif", "summary", "qa", "agents")
-"""Besides text and JSON."""
+if TYPE_CHECKING:
+    from carob.schema import Comparison, MetricInfo, Run
+    from carob.schema.history import RunEntry
 
-
-def run_forms(
-    run: Run,
-    *,
-    by: Sequence[str] = (),
-    places: Callable[[], Mapping[str, tuple[str, int]]] = dict,
-    metrics: Callable[[], Iterable[MetricInfo]] = tuple,
-    earlier: Callable[[], Sequence[RunEntry]] = tuple,
-    comparison: Comparison | None = None,
-) -> Mapping[str, Callable[[], str]]:
-    """What `render` chooses from. What only some forms need is asked for only by them."""
-    return {
-        "text": partial(plain.text, run, by),
-        "csv": partial(plain.table, run),
-        "md": lambda: _made("comment", "comment")(run),
-        "html": lambda: _made("html.page", "page")(run, earlier=earlier(), comparison=comparison),
-        "junit": lambda: _made("junit", "junit")(run),
-        "sarif": lambda: _made("sarif_run", "run_sarif")(run, places()),
-        "summary": lambda: _made("seed", "summary")(
-            run, {one.name for one in metrics() if one.judged}
-        ),
-        "qa": lambda: _made("seed", "questions_and_answers")(run),
-        "agents": lambda: _made("seed", "agents")(run),
-    }
+# Modules by name, because most runs are printed as text and need none of the others.
+RUN_FORMS: Mapping[str, str] = {
+    "text": "carob.report.run:format_run",
+    "json": "carob.report.run:format_run_json",
+    "csv": "carob.report.run:format_run_csv",
+    "md": "carob.report.comment:format_comment",
+    "html": "carob.report.html.page:format_page",
+    "junit": "carob.report.junit:format_junit",
+    "sarif": "carob.report.sarif:format_run_sarif",
+    "summary": "carob.report.eval_summary:format_eval_summary",
+    "qa": "carob.report.eval_summary:format_questions_and_answers",
+    "agents": "carob.report.eval_summary:format_agents",
+}
+"""The built-in forms, as `package.module:function`."""
 
 
-def _made(module: str, name: str) -> Callable[..., str]:
-    """What makes a form, imported when the form is asked for: most runs are read as text."""
-    return getattr(import_module(f"carob.report.{module}"), name)
+class ReportInputs(NamedTuple):
+    """A run, and what some forms need besides it. The loaders are called only by those forms."""
+
+    run: Run
+    by: Sequence[str] = ()
+    """Properties to break the text report down by."""
+    load_case_lines: Callable[[], Mapping[str, tuple[str, int]]] = dict
+    """File and line of each case in the golden data, by case id."""
+    load_metrics: Callable[[], Iterable[MetricInfo]] = tuple
+    load_earlier_runs: Callable[[], Sequence[RunEntry]] = tuple
+    comparison: Comparison | None = None
+
+
+FormFunction = Callable[[ReportInputs], str]
+_registered: dict[str, Callable[[], FormFunction]] = {}
+
+
+def register_form(name: str, load: Callable[[], FormFunction]) -> None:
+    """Add a form of another package; `load` returns its function when it is first used.
+
+    The package `plugins` calls this for every entry point in the group `carob.report_forms`.
+    """
+    if name in RUN_FORMS:
+        raise UsageError(f"report form {name!r} is built in", hint="rename the plugin's form")
+    _registered[name] = load
+
+
+def form_names() -> tuple[str, ...]:
+    """Return the names of all forms, built-in forms first."""
+    return (*RUN_FORMS, *sorted(_registered))
+
+
+def format_report(form: str, inputs: ReportInputs) -> str:
+    """Return a run in one of the forms."""
+    if form in RUN_FORMS:
+        return load_object(RUN_FORMS[form])(inputs)
+    if form in _registered:
+        return _registered[form]()(inputs)
+    raise UsageError(f"unknown format {form!r}; expected one of: {', '.join(form_names())}")

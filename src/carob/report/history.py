@@ -1,77 +1,73 @@
-"""The history of runs, and what was done to the store, as text for a person."""
+"""The run history, and operations on the store, as text."""
 
 from __future__ import annotations
 
-from carob.report.text import columns, count, printable
+from carob.report.text import columns, count, join_lines, printable
 from carob.schema.history import HistoryPage, PruneReport, RunEntry, TransferReport, VerifyReport
 
-_COMMIT = 10
-_HEAD = ["run", "verdict", "at", "dataset", "cases", "passed", "failed", "other"]
+_COMMIT_LENGTH = 10
+_HEAD = ["run", "verdict", "created", "dataset", "cases", "passed", "failed", "other"]
 
 
-def text(history: HistoryPage) -> str:
-    """A line for each run, newest first."""
+def format_history(history: HistoryPage) -> str:
+    """Return a line for each run, newest first."""
     if not history.runs:
         return "no runs\n"
     head, *rows = columns([_HEAD, *map(_row, history.runs)])
-    labels = [_labels(one) for one in history.runs]
-    shown = [f"{head}  labels" if any(labels) else head]
-    shown += [f"{row}  {label}".rstrip() for row, label in zip(rows, labels, strict=True)]
+    labels = [_labels(run) for run in history.runs]
+    lines = [f"{head}  labels" if any(labels) else head]
+    lines += [f"{row}  {label}".rstrip() for row, label in zip(rows, labels, strict=True)]
     if history.next:
-        shown += ["", f"older ones: --start {history.next}"]
-    return "\n".join(printable(line) for line in shown) + "\n"
+        lines += ["", f"next page: --start {history.next}"]
+    return join_lines(lines)
 
 
-def _row(one: RunEntry) -> list[str]:
-    version = f"@{one.version}" if one.version else ""
-    other = one.cases.unscored + one.cases.errors
-    numbers = (one.cases.total, one.cases.passed, one.cases.failed, other)
-    dataset = f"{one.dataset}{version}" if one.dataset else "–"
-    return [one.id, one.verdict, one.created_at, dataset, *map(str, numbers)]
+def _row(run: RunEntry) -> list[str]:
+    version = f"@{run.version}" if run.version else ""
+    other = run.cases.unscored + run.cases.errors
+    numbers = (run.cases.total, run.cases.passed, run.cases.failed, other)
+    dataset = f"{run.dataset}{version}" if run.dataset else "–"
+    return [run.id, run.verdict, run.created_at, dataset, *map(str, numbers)]
 
 
-def _labels(one: RunEntry) -> str:
-    shown = {**one.labels}
-    if "commit" in shown:
-        shown["commit"] = shown["commit"][:_COMMIT]
-    return " ".join(f"{key}={value}" for key, value in shown.items())
+def _labels(run: RunEntry) -> str:
+    labels = {**run.labels}
+    if "commit" in labels:
+        labels["commit"] = labels["commit"][:_COMMIT_LENGTH]
+    return " ".join(f"{key}={value}" for key, value in labels.items())
 
 
-def verification(found: VerifyReport) -> str:
-    """What was checked, and each number that is not what it was."""
-    lines = [f"{one.where}: {one.message}" for one in found.problems]
-    verdict = count(len(found.problems), "problem") if found.problems else "all as it was written"
+def format_store_verification(report: VerifyReport) -> str:
+    """Return each record whose digest does not match, then what was checked."""
+    problems = [f"{problem.where}: {problem.message}" for problem in report.problems]
+    verdict = count(len(problems), "problem") if problems else "no problems"
     checked = (
-        f"{count(found.executions, 'execution')} of {count(found.runs, 'run')}, "
-        f"{count(found.cases, 'case')}, {count(found.outcomes, 'outcome')}, "
-        f"{count(found.contents, 'content')}"
+        f"{count(report.executions, 'execution')} of {count(report.runs, 'run')}, "
+        f"{count(report.cases, 'case')}, {count(report.outcomes, 'outcome')}, "
+        f"{count(report.contents, 'blob')}"
     )
-    return (
-        "\n".join(printable(line) for line in [*lines, f"{found.store}: {verdict} ({checked})"])
-        + "\n"
-    )
+    return join_lines([*problems, f"{report.store}: {verdict} ({checked} checked)"])
 
 
-def exported(made: TransferReport) -> str:
-    """How much is in the file."""
-    what = _what(made)
-    return printable(f"{what} written to {made.store}") + "\n"
+def format_export(report: TransferReport) -> str:
+    """Say how many runs were written."""
+    return printable(f"{_transferred(report)} written to {report.store}") + "\n"
 
 
-def imported(made: TransferReport) -> str:
-    """How much came in, and how much was there."""
-    known = f", {made.known:,} already there" if made.known else ""
-    return printable(f"{_what(made)} taken into {made.store}{known}") + "\n"
+def format_import(report: TransferReport) -> str:
+    """Say how many runs were imported, and how many were in the store already."""
+    known = f", {report.known:,} already stored" if report.known else ""
+    return printable(f"{_transferred(report)} imported into {report.store}{known}") + "\n"
 
 
-def _what(made: TransferReport) -> str:
-    contents = f" and {count(made.contents, 'content')}" if made.contents else ""
-    return f"{count(made.executions, 'run')}{contents}"
+def _transferred(report: TransferReport) -> str:
+    blobs = f" and {count(report.contents, 'blob')}" if report.contents else ""
+    return f"{count(report.executions, 'run')}{blobs}"
 
 
-def pruned(made: PruneReport) -> str:
-    """What is gone, or would be, and what is left."""
-    verb = "would be removed" if made.dry else "removed"
-    protected = f", {made.protected:,} of them only for their label" if made.protected else ""
-    text = f"{count(made.removed, 'run')} {verb} from {made.store}, {made.kept:,} kept{protected}"
-    return printable(text) + "\n"
+def format_prune(report: PruneReport) -> str:
+    """Say how many runs were removed, or would be, and how many are left."""
+    verb = "would be removed" if report.dry else "removed"
+    protected = f" ({report.protected:,} protected by a label)" if report.protected else ""
+    removed = f"{count(report.removed, 'run')} {verb} from {report.store}"
+    return printable(f"{removed}, {report.kept:,} kept{protected}") + "\n"

@@ -1,53 +1,54 @@
-"""What judges were asked, or would be."""
+"""What judges cost: calls, tokens and dollars of a run, or the estimate of a dry run."""
 
 from __future__ import annotations
 
-from carob.report.text import columns, count, printable
+from carob.report.text import columns, count, join_lines
 from carob.schema import CostEstimate, JudgeUsage, Run
 
-SPENT = ("answers", "cached", "calls", "tokens in", "tokens out", "cost")
+USAGE_HEAD = ("answers", "cached", "calls", "tokens in", "tokens out", "cost")
 
 
-def spending(run: Run) -> list[list[str]]:
-    """A table of what each judge of a run took, with its head; nothing, if there was none."""
+def judge_cost_table(run: Run) -> list[list[str]]:
+    """Return a row for each judge below a head row, or no rows if no judge was used."""
     if not run.spending:
         return []
-    return [["judge", *SPENT], *([name, *spent(one)] for name, one in run.spending.items())]
+    rows = [[name, *usage_cells(usage)] for name, usage in run.spending.items()]
+    return [["judge", *USAGE_HEAD], *rows]
 
 
-def spent(one: JudgeUsage) -> list[str]:
-    """What a table of judges has in each row."""
-    counts = (one.answers, one.cached, one.calls, one.input_tokens, one.output_tokens)
-    return [*_numbers(*counts), dollars(one.cost)]
+def usage_cells(usage: JudgeUsage) -> list[str]:
+    """Return the cells of a judge's row in a table of judges."""
+    counts = (usage.answers, usage.cached, usage.calls, usage.input_tokens, usage.output_tokens)
+    return [*_integers(*counts), dollars(usage.cost)]
 
 
-def estimate_text(found: CostEstimate) -> str:
-    """What a run would ask, for a person."""
-    if not found.metrics:
-        return "no judge would be asked\n"
-    head = ["judge", "calls", "cached", "tokens in", "tokens out, at most", "cost, at most"]
+def format_estimate(estimate: CostEstimate) -> str:
+    """Return what the judges of a run would cost at most."""
+    if not estimate.metrics:
+        return "no judge calls needed\n"
+    head = ["judge", "calls", "cached", "tokens in", "max tokens out", "max cost"]
     rows = [
         [
             name,
-            *_numbers(one.calls, one.cached, one.input_tokens, one.output_tokens),
-            dollars(one.cost),
+            *_integers(cost.calls, cost.cached, cost.input_tokens, cost.output_tokens),
+            dollars(cost.cost),
         ]
-        for name, one in found.metrics.items()
+        for name, cost in estimate.metrics.items()
     ]
-    calls = count(sum(one.calls for one in found.metrics.values()), "call")
-    costs = [one.cost for one in found.metrics.values()]
+    calls = count(sum(cost.calls for cost in estimate.metrics.values()), "call")
+    costs = [cost.cost for cost in estimate.metrics.values()]
     known = [cost for cost in costs if cost is not None]
-    whole = dollars(sum(known) if len(known) == len(costs) else None)
-    lines = [f"{calls}, cost at most {whole}, without retries; nobody was asked", ""]
-    return "\n".join(printable(line) for line in [*lines, *columns([head, *rows])]) + "\n"
+    total = dollars(sum(known) if len(known) == len(costs) else None)
+    lines = [f"dry run: {calls}, maximum cost {total} (without retries); no calls made", ""]
+    return join_lines([*lines, *columns([head, *rows])])
 
 
 def dollars(cost: float | None) -> str:
-    """An amount, with cents as small as they are."""
+    """Return an amount in dollars, with two significant digits below one dollar."""
     if cost is None:
-        return "not known"
+        return "unknown"
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.2g}"
 
 
-def _numbers(*values: int) -> list[str]:
+def _integers(*values: int) -> list[str]:
     return [f"{value:,}" for value in values]

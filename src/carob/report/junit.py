@@ -1,10 +1,11 @@
-"""A run as JUnit XML, which every CI system shows as tests."""
+"""A run as JUnit XML, which CI systems show as tests."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
+from carob.report.forms import ReportInputs
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import shortened
 from carob.schema import CaseResult, CaseScore, Run
@@ -12,8 +13,9 @@ from carob.schema import CaseResult, CaseScore, Run
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
-def junit(run: Run) -> str:
-    """One test for each pair: failed, with an error, skipped if it was not scored, or passed."""
+def format_junit(inputs: ReportInputs) -> str:
+    """Return one test per case and trace: passed, failed, error, or skipped if unscored."""
+    run = inputs.run
     counts = run.summary.cases
     totals = {
         "tests": counts.total,
@@ -31,8 +33,8 @@ def junit(run: Run) -> str:
         timestamp=run.created_at.removesuffix("Z"),
         **{key: str(value) for key, value in totals.items()},
     )
-    whole = {key: str(value) for key, value in totals.items()}
-    return f"{_HEAD}{tag('testsuites', suite, name='carob', time='0', **whole)}\n"
+    attributes = {key: str(value) for key, value in totals.items()}
+    return f"{_HEAD}{tag('testsuites', suite, name='carob', time='0', **attributes)}\n"
 
 
 def _properties(run: Run) -> Markup:
@@ -44,42 +46,44 @@ def _properties(run: Run) -> Markup:
 
 
 def _tests(run: Run, suite: str) -> Iterator[Child]:
-    attempts = Counter(one.case for one in run.cases)
-    for one in run.cases:
-        name = _name(one, attempts[one.case])
-        yield tag("testcase", _outcome(one), name=name, classname=suite, time="0")
+    attempts = Counter(result.case for result in run.cases)
+    for result in run.cases:
+        name = _name(result, attempts[result.case])
+        yield tag("testcase", _outcome(result), name=name, classname=suite, time="0")
         yield "\n"
 
 
-def _name(one: CaseResult, attempts: int) -> str:
-    """The case; with its trace if there are several."""
-    if one.case is None or one.trace is None or attempts == 1:
-        return one.case or one.trace or "(no name)"
-    return f"{one.case} [{one.trace}]"
+def _name(result: CaseResult, attempts: int) -> str:
+    """Return the case id, with the trace id if the case has several traces."""
+    if result.case is None or result.trace is None or attempts == 1:
+        return result.case or result.trace or "(no name)"
+    return f"{result.case} [{result.trace}]"
 
 
-def _outcome(one: CaseResult) -> Markup | None:
-    if one.status == "passed":
+def _outcome(result: CaseResult) -> Markup | None:
+    if result.status == "passed":
         return None
-    lines = [*_judged(one), *(_line(score) for score in _troubled(one))] or [one.paired_by]
+    lines = [*_judgement(result), *(_line(score) for score in _deciding_scores(result))] or [
+        result.paired_by
+    ]
     message = shortened(lines[0], 200)
-    if one.status == "unscored":
+    if result.status == "unscored":
         return tag("skipped", message=message)
-    element, kind = ("failure", "failed") if one.status == "failed" else ("error", "error")
-    text = "\n".join([*lines, *_answers(one)])
+    element, kind = ("failure", "failed") if result.status == "failed" else ("error", "error")
+    text = "\n".join([*lines, *_answers(result)])
     return tag(element, text, message=message, type=kind)
 
 
-def _judged(one: CaseResult) -> list[str]:
-    return [f"{one.judgement.profile}: {one.judgement.reason}"] if one.judgement else []
+def _judgement(result: CaseResult) -> list[str]:
+    return [f"{result.judgement.profile}: {result.judgement.reason}"] if result.judgement else []
 
 
-def _troubled(one: CaseResult) -> list[CaseScore]:
-    """What made the status first; what could not be scored is no news in a case that failed."""
-    found = [score for score in one.scores if score.status in ("failed", "error")]
-    if one.status == "error":
-        found.sort(key=lambda score: score.status)
-    return found or [score for score in one.scores if score.status == "unscored"]
+def _deciding_scores(result: CaseResult) -> list[CaseScore]:
+    """Return the scores behind the status; unscored ones only if there is nothing worse."""
+    scores = [score for score in result.scores if score.status in ("failed", "error")]
+    if result.status == "error":
+        scores.sort(key=lambda score: score.status)
+    return scores or [score for score in result.scores if score.status == "unscored"]
 
 
 def _line(score: CaseScore) -> str:
@@ -89,10 +93,10 @@ def _line(score: CaseScore) -> str:
     return f"{score.metric}{value or f' {score.status}'}{below}{reason}"
 
 
-def _answers(one: CaseResult) -> list[str]:
+def _answers(result: CaseResult) -> list[str]:
     return [
         line
-        for turn, exchange in enumerate(one.exchanges, 1)
+        for turn, exchange in enumerate(result.exchanges, 1)
         if exchange.expected is not None and exchange.expected != exchange.actual
         for line in (
             f"turn {turn}: {exchange.user or '(not recorded)'}",

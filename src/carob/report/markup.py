@@ -1,4 +1,4 @@
-"""HTML, SVG and XML that are escaped by construction: a text becomes markup only through here."""
+"""HTML, SVG and XML that are escaped by construction: text becomes markup only through `tag`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VOID = frozenset({"br", "hr", "input", "link", "meta", "wbr"})
 
 
 class Markup(str):
-    """A piece of a page that is written as it is."""
+    """Text that is already escaped."""
 
     __slots__ = ()
 
@@ -23,7 +23,7 @@ Attribute: TypeAlias = "str | float | bool | None"
 
 
 def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
-    """An element. `class_` is `class`, `aria_label` is `aria-label`; no value, no attribute."""
+    """Return an element. `class_` becomes `class`, `aria_label` `aria-label`; `None` is omitted."""
     start = f"<{name}{''.join(_attribute(key, value) for key, value in attributes.items())}>"
     if name in _VOID:
         return Markup(start)
@@ -31,7 +31,7 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
 
 
 def join(children: Child) -> Markup:
-    """Pieces one after the other; what is not markup yet is text."""
+    """Concatenate children, escaping those that are not markup."""
     if isinstance(children, Markup):
         return children
     pieces: list[str] = []
@@ -47,18 +47,18 @@ def _collect(child: Child, pieces: list[str]) -> None:
         plain = text.isascii() and text.isalnum()
         pieces.append(text if plain else _escaped(text))
     elif child is not None:
-        for one in child:
-            _collect(one, pieces)
+        for item in child:
+            _collect(item, pieces)
 
 
-def shown(text: str) -> str:
-    """The text without what a page cannot hold or would obey: controls are shown by their codes."""
+def page_text(text: str) -> str:
+    """Replace characters that a page cannot contain; control characters are shown as codes."""
     return _UNWRITABLE.sub("\ufffd", printable(text.replace("\r\n", "\n")))
 
 
 def _escaped(text: str) -> str:
-    """As the standard library does, whose module of HTML brings all of its names along."""
-    return shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Escape text. Unlike `html.escape`, this does not import the table of HTML entities."""
+    return page_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _attribute(key: str, value: Attribute) -> str:

@@ -1,13 +1,15 @@
-"""A run as text for a person, and as CSV."""
+"""A run as text, JSON and CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from carob.report.judge_cost import spending
-from carob.report.text import columns, count, flat, printable, shortened
+from carob.report import format_json
+from carob.report.forms import ReportInputs
+from carob.report.judge_cost import judge_cost_table
+from carob.report.text import columns, count, flat, join_lines, printable, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
 _SHOWN = 10
@@ -15,45 +17,52 @@ _ORDER = {"failed": 0, "error": 1, "unscored": 2, "passed": 3}
 _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold", "reason")
 
 
-def text(run: Run, by: Sequence[str] = ()) -> str:
-    """The verdict, what did not pass with its reasons, and the numbers, broken down if asked."""
-    lines = [f"{run.verdict}: {headline(run)}", *_remarks(run), *_troubles(run), "", *_table(run)]
-    if judges := spending(run):
-        lines += ["", *columns(judges)]
-    for label in by:
+def format_run(inputs: ReportInputs) -> str:
+    """Return the verdict, the cases that did not pass with their reasons, and the scores."""
+    run = inputs.run
+    lines = [f"{run.verdict}: {headline(run)}", *_remarks(run)]
+    lines += [*_not_passed(run), *_unmatched(run), "", *_metrics(run)]
+    if judge_rows := judge_cost_table(run):
+        lines += ["", *columns(judge_rows)]
+    for label in inputs.by:
         lines += ["", *_groups(run, label)]
-    for one in run.summary.modes:
-        lines += ["", *_modes(one)]
-    return "\n".join(printable(line) for line in lines) + "\n"
+    for comparison in run.summary.modes:
+        lines += ["", *_modes(comparison)]
+    return join_lines(lines)
 
 
-def table(run: Run) -> str:
-    """One row for each score."""
-    made = io.StringIO(newline="")
-    writer = csv.writer(made, lineterminator="\n")
+def format_run_json(inputs: ReportInputs) -> str:
+    """Return the run as its JSON document."""
+    return format_json(inputs.run)
+
+
+def format_run_csv(inputs: ReportInputs) -> str:
+    """Return one row for each score."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_CSV)
-    for result in run.cases:
-        for one in result.scores or (None,):
-            writer.writerow([_cell(value) for value in _csv_row(result, one)])
-    return made.getvalue()
+    for result in inputs.run.cases:
+        for score in result.scores or (None,):
+            writer.writerow([_csv_cell(value) for value in _csv_row(result, score)])
+    return file.getvalue()
 
 
-def _csv_row(result: CaseResult, one: CaseScore | None) -> tuple[object, ...]:
-    about = (result.case, result.trace, result.status)
-    if one is None:
-        return (*about, None, None, None, None, result.paired_by)
-    return (*about, one.metric, one.status, one.value, one.threshold, one.reason)
+def _csv_row(result: CaseResult, score: CaseScore | None) -> tuple[object, ...]:
+    pair = (result.case, result.trace, result.status)
+    if score is None:
+        return (*pair, None, None, None, None, result.paired_by)
+    return (*pair, score.metric, score.status, score.value, score.threshold, score.reason)
 
 
-def _cell(value: object) -> object:
-    """A text that a spreadsheet would take for a formula gets a quote in front."""
+def _csv_cell(value: object) -> object:
+    """Quote text that a spreadsheet would evaluate as a formula."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"
     return value
 
 
 def headline(run: Run) -> str:
-    """How many cases of which dataset did and did not pass."""
+    """Count the cases of the dataset by status."""
     counts = run.summary.cases
     parts = [
         f"{number} {word}"
@@ -66,15 +75,15 @@ def headline(run: Run) -> str:
         if number
     ]
     name = f"{flat(run.dataset.name)}{_version(run)}: " if run.dataset else ""
-    return f"{name}{', '.join(parts) or 'nothing was scored'} of {counts.total} ({run.id})"
+    return f"{name}{', '.join(parts) or 'no cases scored'} of {counts.total} ({run.id})"
 
 
 def _remarks(run: Run) -> Iterator[str]:
     if run.stopped:
-        yield f"not everything was judged: {run.stopped}"
+        yield f"judging stopped early: {run.stopped}"
     counts = run.summary.cases
     if run.dataset is None and counts.unscored == counts.total:
-        yield "there was no golden data: name it with --golden, or metrics that need none with -m"
+        yield "no golden data: pass --golden, or choose metrics that need none with -m"
 
 
 def _version(run: Run) -> str:
@@ -82,42 +91,46 @@ def _version(run: Run) -> str:
 
 
 def in_order(run: Run) -> list[CaseResult]:
-    """The cases, those that did not pass first."""
-    return sorted(run.cases, key=lambda one: _ORDER[one.status])
+    """Return the cases, those that did not pass first."""
+    return sorted(run.cases, key=lambda result: _ORDER[result.status])
 
 
-def trouble(one: CaseResult) -> str:
-    """Why a pair did not pass, as in the text of the run."""
-    return "\n".join(printable(line) for line in _trouble(one)).strip()
+def explain_result(result: CaseResult) -> str:
+    """Say why a case did not pass, as the text report does."""
+    return "\n".join(printable(line) for line in _explanation(result)).strip()
 
 
-def _troubles(run: Run) -> Iterator[str]:
-    troubled = [one for one in in_order(run) if one.status != "passed"]
-    for one in troubled[:_SHOWN]:
-        yield from _trouble(one)
-    if len(troubled) > _SHOWN:
-        yield f"\nand {len(troubled) - _SHOWN} more that did not pass; all are in --format json"
+def _not_passed(run: Run) -> Iterator[str]:
+    results = [result for result in in_order(run) if result.status != "passed"]
+    for result in results[:_SHOWN]:
+        yield from _explanation(result)
+    if len(results) > _SHOWN:
+        yield f"\nand {len(results) - _SHOWN} more that did not pass; use --format json to list all"
+
+
+def _unmatched(run: Run) -> Iterator[str]:
     if run.unmatched:
         yield f"\n{count(len(run.unmatched), 'trace')} without a case:"
-        yield from (f"  {flat(one.trace)}: {one.why}" for one in run.unmatched[:_SHOWN])
+        yield from (f"  {flat(trace.trace)}: {trace.why}" for trace in run.unmatched[:_SHOWN])
     if len(run.unmatched) > _SHOWN:
         yield f"  and {len(run.unmatched) - _SHOWN} more"
 
 
-def _trouble(one: CaseResult) -> Iterator[str]:
-    trace = f"trace {flat(one.trace)}, " if one.trace else ""
-    yield f"\n{one.status} {flat(one.case or one.trace or '')}  ({trace}{one.paired_by})"
-    if one.judgement:
-        yield f"  {one.judgement.profile}: {one.judgement.reason}"
-    for score in one.scores:
+def _explanation(result: CaseResult) -> Iterator[str]:
+    trace = f"trace {flat(result.trace)}, " if result.trace else ""
+    name = flat(result.case or result.trace or "")
+    yield f"\n{result.status} {name}  ({trace}{result.paired_by})"
+    if result.judgement:
+        yield f"  {result.judgement.profile}: {result.judgement.reason}"
+    for score in result.scores:
         if score.status != "passed":
-            yield f"  {score.metric} {_verdict(score)}"
+            yield f"  {score.metric} {_score_text(score)}"
             yield from (f"    {line}" for line in score.reason.splitlines())
-    if one.status == "failed":
-        yield from _exchange(one.exchanges)
+    if result.status == "failed":
+        yield from _exchanges(result.exchanges)
 
 
-def _verdict(score: CaseScore) -> str:
+def _score_text(score: CaseScore) -> str:
     if score.value is None:
         return score.status
     if score.status == "failed":
@@ -125,25 +138,25 @@ def _verdict(score: CaseScore) -> str:
     return f"{score.value:g}"
 
 
-def _exchange(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
-    for number, one in enumerate(exchanges, 1):
-        if one.expected is not None and one.expected != one.actual:
-            yield f"  turn {number}: {shortened(one.user or '(no message recorded)')}"
-            yield f"    expected  {shortened(one.expected)}"
-            yield f"    actual    {shortened(one.actual or '(not recorded)')}"
+def _exchanges(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
+    for number, exchange in enumerate(exchanges, 1):
+        if exchange.expected is not None and exchange.expected != exchange.actual:
+            yield f"  turn {number}: {shortened(exchange.user or '(no message recorded)')}"
+            yield f"    expected  {shortened(exchange.expected)}"
+            yield f"    actual    {shortened(exchange.actual or '(not recorded)')}"
 
 
-def _table(run: Run) -> Iterator[str]:
+def _metrics(run: Run) -> Iterator[str]:
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
-    rows = [[name, *numbers(one)] for name, one in run.summary.metrics.items()]
+    rows = [[name, *summary_cells(summary)] for name, summary in run.summary.metrics.items()]
     yield from columns([head, *rows])
 
 
 def _groups(run: Run, label: str) -> Iterator[str]:
     groups = [group for group in run.summary.groups if group.by == label]
     if not groups:
-        known = ", ".join(dict.fromkeys(group.by for group in run.summary.groups)) or "nothing"
-        yield f"nothing to break down by {label!r}; there is {known}"
+        known = ", ".join(dict.fromkeys(group.by for group in run.summary.groups)) or "none"
+        yield f"cannot break down by {label!r}; available: {known}"
         return
     names = list(run.summary.metrics)
     head = [label, "cases", "passed", "failed", "unscored", *names]
@@ -159,20 +172,21 @@ def _groups(run: Run, label: str) -> Iterator[str]:
     yield from columns([head, *rows])
 
 
-def _modes(one: ModeComparison) -> Iterator[str]:
-    first, second = one.modes
-    yield f"{first} against {second}, {count(one.pairs, 'pair')} of the same scenario:"
+def _modes(comparison: ModeComparison) -> Iterator[str]:
+    first, second = comparison.modes
+    yield f"{first} vs. {second}, {count(comparison.pairs, 'pair')} of the same scenario:"
     rows = [
         [name, _number(pair.means[0]), _number(pair.means[1]), f"{pair.difference:+.3g}"]
-        for name, pair in one.metrics.items()
+        for name, pair in comparison.metrics.items()
     ]
     yield from columns([["metric", first, second, "difference"], *rows])
 
 
-def numbers(one: MetricSummary) -> list[str]:
-    """What a table of metrics has in each row."""
-    values = [_number(value) for value in (one.mean, one.min, one.max)]
-    return [*values, *map(str, (one.passed, one.failed, one.unscored, one.errors))]
+def summary_cells(summary: MetricSummary) -> list[str]:
+    """Return the cells of a metric's row in a table of metrics."""
+    values = [_number(value) for value in (summary.mean, summary.min, summary.max)]
+    counts = (summary.passed, summary.failed, summary.unscored, summary.errors)
+    return [*values, *map(str, counts)]
 
 
 def _number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the form in which code hosts show findings at their lines in a pull request."""
+"""SARIF 2.1.0, which code hosts show as annotations on the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
-import msgspec
-
 from carob import __version__
 from carob.errors import UsageError
+from carob.report import format_json
+from carob.report.forms import ReportInputs
 from carob.report.text import printable, shortened
 from carob.schema import CaseResult, CaseScore, MetricSpec, Run, Severity
 
@@ -21,7 +21,7 @@ _SCHEMA = (
 
 
 class SarifRule(NamedTuple):
-    """What results are about."""
+    """A lint rule, a metric or a scoring profile."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class SarifRule(NamedTuple):
 
 
 class SarifResult(NamedTuple):
-    """Something at a line of a file."""
+    """A violation of a rule at a line of a file."""
 
     rule: str
     level: Severity
@@ -38,11 +38,11 @@ class SarifResult(NamedTuple):
     path: str
     line: int | None
     key: str
-    """What the result is about, so that it is known again when lines have moved."""
+    """Identifies the result when its line has moved."""
 
 
 def sarif(rules: Iterable[SarifRule], results: Iterable[SarifResult]) -> str:
-    """One run of Carob as a SARIF log."""
+    """Return a SARIF log with one run of Carob."""
     listed = [*rules]
     indices = {rule.id: index for index, rule in enumerate(listed)}
     driver = {"name": "Carob", "version": __version__, "rules": [_rule(rule) for rule in listed]}
@@ -57,7 +57,7 @@ def sarif(rules: Iterable[SarifRule], results: Iterable[SarifResult]) -> str:
             }
         ],
     }
-    return msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n"
+    return format_json(log)
 
 
 def _rule(rule: SarifRule) -> dict[str, object]:
@@ -74,41 +74,42 @@ def _result(result: SarifResult, index: int) -> dict[str, object]:
         "artifactLocation": {"uri": _uri(result.path)},
         "region": {"startLine": result.line or 1},
     }
-    about = "\0".join((result.rule, result.path, result.key))
-    mark = blake2b(about.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    identity = "\0".join((result.rule, result.path, result.key))
+    fingerprint = blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return {
         "ruleId": result.rule,
         "ruleIndex": index,
         "level": result.level,
         "message": {"text": result.message},
         "locations": [{"physicalLocation": place}],
-        "partialFingerprints": {"carob/v1": mark},
+        "partialFingerprints": {"carob/v1": fingerprint},
     }
 
 
 def _uri(path: str) -> str:
-    """Code hosts want paths from the root of the repository, where the command is usually run."""
-    whole, here = Path(path).absolute(), Path.cwd()
-    if whole.is_relative_to(here):
-        return quote(whole.relative_to(here).as_posix())
-    return whole.as_uri()
+    """Return a relative path where possible: code hosts expect paths from the repository root."""
+    absolute, current = Path(path).absolute(), Path.cwd()
+    if absolute.is_relative_to(current):
+        return quote(absolute.relative_to(current).as_posix())
+    return absolute.as_uri()
 
 
-Places: TypeAlias = Mapping[str, tuple[str, int]]
-"""Where the cases are: their ids, and file and line of each."""
+CaseLines: TypeAlias = Mapping[str, tuple[str, int]]
+"""File and line of each case, by case id."""
 
 _LEVELS: Mapping[str, Severity] = {"failed": "error", "error": "error", "unscored": "warning"}
-_UNSCORED = SarifRule("unscored", "Unscored", "warning", "A case of which nothing was scored.")
+_UNSCORED = SarifRule("unscored", "Unscored", "warning", "No metric scored the case.")
 
 
-def run_sarif(run: Run, places: Places) -> str:
-    """A rule for each metric, a result for each metric that a case did not pass."""
-    if not places:
+def format_run_sarif(inputs: ReportInputs) -> str:
+    """Return a rule for each metric, and a result for each metric that a case did not pass."""
+    run, lines = inputs.run, inputs.load_case_lines()
+    if not lines:
         raise UsageError(
-            "SARIF shows cases at their lines, and there is no golden data",
-            hint="give the golden data with --golden",
+            "SARIF needs the golden data, to point at the lines of the cases",
+            hint="pass the golden data with --golden",
         )
-    results = [found for one in run.cases for found in _results(one, places)]
+    results = [result for case in run.cases for result in _results(case, lines)]
     used = {result.rule for result in results}
     rules = [
         *map(_metric_rule, run.metrics),
@@ -126,37 +127,37 @@ def _metric_rule(use: MetricSpec) -> SarifRule:
 
 
 def _profiles(run: Run) -> list[SarifRule]:
-    names = sorted({one.judgement.profile for one in run.cases if one.judgement})
+    names = sorted({case.judgement.profile for case in run.cases if case.judgement})
     return [
         SarifRule(f"profile/{name}", "Profile", "error", f"A case did not pass the profile {name}.")
         for name in names
     ]
 
 
-def _results(one: CaseResult, places: Places) -> Iterator[SarifResult]:
-    if one.status == "passed":
+def _results(case: CaseResult, lines: CaseLines) -> Iterator[SarifResult]:
+    if case.status == "passed":
         return
-    if one.status == "unscored":
-        reasons = dict.fromkeys(score.reason for score in one.scores) or [one.paired_by]
-        yield _case_result(one, places, _UNSCORED.id, f"not scored: {'; '.join(reasons)}")
+    if case.status == "unscored":
+        reasons = dict.fromkeys(score.reason for score in case.scores) or [case.paired_by]
+        yield _case_result(case, lines, _UNSCORED.id, f"not scored: {'; '.join(reasons)}")
         return
-    for score in one.scores:
+    for score in case.scores:
         if score.status in ("failed", "error"):
-            yield _case_result(one, places, score.metric, _message(score))
-    if one.judgement and not one.judgement.passed:
-        judgement = one.judgement
-        yield _case_result(one, places, f"profile/{judgement.profile}", judgement.reason)
+            yield _case_result(case, lines, score.metric, _message(score))
+    if case.judgement and not case.judgement.passed:
+        judgement = case.judgement
+        yield _case_result(case, lines, f"profile/{judgement.profile}", judgement.reason)
 
 
-def _case_result(one: CaseResult, places: Places, rule: str, message: str) -> SarifResult:
-    path, line = places.get(one.case or "", (next(iter(places.values()))[0], None))
+def _case_result(case: CaseResult, lines: CaseLines, rule: str, message: str) -> SarifResult:
+    path, line = lines.get(case.case or "", (next(iter(lines.values()))[0], None))
     return SarifResult(
         rule=rule,
-        level=_LEVELS[one.status],
-        message=_plain(f"{one.case or one.trace}: {message}"),
+        level=_LEVELS[case.status],
+        message=_plain(f"{case.case or case.trace}: {message}"),
         path=path,
         line=line,
-        key=f"{one.case} {one.trace}",
+        key=f"{case.case} {case.trace}",
     )
 
 
@@ -167,5 +168,5 @@ def _message(score: CaseScore) -> str:
 
 
 def _plain(text: str) -> str:
-    """Agents' text is data: none of it becomes a link in the viewer."""
+    """Keep the text of agents from becoming links in the viewer."""
     return shortened(printable(text), 2000).replace("](", "] (")

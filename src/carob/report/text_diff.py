@@ -1,4 +1,4 @@
-"""What differs between two texts, word by word, and between two JSON documents, place by place."""
+"""Differences between two texts, word by word, and between two JSON documents, path by path."""
 
 from __future__ import annotations
 
@@ -13,94 +13,97 @@ from carob.schema import Json
 _WORD = re.compile(
     r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|\w+|[^\w\s])\s*|\s+"
 )
-_MOST = 4000
-"""Words of a text that are compared one by one."""
-_MOST_PLACES = 200
+_MAX_WORDS = 4000
+"""Longer texts are shown as replaced completely."""
+_MAX_DIFFERENCES = 200
 
 
-class Piece(NamedTuple):
-    """Some words that both texts have, or that stand in each other's place."""
+class TextPiece(NamedTuple):
+    """Words that both texts share, or words of one that replace words of the other."""
 
     same: bool
     expected: str
     actual: str
 
 
-class Difference(NamedTuple):
-    """A place in two JSON documents with different values, as JSON; `None` if it is not there."""
+class JsonDifference(NamedTuple):
+    """A path with different values in two JSON documents, as JSON; `None` if it is missing."""
 
-    place: str
+    path: str
     expected: str | None
     actual: str | None
 
 
-def compare_words(expected: str, actual: str) -> list[Piece]:
-    """The texts in pieces, of which as many words as possible are the same in both."""
+def compare_words(expected: str, actual: str) -> list[TextPiece]:
+    """Split the texts into pieces so that as many words as possible are shared."""
     before, after = _WORD.findall(expected), _WORD.findall(actual)
-    start = _shared(before, after)
-    end = _shared(before[start:][::-1], after[start:][::-1])
+    start = _common_start(before, after)
+    end = _common_start(before[start:][::-1], after[start:][::-1])
     rows, columns = len(before) - end, len(after) - end
     matches = [
         *((index, index) for index in range(start)),
         *(
             (row + start, column + start)
-            for row, column in _common(before[start:rows], after[start:columns])
+            for row, column in _common_words(before[start:rows], after[start:columns])
         ),
         *((rows + index, columns + index) for index in range(end)),
     ]
     return list(_pieces(before, after, matches))
 
 
-def _shared(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many words are the same from the start on."""
+def _common_start(before: Sequence[str], after: Sequence[str]) -> int:
+    """Count the words that both texts have in common at the start."""
     pairs = zip(before, after, strict=False)
     return next(
-        (index for index, (one, other) in enumerate(pairs) if one.strip() != other.strip()),
+        (index for index, (old, new) in enumerate(pairs) if old.strip() != new.strip()),
         min(len(before), len(after)),
     )
 
 
 def _pieces(
     before: list[str], after: list[str], matches: Sequence[tuple[int, int]]
-) -> Iterator[Piece]:
+) -> Iterator[TextPiece]:
     row = column = since = 0
-    for index, (one, other) in enumerate([*matches, (len(before), len(after))]):
-        if one > row or other > column:
+    for index, (next_row, next_column) in enumerate([*matches, (len(before), len(after))]):
+        if next_row > row or next_column > column:
             yield from _same(before, after, matches[since:index])
-            yield Piece(False, "".join(before[row:one]), "".join(after[column:other]))
+            words = "".join(before[row:next_row]), "".join(after[column:next_column])
+            yield TextPiece(False, *words)
             since = index
-        row, column = one + 1, other + 1
+        row, column = next_row + 1, next_column + 1
     yield from _same(before, after, matches[since:])
 
 
 def _same(
     before: list[str], after: list[str], matches: Sequence[tuple[int, int]]
-) -> Iterator[Piece]:
+) -> Iterator[TextPiece]:
     if matches:
         (row, column), (last_row, last_column) = matches[0], matches[-1]
         texts = before[row : last_row + 1], after[column : last_column + 1]
-        yield Piece(True, "".join(texts[0]), "".join(texts[1]))
+        yield TextPiece(True, "".join(texts[0]), "".join(texts[1]))
 
 
-def _common(before: list[str], after: list[str]) -> list[tuple[int, int]]:
-    """The places of a longest common subsequence. A row of the table is one integer, whose zero
-    bits are where the length grows, so that no text, however built, takes long."""
-    if max(len(before), len(after)) > _MOST:
+def _common_words(before: list[str], after: list[str]) -> list[tuple[int, int]]:
+    """Return the positions of a longest common subsequence."""
+    # Bit-parallel (Hyyrö): a row of the table is one integer whose zero bits mark where the length
+    # grows. A plain table takes seconds for two texts of 4,000 words, and difflib degenerates on
+    # texts that repeat few words.
+    if max(len(before), len(after)) > _MAX_WORDS:
         return []
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for index, word in enumerate(after):
-        places[word.strip()] = places.get(word.strip(), 0) | 1 << index
-    whole = (1 << len(after)) - 1
-    rows = [whole]
+        positions[word.strip()] = positions.get(word.strip(), 0) | 1 << index
+    all_bits = (1 << len(after)) - 1
+    rows = [all_bits]
     for word in before:
         last = rows[-1]
-        hits = last & places.get(word.strip(), 0)
-        rows.append(((last + hits) | (last - hits)) & whole)
-    return _way_back(rows, len(after))
+        hits = last & positions.get(word.strip(), 0)
+        rows.append(((last + hits) | (last - hits)) & all_bits)
+    return _trace_back(rows, len(after))
 
 
-def _way_back(rows: list[int], column: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+def _trace_back(rows: list[int], column: int) -> list[tuple[int, int]]:
+    matches: list[tuple[int, int]] = []
     row = len(rows) - 1
     while row and column:
         bit = 1 << (column - 1)
@@ -110,24 +113,24 @@ def _way_back(rows: list[int], column: int) -> list[tuple[int, int]]:
         row -= 1
         if rows[row] & bit:
             column -= 1
-            found.append((row, column))
-    return found[::-1]
+            matches.append((row, column))
+    return matches[::-1]
 
 
-def compare_json(expected: str, actual: str) -> list[Difference] | None:
-    """The places that differ; `None` if one of the texts is no JSON object or list."""
-    before, after = _decoded(expected), _decoded(actual)
+def compare_json(expected: str, actual: str) -> list[JsonDifference] | None:
+    """Return the paths that differ, or `None` unless both texts are JSON objects or arrays."""
+    before, after = _decode(expected), _decode(actual)
     if before is None or after is None:
         return None
-    found: list[Difference] = []
+    differences: list[JsonDifference] = []
     for difference in _differences(before, after):
-        found.append(difference)
-        if len(found) == _MOST_PLACES:
+        differences.append(difference)
+        if len(differences) == _MAX_DIFFERENCES:
             break
-    return found
+    return differences
 
 
-def _decoded(text: str) -> Json:
+def _decode(text: str) -> Json:
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -137,29 +140,30 @@ def _decoded(text: str) -> Json:
 
 
 class _Absent:
-    """In place of a value that is not there, which `null` is not."""
+    """Stands for a missing value, which is not the same as `null`."""
 
 
 _ABSENT = _Absent()
 
 
-def _differences(before: Json, after: Json) -> Iterator[Difference]:
+def _differences(before: Json, after: Json) -> Iterator[JsonDifference]:
     todo: list[tuple[str, Json | _Absent, Json | _Absent]] = [("$", before, after)]
     while todo:
-        place, one, other = todo.pop()
-        if isinstance(one, dict) and isinstance(other, dict):
-            keys = reversed(dict.fromkeys([*one, *other]))
-            todo += [(f"{place}.{k}", one.get(k, _ABSENT), other.get(k, _ABSENT)) for k in keys]
-        elif isinstance(one, list) and isinstance(other, list):
-            for index in reversed(range(max(len(one), len(other)))):
-                todo.append((f"{place}[{index}]", _item(one, index), _item(other, index)))
-        elif one != other or isinstance(one, bool) != isinstance(other, bool):
-            yield Difference(place, _written(one), _written(other))
+        path, old, new = todo.pop()
+        if isinstance(old, dict) and isinstance(new, dict):
+            keys = reversed(dict.fromkeys([*old, *new]))
+            todo += [(f"{path}.{k}", old.get(k, _ABSENT), new.get(k, _ABSENT)) for k in keys]
+        elif isinstance(old, list) and isinstance(new, list):
+            for index in reversed(range(max(len(old), len(new)))):
+                todo.append((f"{path}[{index}]", _item(old, index), _item(new, index)))
+        # Python says True == 1, JSON does not.
+        elif old != new or isinstance(old, bool) != isinstance(new, bool):
+            yield JsonDifference(path, _encode(old), _encode(new))
 
 
 def _item(values: list[Json], index: int) -> Json | _Absent:
     return values[index] if index < len(values) else _ABSENT
 
 
-def _written(value: Json | _Absent) -> str | None:
+def _encode(value: Json | _Absent) -> str | None:
     return None if isinstance(value, _Absent) else msgspec.json.encode(value).decode()

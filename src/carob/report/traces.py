@@ -1,4 +1,4 @@
-"""What was understood from recordings: for a person, and as the JSON that others rely on."""
+"""Traces as text and as JSON: turns, tool calls, usage, and the metrics that they support."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from carob.report.text import count, printable
+from carob.report.datasets import fields_without_equivalent
+from carob.report.text import count, join_lines, name_list
 from carob.schema import (
     CaptureReport,
     Json,
@@ -28,18 +29,18 @@ _TOKENS = {
     "output_tokens": "out",
     "cached_tokens": "cached",
     "reasoning_tokens": "reasoning",
-    "total_tokens": "in all",
+    "total_tokens": "total",
 }
 _ABSENT = "not recorded"
 
 
-def document(found: TraceListing) -> dict[str, object]:
-    """The JSON document of `carob traces`."""
-    return {"traces": [_trace(one) for one in found.traces], "problems": found.problems}
+def traces_document(listing: TraceListing) -> dict[str, object]:
+    """Return the JSON document of `carob traces`."""
+    return {"traces": [_trace(entry) for entry in listing.traces], "problems": listing.problems}
 
 
-def _trace(one: TraceEntry) -> dict[str, object]:
-    trace = one.trace
+def _trace(entry: TraceEntry) -> dict[str, object]:
+    trace = entry.trace
     return {
         "id": trace.id,
         "source": trace.source,
@@ -50,7 +51,7 @@ def _trace(one: TraceEntry) -> dict[str, object]:
         "models": trace.models,
         "usage": _usage(trace),
         "duration_ms": trace.duration_ms,
-        "supports": one.supports,
+        "supports": entry.supports,
     }
 
 
@@ -86,105 +87,108 @@ def _usage(trace: Trace) -> dict[str, int | None]:
 
 
 def _total(usage: Usage) -> int | None:
-    """What was recorded as the total of a model call, else what went in and came out."""
+    """Return the recorded total of a model call, else the sum of input and output tokens."""
     if usage.total_tokens is not None or usage.input_tokens is None or usage.output_tokens is None:
         return usage.total_tokens
     return usage.input_tokens + usage.output_tokens
 
 
-def text(found: TraceListing) -> str:
-    """Each recording turn by turn, then what they can support, then what was wrong."""
-    lines = [line for one in found.traces[:_SHOWN] for line in (*_described(one.trace), "")]
-    if len(found.traces) > _SHOWN:
-        lines += [f"and {len(found.traces) - _SHOWN:,} more; all are in --format json", ""]
-    lines += _sufficiency(found)
-    if found.problems:
-        lines += ["", *(line for problem in found.problems for line in _problem(problem))]
-    return "\n".join(printable(line) for line in lines) + "\n"
+def format_traces(listing: TraceListing) -> str:
+    """Return each trace turn by turn, then the metrics they support, then the problems."""
+    lines: list[str] = []
+    for entry in listing.traces[:_SHOWN]:
+        lines += [*_trace_lines(entry.trace), ""]
+    if len(listing.traces) > _SHOWN:
+        lines += [f"and {len(listing.traces) - _SHOWN:,} more; use --format json to list all", ""]
+    lines += _supported_metrics(listing)
+    if listing.problems:
+        lines += ["", *(line for problem in listing.problems for line in _problem(problem))]
+    return join_lines(lines)
 
 
-def _described(trace: Trace) -> Iterator[str]:
+def _trace_lines(trace: Trace) -> Iterator[str]:
     yield f"{trace.id}  ({trace.mapper or trace.convention or 'no convention'})"
     duration = trace.duration_ms
-    about = {
+    facts = {
         "source": trace.source or "none",
         "agents": ", ".join(trace.agents) or _ABSENT,
         "models": ", ".join(trace.models) or _ABSENT,
         "tokens": _tokens(trace),
         "duration": _ABSENT if duration is None else f"{duration / 1000:,.2f} s",
-        "state": _ABSENT if trace.state is None else _one_line(trace.state),
+        "state": _ABSENT if trace.state is None else _json_line(trace.state),
     }
-    yield from (_cut(f"  {name:<10}  {value}") for name, value in about.items())
+    yield from (_cut(f"  {name:<10}  {value}") for name, value in facts.items())
     for number, turn in enumerate(trace.turns, 1):
         yield f"  turn {number}"
-        yield from _told(turn)
+        yield from _turn_lines(turn)
 
 
 def _tokens(trace: Trace) -> str:
-    told = [
+    counts = [
         f"{tokens:,} {_TOKENS[name]}"
         for name, tokens in _usage(trace).items()
         if tokens is not None
     ]
-    return ", ".join(told) or _ABSENT
+    return ", ".join(counts) or _ABSENT
 
 
-def _told(turn: Turn) -> Iterator[str]:
+def _turn_lines(turn: Turn) -> Iterator[str]:
     yield _cut(f"    user      {_text(turn.user)}")
     if turn.tool_calls is None:
         yield f"    calls     {_ABSENT}"
-    left = list(turn.tool_results)
+    unmatched = list(turn.tool_results)
     for call in turn.tool_calls or ():
-        result = next((one for one in left if _answers(one, call)), None)
+        result = next((result for result in unmatched if _is_result_of(result, call)), None)
         if result:
-            left.remove(result)
-        yield from _called(call, result, turn)
-    for result in left:
-        yield _cut(f"      answer  {result.name or 'a tool'}: {_answer(result)}")
+            unmatched.remove(result)
+        yield from _call_lines(call, result, turn)
+    for result in unmatched:
+        yield _cut(f"      result  {result.name or 'unknown tool'}: {_result_text(result)}")
     if turn.error:
         yield _cut(f"    error     {_line(turn.error)}")
     yield _cut(f"    response  {_text(turn.response)}")
 
 
-def _called(call: ToolCall, result: ToolResult | None, turn: Turn) -> Iterator[str]:
+def _call_lines(call: ToolCall, result: ToolResult | None, turn: Turn) -> Iterator[str]:
     owner = turn.agents[0] if turn.agents else None
     nested = call.agent is not None and call.agent != owner
     indent = "      " if nested else "    "
     by = f"  by {call.agent}" if nested else ""
     yield _cut(f"{indent}calls     {call.name}({_args(call.args)}){by}")
-    answer = _ABSENT if result is None else _answer(result)
-    yield _cut(f"{indent}  → {answer}")
+    text = _ABSENT if result is None else _result_text(result)
+    yield _cut(f"{indent}  → {text}")
 
 
-def _answers(result: ToolResult, call: ToolCall) -> bool:
+def _is_result_of(result: ToolResult, call: ToolCall) -> bool:
     return result.id == call.id if call.id and result.id else result.name == call.name
 
 
-def _answer(result: ToolResult) -> str:
+def _result_text(result: ToolResult) -> str:
     if result.error is not None:
         return f"error: {_line(result.error)}"
-    return _ABSENT if result.result is None else _one_line(result.result)
+    return _ABSENT if result.result is None else _json_line(result.result)
 
 
 def _args(args: Json) -> str:
     if args is None:
         return f"arguments {_ABSENT}"
     if not isinstance(args, dict):
-        return _one_line(args)
-    return ", ".join(f"{name}={_one_line(value)}" for name, value in args.items())
+        return _json_line(args)
+    return ", ".join(f"{name}={_json_line(value)}" for name, value in args.items())
 
 
-def _text(said: str | None) -> str:
-    if said is None:
+def _text(message: str | None) -> str:
+    if message is None:
         return _ABSENT
-    return _line(said) or "(empty)"
+    return _line(message) or "(empty)"
 
 
-def _line(said: str) -> str:
-    return " ".join(said[: 4 * _WIDTH].split())
+def _line(message: str) -> str:
+    # Cut before splitting: a message may be megabytes long, and only its start is shown.
+    return " ".join(message[: 4 * _WIDTH].split())
 
 
-def _one_line(value: Json) -> str:
+def _json_line(value: Json) -> str:
     try:
         return msgspec.json.encode(value).decode()
     except (UnicodeEncodeError, RecursionError, msgspec.MsgspecError):
@@ -195,33 +199,34 @@ def _cut(line: str) -> str:
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
 
 
-def _sufficiency(found: TraceListing) -> Iterator[str]:
-    total = len(found.traces)
+def _supported_metrics(listing: TraceListing) -> Iterator[str]:
+    total = len(listing.traces)
     reasons: dict[str, dict[str, int]] = {}
-    for one in found.traces:
-        for metric, reason in one.supports.items():
-            why = reasons.setdefault(metric, {})
+    for entry in listing.traces:
+        for metric, reason in entry.supports.items():
+            counts = reasons.setdefault(metric, {})
             if reason:
-                why[reason] = why.get(reason, 0) + 1
-    able = [metric for metric, why in reasons.items() if not why]
-    yield f"metrics that {_all(total)} can support"
-    yield from _wrapped(able)
-    lacking: dict[tuple[str, int], list[str]] = {}
-    for metric, why in reasons.items():
-        for reason, number in why.items():
-            lacking.setdefault((reason, number), []).append(metric)
-    for (reason, number), metrics in lacking.items():
-        some = "" if number == total else f" in {number:,} of {total:,}"
-        yield f"metrics that cannot be supported{some}: {reason}"
+                counts[reason] = counts.get(reason, 0) + 1
+    supported = [metric for metric, counts in reasons.items() if not counts]
+    yield (
+        "metrics supported by this trace"
+        if total == 1
+        else f"metrics supported by all {total:,} traces"
+    )
+    yield from _wrapped(supported)
+    # Metrics that lack the same thing in as many traces share one line and its hints.
+    unsupported: dict[tuple[str, int], list[str]] = {}
+    for metric, counts in reasons.items():
+        for reason, number in counts.items():
+            unsupported.setdefault((reason, number), []).append(metric)
+    for (reason, number), metrics in unsupported.items():
+        share = "" if number == total else f" in {number:,} of {total:,} traces"
+        yield f"metrics not supported{share}: {reason}"
         yield from _wrapped(metrics)
-        for hint in found.hints.get(reason, ()):
+        for hint in listing.hints.get(reason, ()):
             yield from textwrap.wrap(
                 f"hint: {hint}", _WIDTH, initial_indent="  ", subsequent_indent="    "
             )
-
-
-def _all(total: int) -> str:
-    return "this recording" if total == 1 else f"all {total:,} recordings"
 
 
 def _wrapped(names: Iterable[str]) -> list[str]:
@@ -235,20 +240,16 @@ def _problem(problem: Problem) -> Iterator[str]:
         yield f"  hint: {problem.hint}"
 
 
-def captured(made: CaptureReport, path: str) -> str:
-    """How many cases were written, and what was not."""
-    lines = [f"{count(made.cases, 'case')} written to {path} ({made.format})"]
-    if made.losses:
-        fields = count(len(made.losses), "field")
-        lines.append(
-            f"{made.format} has no place for {fields}, carried along; all are in --format json"
-        )
-    if made.left_out:
-        lines.append(f"{count(made.left_out, 'recording')} left out by the filters")
-    if made.duplicates:
-        names = ", ".join(made.duplicates[:_SHOWN])
-        lines.append(
-            f"{count(len(made.duplicates), 'recording')} said the same as another: {names}"
-        )
-    lines += [line for problem in made.problems for line in _problem(problem)]
-    return "\n".join(printable(line) for line in lines) + "\n"
+def format_capture(report: CaptureReport, path: str) -> str:
+    """Say how many cases were written, and what was skipped."""
+    lines = [f"{count(report.cases, 'case')} written to {path} ({report.format})"]
+    if report.losses:
+        fields = fields_without_equivalent(report.losses, report.format)
+        lines.append(f"{fields}; preserved for round-tripping; use --format json to list all")
+    if report.left_out:
+        lines.append(f"{count(report.left_out, 'trace')} skipped by the filters")
+    if report.duplicates:
+        names = name_list(report.duplicates, _SHOWN)
+        lines.append(f"{count(len(report.duplicates), 'duplicate trace')} skipped: {names}")
+    lines += [line for problem in report.problems for line in _problem(problem)]
+    return join_lines(lines)

@@ -1,4 +1,4 @@
-"""Versions as text and as Markdown, with the changed words marked."""
+"""Diffs, releases and reviews as text, and diffs as Markdown with the changed words marked."""
 
 from __future__ import annotations
 
@@ -11,69 +11,69 @@ from pathlib import Path
 import click
 import msgspec
 
-from carob.report.text import columns, count, printable, shortened
+from carob.report.text import columns, count, join_lines, printable, shortened
 from carob.schema import Change, Diff, Json, Problem, Release, Review
 
 Mark = Callable[[str], str]
-_WORDS = 1000
-"""Beyond this many words a text is shown as replaced as a whole."""
-# Asterisks and tildes mark nothing where they touch other punctuation.
+_MAX_WORDS = 1000
+"""Longer texts are shown as replaced completely: matching words takes quadratic time."""
+# Tags, because `**` and `~~` are not interpreted next to punctuation.
 _DELETED, _INSERTED = "<del>{}</del>".format, "<ins>{}</ins>".format
-_KEPT = 8
-"""Words shown before and after a change."""
+_CONTEXT = 8
+"""Number of unchanged words shown before and after a change."""
 
 
-def diff_document(found: Diff) -> dict[str, object]:
-    """The diff as others rely on it."""
+def diff_document(diff: Diff) -> dict[str, object]:
+    """Return the JSON document of `carob diff`."""
     keys = ("case", "field", "kind", "level")
-    changes = [{key: getattr(change, key) for key in keys} for change in found.changes]
-    return {"bump": found.bump, "changes": changes}
+    changes = [{key: getattr(change, key) for key in keys} for change in diff.changes]
+    return {"bump": diff.bump, "changes": changes}
 
 
-def diff(found: Diff, *, colour: bool = False) -> str:
-    """Each case with what changed in it; removed and added words are marked."""
-    removed: Mark = _in_red if colour else "[-{}-]".format
-    added: Mark = _in_green if colour else "{{+{}+}}".format
-    lines = [_verdict(found)]
-    for case, changes in _by_case(found.changes):
+def format_diff(diff: Diff, *, color: bool = False) -> str:
+    """Return each changed case with its fields; removed and added words are marked."""
+    removed: Mark = _in_red if color else "[-{}-]".format
+    added: Mark = _in_green if color else "{{+{}+}}".format
+    lines = [_verdict(diff)]
+    for case, changes in _by_case(diff.changes):
         lines.append(_title(case, changes[0]))
         for change in changes:
             if change.field:
                 lines.append(f"    {printable(change.field)} {change.kind}, {change.level}")
                 if _has_values(change):
-                    lines.append(f"      {marked(change.old, change.new, removed, added)}")
-    lines.extend(_lost(found))
+                    lines.append(f"      {mark_words(change.old, change.new, removed, added)}")
+    lines.extend(_not_compared(diff))
     return "\n".join(lines) + "\n"
 
 
-def diff_markdown(found: Diff) -> str:
-    """The same for a pull request."""
-    lines = [f"**{_verdict(found)}**", ""]
-    for case, changes in _by_case(found.changes):
+def format_diff_markdown(diff: Diff) -> str:
+    """Return the diff for a comment on a pull request."""
+    lines = [f"**{_verdict(diff)}**", ""]
+    for case, changes in _by_case(diff.changes):
         lines.append(f"- {_escaped(_title(case, changes[0]).strip())}")
         for change in changes:
             if change.field:
                 text = f"  - `{printable(change.field)}` {change.kind} ({change.level})"
-                words = marked(change.old, change.new, _DELETED, _INSERTED, _escaped)
+                words = mark_words(change.old, change.new, _DELETED, _INSERTED, _escaped)
                 lines.append(f"{text}: {words}" if _has_values(change) else text)
-    lines.extend(_escaped(line) for line in _lost(found))
+    lines.extend(_escaped(line) for line in _not_compared(diff))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def marked(old: Json, new: Json, removed: Mark, added: Mark, shown: Mark = printable) -> str:
-    """The new value with the words that were removed and added."""
+def mark_words(old: Json, new: Json, removed: Mark, added: Mark, shown: Mark = printable) -> str:
+    """Return the new value with the removed and added words marked."""
     before, after = _tokens(old), _tokens(new)
-    if max(len(before), len(after)) > _WORDS:
+    if max(len(before), len(after)) > _MAX_WORDS:
         before, after = ["".join(before)], ["".join(after)]
     parts: list[str] = []
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for deed, low, high, start, end in matcher.get_opcodes():
-        if deed == "equal":
-            parts.append(shown(_cut(after[start:end], start == 0, end == len(after))))
+    for operation, low, high, start, end in matcher.get_opcodes():
+        if operation == "equal":
+            parts.append(shown(_elide(after[start:end], start == 0, end == len(after))))
             continue
-        gone, come = "".join(before[low:high]), "".join(after[start:end])
-        parts.append(removed(shown(gone)) if gone else "")
-        parts.append(added(shown(come)) if come else "")
+        old_words, new_words = "".join(before[low:high]), "".join(after[start:end])
+        parts.append(removed(shown(old_words)) if old_words else "")
+        parts.append(added(shown(new_words)) if new_words else "")
     return "".join(parts)
 
 
@@ -84,10 +84,10 @@ def _tokens(value: Json) -> list[str]:
     return re.findall(r"\n|[^\S\n]+|\w+|[^\w\s]", text)
 
 
-def _cut(tokens: list[str], starts: bool, ends: bool) -> str:
-    """What stayed, without the middle or the end that is far from any change."""
-    head = [] if starts else tokens[: 2 * _KEPT]
-    tail = [] if ends else tokens[-2 * _KEPT :]
+def _elide(tokens: list[str], starts: bool, ends: bool) -> str:
+    """Return unchanged words, without those that are far from any change."""
+    head = [] if starts else tokens[: 2 * _CONTEXT]
+    tail = [] if ends else tokens[-2 * _CONTEXT :]
     if len(head) + len(tail) >= len(tokens):
         return "".join(tokens)
     return f"{''.join(head)}…{''.join(tail)}"
@@ -106,18 +106,18 @@ def _in_green(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that stays text in Markdown."""
+    """Escape text for Markdown."""
     return re.sub(r"([\\`*_{}\[\]<>()#|~])", r"\\\1", printable(text).replace("\n", " "))
 
 
-def _verdict(found: Diff) -> str:
-    if found.bump == "none":
-        return f"none: no differences in {count(found.after, 'case')}"
-    whole = Counter(change.kind for change in found.changes if change.case and not change.field)
-    changed = len({change.case for change in found.changes if change.case and change.field})
+def _verdict(diff: Diff) -> str:
+    if diff.bump == "none":
+        return f"none: no differences in {count(diff.after, 'case')}"
+    whole = Counter(change.kind for change in diff.changes if change.case and not change.field)
+    changed = len({change.case for change in diff.changes if change.case and change.field})
     counts = {"added": whole["added"], "changed": changed, "removed": whole["removed"]}
     parts = [f"{count(number, 'case')} {kind}" for kind, number in counts.items() if number]
-    return f"{found.bump}: {', '.join(parts) or 'only the dataset itself changed'}"
+    return f"{diff.bump}: {', '.join(parts) or 'only dataset fields changed'}"
 
 
 def _by_case(changes: Iterable[Change]) -> Iterator[tuple[str | None, list[Change]]]:
@@ -129,38 +129,34 @@ def _by_case(changes: Iterable[Change]) -> Iterator[tuple[str | None, list[Chang
 
 def _title(case: str | None, change: Change) -> str:
     if case is None:
-        return "  the dataset"
-    said = f"  {shortened(change.user, 60)}" if change.user else ""
-    deed = "" if change.field else f" {change.kind}, {change.level}"
-    return printable(f"  {case}{deed}{said}")
+        return "  dataset"
+    message = f"  {shortened(change.user, 60)}" if change.user else ""
+    kind = "" if change.field else f" {change.kind}, {change.level}"
+    return printable(f"  {case}{kind}{message}")
 
 
-def _lost(found: Diff) -> Iterator[str]:
-    if found.lost:
-        reason = found.lost[0].reason.removesuffix(" it")
-        names = {re.sub(r"\[\d+\]", "", loss.field) for loss in found.lost}
+def _not_compared(diff: Diff) -> Iterator[str]:
+    if diff.lost:
+        names = {re.sub(r"\[\d+\]", "", loss.field) for loss in diff.lost}
         yield ""
-        yield printable(f"not compared, {reason} {', '.join(sorted(names))}")
+        yield printable(f"not compared ({diff.lost[0].reason}): {', '.join(sorted(names))}")
 
 
-def release(made: Release, path: Path) -> str:
-    """What was released, and where it is."""
-    cases = (
-        f"{made.cases.before} → {made.cases.after} cases"
-        if made.previous
-        else (count(made.cases.after, "case"))
-    )
-    bump = f", {made.bump}" if made.bump else ", the first release"
-    return (
-        printable(f"{made.name} {made.version} ({cases}{bump})\n  {made.digest}\n  {path}") + "\n"
-    )
+def format_release(release: Release, path: Path) -> str:
+    """Say what was released, and where it is."""
+    cases = count(release.cases.after, "case")
+    if release.previous:
+        cases = f"{release.cases.before} → {release.cases.after} cases"
+    bump = release.bump or "first release"
+    title = f"{release.name} {release.version} ({cases}, {bump})"
+    return join_lines([title, f"  {release.digest}", f"  {path}"])
 
 
-def releases(found: Iterable[Release]) -> str:
-    """The releases of each dataset, newest last."""
+def format_releases(releases: Iterable[Release]) -> str:
+    """Return the releases of each dataset, newest last."""
     groups: dict[str, list[Release]] = {}
-    for one in found:
-        groups.setdefault(one.name, []).append(one)
+    for release in releases:
+        groups.setdefault(release.name, []).append(release)
     blocks = [_releases(name, group) for name, group in groups.items()]
     return "\n".join(blocks) if blocks else "no releases\n"
 
@@ -169,45 +165,43 @@ def _releases(name: str, group: list[Release]) -> str:
     rows = [["  version", "date", "bump", "cases", "by", "for", "digest"]]
     rows += [
         [
-            f"  {one.version}",
-            one.released_at[:10],
-            one.bump or "first",
-            str(one.cases.after),
-            shortened(one.released_by, 24),
-            shortened(", ".join(one.made_for), 32) or "-",
-            one.digest.removeprefix("sha256:")[:12],
+            f"  {release.version}",
+            release.released_at[:10],
+            release.bump or "first",
+            str(release.cases.after),
+            shortened(release.released_by, 24),
+            shortened(", ".join(release.made_for), 32) or "-",
+            release.digest.removeprefix("sha256:")[:12],
         ]
-        for one in group
+        for release in group
     ]
-    return "\n".join(printable(line) for line in [name, *columns(rows)]) + "\n"
+    return join_lines([name, *columns(rows)])
 
 
-def verification(problems: Iterable[Problem], releases: int) -> str:
-    """All that was edited, replaced or deleted, or that nothing was."""
-    lines = [f"{one.where}: {one.message}" for one in problems]
-    if not lines:
-        return f"{count(releases, 'release')}, all as they were released\n"
-    return "\n".join(printable(line) for line in lines) + "\n"
+def format_verification(problems: Iterable[Problem], releases: int) -> str:
+    """Return the releases that were edited, replaced or deleted, or say that none was."""
+    lines = [f"{problem.where}: {problem.message}" for problem in problems]
+    return join_lines(lines or [f"{count(releases, 'release')} verified, none changed"])
 
 
-def reviews(found: Iterable[Review]) -> str:
-    """The review and the lineage of each case."""
+def format_reviews(reviews: Iterable[Review]) -> str:
+    """Return the review status and lineage of each case; empty columns are left out."""
     rows = [["case", "status", "reviewed by", "on", "source", "ticket", "trace", "file", "added"]]
-    rows += [_review(one) for one in found]
-    kept = [
+    rows += [_review(review) for review in reviews]
+    filled = [
         index for index in range(len(rows[0])) if index < 2 or any(row[index] for row in rows[1:])
     ]
-    shown = [[printable(row[index]) or "-" for index in kept] for row in rows]
-    return "\n".join(columns(shown)) + "\n"
+    cells = [[printable(row[index]) or "-" for index in filled] for row in rows]
+    return "\n".join(columns(cells)) + "\n"
 
 
-def _review(one: Review) -> list[str]:
-    lineage = one.lineage
+def _review(review: Review) -> list[str]:
+    lineage = review.lineage
     texts = [
-        one.case,
-        one.status,
+        review.case,
+        review.status,
         lineage.reviewed_by,
-        one.reviewed_at,
+        review.reviewed_at,
         lineage.source,
         lineage.ticket_id,
         lineage.trace_id,

@@ -1,1 +1,1 @@
-"""A run as one HTML file that needs no network, no server and no scripts."""
+"""A run as one HTML file that works offline, without a server and without scripts."""

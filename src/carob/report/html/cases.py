@@ -1,30 +1,30 @@
-"""The table of cases, which a small script of ours can filter."""
+"""The section of cases: a table that an embedded script filters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from carob.report.html.detail import detail
-from carob.report.html.parts import STATUSES, cut, named, number, scrolling, sign, stamp, table
+from carob.report.html.parts import STATUSES, breakable, cut, number, scrolling, sign, stamp, table
 from carob.report.markup import Markup, join, tag
 from carob.report.text import count
 from carob.schema import CaseResult, CaseScore, Run
 
-_MOST_SIZE = 8_000_000
-"""Characters of details in one report."""
+_MAX_DETAILS = 8_000_000
+"""Maximum characters of details in one report."""
 _CHUNK = 200
-"""Cases in one table."""
-_FEW = 500
-"""Cases up to which those that passed have details too."""
-_MOST_ROWS = 20_000
+"""Number of cases in one table."""
+_MAX_PASSED_DETAILS = 500
+"""With more cases, those that passed are shown without details."""
+_MAX_ROWS = 20_000
 _ORDER = {status: index for index, status in enumerate(STATUSES)}
-_MOST_UNMATCHED = 500
+_MAX_UNMATCHED = 500
 
 
 def case_section(run: Run) -> Markup:
-    """The filters, and the cases with those that did not pass first."""
+    """Return the filters and the cases, those that did not pass first."""
     if not run.cases:
-        return tag("p", "The run has no cases.")
+        return tag("p", "This run has no cases.")
     rows = _Rows(run)
     bodies = list(rows.bodies())
     starts = range(0, len(bodies), _CHUNK)
@@ -34,29 +34,28 @@ def case_section(run: Run) -> Markup:
 
 
 def _chunk(bodies: list[Markup], start: int, metrics: Iterable[str]) -> Markup:
-    """A table of its own, so that a browser lays out only what is on the screen."""
-    columns = ["status", "case", *map(named, metrics)]
+    """Return one table. Browsers skip the layout of tables that are off the screen."""
+    columns = ["status", "case", *map(breakable, metrics)]
     head = tag("thead", tag("tr", [tag("th", name, scope="col") for name in columns]))
-    first = "Cases, those that did not pass first"
-    caption = first if not start else f"Cases from {start + 1:,} on"
-    filled = tag("table", tag("caption", caption), head, bodies, class_="cases")
-    return scrolling(filled, caption, "chunk")
+    caption = f"Cases from {start + 1:,}" if start else "Cases, not passed first"
+    content = tag("table", tag("caption", caption), head, bodies, class_="cases")
+    return scrolling(content, caption, "chunk")
 
 
 class _Rows:
-    """The rows, and what had to be left out of them."""
+    """The rows, and counts of what was left out to limit the size of the page."""
 
     def __init__(self, run: Run) -> None:
         numbered = enumerate(run.cases, 1)
         ordered = sorted(numbered, key=lambda pair: _ORDER[pair[1].status])
-        self.cases = ordered[:_MOST_ROWS]
+        self.cases = ordered[:_MAX_ROWS]
         self.left = len(ordered) - len(self.cases)
         self.metrics = {use.name: index for index, use in enumerate(run.metrics)}
-        self.few = len(run.cases) <= _FEW
+        self.few = len(run.cases) <= _MAX_PASSED_DETAILS
         self.size = self.cut = self.bare = 0
 
     def bodies(self) -> Iterator[Markup]:
-        """A row group for each case: its scores, and below them the details."""
+        """Yield a row group for each case: its scores, and its details below them."""
         for index, result in self.cases:
             details = self._detail(result)
             yield tag(
@@ -67,39 +66,39 @@ class _Rows:
                 details and tag("tr", tag("td", details, colspan=len(self.metrics) + 2)),
                 id=f"case-{index}",
                 data_status=result.status,
-                data_metrics=_troubled(result, self.metrics) or None,
+                data_metrics=_not_passed(result, self.metrics) or None,
             )
 
     def note(self) -> str | None:
-        """What is not in the page, and where it is."""
+        """Say what the page omits, and where to find it."""
         parts = [
-            f"{words} {count(number, 'case')}{which}."
-            for words, number, which in (
-                ("Left out:", self.left, ""),
-                ("Without details, as the page would be too large:", self.cut, ""),
-                ("Without details:", self.bare, " that passed"),
+            f"{count(number, kind)} {effect}."
+            for number, kind, effect in (
+                (self.left, "case", "omitted"),
+                (self.cut, "case", "shown without details to limit the size of the page"),
+                (self.bare, "passed case", "shown without details"),
             )
             if number
         ]
-        return f"{' '.join(parts)} All are in `carob run … --format json`." if parts else None
+        return f"{' '.join(parts)} Use --format json for all of them." if parts else None
 
     def _detail(self, result: CaseResult) -> Markup | None:
         if result.status == "passed" and not self.few:
             self.bare += 1
             return None
-        if self.size > _MOST_SIZE:
+        if self.size > _MAX_DETAILS:
             self.cut += 1
             return None
-        made = detail(result)
-        self.size += len(made)
-        return made
+        details = detail(result)
+        self.size += len(details)
+        return details
 
 
 def _cells(result: CaseResult, index: int, metrics: dict[str, int]) -> Iterator[Markup]:
     scores = {score.metric: score for score in result.scores}
     name = cut(result.case or result.trace or "(no name)")
     yield tag("td", stamp(result.status))
-    yield tag("th", tag("a", named(name), href=f"#case-{index}"), scope="row")
+    yield tag("th", tag("a", breakable(name), href=f"#case-{index}"), scope="row")
     yield from (tag("td", _score(scores.get(metric))) for metric in metrics)
 
 
@@ -109,14 +108,14 @@ def _score(score: CaseScore | None) -> Markup:
     return join([sign(score.status), " ", number(score.value) if score.value is not None else None])
 
 
-def _troubled(result: CaseResult, metrics: dict[str, int]) -> str:
-    """The metrics that a case did not pass, by their numbers."""
-    found = [score.metric for score in result.scores if score.status not in ("passed", "info")]
-    return " ".join(str(metrics[name]) for name in found if name in metrics)
+def _not_passed(result: CaseResult, metrics: dict[str, int]) -> str:
+    """Return the indices of the metrics that a case did not pass."""
+    names = [score.metric for score in result.scores if score.status not in ("passed", "info")]
+    return " ".join(str(metrics[name]) for name in names if name in metrics)
 
 
 def _filters(run: Run, metrics: dict[str, int]) -> Markup:
-    """The style sheet hides them where there are no scripts, without which they do nothing."""
+    """Return the filter form. The style sheet hides it where scripts are disabled."""
     counts = run.summary.cases
     numbers = (counts.failed, counts.errors, counts.unscored, counts.passed)
     boxes = [
@@ -132,29 +131,29 @@ def _filters(run: Run, metrics: dict[str, int]) -> Markup:
     return tag(
         "form",
         tag("fieldset", tag("legend", "Status"), boxes),
-        tag("label", "Not passed by ", tag("select", tag("option", "any", value=""), options)),
+        tag("label", "Metric not passed ", tag("select", tag("option", "any", value=""), options)),
         tag(
             "label",
             "Text ",
-            tag("input", type="search", placeholder="case, reason, answer", autocomplete="off"),
+            tag("input", type="search", placeholder="case, reason or answer", autocomplete="off"),
         ),
-        tag("button", "Show all", type="reset"),
+        tag("button", "Reset", type="reset"),
         tag("output", f"{count(counts.total, 'case')}", aria_live="polite", role="status"),
         id="filters",
         role="search",
-        aria_label="Filter the cases",
+        aria_label="Filter cases",
     )
 
 
 def unmatched_section(run: Run) -> Markup | None:
-    """Traces that belong to no case."""
+    """Return the traces without a case."""
     if not run.unmatched:
         return None
-    rows = [[one.trace, cut(one.why)] for one in run.unmatched[:_MOST_UNMATCHED]]
-    left = len(run.unmatched) - _MOST_UNMATCHED
+    rows = [[trace.trace, cut(trace.why)] for trace in run.unmatched[:_MAX_UNMATCHED]]
+    left = len(run.unmatched) - _MAX_UNMATCHED
     return join(
         [
-            table("Traces that belong to no case", ["trace", "why"], [[*row] for row in rows]),
+            table("Traces without a case", ["trace", "reason"], [[*row] for row in rows]),
             tag("p", f"And {left:,} more.") if left > 0 else None,
         ]
     )

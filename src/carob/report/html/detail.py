@@ -1,4 +1,4 @@
-"""One case in full: what each metric said, the conversation, and expected against actual."""
+"""The details of a case: scores with reasons, the conversation, and expected vs. actual."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 
 import msgspec
 
-from carob.report.html.parts import cut, named, number, stamp
+from carob.report.html.parts import breakable, cut, number, stamp
 from carob.report.markup import Child, Markup, join, tag
-from carob.report.text_diff import Difference, compare_json, compare_words
+from carob.report.text_diff import JsonDifference, compare_json, compare_words
 from carob.schema import CaseResult, CaseScore, Exchange, ScoreStatus
 
 _STEP = re.compile(r"\n|; (?=(?:turn \d+: )?(?:matched|missing|unexpected|wrong argument) )")
 _KIND = re.compile(r"(?:turn \d+: )?(matched|missing|unexpected|wrong) ")
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 _ORDER: tuple[ScoreStatus, ...] = ("failed", "error", "passed", "info", "unscored")
 
 
 def detail(result: CaseResult) -> Markup:
-    """What is behind a row of the table."""
+    """Return the expandable details below a row of the table."""
     name = result.case or result.trace or "(no name)"
     scores = sorted(result.scores, key=lambda score: _ORDER.index(score.status))
     return tag(
@@ -54,7 +54,7 @@ def _score(score: CaseScore) -> Markup:
     turns = ", ".join(map(number, score.turns)) if len(score.turns) > 1 else ""
     return tag(
         "div",
-        tag("dt", stamp(score.status), " ", tag("strong", named(score.metric)), value),
+        tag("dt", stamp(score.status), " ", tag("strong", breakable(score.metric)), value),
         tag("dd", _reason(score.reason)) if score.reason else None,
         tag("dd", f"by turn: {turns}", class_="note") if turns else None,
         tag("dd", _details(score), class_="note") if score.details else None,
@@ -62,11 +62,11 @@ def _score(score: CaseScore) -> Markup:
 
 
 def _reason(reason: str) -> Child:
-    """An edit script has a line for each step; any other reason is one text."""
+    """Return a list if the reason is an edit script with several steps, else one text."""
     steps = _STEP.split(cut(reason))
     if len(steps) == 1:
         return _step(steps[0])
-    return tag("ul", [tag("li", _step(step)) for step in steps[:_MOST_STEPS]], class_="steps")
+    return tag("ul", [tag("li", _step(step)) for step in steps[:_MAX_STEPS]], class_="steps")
 
 
 def _step(step: str) -> Markup:
@@ -86,24 +86,26 @@ def _details(score: CaseScore) -> str:
 def _conversation(exchanges: tuple[Exchange, ...]) -> Markup | None:
     if not exchanges:
         return None
-    turns = [tag("li", _turn(one)) for one in exchanges]
+    turns = [tag("li", _turn(exchange)) for exchange in exchanges]
     return join([tag("h3", "Conversation"), tag("ol", turns, class_="turns")])
 
 
-def _turn(one: Exchange) -> Iterator[Markup]:
-    yield _said("user", one.user if one.user is not None else "(not recorded)")
-    if one.expected is None:
-        yield _said("agent", one.actual if one.actual is not None else "(not recorded)")
-    elif one.actual is None:
-        yield _said("expected", one.expected)
-        yield _said("actual", "(not recorded)")
-    elif one.expected == one.actual:
-        yield _said("agent, as expected", one.actual)
+def _turn(exchange: Exchange) -> Iterator[Markup]:
+    yield _message("user", exchange.user if exchange.user is not None else "(not recorded)")
+    if exchange.expected is None:
+        yield _message(
+            "agent", exchange.actual if exchange.actual is not None else "(not recorded)"
+        )
+    elif exchange.actual is None:
+        yield _message("expected", exchange.expected)
+        yield _message("actual", "(not recorded)")
+    elif exchange.expected == exchange.actual:
+        yield _message("agent, as expected", exchange.actual)
     else:
-        yield from _compared(one.expected, one.actual)
+        yield from _expected_and_actual(exchange.expected, exchange.actual)
 
 
-def _said(who: str, text: Child) -> Markup:
+def _message(who: str, text: Child) -> Markup:
     shown = cut(text) if isinstance(text, str) and not isinstance(text, Markup) else text
     kind = who.partition(",")[0]
     return tag(
@@ -114,22 +116,34 @@ def _said(who: str, text: Child) -> Markup:
     )
 
 
-def _compared(expected: str, actual: str) -> Iterator[Markup]:
+def _expected_and_actual(expected: str, actual: str) -> Iterator[Markup]:
     pieces = compare_words(cut(expected), cut(actual))
-    before = join([p.expected if p.same else tag("del", p.expected) for p in pieces if p.expected])
-    after = join([p.actual if p.same else tag("ins", p.actual) for p in pieces if p.actual])
-    yield tag("div", _said("expected", before), _said("actual", after), class_="versus")
+    before = join(
+        [
+            piece.expected if piece.same else tag("del", piece.expected)
+            for piece in pieces
+            if piece.expected
+        ]
+    )
+    after = join(
+        [
+            piece.actual if piece.same else tag("ins", piece.actual)
+            for piece in pieces
+            if piece.actual
+        ]
+    )
+    yield tag("div", _message("expected", before), _message("actual", after), class_="versus")
     differences = compare_json(expected, actual)
     if differences:
-        yield tag("ul", map(_place, differences), class_="places", aria_label="Places that differ")
+        yield tag("ul", map(_difference, differences), class_="places", aria_label="Differences")
 
 
-def _place(one: Difference) -> Markup:
+def _difference(difference: JsonDifference) -> Markup:
     return tag(
         "li",
-        tag("code", cut(one.place)),
+        tag("code", cut(difference.path)),
         ": expected ",
-        tag("del", cut(one.expected)) if one.expected is not None else "nothing",
+        tag("del", cut(difference.expected)) if difference.expected is not None else "nothing",
         ", got ",
-        tag("ins", cut(one.actual)) if one.actual is not None else "nothing",
+        tag("ins", cut(difference.actual)) if difference.actual is not None else "nothing",
     )

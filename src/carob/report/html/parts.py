@@ -1,4 +1,4 @@
-"""Small pieces that several sections have in common."""
+"""Building blocks that several sections share."""
 
 from __future__ import annotations
 
@@ -8,36 +8,38 @@ from typing import NamedTuple
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema import MetricSpec, ScoreStatus, Status, Verdict
 
-_MOST = 20_000
-"""Characters of one text that are shown."""
+_MAX_CHARACTERS = 20_000
+"""Longer texts are cut."""
 
 
-class Word(NamedTuple):
-    """How a status is shown; never by colour alone."""
+class StatusText(NamedTuple):
+    """How a status is shown; never by color alone."""
 
     sign: str
-    words: str
+    text: str
 
 
-STATUSES: dict[Status, Word] = {
-    "failed": Word("✗", "failed"),
-    "error": Word("!", "with errors"),
-    "unscored": Word("–", "unscored"),
-    "passed": Word("✓", "passed"),
+STATUSES: dict[Status, StatusText] = {
+    "failed": StatusText("✗", "failed"),
+    "error": StatusText("!", "with errors"),
+    "unscored": StatusText("–", "unscored"),
+    "passed": StatusText("✓", "passed"),
 }
-_SIGNS = {"info": "", "inconclusive": "?"} | {name: word.sign for name, word in STATUSES.items()}
+_SIGNS = {"info": "", "inconclusive": "?"} | {
+    name: status.sign for name, status in STATUSES.items()
+}
 
 
 @cache
 def stamp(status: ScoreStatus | Verdict) -> Markup:
-    """A status as a word with its sign."""
+    """Return a status as a word with its sign."""
     sign = tag("span", _SIGNS[status], aria_hidden="true", class_="sign")
     return tag("span", sign, status, class_=f"stamp {status}")
 
 
 @cache
 def sign(status: ScoreStatus) -> Markup | None:
-    """A status beside a number: the sign to see, the word to hear."""
+    """Return the sign of a status; screen readers read the word."""
     if not _SIGNS[status]:
         return None
     return tag("span", _SIGNS[status], class_=f"sign {status}", role="img", aria_label=status)
@@ -49,20 +51,20 @@ def number(value: float | None) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def named(name: str) -> Markup:
-    """A long name that may break at its underscores."""
+def breakable(name: str) -> Markup:
+    """Return a long name that may break at its underscores."""
     first, *rest = name.split("_")
     return join([first, [[tag("wbr"), f"_{part}"] for part in rest]])
 
 
 def cut(text: str) -> str:
-    """The text, without the end of one that nobody reads in a report."""
-    left = len(text) - _MOST
-    return text if left <= 0 else f"{text[:_MOST]}… and {left:,} more characters"
+    """Return the text, cut if it is too long for a report."""
+    left = len(text) - _MAX_CHARACTERS
+    return text if left <= 0 else f"{text[:_MAX_CHARACTERS]}… and {left:,} more characters"
 
 
 def table(caption: str, head: list[Child], rows: list[list[Child]], class_: str = "") -> Markup:
-    """A table whose first column names the rows, in a region that scrolls sideways."""
+    """Return a table with row headers, in a region that scrolls horizontally."""
     columns = [tag("th", cell, scope="col") for cell in head]
     body = [
         tag("tr", tag("th", first, scope="row"), [tag("td", cell) for cell in rest])
@@ -81,7 +83,7 @@ def table(caption: str, head: list[Child], rows: list[list[Child]], class_: str 
 
 
 def scrolling(content: Markup, label: str, kind: str = "") -> Markup:
-    """Content that may be wider than the page; the keyboard can scroll it."""
+    """Return a region for wide content, which the keyboard can scroll."""
     classes = f"scroll {kind}".rstrip()
     return tag("div", content, class_=classes, role="region", aria_label=label, tabindex="0")
 

@@ -1,5 +1,5 @@
 "use strict";
-// Up to so many cases are laid out at once, so that no gaps are left where others were.
+// With at most this many matches all rows are laid out, so that hidden rows leave no gaps.
 const FEW = 400;
 (() => {
   const form = document.getElementById("filters");
@@ -13,14 +13,14 @@ const FEW = 400;
   let texts = null;
 
   function text(index) {
-    texts ??= cases.map((one) => one.textContent.toLowerCase());
+    texts ??= cases.map((row) => row.textContent.toLowerCase());
     return texts[index];
   }
 
-  function matches(one, index, statuses, words) {
+  function matches(row, index, statuses, words) {
     return (
-      statuses.has(one.dataset.status) &&
-      (!metric.value || (one.dataset.metrics || "").split(" ").includes(metric.value)) &&
+      statuses.has(row.dataset.status) &&
+      (!metric.value || (row.dataset.metrics || "").split(" ").includes(metric.value)) &&
       words.every((word) => text(index).includes(word))
     );
   }
@@ -29,9 +29,9 @@ const FEW = 400;
     const statuses = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let number = 0;
-    cases.forEach((one, index) => {
-      const match = matches(one, index, statuses, words);
-      if (one.hidden === match) one.hidden = !match;
+    cases.forEach((row, index) => {
+      const match = matches(row, index, statuses, words);
+      if (row.hidden === match) row.hidden = !match;
       number += match;
     });
     for (const chunk of chunks) chunk.hidden = !chunk.querySelector("tbody:not([hidden])");
