@@ -74,14 +74,14 @@ def measure() -> Iterator[Row]:
     yield _beside(
         "tool_trajectory_avg_score",
         file,
-        _Side("tool_trajectory", "ToolTrajectory", 500),
+        _Side("tools.trajectory", "ToolTrajectory", 500),
         _Side("trajectory_evaluator", "TrajectoryEvaluator", 100),
         target=10,
     )
     yield _beside(
         "response_match_score",
         file,
-        _Side("response_match", "ResponseMatch", 100),
+        _Side("text.response_match", "ResponseMatch", 100),
         _Side("final_response_match_v1", "RougeEvaluator", 5),
         target=30,
     )

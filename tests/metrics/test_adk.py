@@ -13,9 +13,14 @@ from typing import Any, Literal
 import pytest
 
 from carob.metrics import Metric
-from carob.metrics.efficiency import InferenceCallCount, ToolCallCount, TurnDuration, TurnTokens
-from carob.metrics.response_match import ResponseMatch
-from carob.metrics.tool_trajectory import ToolTrajectory
+from carob.metrics.text.response_match import ResponseMatch
+from carob.metrics.tools.trajectory import ToolTrajectory
+from carob.metrics.usage.efficiency import (
+    InferenceCallCount,
+    ToolCallCount,
+    TurnDuration,
+    TurnTokens,
+)
 from carob.schema import Case, Json, ModelCall, Score, ToolCall, Trace, Turn, Usage
 
 ROOT = Path(__file__).parents[2]

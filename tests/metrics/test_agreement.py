@@ -13,14 +13,13 @@ import msgspec
 import pytest
 
 from carob.metrics import Metric
-from carob.metrics.coherence import Coherence
-from carob.metrics.completeness import Completeness
-from carob.metrics.conciseness import Conciseness
-from carob.metrics.consistency import Consistency
-from carob.metrics.factuality import Factuality
-from carob.metrics.hallucination import Hallucination
-from carob.metrics.relevance import Relevance
-from carob.metrics.safety import Safety
+from carob.metrics.safety.safety import Safety
+from carob.metrics.text.coherence import Coherence
+from carob.metrics.text.conciseness import Conciseness
+from carob.metrics.text.consistency import Consistency
+from carob.metrics.text.factuality import Completeness, Factuality
+from carob.metrics.text.hallucination import Hallucination
+from carob.metrics.text.relevance import Relevance
 from carob.schema import Case, Score, Trace, Turn
 
 LABELLED = Path(__file__).parent / "labelled"

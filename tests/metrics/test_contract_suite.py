@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import carob.metrics
-from carob.metrics import Metric, build, evaluate, parameters
+from carob.metrics import Metric, build, evaluate, metric_parameters
 from carob.schema import (
     Case,
     Failed,
@@ -34,8 +34,10 @@ REQUIRED: dict[str, dict[str, Any]] = {
 
 
 def kinds() -> list[type[Metric]]:
-    names = [module.name for module in pkgutil.iter_modules(carob.metrics.__path__)]
-    modules = [importlib.import_module(f"carob.metrics.{name}") for name in names]
+    names = [
+        module.name for module in pkgutil.walk_packages(carob.metrics.__path__, "carob.metrics.")
+    ]
+    modules = [importlib.import_module(name) for name in names]
     found: set[Any] = {
         thing
         for module in modules
@@ -145,7 +147,7 @@ def test_outcome_survives_json(kind: type[Metric]):
 @every
 def test_parameters_round_trip_through_json(kind: type[Metric]):
     built = metric(kind)
-    data = msgspec.json.decode(msgspec.json.encode(parameters(built)))
+    data = msgspec.json.decode(msgspec.json.encode(metric_parameters(built)))
     assert build(kind.name, data, KNOWN) == built
 
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import pytest
 
-from carob.metrics import Metric, Need, Outcome, missing
-from carob.metrics.tool_trajectory import ToolTrajectory
-from carob.metrics.tool_usage import ToolUsage
+from carob.metrics import Metric, Need, Outcome, missing_data
+from carob.metrics.tools.accuracy import ToolUsage
+from carob.metrics.tools.trajectory import ToolTrajectory
 from carob.schema import (
     Case,
     ModelCall,
@@ -65,26 +65,31 @@ def needing(*words: Need) -> Metric:
 
 @pytest.mark.parametrize("need", TRACE_SIDE)
 def test_each_need_is_met_by_a_full_trace_and_not_by_an_empty_one(need: Need):
-    assert missing(needing(need), FULL) is None
-    assert "recorded" in (missing(needing(need), Trace(id="t", turns=(Turn(),))) or "")
+    assert missing_data(needing(need), FULL) is None
+    assert "recorded" in (missing_data(needing(need), Trace(id="t", turns=(Turn(),))) or "")
 
 
 def test_what_the_case_must_have_is_no_lack_of_the_trace():
-    assert missing(needing("case.response"), Trace(id="t")) is None
+    assert missing_data(needing("case.response"), Trace(id="t")) is None
 
 
 def test_first_lack_is_told():
-    assert missing(needing("state", "user"), Trace(id="t")) == "the session state was not recorded"
+    assert (
+        missing_data(needing("state", "user"), Trace(id="t"))
+        == "the session state was not recorded"
+    )
 
 
 def test_results_are_missing_only_where_a_tool_was_called():
     called = Trace(id="t", turns=(Turn(tool_calls=(ToolCall(name="f"),)),))
-    assert missing(needing("tool_results"), called) == "tool results were not recorded"
-    assert missing(needing("tool_results"), Trace(id="t", turns=(Turn(tool_calls=()),))) is None
+    assert missing_data(needing("tool_results"), called) == "tool results were not recorded"
+    assert (
+        missing_data(needing("tool_results"), Trace(id="t", turns=(Turn(tool_calls=()),))) is None
+    )
 
 
 def test_class_can_be_asked_as_well_as_its_instance():
-    assert missing(type(needing("user")), Trace(id="t")) == "no user message was recorded"
+    assert missing_data(type(needing("user")), Trace(id="t")) == "no user message was recorded"
 
 
 def test_a_recording_without_content_has_no_arguments_to_compare():
@@ -92,7 +97,7 @@ def test_a_recording_without_content_has_no_arguments_to_compare():
     bare = Trace(id="t", turns=(Turn(tool_calls=called),))
     case = Case(id="c", turns=(Turn(tool_calls=(ToolCall(name="find_order", args={"id": 7}),)),))
     why = "the arguments of tool calls were not recorded"
-    assert missing(ToolTrajectory(), bare) == missing(ToolUsage(), bare) == why
+    assert missing_data(ToolTrajectory(), bare) == missing_data(ToolUsage(), bare) == why
     assert ToolTrajectory().score(case, bare) == ToolUsage().score(case, bare) == Unscored(why)
     assert ToolTrajectory(ignore_args=True).score(case, bare) == Score(value=1.0, turns=(1.0,))
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from carob.errors import UsageError
-from carob.metrics import Metric, build, parameters
-from carob.metrics.contract import Contract
-from carob.metrics.cost import Cost
-from carob.metrics.matching import Regex
-from carob.metrics.response_match import ResponseMatch
-from carob.metrics.safety import Safety
-from carob.metrics.semantic import SemanticSimilarity
-from carob.metrics.tool_trajectory import ToolTrajectory
-from carob.metrics.tool_usage import ToolUsage
+from carob.metrics import Metric, build, metric_parameters
+from carob.metrics.safety.safety import Safety
+from carob.metrics.text.contract import Contract
+from carob.metrics.text.matching import Regex
+from carob.metrics.text.response_match import ResponseMatch
+from carob.metrics.text.semantic import SemanticSimilarity
+from carob.metrics.tools.accuracy import ToolUsage
+from carob.metrics.tools.trajectory import ToolTrajectory
+from carob.metrics.usage.cost import Cost
 
 ROOT = Path(__file__).parents[2]
 TOOL_USAGE: dict[str, type[Metric]] = {"tool_usage_accuracy": ToolUsage}
@@ -102,14 +102,18 @@ def test_extra_that_brings_a_missing_package_is_named_and_has_it(
 
 def test_parameters_are_json_that_builds_the_same_metric():
     metric = ToolTrajectory(match_type=2, args="any")
-    assert build(metric.name, parameters(metric), KNOWN) == metric
+    assert build(metric.name, metric_parameters(metric), KNOWN) == metric
 
 
 def test_parameters_that_nobody_wrote_are_told_too():
     stated = build("tool_trajectory_avg_score", {"match_type": "EXACT"}, KNOWN)
     silent = build("tool_trajectory_avg_score", {}, KNOWN)
-    assert parameters(stated) == parameters(silent)
-    assert parameters(silent) == {"match_type": "EXACT", "ignore_args": False, "args": "exact"}
+    assert metric_parameters(stated) == metric_parameters(silent)
+    assert metric_parameters(silent) == {
+        "match_type": "EXACT",
+        "ignore_args": False,
+        "args": "exact",
+    }
 
 
 @pytest.mark.parametrize("written", ["IN_ORDR", "in_order", "InOrder"])

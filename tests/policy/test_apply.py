@@ -5,8 +5,8 @@ import json
 import pytest
 
 from carob.errors import FormatError
-from carob.policy.apply import apply
-from carob.policy.profile import Demand, Profile
+from carob.policy.apply import judge_lines
+from carob.policy.profile import MetricRequirement, Profile
 from carob.schema import CaseResult
 
 
@@ -15,7 +15,7 @@ def line(profile: str | None = "prep_default", case: str = "a", **scores: float 
 
 
 def applied(*lines: bytes, profile: Profile | None = None, raw: bool = False) -> list[CaseResult]:
-    return list(apply(lines, source="scores.jsonl", profile=profile, raw=raw))
+    return list(judge_lines(lines, source="scores.jsonl", profile=profile, raw=raw))
 
 
 def composite(result: CaseResult) -> float | None:
@@ -32,7 +32,10 @@ def test_each_line_is_judged_by_its_own_profile():
 
 def test_a_given_profile_judges_every_line():
     own = Profile(
-        name="own", scale=(0, 1), composite=0.5, metrics={"tact": Demand(threshold=0, weight=1)}
+        name="own",
+        scale=(0, 1),
+        composite=0.5,
+        metrics={"tact": MetricRequirement(threshold=0, weight=1)},
     )
     (result,) = applied(line(None, tact=0.75), profile=own)
     assert composite(result) == 0.75

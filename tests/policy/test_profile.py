@@ -8,13 +8,13 @@ import pytest
 
 from carob.errors import FormatError, InputError, UsageError
 from carob.policy.profile import (
-    Demand,
+    MetricRequirement,
     HardFail,
     Profile,
-    canonical,
+    canonical_name,
     load_profile,
-    named_profile,
-    own_profiles,
+    find_profile,
+    load_profiles,
 )
 
 OWN: dict[str, Any] = {
@@ -67,8 +67,8 @@ def test_a_profile_of_the_users_own_is_a_file(tmp_path: Path):
         scale=(0, 1),
         composite=0.7,
         metrics={
-            "tool_recall": Demand(threshold=0.5, weight=2),
-            "politeness": Demand(threshold=0.8, weight=1),
+            "tool_recall": MetricRequirement(threshold=0.5, weight=2),
+            "politeness": MetricRequirement(threshold=0.8, weight=1),
         },
         hard_fail=HardFail(below=0.2, metrics=("tool_recall",), contract=True),
     )
@@ -91,14 +91,14 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path):
 
 def test_a_name_from_data_is_never_taken_for_a_path(tmp_path: Path):
     with pytest.raises(UsageError, match="unknown profile"):
-        named_profile(written(tmp_path), {})
+        find_profile(written(tmp_path), {})
 
 
 def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
     path = written(tmp_path)
-    assert named_profile("counter", own_profiles([path])) == load_profile(path)
+    assert find_profile("counter", load_profiles([path])) == load_profile(path)
     with pytest.raises(UsageError, match="two files have a profile 'counter'"):
-        own_profiles([path, path])
+        load_profiles([path, path])
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_mistake_is_named_with_its_key(
 
 
 def test_the_two_names_of_an_eval_are_one_metric(tmp_path: Path):
-    assert canonical("RelevanceExplain") == canonical("Relevance") == "Relevance"
+    assert canonical_name("RelevanceExplain") == canonical_name("Relevance") == "Relevance"
     demand = {"threshold": 0.5, "weight": 1}
     metrics = {"Relevance": demand, "RelevanceExplain": demand}
     with pytest.raises(FormatError, match="metric 'Relevance' is there twice"):

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carob.errors import UsageError
-from carob.policy.profile import Demand, Profile, load_profile
-from carob.policy.verdict import Scored, case_status, check_scales, judge, status
+from carob.policy.profile import MetricRequirement, Profile, load_profile
+from carob.policy.verdict import ScaledScore, case_status, check_scales, apply_profile, score_status
 from carob.schema import (
     CaseScore,
     Failed,
-    Judgement,
-    MetricUse,
+    MetricSpec,
+    ProfileVerdict,
     Score,
     ScoreStatus,
     Status,
@@ -23,22 +23,22 @@ from carob.schema import (
 PREP = load_profile("prep_default")
 
 
-def scored(**values: float) -> dict[str, Scored]:
-    return {name: Scored(value, (1, 5)) for name, value in values.items()}
+def scored(**values: float) -> dict[str, ScaledScore]:
+    return {name: ScaledScore(value, (1, 5)) for name, value in values.items()}
 
 
-def everything(value: float) -> dict[str, Scored]:
+def everything(value: float) -> dict[str, ScaledScore]:
     return scored(**dict.fromkeys(PREP.metrics, value))
 
 
 def test_good_scores_pass_without_a_reason():
-    made = judge(PREP, everything(4.0))
-    assert made == Judgement(profile="prep_default", composite=4.0, passed=True, reason="")
+    made = apply_profile(PREP, everything(4.0))
+    assert made == ProfileVerdict(profile="prep_default", composite=4.0, passed=True, reason="")
 
 
 def test_the_reasons_come_in_order_and_word_for_word():
     scores = scored(TaskAdherence=1, IntentResolution=2.5, Relevance=3, Fluency=3.5, Empathy=5)
-    assert judge(PREP, scores).reason == (
+    assert apply_profile(PREP, scores).reason == (
         "Hard-fail metrics (<3.00): TaskAdherence=1.00, IntentResolution=2.50; "
         "Below threshold: Relevance=3.00 (<3.60), Fluency=3.50 (<3.70); "
         "Composite=2.50 (<3.65)"
@@ -46,74 +46,76 @@ def test_the_reasons_come_in_order_and_word_for_word():
 
 
 def test_a_metric_that_fails_hard_is_not_named_below_its_threshold_again():
-    made = judge(PREP, everything(4.0) | scored(ToolCallAccuracy=2.99))
+    made = apply_profile(PREP, everything(4.0) | scored(ToolCallAccuracy=2.99))
     assert made.reason == "Hard-fail metrics (<3.00): ToolCallAccuracy=2.99"
     assert not made.passed
 
 
 def test_only_the_metrics_that_were_scored_are_weighed():
-    made = judge(PREP, scored(TaskAdherence=4, Empathy=5, Charm=1))
+    made = apply_profile(PREP, scored(TaskAdherence=4, Empathy=5, Charm=1))
     assert made.composite == pytest.approx((4 * 0.20 + 5 * 0.05) / 0.25)
     assert made.passed
 
 
 def test_thresholds_are_reached_at_their_own_value():
     scores = scored(**{name: demand.threshold for name, demand in PREP.metrics.items()})
-    assert judge(PREP, scores).reason == "Composite=3.60 (<3.65)"
+    assert apply_profile(PREP, scores).reason == "Composite=3.60 (<3.65)"
 
 
 def test_a_composite_that_is_reached_by_hand_is_reached():
-    demands = dict.fromkeys("abc", Demand(threshold=1, weight=0.1))
+    demands = dict.fromkeys("abc", MetricRequirement(threshold=1, weight=0.1))
     profile = Profile(name="p", scale=(1, 5), composite=3.3, metrics=demands)
     assert (3.3 * 0.1 + 3.3 * 0.1 + 3.3 * 0.1) / (0.1 + 0.1 + 0.1) < 3.3
-    made = judge(profile, scored(a=3.3, b=3.3, c=3.3))
-    assert made == Judgement(profile="p", composite=3.3, passed=True, reason="")
+    made = apply_profile(profile, scored(a=3.3, b=3.3, c=3.3))
+    assert made == ProfileVerdict(profile="p", composite=3.3, passed=True, reason="")
 
 
 def test_nothing_scored_is_no_composite_and_no_pass():
-    made = judge(PREP, scored(Charm=5))
+    made = apply_profile(PREP, scored(Charm=5))
     assert (made.composite, made.passed) == (None, False)
     assert made.reason == "No metric of the profile was scored"
 
 
 def test_a_broken_contract_fails_hard_if_the_profile_says_so():
-    assert judge(PREP, everything(5), contract_broken=True).reason == "Contract broken"
+    assert apply_profile(PREP, everything(5), contract_broken=True).reason == "Contract broken"
     lenient = Profile(name="p", scale=(1, 5), composite=3, metrics=PREP.metrics)
-    assert judge(lenient, everything(5), contract_broken=True).passed
+    assert apply_profile(lenient, everything(5), contract_broken=True).passed
 
 
 def test_other_scales_are_brought_onto_the_profiles_before_they_are_mixed():
-    scores = {"PerceivedIntelligence": Scored(5.5, (1, 10))}
-    assert judge(PREP, scores).reason == (
+    scores = {"PerceivedIntelligence": ScaledScore(5.5, (1, 10))}
+    assert apply_profile(PREP, scores).reason == (
         "Below threshold: PerceivedIntelligence=3.00 (<3.50); Composite=3.00 (<3.65)"
     )
-    assert judge(PREP, scores, raw=True).composite == 5.5
+    assert apply_profile(PREP, scores, raw=True).composite == 5.5
 
 
 def test_both_names_of_an_eval_are_weighed_but_not_both_at_once():
-    assert judge(PREP, scored(RelevanceExplain=4)) == judge(PREP, scored(Relevance=4))
+    assert apply_profile(PREP, scored(RelevanceExplain=4)) == apply_profile(
+        PREP, scored(Relevance=4)
+    )
     with pytest.raises(UsageError, match="metric 'Relevance' is scored twice"):
-        judge(PREP, scored(RelevanceExplain=4, Relevance=5))
+        apply_profile(PREP, scored(RelevanceExplain=4, Relevance=5))
 
 
 @given(st.permutations(list(PREP.metrics)), st.data())
 def test_the_order_of_scores_does_not_matter(names: list[str], data: st.DataObject):
     values = {name: data.draw(st.floats(1, 5)) for name in PREP.metrics}
     shuffled = {name: values[name] for name in names}
-    assert judge(PREP, scored(**shuffled)) == judge(PREP, scored(**values))
+    assert apply_profile(PREP, scored(**shuffled)) == apply_profile(PREP, scored(**values))
 
 
 @given(st.dictionaries(st.sampled_from(list(PREP.metrics)), st.floats(1, 5), min_size=1))
 def test_the_composite_lies_between_the_lowest_and_the_highest_score(values: dict[str, float]):
-    composite = judge(PREP, scored(**values)).composite
+    composite = apply_profile(PREP, scored(**values)).composite
     assert composite is not None
     assert min(values.values()) <= composite <= max(values.values())
 
 
 def use(
     scale: tuple[float, float | None], better: Literal["higher", "lower"] = "higher"
-) -> MetricUse:
-    return MetricUse(
+) -> MetricSpec:
+    return MetricSpec(
         name="Relevance", version=1, params={}, threshold=None, scale=scale, better=better
     )
 
@@ -142,12 +144,12 @@ def test_a_score_against_its_threshold(
     better: Literal["higher", "lower"],
     expected: ScoreStatus,
 ):
-    assert status(Score(value=value), threshold, better) == expected
+    assert score_status(Score(value=value), threshold, better) == expected
 
 
 def test_what_is_no_score_is_neither_passed_nor_failed():
-    assert status(Unscored(reason="no calls"), 0.5) == "unscored"
-    assert status(Failed(kind="KeyError", message="x"), 0.5) == "error"
+    assert score_status(Unscored(reason="no calls"), 0.5) == "unscored"
+    assert score_status(Failed(kind="KeyError", message="x"), 0.5) == "error"
 
 
 @pytest.mark.parametrize(

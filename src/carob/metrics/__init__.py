@@ -1,29 +1,28 @@
 """Metrics: pure, synchronous, offline. Each scores one (case, trace) pair."""
 
-from carob.metrics.judge import NO_JUDGE, Asker, Judge, judge_pair
-from carob.metrics.ledger import Entry, Ledger, together
+from carob.metrics.judge import NO_JUDGE, Answer, Ask, Judge, JudgeClient, Question, judge_pair
+from carob.metrics.ledger import Ledger, LedgerEntry, add_usage
 from carob.metrics.metric import Metric, Outcome, evaluate
-from carob.metrics.needs import Need, lacks, missing
-from carob.metrics.parameters import build, parameters
-from carob.metrics.question import Answer, Ask, Question
+from carob.metrics.needs import Need, missing_data, unmet_need
+from carob.metrics.parameters import build, metric_parameters
 
 __all__ = [
     "NO_JUDGE",
     "Answer",
     "Ask",
-    "Asker",
-    "Entry",
     "Judge",
+    "JudgeClient",
     "Ledger",
+    "LedgerEntry",
     "Metric",
     "Need",
     "Outcome",
     "Question",
+    "add_usage",
     "build",
     "evaluate",
     "judge_pair",
-    "lacks",
-    "missing",
-    "parameters",
-    "together",
+    "metric_parameters",
+    "missing_data",
+    "unmet_need",
 ]

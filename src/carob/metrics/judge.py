@@ -1,71 +1,114 @@
-"""A metric that asks a model: the same as any other, but that its outcome must be waited for."""
+"""Judges: metrics that ask a model, the questions they ask and the answers they get.
+
+A question is complete. The client that answers it knows nothing about metrics, and the judge
+knows nothing about networks.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, Protocol, TypeVar, cast
+
+import msgspec
 
 from carob.metrics.ledger import Ledger
 from carob.metrics.metric import Metric, Outcome
-from carob.metrics.question import Answer, Ask, Question, T
 from carob.schema import Case, Failed, Json, Trace, Unscored
 
 NO_JUDGE = Unscored(
     reason="no judge is configured: name one with --judge PROVIDER:MODEL or in carob.toml"
 )
 
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Generic[T]):
+    """A prompt, and the type that the answer must have."""
+
+    instructions: str
+    """The task. Written by Carob or the rubric's author, and trusted."""
+    prompt: str
+    """The fenced material to judge. It comes from the agent, and is not trusted."""
+    answer: type[T]
+    """A struct whose types and constraints the answer must satisfy."""
+    decides: str | None = None
+    """The field whose token probabilities are used: a number of few digits or a literal."""
+    sample: int = 0
+    """Index of this sample among repetitions of the same question."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(Generic[T]):
+    """A valid answer."""
+
+    value: T
+    probabilities: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Probability of each value of the deciding field, by its JSON text without quotes. They sum to
+    1. Empty if the provider does not return probabilities."""
+
+
+class Ask(Protocol):
+    """Asks one question. Returns why there is no answer if a limit was reached or a call failed."""
+
+    async def __call__(self, question: Question[T]) -> Answer[T] | Unscored | Failed: ...
+
 
 class Judge(Metric, Protocol):
-    """A metric that is asked with `judge` in place of `score`. It makes questions and makes a
-    score of their answers; who answers is not its concern."""
+    """A metric with an asynchronous `judge` in place of `score`.
+
+    It builds questions and turns the answers into a score.
+    """
 
     judged: ClassVar[bool] = True
 
     @property
     def prompt(self) -> str:
-        """The digest of the words around the rubric."""
+        """Digest of the prompt without the rubric."""
         ...
 
     @property
     def rubric(self) -> str:
-        """The digest of the rubric."""
+        """Digest of the rubric."""
         ...
 
     @property
     def judge_model(self) -> str | None:
-        """The model that its own settings name, such as those of an ADK criterion."""
+        """The model named in the metric's own settings, as an ADK criterion may do."""
         ...
 
     def score(self, case: Case, trace: Trace) -> Outcome:
         return NO_JUDGE
 
     async def judge(self, case: Case, trace: Trace, ask: Ask) -> Outcome:
-        """The outcome for one pair, once the model has answered."""
+        """Score one pair by asking the model."""
         ...
 
 
-class Asker(Protocol):
-    """A model that answers questions."""
+class JudgeClient(Protocol):
+    """Sends questions to one model."""
 
     model: str
     params: dict[str, Json]
-    """What else decides its answers, such as the temperature."""
+    """Other settings that affect answers, such as the temperature."""
 
     async def ask(self, question: Question[T], ledger: Ledger) -> Answer[T] | Unscored | Failed:
-        """The answer, with what it took written into the ledger."""
+        """Return the answer, and add its cost to the ledger."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and keep what is to be kept."""
+        """Close connections and flush the cache."""
         ...
 
 
 async def judge_pair(
-    metric: Metric, case: Case, trace: Trace, asker: Asker, ledger: Ledger
+    metric: Metric, case: Case, trace: Trace, client: JudgeClient, ledger: Ledger
 ) -> Outcome:
-    """The outcome for one pair. A judge that raises fails here, and nothing else suffers."""
+    """Score one pair. An exception becomes `Failed`, so that other pairs are still scored."""
 
     async def ask(question: Question[T]) -> Answer[T] | Unscored | Failed:
-        return await asker.ask(question, ledger)
+        return await client.ask(question, ledger)
 
     try:
         return await cast("Judge", metric).judge(case, trace, ask)

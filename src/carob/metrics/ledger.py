@@ -1,4 +1,4 @@
-"""What asking took, for one metric and one pair."""
+"""Calls, tokens and cost of the questions that one metric asks about one pair."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
 
-from carob.schema import Asked, Spending
+from carob.schema import JudgeCost, JudgeUsage
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    """A question that was answered or given up. The numbers are those of the time when the model
-    was really asked."""
+class LedgerEntry:
+    """One question, answered or given up.
+
+    For a cached answer, calls, tokens and cost are those of the original call.
+    """
 
     address: str
-    """The digest of all that was sent."""
+    """Digest of the request."""
     answered: bool
     cached: bool
     calls: int
@@ -27,50 +29,51 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """Filled by who answers, in any order; what it says does not depend on the order."""
+    """Entries in the order in which answers arrive. The sums do not depend on that order."""
 
-    entries: list[Entry] = field(default_factory=list[Entry])
+    entries: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
 
-    def asked(self, model: str) -> Asked:
-        """The record for one score."""
-        sent = "\n".join(sorted(one.address for one in self.entries))
-        return Asked(
+    def judge_cost(self, model: str) -> JudgeCost:
+        """Return the cost that is stored with the score, cached answers included."""
+        # Answers arrive in any order; sorting keeps the digest the same from run to run.
+        sent = "\n".join(sorted(entry.address for entry in self.entries))
+        return JudgeCost(
             model=model,
             prompt=f"sha256:{sha256(sent.encode()).hexdigest()}",
-            samples=sum(one.answered for one in self.entries),
-            calls=sum(one.calls for one in self.entries),
-            input_tokens=sum(one.input_tokens for one in self.entries),
-            output_tokens=sum(one.output_tokens for one in self.entries),
-            cost=_cost(self.entries),
+            samples=sum(entry.answered for entry in self.entries),
+            calls=sum(entry.calls for entry in self.entries),
+            input_tokens=sum(entry.input_tokens for entry in self.entries),
+            output_tokens=sum(entry.output_tokens for entry in self.entries),
+            cost=_total_cost(self.entries),
         )
 
-    def spending(self) -> Spending:
-        """What was asked now: answers from the cache cost nothing."""
-        paid = [one for one in self.entries if not one.cached]
-        return Spending(
-            answers=sum(one.answered for one in self.entries),
+    def judge_usage(self) -> JudgeUsage:
+        """Return what this run spent. Answers from the cache cost nothing."""
+        paid = [entry for entry in self.entries if not entry.cached]
+        return JudgeUsage(
+            answers=sum(entry.answered for entry in self.entries),
             cached=len(self.entries) - len(paid),
-            calls=sum(one.calls for one in paid),
-            input_tokens=sum(one.input_tokens for one in paid),
-            output_tokens=sum(one.output_tokens for one in paid),
-            cost=_cost(paid),
+            calls=sum(entry.calls for entry in paid),
+            input_tokens=sum(entry.input_tokens for entry in paid),
+            output_tokens=sum(entry.output_tokens for entry in paid),
+            cost=_total_cost(paid),
         )
 
 
-def together(one: Spending, other: Spending) -> Spending:
-    """The sum of two."""
-    costs = [cost for cost in (one.cost, other.cost) if cost is not None]
-    return Spending(
-        answers=one.answers + other.answers,
-        cached=one.cached + other.cached,
-        calls=one.calls + other.calls,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
+def add_usage(first: JudgeUsage, second: JudgeUsage) -> JudgeUsage:
+    """Return the sum of two usages. The cost is unknown if either cost is."""
+    costs = [cost for cost in (first.cost, second.cost) if cost is not None]
+    return JudgeUsage(
+        answers=first.answers + second.answers,
+        cached=first.cached + second.cached,
+        calls=first.calls + second.calls,
+        input_tokens=first.input_tokens + second.input_tokens,
+        output_tokens=first.output_tokens + second.output_tokens,
         cost=sum(costs) if len(costs) == 2 else None,
     )
 
 
-def _cost(entries: Sequence[Entry]) -> float | None:
-    """A sum of which a part is not known is not known."""
-    known = [one.cost for one in entries if one.cost is not None]
+def _total_cost(entries: Sequence[LedgerEntry]) -> float | None:
+    known = [entry.cost for entry in entries if entry.cost is not None]
+    # `fsum` rounds once, so the total is the same in any order of arrival.
     return fsum(known) if len(known) == len(entries) else None

@@ -1,4 +1,4 @@
-"""What a metric is, and how one is asked for a score."""
+"""The `Metric` protocol, and how a metric is evaluated."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from carob.metrics.needs import Need
 from carob.schema import Case, Failed, Score, Trace, Unscored
-from carob.schema.scale import Scale
+from carob.schema.outcome import Scale
 
 Outcome: TypeAlias = Score | Unscored | Failed
 
 
 class Metric(Protocol):
-    """Scores one (case, trace) pair: a frozen dataclass whose fields are its parameters."""
+    """Scores one (case, trace) pair. A frozen dataclass whose fields are its parameters."""
 
     name: ClassVar[str]
     version: ClassVar[int]
-    """Changes when the same pair would score differently."""
+    """Bumped when the same pair would score differently."""
     scale: ClassVar[Scale] = (0.0, 1.0)
-    """Lowest and highest value; `None` is "no upper end"."""
+    """Lowest and highest value; `None` means no upper limit."""
     better: ClassVar[Literal["higher", "lower"]] = "higher"
     threshold: ClassVar[float | None] = None
-    """Passed from here on unless the user says otherwise; `None` is information only."""
+    """Default threshold; without one the metric is informational."""
     needs: ClassVar[tuple[Need, ...]] = ()
-    """What case and trace must have for a score."""
+    """The parts of the case and the trace without which there is no score."""
     imports: ClassVar[tuple[str, ...]] = ()
-    """Optional packages without which it cannot work."""
+    """Optional packages that must be installed."""
     judged: ClassVar[bool] = False
-    """Whether it asks a model."""
+    """Whether a model is asked."""
 
     def score(self, case: Case, trace: Trace) -> Outcome:
-        """A number on the scale; or that the metric does not apply, and why; or how it broke."""
+        """Return a number on the scale, or why the metric does not apply, or how it failed."""
         ...
 
 
 def evaluate(metric: Metric, case: Case, trace: Trace) -> Outcome:
-    """The outcome for one pair. A metric that raises fails here, and nothing else suffers."""
+    """Score one pair. An exception becomes `Failed`, so that other pairs are still scored."""
     try:
         return metric.score(case, trace)
     except Exception as error:  # noqa: BLE001 - whatever a metric raises becomes data

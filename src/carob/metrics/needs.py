@@ -1,4 +1,4 @@
-"""What metrics need, as words of a fixed vocabulary."""
+"""The parts of a case and a trace that metrics need, and whether a trace has them."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ Need: TypeAlias = Literal[
 ]
 
 
-def missing(metric: Metric | type[Metric], trace: Trace) -> str | None:
-    """What the trace lacks for that metric; `None` if it lacks nothing."""
-    return next((why for need in metric.needs if (why := lacks(need, trace))), None)
+def missing_data(metric: Metric | type[Metric], trace: Trace) -> str | None:
+    """Return the first need of the metric that the trace does not meet, in words."""
+    return next((why for need in metric.needs if (why := unmet_need(need, trace))), None)
 
 
-def lacks(need: Need, trace: Trace) -> str | None:
-    """Why the trace does not meet a need; `None` if it does, or if the need is golden data's."""
+def unmet_need(need: Need, trace: Trace) -> str | None:
+    """Return why the trace does not meet a need; `None` if it does, or if the case must meet it."""
     check = _CHECKS.get(need)
     return check[1] if check is not None and not check[0](trace) else None
 
 
-def spent(usage: Usage) -> bool:
-    """Whether any count of tokens was recorded."""
+def has_usage(usage: Usage) -> bool:
+    """Tell whether any token count was recorded."""
     return usage != Usage()
 
 
@@ -55,9 +55,9 @@ NO_ARGS = Unscored(reason="the arguments of tool calls were not recorded")
 
 
 def has_args(trace: Trace) -> bool:
-    """Whether what tools were called with was recorded, if any were called. A recording without
-    any text and without any arguments was made with content switched off; elsewhere a call
-    without arguments is just that."""
+    """Tell whether the arguments of tool calls were recorded, if there were calls."""
+    # Frameworks can record traces without content: no text and no arguments. In a trace that has
+    # text, a call without arguments really had none.
     for turn in trace.turns:
         if turn.user is not None or turn.response is not None:
             return True
@@ -91,7 +91,7 @@ _CHECKS: Mapping[Need, tuple[Callable[[Trace], bool], str]] = {
     "agents": (lambda trace: bool(trace.agents), "no agent was recorded"),
     "state": (lambda trace: trace.state is not None, "the session state was not recorded"),
     "usage": (
-        lambda trace: any(spent(call.usage) for call in trace.model_calls),
+        lambda trace: any(has_usage(call.usage) for call in trace.model_calls),
         "token usage was not recorded",
     ),
     "models": (lambda trace: bool(trace.models), "no model name was recorded"),

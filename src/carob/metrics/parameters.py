@@ -1,4 +1,4 @@
-"""Metrics from names and parameters that a user wrote; whatever is wrong is said before a run."""
+"""Build metrics from names and parameters, and report mistakes before a run starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from carob.errors import UsageError
 from carob.metrics.metric import Metric
 from carob.schema import Json
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 _EXTRAS = {
     "detect_secrets": "safety",
@@ -22,24 +22,31 @@ _EXTRAS = {
     "jsonschema": "metrics",
     "model2vec": "semantic",
     "phonenumbers": "safety",
+    "re2": "metrics",
     "stdnum": "safety",
 }
-"""Which extra of ours brings an optional package."""
+"""The extra that installs each optional package."""
+
+_MISSING_FIELD = re.compile(r"Object missing required field `(\w+)`")
+_INVALID_CHOICE = re.compile(r"Invalid enum value (.*)", re.DOTALL)
 
 
 def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric]]) -> Metric:
-    """The metric of that name, with parameters in snake_case or camelCase."""
+    """Build a metric. Parameters may be in snake_case or camelCase.
+
+    Raises `UsageError` for an unknown name, a missing package or an invalid parameter.
+    """
     kind = known.get(name)
     if kind is None:
-        raise UsageError(f"unknown metric {name!r}", hint=_hint(name, known))
+        raise UsageError(f"unknown metric {name!r}", hint=_suggest(name, known))
     _check_imports(kind)
     fields = [field.name for field in dataclasses.fields(kind)]  # pyright: ignore[reportArgumentType] - every metric is a dataclass
     values: dict[str, Json] = {}
-    for written, value in params.items():
-        field = _snake(written)
+    for key, value in params.items():
+        field = _to_snake_case(key)
         if field not in fields:
             raise UsageError(
-                f"metric {name!r} has no parameter {written!r}", hint=_hint(field, fields)
+                f"metric {name!r} has no parameter {key!r}", hint=_suggest(field, fields)
             )
         if field in values:
             raise UsageError(f"metric {name!r}: parameter {field!r} is given twice")
@@ -47,59 +54,57 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        raise _refused(name, kind, error) from error
+        raise _invalid_parameter(name, kind, error) from error
 
 
-def parameters(metric: Metric) -> dict[str, Json]:
-    """The parameters of a metric as JSON, ready for `build`. All of them: what is left at its
-    default decides a score as much as what was written."""
+def metric_parameters(metric: Metric) -> dict[str, Json]:
+    """Return the parameters of a metric as JSON, ready for `build`.
+
+    Defaults are included: they affect the score as much as the parameters that were set.
+    """
     fields = dataclasses.fields(metric)  # pyright: ignore[reportArgumentType] - every metric is a dataclass
     return {field.name: msgspec.to_builtins(getattr(metric, field.name)) for field in fields}
 
 
 def _check_imports(kind: type[Metric]) -> None:
-    absent = [package for package in kind.imports if find_spec(package) is None]
-    if absent:
-        extra = _EXTRAS.get(absent[0])
+    missing = [package for package in kind.imports if find_spec(package) is None]
+    if missing:
+        extra = _EXTRAS.get(missing[0])
         raise UsageError(
-            f"metric {kind.name!r} needs the package {absent[0]!r}, which is not installed",
-            hint=f"pip install 'carob[{extra}]'" if extra else f"pip install {absent[0]}",
+            f"metric {kind.name!r} needs the package {missing[0]!r}, which is not installed",
+            hint=f"pip install 'carob[{extra}]'" if extra else f"pip install {missing[0]}",
         )
 
 
-def _hint(word: str, words: Iterable[str]) -> str:
+def _suggest(word: str, words: Iterable[str]) -> str:
     known = sorted(words)
-    near = meant(word, known)
-    return near or (f"known: {', '.join(known)}" if known else "it takes no parameters")
+    suggestion = did_you_mean(word, known)
+    return suggestion or (f"known: {', '.join(known)}" if known else "it takes no parameters")
 
 
-def _snake(name: str) -> str:
+def _to_snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-def _refused(name: str, kind: type[Metric], error: msgspec.ValidationError) -> UsageError:
-    """The message of msgspec with its path as a parameter name, and the word that was meant."""
+def _invalid_parameter(name: str, kind: type[Metric], error: msgspec.ValidationError) -> UsageError:
+    """Turn an error of msgspec into one that names the parameter and suggests a value."""
     message, _, path = str(error).partition(" - at `$")
-    absent = _ABSENT.fullmatch(message)
-    if absent:
-        hint = f"such as --param {name}.{absent[1]}=…"
-        return UsageError(f"metric {name!r} needs the parameter {absent[1]!r}", hint=hint)
-    place = path.strip(".`").removesuffix("[...]")
+    missing = _MISSING_FIELD.fullmatch(message)
+    if missing:
+        hint = f"such as --param {name}.{missing[1]}=…"
+        return UsageError(f"metric {name!r} needs the parameter {missing[1]!r}", hint=hint)
+    parameter = path.strip(".`").removesuffix("[...]")
     hint = None
-    if found := _NO_WORD.fullmatch(message):
-        words = _words(get_type_hints(kind)[place])
-        message = f"found {found[1]}, expected one of {', '.join(map(str, words))}"
-        hint = meant(found[1].strip("'"), map(str, words))
-    told = f"{place}: {message}" if path else message
-    return UsageError(f"metric {name!r}: {told}", hint=hint)
+    if invalid := _INVALID_CHOICE.fullmatch(message):
+        choices = _literal_values(get_type_hints(kind)[parameter])
+        message = f"found {invalid[1]}, expected one of {', '.join(map(str, choices))}"
+        hint = did_you_mean(invalid[1].strip("'"), map(str, choices))
+    description = f"{parameter}: {message}" if path else message
+    return UsageError(f"metric {name!r}: {description}", hint=hint)
 
 
-_ABSENT = re.compile(r"Object missing required field `(\w+)`")
-_NO_WORD = re.compile(r"Invalid enum value (.*)", re.DOTALL)
-
-
-def _words(hint: object) -> list[object]:
-    """The values that the `Literal`s in a type allow."""
-    if get_origin(hint) is Literal:
-        return [*get_args(hint)]
-    return [word for part in get_args(hint) for word in _words(part)]
+def _literal_values(annotation: object) -> list[object]:
+    """Return the values that the `Literal`s in a type allow."""
+    if get_origin(annotation) is Literal:
+        return [*get_args(annotation)]
+    return [value for part in get_args(annotation) for value in _literal_values(part)]

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from carob.errors import CarobError, FormatError
-from carob.policy.profile import ClosedScale, Profile, canonical, named_profile
-from carob.policy.verdict import Scored, exact, judge, on_scale
-from carob.schema import CaseResult, CaseScore, Judgement, Status
-from carob.text.spelling import meant
+from carob.policy.profile import ClosedScale, Profile, canonical_name, find_profile
+from carob.policy.verdict import ScaledScore, apply_profile, exact_decimal, rescale_scores
+from carob.schema import CaseResult, CaseScore, ProfileVerdict, Status
+from carob.text.spelling import did_you_mean
 
 EXPLAIN_SCALES: Mapping[str, ClosedScale] = {
     "TaskAdherence": (1, 5),
@@ -27,7 +27,7 @@ EXPLAIN_SCALES: Mapping[str, ClosedScale] = {
 """The Explain evals, and the scales that their prompts ask for."""
 
 
-class Line(msgspec.Struct):
+class ScoreLine(msgspec.Struct):
     """The scores of one case; `null` is a score that could not be had."""
 
     case: str
@@ -35,11 +35,11 @@ class Line(msgspec.Struct):
     profile: str | None = None
 
 
-_LINE = msgspec.json.Decoder(Line)
+_LINE = msgspec.json.Decoder(ScoreLine)
 _KEYS = msgspec.json.Decoder(dict[str, Any])
 
 
-def apply(
+def judge_lines(
     lines: Iterable[bytes],
     *,
     source: str,
@@ -57,16 +57,16 @@ def apply(
                 raise FormatError(error.message, where=where, hint=error.hint) from error
 
 
-def _line(text: bytes) -> Line:
+def _line(text: bytes) -> ScoreLine:
     try:
         line = _LINE.decode(text)
-        keys = _KEYS.decode(text).keys() - {*Line.__struct_fields__}
+        keys = _KEYS.decode(text).keys() - {*ScoreLine.__struct_fields__}
     except msgspec.ValidationError as error:
         raise FormatError(str(error), hint=_shape()) from error
     except (msgspec.DecodeError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", hint=_shape()) from error
     for key in sorted(keys):
-        hint = meant(key, Line.__struct_fields__)
+        hint = did_you_mean(key, ScoreLine.__struct_fields__)
         if hint:
             raise FormatError(f"unknown key {key!r}", hint=hint)
     return line
@@ -76,18 +76,18 @@ def _shape() -> str:
     return 'a line is {"case": …, "profile": …, "scores": {METRIC: number or null}}'
 
 
-def _result(line: Line, given: Profile | None, raw: bool) -> CaseResult:
+def _result(line: ScoreLine, given: Profile | None, raw: bool) -> CaseResult:
     if given is None and line.profile is None:
         raise FormatError("no profile", hint="name one in the line or with `--profile`")
-    profile = given or named_profile(line.profile or "", {})
+    profile = given or find_profile(line.profile or "", {})
     scales = {**dict.fromkeys(profile.metrics, profile.scale), **EXPLAIN_SCALES}
-    scored: dict[str, Scored] = {}
+    scored: dict[str, ScaledScore] = {}
     for name, value in line.scores.items():
         scale = _scale(name, scales)
         if scale is not None and value is not None:
             _check_on(name, value, scale, raw)
-            scored[name] = Scored(value, scale)
-    judgement = judge(profile, scored, raw=raw)
+            scored[name] = ScaledScore(value, scale)
+    judgement = apply_profile(profile, scored, raw=raw)
     return CaseResult(
         case=line.case,
         trace=None,
@@ -100,8 +100,8 @@ def _result(line: Line, given: Profile | None, raw: bool) -> CaseResult:
 def _scale(name: str, scales: Mapping[str, ClosedScale]) -> ClosedScale | None:
     """`None` for a metric of somebody else's, which has no say; one that resembles ours is
     misspelt."""
-    scale = scales.get(canonical(name))
-    hint = meant(canonical(name), scales, cutoff=0.8) if scale is None else None
+    scale = scales.get(canonical_name(name))
+    hint = did_you_mean(canonical_name(name), scales, cutoff=0.8) if scale is None else None
     if hint:
         raise FormatError(f"unknown metric {name!r}", hint=hint)
     return scale
@@ -115,21 +115,21 @@ def _check_on(name: str, value: float, scale: ClosedScale, raw: bool) -> None:
         )
 
 
-def _status(judgement: Judgement) -> Status:
+def _status(judgement: ProfileVerdict) -> Status:
     if judgement.passed:
         return "passed"
     return "unscored" if judgement.composite is None else "failed"
 
 
 def _scores(
-    profile: Profile, line: Line, scored: Mapping[str, Scored], raw: bool
+    profile: Profile, line: ScoreLine, scored: Mapping[str, ScaledScore], raw: bool
 ) -> Iterator[CaseScore]:
     """The scores that were weighed, on the profile's scale."""
-    values = on_scale(profile, scored, raw=raw)
-    asked = {*map(canonical, line.scores)}
+    values = rescale_scores(profile, scored, raw=raw)
+    asked = {*map(canonical_name, line.scores)}
     for name, demand in profile.metrics.items():
         if name in values:
-            reached = values[name] >= exact(demand.threshold)
+            reached = values[name] >= exact_decimal(demand.threshold)
             status = "passed" if reached else "failed"
             yield CaseScore(name, status, float(values[name]), demand.threshold)
         elif name in asked:

@@ -10,20 +10,20 @@ from typing import TypeAlias
 from carob.config.document import Document, parse, read
 from carob.config.table import Table
 from carob.errors import FormatError, UsageError
-from carob.schema import Noun
-from carob.text.spelling import meant
+from carob.schema import Struct
+from carob.text.spelling import did_you_mean
 
 ClosedScale: TypeAlias = tuple[float, float]
 
 
-class Demand(Noun, frozen=True):
+class MetricRequirement(Struct, frozen=True):
     """What a profile demands of a metric, and how much the metric counts."""
 
     threshold: float
     weight: float
 
 
-class HardFail(Noun, frozen=True):
+class HardFail(Struct, frozen=True):
     """What fails a case whatever else it scores."""
 
     below: float | None = None
@@ -33,21 +33,21 @@ class HardFail(Noun, frozen=True):
     """Whether the answer must keep its contract."""
 
 
-class Profile(Noun, frozen=True):
+class Profile(Struct, frozen=True):
     """How the scores of a case become a verdict. All its numbers are on its own scale."""
 
     name: str
     scale: ClosedScale
     composite: float
-    metrics: dict[str, Demand]
+    metrics: dict[str, MetricRequirement]
     hard_fail: HardFail = HardFail()
 
     def weighs(self, name: str) -> bool:
         """Does the metric count?"""
-        return canonical(name) in self.metrics
+        return canonical_name(name) in self.metrics
 
 
-def canonical(name: str) -> str:
+def canonical_name(name: str) -> str:
     """`RelevanceExplain` is the eval that scores `Relevance`."""
     return name.removesuffix("Explain") or name
 
@@ -55,23 +55,25 @@ def canonical(name: str) -> str:
 def load_profile(name_or_path: str) -> Profile:
     """A profile that ships with Carob, by name, or one in a TOML or JSON file."""
     path = Path(name_or_path)
-    if name_or_path in shipped() or not (path.suffix in (".toml", ".json") or path.is_file()):
-        return named_profile(name_or_path, {})
+    if name_or_path in builtin_profiles() or not (
+        path.suffix in (".toml", ".json") or path.is_file()
+    ):
+        return find_profile(name_or_path, {})
     return _profile(read(path), path.stem)
 
 
-def named_profile(name: str, own: Mapping[str, Profile]) -> Profile:
+def find_profile(name: str, own: Mapping[str, Profile]) -> Profile:
     """One of the user's own profiles, or one that ships with Carob. The name may come from data, so
     it is never taken for a path."""
-    profile = own.get(name) or shipped().get(name)
+    profile = own.get(name) or builtin_profiles().get(name)
     if profile is None:
-        known = sorted({*own, *shipped()})
-        hint = meant(name, known) or f"known: {', '.join(known)}; your own is a file"
+        known = sorted({*own, *builtin_profiles()})
+        hint = did_you_mean(name, known) or f"known: {', '.join(known)}; your own is a file"
         raise UsageError(f"unknown profile {name!r}", hint=hint)
     return profile
 
 
-def own_profiles(paths: Iterable[str]) -> dict[str, Profile]:
+def load_profiles(paths: Iterable[str]) -> dict[str, Profile]:
     """The profiles in the user's own files, by name."""
     own: dict[str, Profile] = {}
     for path in paths:
@@ -83,7 +85,7 @@ def own_profiles(paths: Iterable[str]) -> dict[str, Profile]:
 
 
 @cache
-def shipped() -> Mapping[str, Profile]:
+def builtin_profiles() -> Mapping[str, Profile]:
     """The profiles that come with Carob."""
     from importlib import resources  # late: it takes longer than all the rest of the module
 
@@ -125,18 +127,18 @@ def _scale(table: Table, scale: tuple[float, ...]) -> ClosedScale:
     return scale[0], scale[1]
 
 
-def _demands(table: Table, metrics: Table, scale: ClosedScale) -> dict[str, Demand]:
-    made: dict[str, Demand] = {}
+def _demands(table: Table, metrics: Table, scale: ClosedScale) -> dict[str, MetricRequirement]:
+    made: dict[str, MetricRequirement] = {}
     for name, one in metrics.tables():
-        if canonical(name) in made:
-            raise metrics.error(name, f"metric {canonical(name)!r} is there twice")
-        made[canonical(name)] = _demand(one, scale)
+        if canonical_name(name) in made:
+            raise metrics.error(name, f"metric {canonical_name(name)!r} is there twice")
+        made[canonical_name(name)] = _demand(one, scale)
     if not sum(demand.weight for demand in made.values()):
         raise table.error("metrics", "no metric has a weight")
     return made
 
 
-def _demand(table: Table, scale: ClosedScale) -> Demand:
+def _demand(table: Table, scale: ClosedScale) -> MetricRequirement:
     threshold, weight = table.number("threshold"), table.number("weight")
     table.close()
     if threshold is None or weight is None:
@@ -144,10 +146,12 @@ def _demand(table: Table, scale: ClosedScale) -> Demand:
     _check_on(table, "threshold", threshold, scale)
     if weight < 0:
         raise table.error("weight", f"expected 0 or more, got {weight:g}")
-    return Demand(threshold=threshold, weight=weight)
+    return MetricRequirement(threshold=threshold, weight=weight)
 
 
-def _hard_fail(table: Table, demands: Mapping[str, Demand], scale: ClosedScale) -> HardFail:
+def _hard_fail(
+    table: Table, demands: Mapping[str, MetricRequirement], scale: ClosedScale
+) -> HardFail:
     below, names = table.number("below"), table.texts("metrics")
     contract = table.flag("contract")
     table.close()
@@ -156,14 +160,14 @@ def _hard_fail(table: Table, demands: Mapping[str, Demand], scale: ClosedScale) 
     if below is not None:
         _check_on(table, "below", below, scale)
     for name in names:
-        if canonical(name) not in demands:
+        if canonical_name(name) not in demands:
             raise _not_there(table, name, demands)
-    metrics = tuple(map(canonical, names))
+    metrics = tuple(map(canonical_name, names))
     return HardFail(below=below, metrics=metrics, contract=bool(contract))
 
 
-def _not_there(table: Table, name: str, demands: Mapping[str, Demand]) -> FormatError:
-    hint = meant(name, demands) or f"its metrics are {', '.join(demands)}"
+def _not_there(table: Table, name: str, demands: Mapping[str, MetricRequirement]) -> FormatError:
+    hint = did_you_mean(name, demands) or f"its metrics are {', '.join(demands)}"
     return table.error("metrics", f"{name!r} is no metric of the profile", hint=hint)
 
 

@@ -11,31 +11,31 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from carob.errors import UsageError
-from carob.policy.profile import ClosedScale, Profile, canonical
+from carob.policy.profile import ClosedScale, Profile, canonical_name
 from carob.schema import (
     CaseScore,
     Failed,
-    Judgement,
-    MetricUse,
+    MetricSpec,
+    ProfileVerdict,
     Score,
     ScoreStatus,
     Status,
     Unscored,
 )
-from carob.schema.scale import Scale
+from carob.schema.outcome import Scale
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
 
-class Scored(NamedTuple):
+class ScaledScore(NamedTuple):
     """A score, and the scale of the metric that gave it."""
 
     value: float
     scale: Scale
 
 
-def status(
+def score_status(
     outcome: Score | Unscored | Failed,
     threshold: float | None,
     better: Literal["higher", "lower"] = "higher",
@@ -60,19 +60,19 @@ def case_status(scores: Iterable[CaseScore]) -> Status:
     return "passed" if found - {"unscored"} else "unscored"
 
 
-def judge(
+def apply_profile(
     profile: Profile,
-    scores: Mapping[str, Scored],
+    scores: Mapping[str, ScaledScore],
     *,
     contract_broken: bool = False,
     raw: bool = False,
-) -> Judgement:
+) -> ProfileVerdict:
     """The verdict of a profile. Scores of other scales are brought onto its own before they are
     mixed, unless `raw`; metrics that it does not weigh have no say."""
-    values = on_scale(profile, scores, raw=raw)
+    values = rescale_scores(profile, scores, raw=raw)
     composite = _composite(profile, values)
     reasons = [*_reasons(profile, values, composite, contract_broken)]
-    return Judgement(
+    return ProfileVerdict(
         profile=profile.name,
         composite=None if composite is None else float(composite),
         passed=not reasons,
@@ -80,23 +80,23 @@ def judge(
     )
 
 
-def on_scale(
-    profile: Profile, scores: Mapping[str, Scored], *, raw: bool = False
+def rescale_scores(
+    profile: Profile, scores: Mapping[str, ScaledScore], *, raw: bool = False
 ) -> dict[str, Fraction]:
     """The scores that the profile weighs, on its scale and in its order."""
-    named: dict[str, Scored] = {}
+    named: dict[str, ScaledScore] = {}
     for name, scored in scores.items():
-        if canonical(name) in named:
-            raise UsageError(f"metric {canonical(name)!r} is scored twice")
-        named[canonical(name)] = scored
+        if canonical_name(name) in named:
+            raise UsageError(f"metric {canonical_name(name)!r} is scored twice")
+        named[canonical_name(name)] = scored
     return {
-        name: exact(named[name].value) if raw else _rescaled(profile, name, named[name])
+        name: exact_decimal(named[name].value) if raw else _rescaled(profile, name, named[name])
         for name in profile.metrics
         if name in named
     }
 
 
-def check_scales(profile: Profile, uses: Iterable[MetricUse]) -> None:
+def check_scales(profile: Profile, uses: Iterable[MetricSpec]) -> None:
     """Before a run: a profile can only mix metrics whose best and worst values are known."""
     for use in uses:
         if profile.weighs(use.name):
@@ -106,19 +106,21 @@ def check_scales(profile: Profile, uses: Iterable[MetricUse]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def exact(value: float) -> Fraction:
+def exact_decimal(value: float) -> Fraction:
     """The decimal that a person would write for the number."""
     from fractions import Fraction  # late: only profiles need it
 
     return Fraction(repr(float(value)))
 
 
-def _rescaled(profile: Profile, name: str, scored: Scored) -> Fraction:
+def _rescaled(profile: Profile, name: str, scored: ScaledScore) -> Fraction:
     low, high = _closed(profile, name, scored.scale)
     if (low, high) == profile.scale:
-        return exact(scored.value)
-    bottom, top = map(exact, profile.scale)
-    share = (exact(scored.value) - exact(low)) / (exact(high) - exact(low))
+        return exact_decimal(scored.value)
+    bottom, top = map(exact_decimal, profile.scale)
+    share = (exact_decimal(scored.value) - exact_decimal(low)) / (
+        exact_decimal(high) - exact_decimal(low)
+    )
     return bottom + share * (top - bottom)
 
 
@@ -136,7 +138,7 @@ def _unmixable(profile: Profile, name: str, why: str) -> UsageError:
 
 
 def _composite(profile: Profile, values: Mapping[str, Fraction]) -> Fraction | None:
-    weights = {name: exact(profile.metrics[name].weight) for name in values}
+    weights = {name: exact_decimal(profile.metrics[name].weight) for name in values}
     total = sum(weights.values())
     return sum(values[name] * weights[name] for name in values) / total if total else None
 
@@ -151,7 +153,9 @@ def _reasons(
     fatal = [
         name
         for name in values
-        if name in hard.metrics and hard.below is not None and values[name] < exact(hard.below)
+        if name in hard.metrics
+        and hard.below is not None
+        and values[name] < exact_decimal(hard.below)
     ]
     if hard.contract and contract_broken:
         yield "Contract broken"
@@ -164,12 +168,12 @@ def _reasons(
         yield f"Below threshold: {', '.join(map(''.join, shown))}"
     if composite is None:
         yield "No metric of the profile was scored"
-    elif composite < exact(profile.composite):
+    elif composite < exact_decimal(profile.composite):
         yield f"Composite={float(composite):.2f} (<{profile.composite:.2f})"
 
 
 def _falls_short(profile: Profile, name: str, values: Mapping[str, Fraction]) -> bool:
-    return values[name] < exact(profile.metrics[name].threshold)
+    return values[name] < exact_decimal(profile.metrics[name].threshold)
 
 
 def _shown(names: Iterable[str], values: Mapping[str, Fraction]) -> Iterator[str]:

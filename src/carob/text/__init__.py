@@ -1,1 +1,1 @@
-"""Text: misspelt names, and personal data and secrets."""
+"""Text helpers: suggestions for misspelled names, and sensitive data."""

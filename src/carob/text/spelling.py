@@ -1,4 +1,4 @@
-"""Names in another spelling, and names that are misspelt."""
+"""Suggestions for misspelled names, and names compared regardless of their case style."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 
-@lru_cache(maxsize=4096)  # the keys of rows are few, and come again in each row
-def fold(name: str) -> str:
-    """A name without the difference between `match_type` and `matchType`."""
+@lru_cache(maxsize=4096)  # rows of a file share their few keys
+def fold_name(name: str) -> str:
+    """Fold a name so that `match_type` and `matchType` are equal."""
     return name.replace("_", "").lower()
 
 
-def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
-    """The known name that somebody who wrote `name` probably meant."""
-    return next(iter(_near(name, known, cutoff)), None)
+def nearest_name(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
+    """Return the known name closest to `name`, if any is close."""
+    return next(iter(_close_names(name, known, cutoff)), None)
 
 
-def meant(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
-    """The hint for a name that is probably misspelt. Where names differ only in their spelling, as
-    `Relevance` and `relevance` do, nobody guesses which of them it is."""
-    found = _near(name, known, cutoff)
-    return f"did you mean {' or '.join(map(repr, found))}?" if found else None
+def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
+    """Return a hint for a misspelled name, or `None` if no known name is close.
+
+    Names that differ only in case, as `Relevance` and `relevance`, are all suggested.
+    """
+    names = _close_names(name, known, cutoff)
+    return f"did you mean {' or '.join(map(repr, names))}?" if names else None
 
 
-def _near(name: str, known: Iterable[str], cutoff: float) -> list[str]:
+def _close_names(name: str, known: Iterable[str], cutoff: float) -> list[str]:
     from difflib import get_close_matches  # late: only errors need it
 
-    spelt: dict[str, list[str]] = {}
-    for one in dict.fromkeys(known):
-        spelt.setdefault(fold(one), []).append(one)
-    near = get_close_matches(fold(name), spelt, n=1, cutoff=cutoff)
-    return spelt[near[0]] if near else []
+    by_folded: dict[str, list[str]] = {}
+    for candidate in dict.fromkeys(known):
+        by_folded.setdefault(fold_name(candidate), []).append(candidate)
+    closest = get_close_matches(fold_name(name), by_folded, n=1, cutoff=cutoff)
+    return by_folded[closest[0]] if closest else []

@@ -1,7 +1,7 @@
-"""Personal data and secrets in a text, found by libraries that know their checksums.
+"""Find personal data and secrets in a text. `lint`, masking and the `safety` metric all use this.
 
-The whole text is searched, in time that grows with its length. What is only probably personal is
-left alone: a number counts if it is written as such a number is, and its checksum holds.
+The whole text is searched, in time linear in its length. A number counts only if it is written in
+the usual form and its checksum is valid, so that order numbers are not reported.
 """
 
 from __future__ import annotations
@@ -10,20 +10,27 @@ from collections.abc import Callable, Collection, Iterator
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from carob.text.sensitive.match import KINDS, Kind, Piece
+from carob.text.sensitive.match import KINDS, SensitiveKind, SensitiveMatch
 from carob.text.sensitive.numbers import cards, ibans, national_ids
 from carob.text.sensitive.people import emails, phones
 from carob.text.sensitive.secrets import secrets
 
-__all__ = ["KINDS", "Kind", "Piece", "find", "installed", "missing"]
+__all__ = [
+    "KINDS",
+    "SensitiveKind",
+    "SensitiveMatch",
+    "find_sensitive",
+    "installed_kinds",
+    "missing_packages",
+]
 
 
 class _Finder(NamedTuple):
-    find: Callable[[str], Iterator[Piece]]
+    find: Callable[[str], Iterator[SensitiveMatch]]
     package: str | None
 
 
-_FINDERS: dict[Kind, _Finder] = {
+_FINDERS: dict[SensitiveKind, _Finder] = {
     "email": _Finder(emails, None),
     "phone": _Finder(phones, "phonenumbers"),
     "card": _Finder(cards, "stdnum"),
@@ -33,35 +40,37 @@ _FINDERS: dict[Kind, _Finder] = {
 }
 
 
-def missing() -> dict[Kind, str]:
-    """The kinds that cannot be looked for, each with the package that is not installed."""
-    found: dict[Kind, str] = {}
+def missing_packages() -> dict[SensitiveKind, str]:
+    """Return the kinds that cannot be searched for, each with the package that is not installed."""
+    packages: dict[SensitiveKind, str] = {}
     for kind, finder in _FINDERS.items():
         if finder.package and find_spec(finder.package) is None:
-            found[kind] = finder.package
-    return found
+            packages[kind] = finder.package
+    return packages
 
 
-def installed() -> tuple[Kind, ...]:
-    """The kinds that can be looked for."""
-    lacking = missing()
-    return tuple(kind for kind in KINDS if kind not in lacking)
+def installed_kinds() -> tuple[SensitiveKind, ...]:
+    """Return the kinds whose packages are installed."""
+    missing = missing_packages()
+    return tuple(kind for kind in KINDS if kind not in missing)
 
 
-def find(text: str, kinds: Collection[Kind] = KINDS) -> list[Piece]:
-    """Pieces of these kinds, in the order of the text; of those that overlap, a secret or else the
-    longest."""
-    found = [piece for kind in kinds for piece in _FINDERS[kind].find(text)]
-    if len(found) < 2:
-        return found
-    kept: list[Piece] = []
-    for piece in sorted(found, key=lambda piece: (piece.start, -piece.end)):
-        if not kept or piece.start >= kept[-1].end:
-            kept.append(piece)
-        elif _weight(piece) > _weight(kept[-1]):
-            kept[-1] = piece
-    return kept
+def find_sensitive(text: str, kinds: Collection[SensitiveKind] = KINDS) -> list[SensitiveMatch]:
+    """Find matches of these kinds, in the order of the text.
+
+    Of overlapping matches a secret wins, else the longest.
+    """
+    matches = [match for kind in kinds for match in _FINDERS[kind].find(text)]
+    if len(matches) < 2:
+        return matches
+    result: list[SensitiveMatch] = []
+    for match in sorted(matches, key=lambda match: (match.start, -match.end)):
+        if not result or match.start >= result[-1].end:
+            result.append(match)
+        elif _precedence(match) > _precedence(result[-1]):
+            result[-1] = match
+    return result
 
 
-def _weight(piece: Piece) -> tuple[bool, int]:
-    return piece.kind == "secret", len(piece.text)
+def _precedence(match: SensitiveMatch) -> tuple[bool, int]:
+    return match.kind == "secret", len(match.text)

@@ -1,19 +1,21 @@
+"""Kinds of sensitive data, and a match in a text."""
+
 from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-Kind = Literal["email", "phone", "card", "iban", "national-id", "secret"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+SensitiveKind = Literal["email", "phone", "card", "iban", "national-id", "secret"]
+KINDS: tuple[SensitiveKind, ...] = get_args(SensitiveKind)
 
 
-class Piece(NamedTuple):
-    """A piece of text that should not be told."""
+class SensitiveMatch(NamedTuple):
+    """Personal data or a secret in a text."""
 
-    kind: Kind
+    kind: SensitiveKind
     start: int
     text: str
-    same: str
-    """What it is regardless of how it is written: `+1 415 555 2671` is `+14155552671`."""
+    normalized: str
+    """The same for every way of writing it: `+1 415 555 2671` is `+14155552671`."""
 
     @property
     def end(self) -> int:

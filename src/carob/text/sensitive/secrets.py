@@ -1,4 +1,4 @@
-"""Keys, tokens and passwords."""
+"""API keys, tokens, private keys and passwords."""
 
 from __future__ import annotations
 
@@ -7,57 +7,65 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from carob.text.sensitive.match import Piece
+from carob.text.sensitive.match import SensitiveMatch
 
-# Only words that are long enough for a key are searched, and long ones in parts: some of the
-# issuers' patterns take time that grows with the square of the text.
+# Only words long enough for a key are searched, and long words in parts: some of the library's
+# patterns take quadratic time.
 _WORD = re.compile(r"[\w+/=.:~-]{16,}")
 _PART, _OVERLAP = 1500, 500
 _TAIL = re.compile(r"[\w+/=.~-]{0,2000}")
 _PASSWORD = re.compile(r"://[^\s:/@]{1,64}:([^\s/@<]{3,128})@")
-# The library finds only the first line of a private key; what must not be told comes after it.
+# The library finds only the first line of a private key; the secret comes after it.
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:[^-]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}-----)?"
+    r"|PuTTY-User-Key-File-\d[^\n]*(?:\n[^\n]+)*"
 )
-# What those who build agents have, and the library does not know.
+# The quoted key has no form of its own, so the words before it must say what it is.
+_AWS_SECRET = re.compile(
+    r"aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?['\"]([0-9a-z/+]{40})['\"]",
+    re.IGNORECASE,
+)
+# Keys of model providers that the library does not know.
 _MODEL_KEY = re.compile(
     r"(?<![\w-])(?:sk-(?:ant|proj|or|svcacct)-[\w-]{20,}|AIza[\w-]{35}|hf_[A-Za-z]{34}"
     r"|gsk_\w{40,}|xai-\w{40,})(?![\w-])"
 )
 
 
-def secrets(text: str) -> Iterator[Piece]:
-    """Keys and tokens by their issuers' forms, private keys, passwords in addresses."""
+def secrets(text: str) -> Iterator[SensitiveMatch]:
+    """Find keys and tokens by their issuers' patterns, private keys, and passwords in URLs."""
     if "://" in text:
         for match in _PASSWORD.finditer(text):
-            yield _piece(match.start(1), match[1])
-    if "-----BEGIN" in text:
+            yield _secret(match.start(1), match[1])
+    if "-----BEGIN" in text or "PuTTY-User-Key-File" in text:
         for match in _PRIVATE_KEY.finditer(text):
-            yield _piece(match.start(), match[0])
+            yield _secret(match.start(), match[0])
+    for match in _AWS_SECRET.finditer(text):
+        yield _secret(match.start(1), match[1])
     for word in _WORD.finditer(text):
         for start in range(word.start(), word.end(), _PART):
-            yield from _keys(text, start, min(start + _PART + _OVERLAP, word.end()))
+            yield from _find_keys(text, start, min(start + _PART + _OVERLAP, word.end()))
 
 
-def _keys(text: str, start: int, end: int) -> Iterator[Piece]:
+def _find_keys(text: str, start: int, end: int) -> Iterator[SensitiveMatch]:
     part = text[start:end]
-    for pattern in (_MODEL_KEY, *_issued()):
+    for pattern in (_MODEL_KEY, *_issuer_patterns()):
         for match in pattern.finditer(part):
             first, last = match.span()
-            # A pattern may stop before the signature.
+            # The pattern for JSON web tokens stops before the signature.
             tail = _TAIL.match(text, start + last)
-            yield _piece(start + first, text[start + first : tail.end() if tail else start + last])
+            yield _secret(start + first, text[start + first : tail.end() if tail else start + last])
 
 
-def _piece(start: int, text: str) -> Piece:
+def _secret(start: int, text: str) -> SensitiveMatch:
     stripped = text.rstrip(".")
-    return Piece("secret", start, stripped, stripped)
+    return SensitiveMatch("secret", start, stripped, stripped)
 
 
 @lru_cache(maxsize=1)
-def _issued() -> tuple[re.Pattern[str], ...]:
-    """The forms of keys by those who issue them."""
+def _issuer_patterns() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of the library."""
     from detect_secrets.plugins.aws import AWSKeyDetector
     from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
     from detect_secrets.plugins.discord import DiscordBotTokenDetector
@@ -71,7 +79,7 @@ def _issued() -> tuple[re.Pattern[str], ...]:
     from detect_secrets.plugins.stripe import StripeDetector
     from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 
-    detectors: tuple[Any, ...] = (  # the library declares its patterns as abstract
+    detectors: tuple[Any, ...] = (  # the library types its patterns as abstract
         AWSKeyDetector,
         AzureStorageKeyDetector,
         DiscordBotTokenDetector,

@@ -1,0 +1,1 @@
+"""Metrics of which agents acted, in which order, and the session state they left."""

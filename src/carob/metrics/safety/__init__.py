@@ -1,0 +1,1 @@
+"""Whether responses are safe: harm, profanity, personal data and secrets."""

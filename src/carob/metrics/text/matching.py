@@ -1,0 +1,108 @@
+"""Metrics that compare or search the text of responses: equality, substrings, patterns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from carob.metrics.metric import Metric
+from carob.metrics.needs import Need
+from carob.metrics.patterns import compile_pattern
+from carob.metrics.text.responses import RecordedResponse, rate_against_reference, rate_responses
+from carob.metrics.tools.calls import format_value
+from carob.schema import Case, Score, Trace, Unscored
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactMatch(Metric):
+    """Whether the response equals the expected response, ignoring surrounding whitespace.
+
+    1 or 0 per turn, then the mean. `ignore_case` ignores upper and lower case;
+    `ignore_punctuation` compares words only.
+    """
+
+    name: ClassVar[str] = "exact_match"
+    version: ClassVar[int] = 2
+    threshold: ClassVar[float | None] = 1.0
+    needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
+
+    ignore_case: bool = False
+    ignore_punctuation: bool = False
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        return rate_against_reference(case, trace, self._rate)
+
+    def _rate(self, reference: str, response: str) -> Score:
+        if self._normalize(reference) == self._normalize(response):
+            return Score(value=1.0)
+        return Score(
+            value=0.0, reason=f"expected {format_value(reference)}, got {format_value(response)}"
+        )
+
+    def _normalize(self, text: str) -> str:
+        if self.ignore_punctuation:
+            text = " ".join(re.findall(r"\w+", text))
+        return (text.casefold() if self.ignore_case else text).strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contains(Metric):
+    """Share of the required texts that occur in the responses of the trace.
+
+    The required texts are those of the case and those in `texts`, which apply to every case.
+    `ignore_case` ignores upper and lower case.
+    """
+
+    name: ClassVar[str] = "contains"
+    version: ClassVar[int] = 2
+    threshold: ClassVar[float | None] = 1.0
+    needs: ClassVar[tuple[Need, ...]] = ("response", "case.contains")
+
+    texts: tuple[str, ...] = ()
+    ignore_case: bool = False
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        required = (*(case.contains or ()), *self.texts)
+        if not required:
+            return Unscored(reason="the case requires no text")
+        responses = [turn.response for turn in trace.turns if turn.response is not None]
+        if not responses:
+            return Unscored(reason="no response was recorded")
+        text = self._normalize("\n".join(responses))
+        missing = [part for part in required if self._normalize(part) not in text]
+        reason = f"missing {', '.join(map(format_value, missing))}" if missing else ""
+        return Score(value=(len(required) - len(missing)) / len(required), reason=reason)
+
+    def _normalize(self, text: str) -> str:
+        return text.casefold() if self.ignore_case else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regex(Metric):
+    """Share of the responses that match a regular expression.
+
+    `pattern` is searched anywhere in the response, in RE2 syntax: matching never takes longer than
+    reading the text, but there is no lookaround and there are no backreferences. `\\d`, `\\w`,
+    `\\s` and `\\b` are ASCII only; use classes such as `\\pL` for letters of any script.
+    """
+
+    name: ClassVar[str] = "regex"
+    version: ClassVar[int] = 2
+    threshold: ClassVar[float | None] = 1.0
+    needs: ClassVar[tuple[Need, ...]] = ("response",)
+    imports: ClassVar[tuple[str, ...]] = ("re2",)
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        compile_pattern(self.pattern)  # fail before the run, not in each case
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        return rate_responses(case, trace, self._rate)
+
+    def _rate(self, response: RecordedResponse) -> Score:
+        if compile_pattern(self.pattern).search(response.response):
+            return Score(value=1.0)
+        reason = f"{self.pattern!r} does not match {format_value(response.response)}"
+        return Score(value=0.0, reason=reason)

@@ -1,0 +1,71 @@
+"""Responses of a trace with the expectations of the case, as text metrics read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from carob.metrics.turns import TurnPair, score_by_turn
+from carob.schema import Case, Score, Trace, Turn, Unscored
+
+
+class RecordedResponse(NamedTuple):
+    """A response, and what the case and the trace say about it."""
+
+    response: str
+    user: str
+    reference: str | None
+    context: str
+    sources: str
+    """Tool results and retrieved chunks of this turn."""
+
+
+def rate_against_reference(
+    case: Case, trace: Trace, rate: Callable[[str, str], Score]
+) -> Score | Unscored:
+    """Return the mean of `rate(reference, response)` over the turns that expect a response."""
+    if all(turn.response is None for turn in case.turns):
+        return Unscored(reason="the case expects no response")
+    return score_by_turn(case, trace, lambda pair: _rate_pair(pair, rate))
+
+
+def rate_responses(
+    case: Case, trace: Trace, rate: Callable[[RecordedResponse], Score | Unscored]
+) -> Score | Unscored:
+    """Return the mean of `rate(response)` over the turns that have a response."""
+    return score_by_turn(case, trace, lambda pair: _rate_response(case, pair, rate))
+
+
+def missing_response(turn: Turn) -> Score | Unscored:
+    """Score a turn without a response: 0 if the agent failed, unscored if it was not recorded."""
+    if turn.error is not None:
+        return Score(value=0.0, reason=f"no response: {turn.error}")
+    return Unscored(reason="the response was not recorded")
+
+
+def _rate_pair(pair: TurnPair, rate: Callable[[str, str], Score]) -> Score | Unscored:
+    if pair.golden is None or pair.golden.response is None:
+        return Unscored(reason="the turn expects no response")
+    if pair.actual is None:
+        return Score(value=0.0, reason="the turn is missing")
+    if pair.actual.response is None:
+        return missing_response(pair.actual)
+    return rate(pair.golden.response, pair.actual.response)
+
+
+def _rate_response(
+    case: Case, pair: TurnPair, rate: Callable[[RecordedResponse], Score | Unscored]
+) -> Score | Unscored:
+    golden, actual = pair.golden, pair.actual
+    if actual is None or actual.response is None:
+        return Unscored(reason="the response was not recorded")
+    results = [str(result.result) for result in actual.tool_results if result.result is not None]
+    return rate(
+        RecordedResponse(
+            response=actual.response,
+            user=(golden.user if golden else None) or actual.user or "",
+            reference=golden.response if golden else None,
+            context=case.context or "",
+            sources="\n".join([*results, *map(str, actual.grounding or ())]),
+        )
+    )

@@ -1,0 +1,188 @@
+"""The `tool_usage_accuracy` metric: expected and actual calls paired, with partial credit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
+
+from carob.metrics.metric import Metric
+from carob.metrics.needs import NO_ARGS, Need, has_args
+from carob.metrics.patterns import require_re2
+from carob.metrics.tools.arguments import ArgsMode, ArgumentMatcher, Comparator, check_tolerance
+from carob.metrics.tools.assignment import align, assign
+from carob.metrics.tools.calls import expects_calls_by_turn, format_call, recorded_calls
+from carob.metrics.turns import TurnPair, score_by_turn
+from carob.schema import Case, Score, ToolCall, Trace, Unscored
+
+Calls: TypeAlias = Sequence[ToolCall]
+
+_MAX_STEPS = 20_000_000  # of the assignment: a few seconds
+
+
+class CallMatch(NamedTuple):
+    """An expected call paired with an actual call, by their indexes."""
+
+    expected: int
+    actual: int
+    credit: float
+    mismatches: tuple[str, ...]
+    """Descriptions of the arguments that differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolUsage(Metric):
+    """How well the actual tool calls match the expected ones, with partial credit.
+
+    Each expected call is paired with an actual call of the same tool so that the total credit is
+    as high as possible. A pair earns (1 + correct arguments) / (1 + compared arguments).
+    Precision = credit / actual calls, recall = credit / expected calls, F1 = 2PR / (P + R). If
+    the case states calls by turn, each turn is scored on its own and the result is the mean; an
+    extra turn counts if it calls tools.
+
+    `order` sets how calls are paired and which number is the score. `any_order`: F1. `strict`:
+    F1 of the best pairing that keeps both orders. `in_order`: recall of that pairing, so other
+    calls may come in between. `superset`: recall in any order, so extra calls are allowed.
+    `subset`: precision in any order, so missing calls are allowed.
+
+    `args` sets which arguments must match: `exact`, `ignore`, `subset` (the actual arguments are
+    among the expected ones) or `superset` (they include the expected ones).
+
+    `comparators` sets how single arguments are compared, by `argument` or `tool.argument`:
+    `regex` (the expected text is an RE2 pattern for the whole value), `ignore_case`, `any`, or a
+    number, the tolerance between numbers.
+    """
+
+    name: ClassVar[str] = "tool_usage_accuracy"
+    version: ClassVar[int] = 3
+    threshold: ClassVar[float | None] = 0.8
+    needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_args", "case.tool_calls")
+
+    order: Literal["any_order", "strict", "in_order", "subset", "superset"] = "any_order"
+    args: ArgsMode = "exact"
+    comparators: Mapping[str, Comparator] = field(default_factory=dict[str, Comparator])
+
+    def __post_init__(self) -> None:
+        if "regex" in self.comparators.values():
+            require_re2()
+        for argument, comparator in self.comparators.items():
+            if not isinstance(comparator, str):
+                check_tolerance(f"comparators: {argument}", comparator)
+
+    def score(self, case: Case, trace: Trace) -> Score | Unscored:
+        if self.args != "ignore" and not has_args(trace):
+            return NO_ARGS
+        if expects_calls_by_turn(case):
+            return score_by_turn(case, trace, self._score_turn)
+        if case.tool_calls is None:
+            return Unscored(reason="the case expects no tool calls")
+        actual = recorded_calls(trace)
+        if actual is None or not trace.turns:
+            return Unscored(reason="tool calls were not recorded")
+        return self._compare(case.tool_calls, actual)
+
+    def _score_turn(self, pair: TurnPair) -> Score | Unscored:
+        if pair.golden is None and pair.actual and pair.actual.tool_calls:
+            return self._compare((), pair.actual.tool_calls)
+        if pair.golden is None or pair.golden.tool_calls is None:
+            return Unscored(reason="the turn expects no tool calls")
+        if pair.actual is None:
+            return Score(value=0.0, reason="the turn is missing", details={**_rates(0.0, 1, 0)})
+        if pair.actual.tool_calls is None:
+            return Unscored(reason="tool calls were not recorded")
+        return self._compare(pair.golden.tool_calls, pair.actual.tool_calls)
+
+    def _compare(self, expected: Calls, actual: Calls) -> Score | Unscored:
+        if min(len(expected), len(actual)) * len(expected) * len(actual) > _MAX_STEPS:
+            return Unscored(reason=f"too many calls to pair: {len(expected)} × {len(actual)}")
+        matches = self._match_calls(expected, actual)
+        rates = _rates(fsum(match.credit for match in matches), len(expected), len(actual))
+        value = rates[_RATE_BY_ORDER[self.order]]
+        if not expected and self.order in ("in_order", "superset"):
+            value = 1.0  # extra calls are allowed
+        if not actual and self.order == "subset":
+            value = 1.0  # missing calls are allowed
+        reason = "; ".join(_describe(expected, actual, matches))
+        return Score(value=value, reason=reason, details={**rates})
+
+    def _match_calls(self, expected: Calls, actual: Calls) -> list[CallMatch]:
+        matcher = ArgumentMatcher(mode=self.args, comparators=self.comparators)
+        if self.order in ("strict", "in_order"):
+            rows, columns = range(len(expected)), range(len(actual))
+            return _pair_calls(matcher, expected, actual, rows, columns, align)
+        # Calls of different tools earn nothing, so each tool is an assignment problem of its own,
+        # and the cubic cost applies to the calls of one tool only.
+        expected_by_tool, actual_by_tool = _by_tool(expected), _by_tool(actual)
+        matches = [
+            match
+            for tool, rows in expected_by_tool.items()
+            for match in _pair_calls(
+                matcher, expected, actual, rows, actual_by_tool.get(tool, ()), assign
+            )
+        ]
+        return sorted(matches)
+
+
+def _rates(credit: float, expected: int, actual: int) -> dict[str, float]:
+    precision = credit / actual if actual else float(not expected)
+    recall = credit / expected if expected else float(not actual)
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def _pair_calls(
+    matcher: ArgumentMatcher,
+    expected: Calls,
+    actual: Calls,
+    rows: Sequence[int],
+    columns: Sequence[int],
+    solve: Callable[[Sequence[Sequence[float]]], list[tuple[int, int]]],
+) -> list[CallMatch]:
+    table = [[_match(matcher, expected, actual, row, column) for column in columns] for row in rows]
+    best = solve([[match.credit for match in line] for line in table])
+    return [table[row][column] for row, column in best]
+
+
+def _match(
+    matcher: ArgumentMatcher, expected: Calls, actual: Calls, row: int, column: int
+) -> CallMatch:
+    if expected[row].name != actual[column].name:
+        return CallMatch(row, column, 0.0, ())
+    checks = matcher.check(expected[row], actual[column])
+    mismatches = tuple(check.mismatch for check in checks if check.mismatch is not None)
+    credit = (1 + len(checks) - len(mismatches)) / (1 + len(checks))
+    return CallMatch(row, column, credit, mismatches)
+
+
+def _by_tool(calls: Calls) -> dict[str, list[int]]:
+    indexes: defaultdict[str, list[int]] = defaultdict(list)
+    for index, call in enumerate(calls):
+        indexes[call.name].append(index)
+    return indexes
+
+
+def _describe(expected: Calls, actual: Calls, matches: Sequence[CallMatch]) -> list[str]:
+    """Describe what differs from the expected calls; empty if nothing does."""
+    by_expected = {match.expected: match for match in matches}
+    used = {match.actual for match in matches}
+    lines: list[str] = []
+    for index, call in enumerate(expected):
+        if index not in by_expected:
+            lines.append(f"missing {format_call(call)}")
+        elif mismatches := by_expected[index].mismatches:
+            lines.append(f"wrong argument in {call.name}: {', '.join(mismatches)}")
+    lines += [f"unexpected {format_call(call)}" for i, call in enumerate(actual) if i not in used]
+    correct = sum(not match.mismatches for match in matches)
+    summary = [f"matched {correct} of {len(expected)}"] if lines and correct else []
+    return [*summary, *lines]
+
+
+_RATE_BY_ORDER = {
+    "any_order": "f1",
+    "strict": "f1",
+    "in_order": "recall",
+    "superset": "recall",
+    "subset": "precision",
+}

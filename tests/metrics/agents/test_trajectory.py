@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from carob.metrics.agents.trajectory import Trajectory, edit_distance
+from carob.schema import Case, Score, ToolCall, Trace, Turn, Unscored
+
+Match = Literal["similarity", "exact", "in_order", "any_order"]
+
+
+def value(match: Match, expected: str, *turns: Turn) -> float:
+    case = Case(id="c", trajectory=tuple(expected.split()))
+    score = Trajectory(match=match).score(case, Trace(id="t", turns=turns))
+    assert isinstance(score, Score)
+    return score.value
+
+
+def agents(names: str) -> Turn:
+    return Turn(agents=tuple(names.split()))
+
+
+@pytest.mark.parametrize(
+    ("match", "actual", "expected"),
+    [
+        ("similarity", "greet bill pay", 1.0),
+        ("similarity", "greet bill bill pay", 0.75),
+        ("similarity", "greet pay", 2 / 3),
+        ("exact", "greet bill pay", 1.0),
+        ("exact", "greet bill bill pay", 0.0),
+        ("in_order", "greet bill bill pay", 1.0),
+        ("in_order", "bill greet pay", 0.0),
+        ("any_order", "pay bill greet", 1.0),
+        ("any_order", "pay bill", 0.0),
+    ],
+)
+def test_each_way_of_matching(match: Match, actual: str, expected: float):
+    assert value(match, "greet bill pay", agents(actual)) == pytest.approx(expected)
+
+
+def test_tools_are_steps_where_the_trajectory_names_them():
+    turn = Turn(agents=("greet", "bill"), tool_calls=(ToolCall(name="pay"),))
+    assert value("exact", "greet bill pay", turn) == 1.0
+    assert value("exact", "greet bill", turn) == 1.0
+    assert value("exact", "pay", turn) == 1.0
+
+
+def test_calls_follow_the_agent_that_made_them():
+    calls = tuple(ToolCall(name=name, agent=agent) for name, agent in (("find", "a"), ("buy", "b")))
+    turn = Turn(agents=("a", "b", "a"), tool_calls=(*calls, ToolCall(name="mail", agent="a")))
+    assert value("exact", "a find b buy a mail", turn) == 1.0
+
+
+def test_turns_follow_each_other():
+    assert value("exact", "greet bill", agents("greet"), agents("bill")) == 1.0
+
+
+def test_reason_shows_both_ways():
+    case = Case(id="c", trajectory=("greet", "bill"))
+    score = Trajectory().score(case, Trace(id="t", turns=(agents("greet pay"),)))
+    assert score == Score(value=0.5, reason="expected greet → bill, got greet → pay")
+
+
+def test_nothing_expected_and_nothing_recorded_are_unscored():
+    empty = Trace(id="t", turns=(Turn(),))
+    assert Trajectory().score(Case(id="c"), empty) == Unscored(
+        reason="the case expects no trajectory"
+    )
+    assert Trajectory().score(Case(id="c", trajectory=("a",)), empty) == Unscored(
+        reason="neither agents nor tool calls were recorded"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "steps"),
+    [("", "", 0), ("abc", "", 3), ("abc", "abd", 1), ("kitten", "sitting", 3), ("ab", "ba", 2)],
+)
+def test_distance_is_the_least_number_of_edits(first: str, second: str, steps: int):
+    assert edit_distance(first, second) == edit_distance(second, first) == steps
+
+
+def test_an_agent_that_goes_on_in_the_next_turn_may_be_named_again_or_not():
+    turns = agents("greet"), agents("greet bill"), agents("bill")
+    assert value("exact", "greet bill", *turns) == 1.0
+    assert value("exact", "greet greet bill bill", *turns) == 1.0
+    assert value("similarity", "greet bill bill pay", *turns) == 0.5
+    assert value("exact", "greet bill", agents("greet bill"), agents("greet bill")) == 0.0

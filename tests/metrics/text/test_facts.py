@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from carob.metrics.text.facts import as_spelled, content_words, contradicts, coverage, extract_facts
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("2,814 metres", {"2814"}),
+        ("$29.00 or 29,5", {"29", "29.5"}),
+        ("at 07:45 from gate B14", {"7:45", "b14"}),
+        ("within 5-7 days", {"5", "7"}),
+        ("two of twelve", {"2", "12"}),
+        ("٤٢ and ４２", {"42"}),
+        ("0 items, 100 in all", {"0", "100"}),
+        ("no one", set[str]()),
+    ],
+)
+def test_numbers_have_one_spelling(text: str, numbers: set[str]):
+    assert extract_facts(text).numbers == numbers
+
+
+def test_names_are_capitalised_words_within_a_sentence():
+    found = extract_facts("The capital of France is Paris. Visit the old town. Ada wrote it.")
+    assert found.names == {"franc", "pari"}
+    assert found.openers == {"ada"}
+
+
+def test_content_leaves_out_small_words():
+    assert content_words("The dogs are running to the station") == {"dog", "run", "station"}
+
+
+@pytest.mark.parametrize(
+    ("clause", "source", "against"),
+    [
+        ("PayPal is available", "PayPal is not available.", True),
+        ("PayPal is unavailable", "PayPal is not available.", False),
+        ("PayPal is unavailable", "PayPal is available.", True),
+        ("water damage isn't covered", "Glass and water damage are not covered.", False),
+        ("sales fell", "Sales rose in March.", True),
+        ("the shop opens at noon", "The museum is not free.", False),
+    ],
+)
+def test_denial_of_the_same_words_is_opposition(clause: str, source: str, against: bool):
+    assert contradicts(extract_facts(clause), extract_facts(source)) is against
+
+
+def test_share_of_facts_leaves_out_what_was_asked():
+    wanted, asked = (
+        extract_facts("The capital of France is Paris."),
+        extract_facts("What is the capital of France?"),
+    )
+    assert coverage(wanted, extract_facts("It is Paris."), asked) == 1.0
+    assert coverage(wanted, extract_facts("It is London."), asked) == 0.0
+
+
+def test_facts_are_told_as_the_text_writes_them():
+    text = "Paris is warmer than London's suburbs."
+    assert as_spelled(extract_facts(text).names | extract_facts(text).openers, text) == [
+        "London's",
+        "Paris",
+    ]
+    assert as_spelled({"42"}, text) == ["42"]

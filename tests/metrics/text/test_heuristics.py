@@ -1,0 +1,121 @@
+"""Faults that offline text metrics are known for, and that these must not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from carob.metrics import Metric
+from carob.metrics.text.coherence import Coherence
+from carob.metrics.text.conciseness import Conciseness
+from carob.metrics.text.consistency import Consistency
+from carob.metrics.text.factuality import Completeness, Factuality
+from carob.metrics.text.hallucination import Hallucination
+from carob.metrics.text.relevance import Relevance
+from carob.schema import Case, Score, ToolResult, Trace, Turn, Unscored
+
+ALL: tuple[Metric, ...] = (
+    Coherence(),
+    Completeness(),
+    Conciseness(),
+    Consistency(),
+    Factuality(),
+    Hallucination(),
+    Relevance(),
+)
+CAPITAL = Case.of("What is the capital of France?", "Paris")
+
+
+def judge(metric: Metric, case: Case, *responses: str) -> Score:
+    outcome = metric.score(case, Trace(id="t", turns=tuple(Turn(response=r) for r in responses)))
+    assert isinstance(outcome, Score)
+    return outcome
+
+
+def passed(metric: Metric, case: Case, *responses: str) -> bool:
+    assert metric.threshold is not None
+    return judge(metric, case, *responses).value >= metric.threshold
+
+
+@pytest.mark.parametrize("metric", [Factuality(), Hallucination()], ids=lambda metric: metric.name)
+def test_wrong_capital_passes_nowhere(metric: Metric):
+    assert not passed(metric, CAPITAL, "The capital of France is London.")
+    assert passed(metric, CAPITAL, "The capital of France is Paris.")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How do I log in?", "Visit the start page and enter your email."),
+        ("What are your hours?", "We are open 9-6 EST from Monday to Friday."),
+        ("Is there a mobile app?", "Yes, in both stores."),
+        ("Can I export my data?", "CSV and JSON are included in all plans."),
+    ],
+)
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_perfect_answer_passes_everywhere(metric: Metric, question: str, expected: str):
+    case = Case.of(question, expected, context=f"From the manual: {expected}")
+    assert passed(metric, case, expected)
+
+
+def test_negation_is_seen():
+    case = Case.of("Is PayPal available?", "PayPal and vouchers are not available.")
+    assert not passed(Factuality(), case, "PayPal and vouchers are available.")
+    assert passed(Factuality(), case, "PayPal and vouchers aren't available.")
+
+
+def test_cannot_is_no_contradiction_by_itself():
+    case = Case(id="c", context="Parcels cannot be sent to islands. Letters can.")
+    assert passed(Consistency(), case, "Parcels cannot be sent to islands.")
+    assert not passed(Consistency(), case, "Parcels can be sent to islands.")
+
+
+def test_earlier_response_is_something_to_contradict():
+    turns = "The shop opens at 9 on Sunday.", "The shop opens at 11 on Sunday."
+    score = judge(Consistency(), Case(id="c"), *turns)
+    assert score.turns == (1.0, pytest.approx(1 / 3))
+    assert score.reason == f"{turns[1]!r} contradicts {turns[0]!r}"
+
+
+def test_context_and_tool_results_ground_a_response():
+    said = "Parcel X9 is in Graz."
+    case = Case.of("Where is it?", context="Parcel X9 was seen in Graz.")
+    assert passed(Hallucination(), case, said)
+    turn = Turn(response=said, tool_results=(ToolResult(result={"X9": "Parcel is in Graz"}),))
+    found = Hallucination().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert isinstance(found, Score)
+    assert found.value == 1.0
+    assert not passed(Hallucination(), case, "Parcel X9 is in Rome.")
+
+
+def test_reasons_name_the_culprit():
+    case = Case.of("When?", "It arrives on 4 May.")
+    assert judge(Factuality(), case, "It arrives on 9 May.").reason == "number: expected 4, got 9"
+    assert judge(Completeness(), case, "In May.").reason == "missing 4"
+    assert judge(Conciseness(words=2), case, "on the 4th").reason == "3 words, allowed 2"
+    assert judge(Coherence(), case, "It is, if the").reason == "it breaks off"
+
+
+def test_without_anything_to_compare_with_they_are_unscored():
+    trace = Trace(id="t", turns=(Turn(response="It depends."),))
+    for metric in (
+        Completeness(),
+        Conciseness(),
+        Consistency(),
+        Factuality(),
+        Hallucination(),
+        Relevance(),
+    ):
+        assert isinstance(metric.score(Case(id="c"), trace), Unscored), metric.name
+
+
+def test_empty_response_is_not_coherent():
+    assert judge(Coherence(), Case(id="c"), " ").value == 0.0
+    assert judge(Coherence(), Case(id="c"), "!!!").value == 0.0
+
+
+@pytest.mark.parametrize("metric", [Coherence(), Consistency()], ids=lambda metric: metric.name)
+def test_endless_text_is_unscored_instead_of_taking_hours(metric: Metric):
+    trace = Trace(id="t", turns=(Turn(response="One more thing. " * 20_000),))
+    outcome = metric.score(Case(id="c"), trace)
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason.startswith("too many sentences to compare: more than ")

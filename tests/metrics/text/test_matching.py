@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from carob.errors import UsageError
+from carob.metrics import build
+from carob.metrics.text.matching import Contains, ExactMatch, Regex
+from carob.schema import Case, Score, Trace, Turn, Unscored
+
+
+def trace(*responses: str | None) -> Trace:
+    return Trace(id="t", turns=tuple(Turn(response=text) for text in responses))
+
+
+@pytest.mark.parametrize(
+    ("metric", "response", "value"),
+    [
+        (ExactMatch(), "Yes, sir.", 1.0),
+        (ExactMatch(), " Yes, sir.\n", 1.0),
+        (ExactMatch(), "yes, sir.", 0.0),
+        (ExactMatch(ignore_case=True), "YES, SIR.", 1.0),
+        (ExactMatch(ignore_punctuation=True), "Yes sir!", 1.0),
+        (ExactMatch(ignore_punctuation=True), "Yes ma'am", 0.0),
+    ],
+)
+def test_exact_match(metric: ExactMatch, response: str, value: float):
+    score = metric.score(Case.of("Ready?", "Yes, sir."), trace(response))
+    assert isinstance(score, Score)
+    assert score.value == value
+
+
+def test_exact_match_shows_both_texts():
+    score = ExactMatch().score(Case.of("Ready?", "Yes"), trace("No"))
+    assert score == Score(value=0.0, turns=(0.0,), reason="expected 'Yes', got 'No'")
+
+
+def test_share_of_texts_contained_in_any_response():
+    case = Case(id="c", contains=("Order 7", "thanks"))
+    score = Contains().score(case, trace("Order 7 is on its way.", None, "Thanks!"))
+    assert score == Score(value=0.5, reason="missing 'thanks'")
+    assert Contains(ignore_case=True).score(case, trace("order 7", "THANKS")) == Score(value=1.0)
+    extra = Contains(texts=("now",)).score(Case(id="c"), trace("not now"))
+    assert extra == Score(value=1.0)
+
+
+def test_nothing_to_contain_is_unscored():
+    assert isinstance(Contains().score(Case(id="c"), trace("a")), Unscored)
+    outcome = Contains().score(Case(id="c", contains=("a",)), trace(None))
+    assert outcome == Unscored(reason="no response was recorded")
+
+
+def test_pattern_is_searched_in_every_response():
+    score = Regex(pattern=r"order #\d+").score(Case(id="c"), trace("Your order #12", "Bye"))
+    assert score == Score(
+        value=0.5, turns=(1.0, 0.0), reason=r"turn 2: 'order #\\d+' does not match 'Bye'"
+    )
+
+
+def test_bad_pattern_and_no_pattern_are_refused_before_anything_runs():
+    with pytest.raises(UsageError, match="invalid regular expression"):
+        build("regex", {"pattern": "("}, {"regex": Regex})
+    with pytest.raises(UsageError, match="needs the parameter 'pattern'"):
+        build("regex", {}, {"regex": Regex})

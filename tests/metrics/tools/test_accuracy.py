@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carob.metrics.tools.accuracy import ToolUsage
+from carob.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
+
+Order = Literal["any_order", "strict", "in_order", "subset", "superset"]
+
+
+def call(name: str, **args: Json) -> ToolCall:
+    return ToolCall(name=name, args=args)
+
+
+def compare(metric: ToolUsage, expected: list[ToolCall], actual: list[ToolCall]) -> Score:
+    golden = Case(id="c", tool_calls=tuple(expected))
+    score = metric.score(golden, Trace(id="t", turns=(Turn(tool_calls=tuple(actual)),)))
+    assert isinstance(score, Score)
+    return score
+
+
+SEARCH, BOOK, PAY = call("search", city="Paris"), call("book", hotel=7), call("pay")
+
+
+@pytest.mark.parametrize(
+    ("order", "expected", "actual", "value"),
+    [
+        ("any_order", [SEARCH, BOOK], [BOOK, SEARCH], 1.0),
+        ("strict", [SEARCH, BOOK], [BOOK, SEARCH], 0.5),
+        ("strict", [SEARCH, BOOK], [SEARCH, PAY, BOOK], 0.8),
+        ("in_order", [SEARCH, BOOK], [SEARCH, PAY, BOOK], 1.0),
+        ("in_order", [SEARCH, BOOK], [BOOK, SEARCH], 0.5),
+        ("any_order", [SEARCH, BOOK], [SEARCH, PAY, BOOK], 0.8),
+        ("superset", [SEARCH], [PAY, SEARCH], 1.0),
+        ("superset", [SEARCH, PAY], [SEARCH], 0.5),
+        ("subset", [SEARCH, PAY], [SEARCH], 1.0),
+        ("subset", [SEARCH], [SEARCH, PAY], 0.5),
+        ("any_order", [], [], 1.0),
+        ("any_order", [], [PAY], 0.0),
+        ("superset", [], [PAY], 1.0),
+        ("subset", [PAY], [], 1.0),
+        ("any_order", [PAY], [], 0.0),
+    ],
+)
+def test_order_says_what_is_free(
+    order: Order, expected: list[ToolCall], actual: list[ToolCall], value: float
+):
+    assert compare(ToolUsage(order=order), expected, actual).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("mode", "actual", "value"),
+    [
+        ("exact", {"a": 1, "b": 2}, 1.0),
+        ("exact", {"a": 1}, 2 / 3),
+        ("exact", {"a": 1, "b": 3}, 2 / 3),
+        ("exact", {"a": 1, "b": 2, "c": 3}, 3 / 4),
+        ("ignore", {"x": 9}, 1.0),
+        ("subset", {"a": 1}, 1.0),
+        ("superset", {"a": 1, "b": 2, "c": 3}, 1.0),
+    ],
+)
+def test_argument_modes_give_credit_for_what_is_right(
+    mode: Literal["exact", "ignore", "subset", "superset"], actual: dict[str, Json], value: float
+):
+    score = compare(ToolUsage(args=mode), [call("f", a=1, b=2)], [call("f", **actual)])
+    assert score.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("comparator", "wish", "got", "right"),
+    [
+        ("ignore_case", "Paris", "paris", True),
+        ("exact", "Paris", "paris", False),
+        ("regex", r"\d{4}", "2024", True),
+        ("regex", r"\d{4}", "20245", False),
+        (0.01, 9.99, 9.995, True),
+        (0.01, 9.99, 10.1, False),
+        (0.1, 1, 1.1, True),
+        (0.1, 1_000_000_000, 1_000_000_000.1, True),
+        (0.5, 10**400, 1.5, False),
+        (1.0, 1, True, True),
+        (5.0, 3, "3", False),
+        ("any", "x", None, True),
+    ],
+)
+def test_comparators_are_chosen_per_argument(comparator: Any, wish: Json, got: Json, right: bool):
+    metric = ToolUsage(comparators={"f.x": comparator, "x": "exact"})
+    score = compare(metric, [call("f", x=wish)], [call("f", x=got)])
+    assert (score.value == 1.0) is right
+
+
+def test_reason_is_an_edit_script():
+    actual = [call("search", city="paris"), call("mail", to="ops")]
+    score = compare(ToolUsage(), [SEARCH, PAY], actual)
+    assert score.reason == (
+        "wrong argument in search: city: expected 'Paris', got 'paris'; "
+        "missing pay(); unexpected mail(to='ops')"
+    )
+    assert score.details == {"precision": 0.25, "recall": 0.25, "f1": 0.25}
+
+
+def test_script_says_how_much_is_right_already():
+    assert compare(ToolUsage(), [SEARCH, PAY], [SEARCH]).reason == "matched 1 of 2; missing pay()"
+    assert compare(ToolUsage(), [SEARCH], [SEARCH]).reason == ""
+
+
+@given(st.permutations([call("f", x=n % 3, y=n % 2) for n in range(5)]))
+def test_score_does_not_depend_on_the_order_of_listing(actual: list[ToolCall]):
+    expected = [call("f", x=n, y=0) for n in range(3)]
+    assert compare(ToolUsage(), expected, actual).value == pytest.approx(0.75)
+
+
+SOME = st.lists(
+    st.builds(call, st.sampled_from("ab"), p=st.integers(1, 2), q=st.integers(1, 3)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(SOME, SOME, st.randoms(use_true_random=False))
+def test_not_even_the_last_bit_depends_on_the_order_of_listing(
+    expected: list[ToolCall], actual: list[ToolCall], chance: Random
+):
+    score = compare(ToolUsage(), expected, actual)
+    for calls in (expected, actual):
+        chance.shuffle(calls)
+    assert compare(ToolUsage(), expected, actual).value == score.value
+
+
+def test_turns_are_scored_where_the_case_says_so_and_others_left_out():
+    golden = Case(id="c", turns=(Turn(tool_calls=(PAY,)), Turn(), Turn(tool_calls=(BOOK,))))
+    trace = Trace(id="t", turns=(Turn(tool_calls=(PAY,)), Turn(tool_calls=(PAY,))))
+    score = ToolUsage().score(golden, trace)
+    assert score == Score(
+        value=0.5,
+        turns=(1.0, None, 0.0),
+        reason="turn 3: the turn is missing",
+        details={"precision": 0.5, "recall": 0.5, "f1": 0.5},
+    )
+
+
+def test_nothing_expected_and_nothing_recorded_are_unscored():
+    trace = Trace(id="t", turns=(Turn(),))
+    assert ToolUsage().score(Case(id="c"), trace) == Unscored(
+        reason="the case expects no tool calls"
+    )
+    assert ToolUsage().score(Case(id="c", tool_calls=(PAY,)), trace) == Unscored(
+        reason="tool calls were not recorded"
+    )
+
+
+def test_flood_of_calls_is_unscored_instead_of_taking_hours():
+    golden = Case(id="c", tool_calls=(PAY,) * 1000)
+    outcome = ToolUsage().score(golden, Trace(id="t", turns=(Turn(tool_calls=(PAY,) * 1000),)))
+    assert outcome == Unscored(reason="too many calls to pair: 1000 × 1000")
+
+
+def by_turn(expected: list[list[ToolCall]], actual: list[list[ToolCall]]) -> Score:
+    golden = Case(id="c", turns=tuple(Turn(tool_calls=tuple(calls)) for calls in expected))
+    trace = Trace(id="t", turns=tuple(Turn(tool_calls=tuple(calls)) for calls in actual))
+    score = ToolUsage().score(golden, trace)
+    assert isinstance(score, Score)
+    return score
+
+
+def test_turns_tell_the_means_of_their_rates():
+    one = by_turn([[SEARCH, BOOK]], [[SEARCH]])
+    assert one.details == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3})
+    two = by_turn([[SEARCH, BOOK], [PAY]], [[SEARCH], [PAY]])
+    assert two.details == pytest.approx({"precision": 1.0, "recall": 0.75, "f1": 5 / 6})
+    missing = by_turn([[SEARCH], [PAY]], [[SEARCH]])
+    assert missing.details == {"precision": 0.5, "recall": 0.5, "f1": 0.5}
+
+
+def test_calls_in_a_turn_that_nobody_expects_are_unexpected():
+    score = by_turn([[SEARCH]], [[SEARCH], [PAY], []])
+    assert (score.value, score.turns) == (0.5, (1.0, 0.0, None))
+    assert score.reason == "turn 2: unexpected pay()"
+
+
+def test_a_tolerance_below_zero_is_refused():
+    with pytest.raises(ValueError, match="comparators: x: found -1, expected 0 or more"):
+        ToolUsage(comparators={"x": -1.0})

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from carob.metrics.tools.activity import SandboxUsage, ToolSuccess, ToolUtilization
+from carob.schema import Case, Json, Score, ToolCall, ToolResult, Trace, Turn, Unscored
+
+CASE = Case(id="c")
+
+
+def trace(calls: tuple[ToolCall, ...] | None, *results: ToolResult) -> Trace:
+    return Trace(id="t", turns=(Turn(tool_calls=calls, tool_results=results),))
+
+
+def calls(*names: str) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(name=name, id=str(number)) for number, name in enumerate(names))
+
+
+def test_calls_are_counted_by_tool():
+    score = ToolUtilization().score(CASE, trace(calls("a", "b", "a")))
+    assert score == Score(value=3.0, details={"unique": 2, "tools": {"a": 2, "b": 1}})
+
+
+def test_sandbox_tools_are_counted():
+    found = trace(calls("read_file", "search", "execute_code"))
+    score = SandboxUsage().score(CASE, found)
+    assert isinstance(score, Score)
+    assert score.value == 2.0
+    own = SandboxUsage(tools=("search",)).score(CASE, found)
+    assert isinstance(own, Score)
+    assert own.value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("result", "failed"),
+    [
+        ({"status": "error", "error_message": "no such city"}, True),
+        ({"status": "Failed"}, True),
+        (' {"status": "error"}', True),
+        ('{"status": "ok"}', False),
+        ("{not JSON", False),
+        ({"error": "timeout"}, True),
+        ({"isError": True, "content": []}, True),
+        ("Error: not found", True),
+        ({"error": None, "status": "ok"}, False),
+        ({"status": "success", "errors": []}, False),
+        ("An error budget of 2 % is left", False),
+        (None, False),
+        ([], False),
+    ],
+)
+def test_errors_are_known_by_their_shape(result: Json, failed: bool):
+    score = ToolSuccess().score(CASE, trace(calls("f"), ToolResult(id="0", result=result)))
+    assert isinstance(score, Score)
+    assert score.value == (0.0 if failed else 1.0)
+
+
+def test_recorded_error_and_missing_result_are_failures_that_are_named():
+    good, bad = ToolResult(id="0"), ToolResult(id="1", error="refused")
+    score = ToolSuccess().score(CASE, trace(calls("a", "b", "c"), good, bad))
+    assert score == Score(
+        value=pytest.approx(1 / 3),  # pyright: ignore[reportArgumentType] - stands for a float
+        reason="b: refused; c: no result",
+        details={"calls": 3, "failed": 2},
+    )
+
+
+def test_results_without_ids_belong_to_the_next_call_of_that_tool():
+    made = (ToolCall(name="a"), ToolCall(name="b"))
+    results = ToolResult(name="b", error="broken"), ToolResult(name="a")
+    score = ToolSuccess().score(CASE, trace(made, *results))
+    assert isinstance(score, Score)
+    assert score.reason == "b: broken"
+
+
+def test_outcome_of_a_recorder_is_taken_at_its_word():
+    made = (ToolCall(name="a", outcome="relevant"), ToolCall(name="b", outcome="error"))
+    score = ToolSuccess().score(CASE, trace(made))
+    assert isinstance(score, Score)
+    assert (score.value, score.reason) == (0.5, "b: outcome 'error'")
+
+
+def test_what_was_not_recorded_is_unscored():
+    assert ToolSuccess().score(CASE, trace(())) == Unscored(reason="no tool was called")
+    assert ToolSuccess().score(CASE, trace(calls("a"))) == Unscored(
+        reason="tool results were not recorded"
+    )
+    for metric in (ToolUtilization(), SandboxUsage(), ToolSuccess()):
+        assert metric.score(CASE, trace(None)) == Unscored(reason="tool calls were not recorded")

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from carob.metrics.tools.trajectory import ToolTrajectory
+from carob.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
+
+Calls = tuple[ToolCall, ...] | None
+
+
+def call(name: str, args: Json = None, id: str | None = None) -> ToolCall:
+    return ToolCall(name=name, args=args, id=id)
+
+
+def case(*turns: Calls) -> Case:
+    return Case(id="c", turns=tuple(Turn(user="hi", tool_calls=calls) for calls in turns))
+
+
+def trace(*turns: Calls) -> Trace:
+    return Trace(id="t", turns=tuple(Turn(user="hi", tool_calls=calls) for calls in turns))
+
+
+def value(metric: ToolTrajectory, expected: Calls, actual: Calls) -> float:
+    score = metric.score(case(expected), trace(actual))
+    assert isinstance(score, Score)
+    return score.value
+
+
+A, B, C = call("a", {"x": 1}), call("b", {}), call("c", {})
+EXACT, IN_ORDER, ANY = (
+    ToolTrajectory(),
+    ToolTrajectory(match_type="IN_ORDER"),
+    ToolTrajectory(match_type="ANY_ORDER"),
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "exact", "in_order", "any_order"),
+    [
+        ((A, B), (A, B), 1, 1, 1),
+        ((A, B), (A, C, B), 0, 1, 1),
+        ((A, B), (B, A), 0, 0, 1),
+        ((A, A), (A, B), 0, 0, 0),
+        ((A,), (), 0, 0, 0),
+        ((), (A,), 0, 1, 1),
+        ((), (), 1, 1, 1),
+    ],
+)
+def test_match_types_agree_with_adk(
+    expected: Calls, actual: Calls, exact: int, in_order: int, any_order: int
+):
+    assert value(EXACT, expected, actual) == exact
+    assert value(IN_ORDER, expected, actual) == in_order
+    assert value(ANY, expected, actual) == any_order
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "equal"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"a": [1, 2]}, {"a": [2, 1]}, False),
+        ({"a": 1}, {"a": 1.0}, True),
+        ({"a": 1}, {"a": True}, True),
+        ({"a": 1}, {"a": "1"}, False),
+        ({"a": None}, {}, False),
+        (None, {}, False),
+        (None, None, True),
+    ],
+)
+def test_arguments_are_equal_as_python_values_are(expected: Json, actual: Json, equal: bool):
+    assert value(EXACT, (call("f", expected),), (call("f", actual),)) == equal
+
+
+def test_ids_do_not_count_and_names_are_case_sensitive():
+    assert value(EXACT, (call("f", id="1"),), (call("f", id="2"),)) == 1
+    assert value(EXACT, (call("f"),), (call("F"),)) == 0
+
+
+@pytest.mark.parametrize("match_type", ["EXACT", "IN_ORDER", "ANY_ORDER"])
+def test_absent_arguments_match_anything_only_on_request(
+    match_type: Literal["EXACT", "IN_ORDER", "ANY_ORDER"],
+):
+    expected, actual = (call("f"),), (call("f", {"x": 1}),)
+    assert value(ToolTrajectory(match_type=match_type), expected, actual) == 0
+    assert value(ToolTrajectory(match_type=match_type, args="any"), expected, actual) == 1
+
+
+def test_call_of_any_arguments_leaves_the_exact_one_to_the_call_that_needs_it():
+    expected, actual = (call("a"), A), (A, call("a", {"x": 2}))
+    assert value(ToolTrajectory(match_type="ANY_ORDER", args="any"), expected, actual) == 1
+
+
+def test_adks_numbers_for_match_types_are_understood():
+    assert value(ToolTrajectory(match_type=2), (A, B), (B, A)) == 1
+
+
+def test_missing_and_extra_turns_are_failed_turns():
+    score = EXACT.score(case((A,), (B,), (C,)), trace((A,)))
+    assert score == Score(
+        value=1 / 3,
+        turns=(1.0, 0.0, 0.0),
+        reason="turn 2: the turn is missing; turn 3: the turn is missing",
+    )
+    extra = EXACT.score(case((A,)), trace((A,), ()))
+    assert isinstance(extra, Score)
+    assert extra.turns == (1.0, 0.0)
+
+
+def test_the_same_calls_in_other_turns_are_wrong():
+    assert EXACT.score(case((A, B), ()), trace((A,), (B,))) == Score(
+        value=0.0,
+        turns=(0.0, 0.0),
+        reason="turn 1: expected a(x=1), b(), got a(x=1); turn 2: expected no calls, got b()",
+    )
+
+
+def test_reason_names_the_argument_that_differs():
+    expected, actual = (call("weather", {"city": "Paris"}),), (call("weather", {"city": "paris"}),)
+    score = EXACT.score(case(expected), trace(actual))
+    assert isinstance(score, Score)
+    assert score.reason == "weather: city: expected 'Paris', got 'paris'"
+
+
+def test_reason_lists_both_sides_where_their_number_differs():
+    score = EXACT.score(case((A, B)), trace((A,)))
+    assert isinstance(score, Score)
+    assert score.reason == "expected a(x=1), b(), got a(x=1)"
+
+
+def test_case_without_expectations_is_unscored():
+    outcome = EXACT.score(case(None), trace((A,)))
+    assert outcome == Unscored(reason="the case expects no tool calls")
+
+
+def test_calls_that_were_not_recorded_are_unscored():
+    outcome = EXACT.score(case((A,)), trace(None))
+    assert outcome == Unscored(reason="tool calls were not recorded")
+
+
+def test_calls_of_the_whole_case_are_compared_with_those_of_the_whole_trace():
+    golden = Case(id="c", turns=(Turn(user="hi"),), tool_calls=(A, B))
+    assert EXACT.score(golden, trace((A,), (B,))) == Score(value=1.0)
+    assert EXACT.score(golden, trace((A,), None)) == Unscored(reason="tool calls were not recorded")
+
+
+def test_cases_that_come_and_go_are_not_mistaken_for_each_other():
+    for number in range(5000):
+        name = f"tool_{number % 3}"
+        golden = case((call(name, {}),))
+        assert ToolTrajectory().score(golden, trace((call(name, {}),))) == Score(
+            value=1.0, turns=(1.0,)
+        )
+        wrong = ToolTrajectory().score(golden, trace((call("other", {}),)))
+        assert isinstance(wrong, Score)
+        assert wrong.value == 0.0

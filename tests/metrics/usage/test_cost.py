@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from carob.metrics.usage.cost import Cost
+from carob.schema import Case, ModelCall, Score, Trace, Turn, Unscored, Usage
+
+pytest.importorskip("genai_prices")
+
+MILLION = 1_000_000
+JUNE_2025 = 1_750_000_000 * 10**9
+
+
+def cost(*calls: ModelCall) -> Score | Unscored:
+    return Cost().score(Case(id="c"), Trace(id="t", turns=(Turn(model_calls=calls),)))
+
+
+def dollars(model: str = "gpt-4o", provider: str | None = None, **tokens: int) -> float:
+    call = ModelCall(model=model, provider=provider, usage=Usage(**tokens), start=JUNE_2025)
+    score = cost(call)
+    assert isinstance(score, Score)
+    return score.value
+
+
+def test_input_and_output_have_their_own_prices():
+    assert dollars(input_tokens=MILLION, output_tokens=0) == pytest.approx(2.5)
+    assert dollars(input_tokens=0, output_tokens=MILLION) == pytest.approx(10.0)
+
+
+def test_cached_tokens_have_their_own_price():
+    assert dollars(input_tokens=MILLION, cached_tokens=MILLION) == pytest.approx(1.25)
+
+
+def test_tool_results_are_billed_as_input_and_thoughts_are_part_of_output():
+    assert dollars(input_tokens=0, tool_tokens=MILLION) == pytest.approx(2.5)
+    assert dollars(output_tokens=MILLION, reasoning_tokens=MILLION // 2) == pytest.approx(10.0)
+
+
+def test_name_of_a_framework_is_no_provider():
+    assert dollars(provider="strands-agents", input_tokens=MILLION) == pytest.approx(2.5)
+
+
+def test_unknown_model_is_unscored_and_never_has_a_default_price():
+    known = ModelCall(model="gpt-4o", usage=Usage(input_tokens=1))
+    unknown = ModelCall(model="house-model-7", usage=Usage(input_tokens=1))
+    assert cost(known, unknown) == Unscored(
+        reason="no price is known for the model 'house-model-7'"
+    )
+
+
+def test_call_that_cannot_be_priced_is_unscored():
+    assert cost(ModelCall(usage=Usage(input_tokens=1))) == Unscored(
+        reason="a model call was recorded without a model name"
+    )
+    assert cost(ModelCall(model="gpt-4o", usage=Usage(total_tokens=1))) == Unscored(
+        reason="only the total of tokens was recorded, not input and output"
+    )
+    assert cost(ModelCall(model="gpt-4o")) == Unscored(reason="token usage was not recorded")
+
+
+def test_call_without_a_time_costs_the_same_every_day():
+    call = ModelCall(model="deepseek-chat", usage=Usage(input_tokens=MILLION, output_tokens=0))
+    assert cost(call) == cost(call)
+    assert isinstance(cost(call), Score)
+
+
+def test_costs_are_told_by_turn_and_by_model():
+    call = ModelCall(model="gpt-4o", usage=Usage(input_tokens=MILLION, output_tokens=0))
+    score = Cost().score(Case(id="c"), Trace(id="t", turns=(Turn(model_calls=(call,)), Turn())))
+    assert score == Score(value=2.5, turns=(2.5, None), details={"gpt-4o": 2.5})

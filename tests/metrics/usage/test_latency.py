@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from carob.metrics.usage.latency import Interval, Latency, time_by_kind
+from carob.schema import Case, ModelCall, Score, ToolCall, Trace, Turn, Unscored
+
+MS = 1_000_000
+
+
+def test_time_is_split_without_counting_any_of_it_twice():
+    models = (
+        ModelCall(start=10 * MS, end=30 * MS),
+        ModelCall(start=20 * MS, end=40 * MS),
+        ModelCall(start=60 * MS, end=70 * MS),
+    )
+    tools = (ToolCall(name="agent", start=35 * MS, end=80 * MS), ToolCall(name="untimed"))
+    turn = Turn(start=0, end=100 * MS, model_calls=models, tool_calls=tools)
+    score = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert score == Score(
+        value=100.0,
+        turns=(100.0,),
+        details={"model_ms": 35.0, "first_response_ms": 30.0, "tool_ms": 35.0},
+    )
+
+
+def test_turns_have_their_own_time():
+    turns = Turn(start=0, end=5 * MS), Turn(), Turn(start=10 * MS, end=12 * MS)
+    score = Latency().score(Case(id="c"), Trace(id="t", turns=turns))
+    assert score == Score(value=12.0, turns=(5.0, None, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("turn", "reason"),
+    [
+        (Turn(), "timing was not recorded"),
+        (Turn(start=2, end=1), "the recorded end is before the start"),
+    ],
+)
+def test_time_that_makes_no_sense_is_unscored(turn: Turn, reason: str):
+    outcome = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert outcome == Unscored(reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("models", "tools", "model", "tool"),
+    [
+        ([], [], 0, 0),
+        ([(0, 5)], [], 5, 0),
+        ([(3, 6), (0, 4)], [], 6, 0),
+        ([(0, 2), (4, 6)], [(2, 4)], 4, 2),
+        ([(0, 10)], [(3, 7)], 6, 4),
+        ([(4, 6)], [(3, 7)], 2, 2),
+        ([(0, 10), (4, 6)], [(3, 7), (3, 5)], 8, 2),
+        ([(0, 5)], [(0, 3)], 2, 3),
+        ([(5, 1)], [(1, 1)], 0, 0),
+    ],
+)
+def test_a_moment_belongs_to_the_innermost_call(
+    models: list[Interval], tools: list[Interval], model: int, tool: int
+):
+    assert time_by_kind({"model": models, "tool": tools}) == {"model": model, "tool": tool}
+
+
+def test_a_model_call_has_answered_when_the_tool_that_it_asked_for_begins():
+    turn = Turn(
+        start=0,
+        end=12 * MS,
+        model_calls=(ModelCall(start=1 * MS, end=8 * MS), ModelCall(start=8 * MS, end=11 * MS)),
+        tool_calls=(ToolCall(name="search", start=3 * MS, end=7 * MS),),
+    )
+    score = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert isinstance(score, Score)
+    assert score.details == {"model_ms": 6.0, "first_response_ms": 3.0, "tool_ms": 4.0}
