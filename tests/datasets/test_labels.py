@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from carob.datasets import labels as module
-from carob.datasets.labels import of_metric, read_labels
+from carob.datasets.labels import labels_for_metric, read_labels
 from carob.errors import CarobError, InputError
-from carob.schema import Opinion
+from carob.schema import LabelValue
 
 
 def written(folder: Path, text: str, name: str = "labels.csv") -> Path:
@@ -48,7 +48,7 @@ def test_the_same_labels_in_every_format(tmp_path: Path, name: str, text: str):
         *[("3", 3.0), ("-1.5", -1.5), ("1e1", 10.0)],
     ],
 )
-def test_verdicts_and_numbers(tmp_path: Path, text: str, opinion: Opinion):
+def test_verdicts_and_numbers(tmp_path: Path, text: str, opinion: LabelValue):
     assert read_labels(written(tmp_path, f"case,label\na,{text}\n"))[0].label == opinion
 
 
@@ -64,7 +64,7 @@ def test_an_id_may_look_like_a_number(tmp_path: Path):
         ("case,label\na,inf\n", "line 2: label is 'inf', expected a number", None),
         ("case,label\na,4\nb,\n", "line 3: no label", "remove what nobody has labelled yet"),
         ("case,label\n,4\n", "line 2: no case", "the id of the golden case"),
-        ("case,label\na,4,5\n", "line 2: 3 cells, the header has 2", "quote cells"),
+        ("case,label\na,4,5\n", "line 2: 3 cells, expected 2 as in the header", "quote cells"),
         ("case,verdict\na,4\n", ": no column 'label', found 'case, verdict'", "case and label"),
         ("case;label\na;4\n", ": no column 'case', found 'case;label'", "by commas"),
         ("case,lable\na,4\n", ": unknown column or key 'lable'", "did you mean 'label'?"),
@@ -133,5 +133,5 @@ def test_several_people_may_label_the_same_and_need_no_name(tmp_path: Path):
 
 def test_labels_that_name_no_metric_are_for_the_one_that_is_asked_for(tmp_path: Path):
     found = read_labels(written(tmp_path, "case,label,metric\na,4,tone\nb,4,\nc,4,clarity\n"))
-    chosen = of_metric(found, "tone")
+    chosen = labels_for_metric(found, "tone")
     assert [(one.case, one.metric) for one in chosen] == [("a", "tone"), ("b", "tone")]

@@ -27,7 +27,7 @@ BAD = [
     (b'{"a":\n "\\udc00"}', "line 2.*half of a surrogate pair"),
     (b'{"a":\n "\xff"}', "line 2: not valid UTF-8"),
     (b'{"a":\n "\xed\xa0\x80"}', "line 2: not valid UTF-8"),
-    ('{"a": 1}'.encode("utf-16"), "UTF-16, expected UTF-8"),
+    ('{\n"a": 1'.encode("utf-16") + b"\0\xd8", "line 2: not valid UTF-16"),
     (b'{"a": "\0"}', "not a text file"),
     (b'{"a": ' + b"9" * 100_000 + b"}", "out of range"),
     (b'{"a": [1,\n 2', "line 2 column 3: not valid JSON"),
@@ -35,7 +35,7 @@ BAD = [
     (b"\x1f\x8bnonsense", "damaged gzip"),
     (b"", "the file is empty"),
     (b"\xef\xbb\xbf \n", "the file is empty"),
-    (b"a,a\n1,2\n", "the column 'a' is there twice"),
+    (b"a,a\n1,2\n", "duplicate column 'a'"),
 ]
 
 

@@ -110,8 +110,8 @@ def traces(*paths: Path, problems: list[Problem] | None = None) -> list[Trace]:
 
 @pytest.fixture
 def in_little_memory(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(collect, "HELD", 0)
-    monkeypatch.setattr(read, "KEPT", 0)
+    monkeypatch.setattr(collect, "MAX_HELD", 0)
+    monkeypatch.setattr(read, "MAX_IN_MEMORY", 0)
 
 
 def test_a_trace_has_what_the_agent_did(tmp_path: Path):
@@ -178,7 +178,7 @@ def test_a_cut_last_line_is_a_warning(tmp_path: Path):
 
 def test_spans_without_an_agent_are_an_error_that_says_what_was_seen(tmp_path: Path):
     http = {**spans(0)[0], "name": "GET /health", "attributes": {"http.method": "GET"}}
-    with pytest.raises(FormatError, match=r"in 1 trace; the spans are 'GET /health'"):
+    with pytest.raises(FormatError, match=r"in 1 trace; span names: 'GET /health'"):
         traces(written(tmp_path / "t.jsonl", otlp(http)))
 
 
@@ -228,7 +228,7 @@ def test_several_processes_give_the_same_in_the_same_order(
     lines += [otlp(spans(n, session=f"s-{n % 7}", start=n * 7 % 40)[2]) for n in range(40)]
     path = written(tmp_path / "t.jsonl", *lines)
     alone = list(read_traces([path], report=lambda _: None))
-    monkeypatch.setattr(read, "WORTH_DIVIDING", 0)
+    monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
     with open_traces([path], report=lambda _: None, jobs=2) as recordings:
         shared = [trace for shard in recordings.shards(3) for trace in shard.traces()]
     assert shared == alone
@@ -238,9 +238,9 @@ def test_several_processes_give_the_same_in_the_same_order(
 def test_progress_is_told_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int):
     path = written(tmp_path / "t.jsonl", *[otlp(*spans(n)) for n in range(20)])
     size = path.stat().st_size
-    monkeypatch.setattr(collect, "TELLING", size // 10)
-    monkeypatch.setattr(read, "WORTH_DIVIDING", 0)
-    monkeypatch.setattr(read, "PART", size // 3)
+    monkeypatch.setattr(collect, "PROGRESS_STEP", size // 10)
+    monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
+    monkeypatch.setattr(read, "PART_SIZE", size // 3)
     told: list[tuple[int, int]] = []
 
     def progress(done: int, total: int) -> None:
@@ -270,7 +270,7 @@ def test_a_file_that_is_broken_for_one_process_is_read_as_by_one(
 ):
     metrics = '{"resourceMetrics": []}'
     path = written(tmp_path / "t.jsonl", *[metrics] * 200, otlp(*spans(0)))
-    monkeypatch.setattr(read, "WORTH_DIVIDING", 0)
+    monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
     with open_traces([path], report=lambda _: None, jobs=2) as recordings:
         assert len(recordings) == 1
 
@@ -327,8 +327,8 @@ def test_order_duplicates_and_files_play_no_part(
     two = written(tmp_path / "two.jsonl", *lines[cut:])
     with pytest.MonkeyPatch.context() as patch:
         if little:
-            patch.setattr(collect, "HELD", 0)
-            patch.setattr(read, "KEPT", 0)
+            patch.setattr(collect, "MAX_HELD", 0)
+            patch.setattr(read, "MAX_IN_MEMORY", 0)
         assert traces(one, two) == whole
 
 
@@ -356,7 +356,7 @@ def test_log_records_without_any_span_are_named_as_such(tmp_path: Path):
     record = {"traceId": "a" * 32, "timeUnixNano": "5", "body": {"stringValue": "x"}}
     logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
     (tmp_path / "logs.json").write_text(json.dumps(logs))
-    with pytest.raises(FormatError, match="1 log records were read, but no span"):
+    with pytest.raises(FormatError, match="1 log records, but none of their spans"):
         list(read_traces([tmp_path / "logs.json"], report=lambda problem: None))
 
 

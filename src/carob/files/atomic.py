@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all, and files that are none."""
+"""Atomic file writes: a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,46 +9,29 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from carob.errors import InputError, OutputError
+from carob.errors import OutputError
 
 
-def check_regular(path: Path) -> None:
-    """Refuse to read what is no file, or could block."""
-    where = str(path)
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError) as error:
-        hint = "standard input is not read: save it to a file first" if path.name == "-" else None
-        raise InputError("no such file", where=where, hint=hint) from error
-    except (OSError, ValueError) as error:
-        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise InputError(message, where=where) from error
-    if stat.S_ISDIR(mode):
-        hint = f"name the files in it: {path}/*"
-        raise InputError("a directory, not a file", where=where, hint=hint)
-    if not stat.S_ISREG(mode):
-        raise InputError("not a regular file", where=where, hint="save it to a file first")
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write beside and rename, so that the old file stays whole until the new one is."""
-    with replacing(path) as file:
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a file. The old one stays whole until the new one is written and synced."""
+    with atomic_writer(path) as file:
         file.write(data)
 
 
 @contextmanager
-def replacing(path: Path) -> Generator[BinaryIO]:
-    """The same for a file that is written piece by piece: it is there when all of it is.
+def atomic_writer(path: Path) -> Generator[BinaryIO]:
+    """Open a file for writing that appears, or replaces the old one, when the block ends.
 
-    A link stays a link, and what it leads to is replaced; into a stream, the bytes are written.
+    A symbolic link stays a link: its target is replaced. A stream, such as a pipe or /dev/stdout,
+    is written to directly.
     """
-    import tempfile  # takes longer than a small run
+    import tempfile  # late: importing it takes longer than a small run
 
     if path.name == "-":
-        raise OutputError("'-' is no file", hint="name one, or write to /dev/stdout")
+        raise OutputError("'-' is not a file name", hint="pass a file name, or /dev/stdout")
     try:
         if is_stream(path):
-            with _stream(path) as file:
+            with _open_stream(path) as file:
                 yield file
             return
         real = Path(os.path.realpath(path))
@@ -58,44 +41,48 @@ def replacing(path: Path) -> Generator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(_mode(real))
+            Path(name).chmod(_permissions(real))
             Path(name).replace(real)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
-        hint = None if path.parent.exists() else f"there is no folder {path.parent}"
+        hint = None if path.parent.exists() else f"the directory {path.parent} does not exist"
         raise OutputError(message, where=str(path), hint=hint) from error
 
 
 def is_stream(path: Path) -> bool:
-    """Is it a device, a pipe, or what this process prints to? A file in its place would destroy
-    it: to replace /dev/null is a thing that root may do."""
+    """Whether the path is a device, a pipe, or what this process prints to.
+
+    Renaming a file over one of these would destroy it: root may well replace /dev/null.
+    """
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return False
-    ordinary = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
-    return not ordinary or _printed_to(found) is not None
+    ordinary = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+    return not ordinary or _own_output(status) is not None
 
 
-def _stream(path: Path) -> BinaryIO:
-    """Our own output is gone on with, not opened anew, which would begin at its start."""
-    number = _printed_to(path.stat())
-    return path.open("wb") if number is None else os.fdopen(os.dup(number), "wb")
+def _open_stream(path: Path) -> BinaryIO:
+    # With `carob … -o /dev/stdout > file`, opening the path again would truncate the file and
+    # overwrite what was already printed; the duplicated descriptor continues after it.
+    descriptor = _own_output(path.stat())
+    return path.open("wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb")
 
 
-def _printed_to(found: os.stat_result) -> int | None:
-    for number in (1, 2):
+def _own_output(status: os.stat_result) -> int | None:
+    """The descriptor of stdout or stderr, if the file is one of them."""
+    for descriptor in (1, 2):
         with suppress(OSError):
-            if os.path.samestat(found, os.fstat(number)):
-                return number
+            if os.path.samestat(status, os.fstat(descriptor)):
+                return descriptor
     return None
 
 
-def _mode(path: Path) -> int:
-    """The permissions that the file has, or that a new file would get."""
+def _permissions(path: Path) -> int:
+    """The permissions of the file, or those that a new file would get."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Recordings of any container and convention → traces."""
+"""Read traces of any container and convention."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from carob.files.collector import collector_paused
 from carob.schema import Problem, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces.containers.registry import add_container_finders, container_finders
-from carob.traces.reading.collect import KEPT, Collected, Collector
+from carob.traces.reading.collect import MAX_IN_MEMORY, Collection, Collector
 from carob.traces.reading.spill import Spill
-from carob.traces.reading.stream import Chunk, divided, whole
-from carob.traces.reading.trace_set import Recordings, Shard, in_order
+from carob.traces.reading.stream import Chunk, divide, whole_files
+from carob.traces.reading.trace_set import Shard, TraceSet, group_sessions
 
-WORTH_DIVIDING = 64 << 20
-"""Bytes from which on several processes are quicker than one."""
-PART = 128 << 20
-"""Bytes that a process reads before it tells what it found."""
-_SHOWN = 5
+PARALLEL_SIZE = 64 << 20
+"""Bytes of input from which several processes are faster than one."""
+PART_SIZE = 128 << 20
+"""Bytes that a worker reads before it returns its traces."""
+_SHOWN_NAMES = 5
+_READ_BOTH = "read the file with the spans together with the file with the logs"
 
 
 def read_traces(
@@ -31,11 +32,11 @@ def read_traces(
     jobs: int = 1,
     progress: ProgressListener = ignore,
 ) -> Iterator[Trace]:
-    """What the agent did in each session, by all files together, in the order of time."""
+    """One trace per session, from all files together, in order of time."""
     with open_traces(
         paths, report=report, keep_spans=keep_spans, jobs=jobs, progress=progress
-    ) as recordings:
-        yield from recordings
+    ) as traces:
+        yield from traces
 
 
 def open_traces(
@@ -45,85 +46,86 @@ def open_traces(
     keep_spans: bool = False,
     jobs: int = 1,
     progress: ProgressListener = ignore,
-) -> Recordings:
-    """Read all files as one input, with several processes if that is quicker.
+) -> TraceSet:
+    """Read all files as one input, in several processes if the input is large.
 
-    `progress` is told how many bytes of how many are read; what is packed is not counted.
+    `progress` is called with the bytes read and the total; compressed files are not counted.
     """
     if not paths:
         raise UsageError("no file to read")
-    import tempfile
+    import tempfile  # late: importing it takes longer than a small run
 
-    chunks = whole(list(paths))
+    chunks = whole_files(list(paths))
     folder = Path(tempfile.mkdtemp(prefix="carob-"))
     try:
-        made = _parallel(chunks, folder, report, keep_spans, jobs, progress)
-        if made is None:
-            made = _sequential(chunks, folder, report, keep_spans, progress)
-        _tell(made, chunks, report)
-        return Recordings(in_order(made), folder)
+        collection = _read_parallel(chunks, folder, report, keep_spans, jobs, progress)
+        if collection is None:
+            collection = _read_sequential(chunks, folder, report, keep_spans, progress)
+        _report_unused(collection, chunks, report)
+        return TraceSet(group_sessions(collection), folder)
     except BaseException:
-        Recordings((), folder).close()
+        TraceSet((), folder).close()
         raise
 
 
-def shards(
+def shard_traces(
     paths: Sequence[Path],
     jobs: int,
     *,
     report: ProblemListener = ignore,
     progress: ProgressListener = ignore,
 ) -> list[Shard]:
-    """All sessions in lots that processes can read with `read_shard`, until this process ends."""
-    recordings = open_traces(paths, report=report, jobs=jobs, progress=progress)
-    atexit.register(recordings.close)
-    return recordings.shards()
+    """All sessions in shards that other processes can read until this process ends."""
+    traces = open_traces(paths, report=report, jobs=jobs, progress=progress)
+    atexit.register(traces.close)
+    return traces.shards()
 
 
 def read_shard(shard: Shard) -> Iterator[Trace]:
-    """The traces of one lot."""
+    """The traces of one shard."""
     return shard.traces()
 
 
-def _sequential(
+def _read_sequential(
     chunks: Sequence[Chunk],
     folder: Path,
     report: ProblemListener,
     keep_spans: bool,
     progress: ProgressListener,
-) -> Collected:
+) -> Collection:
     paths = [chunk.path for chunk in chunks]
-    spill, total = Spill(folder / "0"), _size(chunks)
-    collector = Collector(paths, spill, report, keep_spans=keep_spans, kept=KEPT)
+    spill, total = Spill(folder / "0"), _total_size(chunks)
+    collector = Collector(paths, spill, report, keep_spans=keep_spans, max_in_memory=MAX_IN_MEMORY)
     collector.progress = lambda done: progress(done, total)
     with collector_paused():
         for chunk in chunks:
             collector.read(chunk)
-        made = collector.finish()
+        collection = collector.finish()
         collector.settle()
-    return made
+    return collection
 
 
-def _size(chunks: Iterable[Chunk]) -> int:
+def _total_size(chunks: Iterable[Chunk]) -> int:
     return sum((chunk.end or 0) - chunk.start for chunk in chunks)
 
 
-def _parallel(
+def _read_parallel(
     chunks: Sequence[Chunk],
     folder: Path,
     report: ProblemListener,
     keep_spans: bool,
     jobs: int,
     progress: ProgressListener,
-) -> Collected | None:
-    """Each process reads its part; what is in several parts is read again. `None` if not worth it.
+) -> Collection | None:
+    """Each process reads its part; traces that span parts are read again. `None` if not possible.
 
-    A part with an error says nothing about the whole, so the whole is then read in one go.
+    An error in one part says nothing about the whole: a part may hold no span at all, or begin
+    inside a value. The input is then read again by one process.
     """
-    parts = _parts(chunks, jobs)
+    parts = _divide_all(chunks, jobs)
     if len(parts) < 2:
         return None
-    import multiprocessing
+    import multiprocessing  # late: only large inputs need processes
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
@@ -136,87 +138,90 @@ def _parallel(
             pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
             for number, part in enumerate(parts, 1)
         ]
-        found: list[Collected] = []
+        collections: list[Collection] = []
         try:
             for task in tasks:
-                found.append(task.result())
-                progress(_size(parts[: len(found)]), _size(parts))
+                collections.append(task.result())
+                progress(_total_size(parts[: len(collections)]), _total_size(parts))
         except (CarobError, BrokenProcessPool):  # a script without a main guard breaks every pool
             pool.shutdown(cancel_futures=True)
             return None
-    return _merged(found, paths, folder, report, keep_spans)
+    return _merge_parts(collections, paths, folder, report, keep_spans)
 
 
-def _parts(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
-    if jobs < 2 or _size(chunks) < WORTH_DIVIDING:
+def _divide_all(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
+    total = _total_size(chunks)
+    if jobs < 2 or total < PARALLEL_SIZE or any(chunk.end is None for chunk in chunks):
         return []
-    if any(chunk.end is None for chunk in chunks):
-        return []
-    share = min(_size(chunks) / jobs, PART)
+    share = min(total / jobs, PART_SIZE)
     return [
-        part for chunk in chunks for part in divided(chunk, max(1, round((chunk.end or 0) / share)))
+        part for chunk in chunks for part in divide(chunk, max(1, round((chunk.end or 0) / share)))
     ]
 
 
-def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool) -> Collected:
+def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool) -> Collection:
     problems: list[Problem] = []
-    collector = Collector(paths, Spill(spill), problems.append, keep_spans=keep_spans, kept=0)
+    collector = Collector(
+        paths, Spill(spill), problems.append, keep_spans=keep_spans, max_in_memory=0
+    )
     with collector_paused():
         collector.read(chunk)
-        made = collector.finish()
-    made.problems = problems
-    return made
+        collection = collector.finish()
+    collection.problems = problems
+    return collection
 
 
-def _merged(
-    parts: Sequence[Collected],
+def _merge_parts(
+    parts: Sequence[Collection],
     paths: Sequence[str],
     folder: Path,
     report: ProblemListener,
     keep_spans: bool,
-) -> Collected:
-    collector = Collector(paths, Spill(folder / "0"), report, keep_spans=keep_spans, kept=0)
+) -> Collection:
+    collector = Collector(
+        paths, Spill(folder / "0"), report, keep_spans=keep_spans, max_in_memory=0
+    )
     for part in parts:
         for problem in part.problems:
             report(problem)
-        collector.made.join(part)
+        collector.collection.merge(part)
     collector.settle()
-    return collector.made
+    return collector.collection
 
 
-def _tell(made: Collected, chunks: Sequence[Chunk], report: ProblemListener) -> None:
-    """Say what was seen and is of no use; it is an error if nothing else was seen."""
+def _report_unused(
+    collection: Collection, chunks: Sequence[Chunk], report: ProblemListener
+) -> None:
+    """Report logs without spans and traces without an agent. Raises if there is nothing else."""
     where = chunks[0].path if len(chunks) == 1 else f"{len(chunks)} files"
-    hint = "read the file of the spans together with the file of the logs"
-    for message, number in _without_spans(made).items():
+    for message, number in _count_logs(collection).items():
         if number:
-            report(Problem(where=where, message=message, hint=hint, severity="warning"))
-    idle = sum(found.slot is None for found in made.spans.values())
-    useful = len(made.spans) + len(made.told) - idle
+            report(Problem(where=where, message=message, hint=_READ_BOTH, severity="warning"))
+    idle = sum(trace.slot is None for trace in collection.spans.values())
+    useful = len(collection.spans) + len(collection.ready_traces) - idle
     if idle or not useful:
-        message, hint = _idle(made, idle)
+        message, hint = _describe_idle(collection, idle)
         if not useful:
             raise FormatError(message, where=where, hint=hint)
         report(Problem(where=where, message=message, hint=hint, severity="note"))
 
 
-def _without_spans(made: Collected) -> dict[str, int]:
+def _count_logs(collection: Collection) -> dict[str, int]:
+    orphans, log_only = collection.orphan_logs, collection.log_only_traces
     return {
-        f"{made.lost} log records belong to no span that was read": made.lost,
-        f"{made.bare} traces have log records but no spans": made.bare,
+        f"{orphans} log records belong to no span that was read": orphans,
+        f"{log_only} traces have log records but no spans": log_only,
     }
 
 
-def _idle(made: Collected, count: int) -> tuple[str, str]:
-    if not made.spans:
-        return (
-            f"{made.lost} log records were read, but no span that they could belong to",
-            "read the file of the spans together with the file of the logs",
-        )
-    often = sorted(made.idle, key=lambda name: (-made.idle[name], name))[:_SHOWN]
-    names = ", ".join(repr(name) for name in often) or "none"
+def _describe_idle(collection: Collection, count: int) -> tuple[str, str]:
+    if not collection.spans:
+        return f"{collection.orphan_logs} log records, but none of their spans", _READ_BOTH
+    names = collection.idle_names
+    frequent = sorted(names, key=lambda name: (-names[name], name))[:_SHOWN_NAMES]
     noun = "trace" if count == 1 else "traces"
+    listed = ", ".join(repr(name) for name in frequent) or "none"
     return (
-        f"no agent, model or tool was at work in {count} {noun}; the spans are {names}",
-        "were the spans of the agent exported, too?",
+        f"no agent, model or tool spans in {count} {noun}; span names: {listed}",
+        "check that the agent's own spans were exported",
     )

@@ -16,7 +16,7 @@ from carob.schema import Json, Span, Trace
 from carob.traces.containers import LogRecord, otlp, read_items
 from carob.traces.containers.registry import builtin_containers
 from carob.traces.reading.assemble import assemble
-from carob.traces.reading.json_values import values
+from carob.traces.reading.json_values import read_values
 
 CONTAINERS = builtin_containers()
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"
@@ -97,7 +97,7 @@ def mutated(value: Json, chance: random.Random) -> Json:
 
 
 def decodable(path: Path) -> list[Json]:
-    found = values(path, report=lambda problem: None)
+    found = read_values(path, report=lambda problem: None)
     return [value for value in found if not isinstance(value, bytes)]
 
 
@@ -125,6 +125,6 @@ def test_damaged_bytes_are_read_or_refused(path: Path, tmp_path: Path):
             raw[chance.randrange(len(raw))] = chance.randrange(256)
         (tmp_path / "f").write_bytes(raw)
         try:
-            survive(list(values(tmp_path / "f", report=lambda p: None, decode=otlp.decode)))
+            survive(list(read_values(tmp_path / "f", report=lambda p: None, decode=otlp.decode)))
         except CarobError:
             continue

@@ -14,14 +14,14 @@ from carob.schema import Json, Span
 from carob.traces.containers import read_items
 from carob.traces.containers.registry import builtin_containers
 from carob.traces.reading.assemble import assemble
-from carob.traces.reading.json_values import values
+from carob.traces.reading.json_values import read_values
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "containers"
 CANONICAL = SAMPLES / "01_otlp_canonical.json"
 
 
 def spans(path: Path) -> list[Span]:
-    records = read_items(values(path, report=lambda problem: None), source=path.name)
+    records = read_items(read_values(path, report=lambda problem: None), source=path.name)
     found = assemble(
         (record for record in records if isinstance(record, Span)),
         source="",
@@ -63,7 +63,7 @@ def test_otlp_loses_nothing_in_any_spelling(path: Path):
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_exactly_one_container_claims_each_item(path: Path):
-    for value in values(path, report=lambda problem: None):
+    for value in read_values(path, report=lambda problem: None):
         if isinstance(value, bytes):
             continue
         for item in items(value):

@@ -1,100 +1,186 @@
-"""`--fix`: personal data and secrets masked in the file, and nothing else changed."""
+"""`carob lint --fix`: mask personal data and secrets in a file and change nothing else.
+
+The file is edited as text. Decoding and encoding it again would change its layout, its numbers
+(`1.50`) and its escapes everywhere.
+"""
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
+from typing import NamedTuple, TypeAlias
 
-from carob.datasets.lint.check import Item, Path
-from carob.datasets.lint.edit import Change, edit_json, edit_table
-from carob.datasets.lint.privacy import every_text, is_allowed, rule_of
+import msgspec
+
+from carob.datasets.lint.privacy import is_allowed, rule_for, texts_and_keys
+from carob.datasets.lint.rules import JsonPath, LintItem
 from carob.datasets.masking import Masks
-from carob.datasets.read import Opened
-from carob.datasets.sidecar import aside_path
-from carob.errors import InputError, UsageError
-from carob.files.atomic import replace
-from carob.text.sensitive import Piece
-
-_BOM = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
+from carob.datasets.read import GoldenFile
+from carob.datasets.sidecar import sidecar_path
+from carob.errors import UsageError
+from carob.files.atomic import write_atomic
+from carob.files.opening import read_packed
+from carob.text.sensitive import SensitiveMatch
 
 
-class Fix:
-    """One file, whose cases are known."""
+class FileMasking:
+    """Masks one golden file."""
 
-    def __init__(self, opened: Opened, items: Sequence[Item], silenced: frozenset[str]) -> None:
+    def __init__(
+        self, opened: GoldenFile, items: Sequence[LintItem], ignored: frozenset[str]
+    ) -> None:
         self._opened = opened
         self._items = items
-        self._silenced = silenced
+        self._ignored = ignored
         self._masks = Masks()
         self.count = 0
-        """How many texts were changed."""
+        """Number of texts that were changed."""
 
     def write(self) -> None:
-        """Mask the file; it is written only if there is something to mask."""
+        """Mask the file; write it only if something was masked."""
         path = self._opened.source.path
-        if aside_path(path).exists():
+        if sidecar_path(path).exists():
             raise UsageError(
-                f"what was carried along for the way back lies in {aside_path(path).name}",
+                f"cannot mask a file with the sidecar file {sidecar_path(path).name}",
                 where=str(path),
-                hint="convert it back and mask the original, or delete that file",
+                hint="convert it back and mask the original, or delete the sidecar file",
             )
-        try:
-            raw = path.read_bytes()
-            data = gzip.decompress(raw) if raw.startswith(_GZIP) else raw
-        except (OSError, EOFError) as error:
-            raise InputError(f"cannot be read: {error}", where=str(path)) from error
+        data, packing = read_packed(path)
         for doc in (self._opened.frame, *(item.doc for item in self._items)):
-            for _, text in every_text(doc):
+            for _, text in texts_and_keys(doc):
                 self._masks.reserve(text)
-        made = self._masked(data)
-        if made != data:
-            replace(path, gzip.compress(made, mtime=0) if raw.startswith(_GZIP) else made)
+        masked = self._mask_file(data)
+        if masked != data:
+            write_atomic(path, packing.pack(masked))
 
-    def _masked(self, data: bytes) -> bytes:
-        bom = _BOM if data.startswith(_BOM) else b""
-        body = data.removeprefix(_BOM)
+    def _mask_file(self, data: bytes) -> bytes:
         match self._opened.source.container:
             case "table":
-                silenced = self._silenced_lines()
-                return (
-                    bom
-                    + edit_table(
-                        body.decode(),
-                        lambda line, column, text: self._mask((column,), text, silenced.get(line)),
-                    ).encode()
-                )
+                return self._mask_table(data.decode()).encode()
             case "rows":
-                return bom + b"".join(self._rows(body))
+                return b"".join(self._mask_rows(data))
             case "document":
-                return bom + edit_json(body, self._in_document())
+                return edit_json(data, self._document_edit())
 
-    def _rows(self, body: bytes) -> Iterator[bytes]:
-        silenced = self._silenced_lines()
+    def _mask_table(self, text: str) -> str:
+        ignored = self._ignored_by_line()
+        return edit_table(
+            text,
+            lambda line, column, cell: self._mask((column,), cell, ignored.get(line)),
+        )
+
+    def _mask_rows(self, body: bytes) -> Iterator[bytes]:
+        ignored = self._ignored_by_line()
         for number, line in enumerate(BytesIO(body), 1):
-            own = silenced.get(number)
+            own = ignored.get(number)
             yield edit_json(line, lambda path, text, own=own: self._mask(path, text, own))
 
-    def _silenced_lines(self) -> Mapping[int, frozenset[str]]:
-        return {item.place.line or 1: item.place.silenced for item in self._items}
+    def _ignored_by_line(self) -> Mapping[int, frozenset[str]]:
+        return {item.location.line or 1: item.location.ignored for item in self._items}
 
-    def _in_document(self) -> Change:
-        bases = {item.place.base: item.place.silenced for item in self._items}
-        lengths = {len(base) for base in bases}
+    def _document_edit(self) -> TextEdit:
+        ignored = {item.location.base: item.location.ignored for item in self._items}
+        lengths = {len(base) for base in ignored}
 
-        def change(path: Path, text: str) -> str:
-            own = next((bases[path[:size]] for size in lengths if path[:size] in bases), None)
+        def edit(path: JsonPath, text: str) -> str:
+            own = next((ignored[path[:size]] for size in lengths if path[:size] in ignored), None)
             return self._mask(path, text, own)
 
-        return change
+        return edit
 
-    def _mask(self, path: Path, text: str, silenced: frozenset[str] | None) -> str:
-        ignored = self._silenced | (silenced or frozenset())
+    def _mask(self, path: JsonPath, text: str, case_ignores: frozenset[str] | None) -> str:
+        ignored = self._ignored | (case_ignores or frozenset())
 
-        def wanted(piece: Piece) -> bool:
-            return rule_of(piece) not in ignored and not is_allowed(piece, path)
+        def is_masked(match: SensitiveMatch) -> bool:
+            return rule_for(match).id not in ignored and not is_allowed(match, path)
 
-        new = self._masks.masked(text, wanted)
-        self.count += new != text
-        return new
+        masked = self._masks.mask(text, is_masked)
+        self.count += masked != text
+        return masked
+
+
+TextEdit: TypeAlias = Callable[[JsonPath, str], str]
+"""The new text for the text at a path; a key has the path of its object."""
+
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]')
+_CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^,\r\n]*))(,|\r\n|\n|\r|\Z)')
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+class _OpenValue(NamedTuple):
+    """An object or a list that has not ended."""
+
+    path: JsonPath
+    is_object: bool
+
+
+def edit_json(data: bytes, edit: TextEdit) -> bytes:
+    """A JSON text with its strings edited; every other byte stays the same."""
+    parts: list[bytes] = []
+    end = 0
+    for start, literal, path in _strings(data):
+        text = msgspec.json.decode(literal, type=str)
+        edited = edit(path, text)
+        if edited != text:
+            parts += [data[end:start], msgspec.json.encode(edited)]
+            end = start + len(literal)
+    return b"".join([*parts, data[end:]])
+
+
+def _strings(data: bytes) -> Iterator[tuple[int, bytes, JsonPath]]:
+    """Every string literal with its offset and path."""
+    open_values: list[_OpenValue] = []
+    member: str | int = 0
+    is_key: bool = False
+    for token in _TOKEN.finditer(data):
+        literal = token[0]
+        path = (*open_values[-1].path, member) if open_values else ()
+        if literal in (b"{", b"["):
+            open_values.append(_OpenValue(path, literal == b"{"))
+            is_key, member = literal == b"{", 0
+        elif literal in (b"}", b"]"):
+            closed = open_values.pop()
+            is_key, member = False, closed.path[-1] if closed.path else 0
+        elif literal == b",":
+            is_key = open_values[-1].is_object
+            member = member + 1 if isinstance(member, int) and not is_key else member
+        elif is_key:
+            is_key, member = False, msgspec.json.decode(literal, type=str)
+            yield token.start(), literal, open_values[-1].path
+        else:
+            yield token.start(), literal, path
+
+
+def edit_table(text: str, edit: Callable[[int, str, str], str]) -> str:
+    """A CSV text with its cells edited; every other character stays the same.
+
+    `edit` gets the line on which the row starts, the name of the column and the cell.
+    """
+    columns: list[str] = []
+    in_header = True
+    parts: list[str] = []
+    line = row_line = 1
+    column = end = 0
+    for cell in _CELL.finditer(text):
+        is_quoted = cell[1] is not None
+        value = cell[1].replace('""', '"') if is_quoted else cell[2]
+        if in_header:
+            columns.append(value)
+        elif column < len(columns):
+            edited = edit(row_line, columns[column], value)
+            if edited != value:
+                parts += [text[end : cell.start()], _quote_cell(edited, is_quoted)]
+                end = cell.end() - len(cell[3])
+        line += len(_LINE_END.findall(cell[0]))
+        column += 1
+        if cell[3] != ",":
+            row_line, column = line, 0
+            in_header = in_header and columns == [""]  # blank lines before the header
+            columns = [] if in_header else columns
+    return "".join([*parts, text[end:]])
+
+
+def _quote_cell(text: str, was_quoted: bool) -> str:
+    must_quote = was_quoted or any(char in text for char in ',"\r\n')
+    return '"' + text.replace('"', '""') + '"' if must_quote else text

@@ -1,7 +1,7 @@
-"""Spans and log records in any order → the spans of each trace, once each and in order.
+"""Assemble spans and log records that come in any order: the spans of each trace, in order.
 
-The result does not depend on the order of lines, on deliveries that came twice, or on how the
-records were split over files. Only spans that start and end together keep the order of the file.
+The result does not depend on the order of lines, on duplicate deliveries, or on how the records
+were split over files. Only spans that start and end at the same time keep the order of the file.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ def assemble(
     records: Iterable[Span | LogRecord], *, source: str, report: ProblemListener
 ) -> dict[str, tuple[Span, ...]]:
     """The spans of each trace by trace id, log records joined to them; traces in order of start."""
-    spans, logs = _sorted_out(records)
-    joined = _with_logs(spans, logs, source, report) if logs else spans
-    traces = [(key, ordered(found)) for key, found in joined.items()]
+    spans, logs = _deduplicate(records)
+    joined = _add_logs(spans, logs, source, report) if logs else spans
+    traces = [(key, order_spans(by_id)) for key, by_id in joined.items()]
     traces.sort(key=lambda trace: (trace[1][0].start or 0, trace[0]))
     return dict(traces)
 
 
-def whole(records: Sequence[Span | LogRecord]) -> tuple[Span, ...] | None:
-    """The spans of a trace of which all are there: a root, every parent, and nothing else."""
-    found = _once(records)
-    if found is None or {span.parent_id for span in found.values()}.difference(found) != {None}:
+def order_if_complete(records: Sequence[Span | LogRecord]) -> tuple[Span, ...] | None:
+    """The ordered spans of a trace that lacks nothing: a root, every parent, and no log records."""
+    spans = _unique_spans(records)
+    if spans is None or {span.parent_id for span in spans.values()}.difference(spans) != {None}:
         return None
-    return ordered(found)
+    return order_spans(spans)
 
 
 def spans_of(key: str, records: Sequence[Span | LogRecord]) -> tuple[Span, ...]:
-    """The spans of one trace, whose id is `key`; nothing is said of log records without a span."""
-    found = _once(records)
-    if found is not None:
-        return ordered(found)
-    # What is missing from one trace is counted over all of them.
+    """The ordered spans of the trace with the id `key`. Does not report orphan log records."""
+    spans = _unique_spans(records)
+    if spans is not None:
+        return order_spans(spans)
+    # Nothing is reported here: missing spans are counted over all traces, at the end.
     return assemble(records, source="", report=ignore).get(key, ())
 
 
-def _once(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None:
+def _unique_spans(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None:
     """The usual case: spans by id, all different, and no log records."""
     spans = {
         record.span_id: record
@@ -56,53 +56,53 @@ def _once(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None:
     return spans if len(spans) == len(records) and "" not in spans else None
 
 
-def ordered(found: dict[str, Span]) -> tuple[Span, ...]:
-    """The spans of one trace, which came by id, by start, parents before children.
+def order_spans(spans: dict[str, Span]) -> tuple[Span, ...]:
+    """The spans of one trace, given by id, ordered by start, parents before children.
 
-    A span whose parent is not there is a root, and a cycle is cut at its earliest span; both then
-    have no parent. A child counts from its parent's start at the earliest: clocks of two machines
+    A span whose parent is missing becomes a root, and a cycle is cut at its earliest span. A child
+    is never ordered before its parent, whatever its own start says: the clocks of two machines
     differ, and numbers that went through JavaScript have lost their last digits.
     """
-    return _by_start(found) or _by_tree(found)
+    return _order_by_start(spans) or _order_by_tree(spans)
 
 
-def _by_start(found: dict[str, Span]) -> tuple[Span, ...] | None:
+def _order_by_start(by_id: dict[str, Span]) -> tuple[Span, ...] | None:
     """The usual case: all starts are known and differ, and no child starts before its parent."""
-    spans = found.values()
+    spans = by_id.values()
     starts = [span.start for span in spans if span.start is not None]
-    if len({*starts}) < len(found):
+    if len({*starts}) < len(by_id):
         return None
     parents = [span.parent_id for span in spans]
-    started: dict[str | None, int] = dict(zip(found, starts, strict=True))
-    if not all(map(lt, [started.get(parent, 0) for parent in parents], starts)):
+    start_by_id: dict[str | None, int] = dict(zip(by_id, starts, strict=True))
+    if not all(map(lt, [start_by_id.get(parent, 0) for parent in parents], starts)):
         return None
     by_start = sorted(spans, key=_start)
-    if {*parents}.difference(found) <= {None}:
+    if {*parents}.difference(by_id) <= {None}:
         return tuple(by_start)
-    return tuple([span if span.parent_id in found else _rooted(span) for span in by_start])
+    return tuple([span if span.parent_id in by_id else _as_root(span) for span in by_start])
 
 
-def _by_tree(found: dict[str, Span]) -> tuple[Span, ...]:
-    children, roots = _tree(found)
-    starts = _starts(children, roots)
-    places: list[tuple[tuple[int, int, int, int, int], Span]] = []
-    index = {key: place for place, key in enumerate(found)}
+def _order_by_tree(by_id: dict[str, Span]) -> tuple[Span, ...]:
+    children, roots = _build_tree(by_id)
+    starts = _effective_starts(children, roots)
+    keyed: list[tuple[tuple[int, int, int, int, int], Span]] = []
+    index = {key: position for position, key in enumerate(by_id)}
     pending = [(span, 0, starts[span.span_id]) for span in roots]
     while pending:
-        span, depth, floor = pending.pop()
-        start = max(floor, starts[span.span_id])
+        span, depth, parent_start = pending.pop()
+        start = max(parent_start, starts[span.span_id])
         key = (start, depth, starts[span.span_id], span.end or start, index[span.span_id])
-        places.append((key, span))
+        keyed.append((key, span))
         pending.extend((child, depth + 1, start) for child in children.get(span.span_id, ()))
-    places.sort(key=lambda place: place[0])
-    return tuple(_rooted(span) if key[1] == 0 else span for key, span in places)
+    keyed.sort(key=lambda pair: pair[0])
+    return tuple(_as_root(span) if key[1] == 0 else span for key, span in keyed)
 
 
-def _rooted(span: Span) -> Span:
+def _as_root(span: Span) -> Span:
     return msgspec.structs.replace(span, parent_id=None) if span.parent_id else span
 
 
-def _sorted_out(
+def _deduplicate(
     records: Iterable[Span | LogRecord],
 ) -> tuple[dict[str, dict[str, Span]], list[LogRecord]]:
     """The most complete copy of every span, and the log records."""
@@ -117,25 +117,26 @@ def _sorted_out(
         span = record if record.span_id else msgspec.structs.replace(record, span_id=key)
         other = known.get(key)
         known[key] = span if other is None else _fuller(other, span)
-    return {key: _without_pending(found) for key, found in spans.items()}, logs
+    return {key: _drop_pending(by_id) for key, by_id in spans.items()}, logs
 
 
-def _fuller(one: Span, two: Span) -> Span:
-    """The more complete of two copies; of two that differ, the same one in whatever order."""
-    if one == two:
-        return one
-    first, second = _completeness(one), _completeness(two)
-    if first == second:
-        return max(one, two, key=repr)
-    return one if first > second else two
+def _fuller(left: Span, right: Span) -> Span:
+    """The more complete of two copies. Of two equally complete ones that differ, always the same
+    one is chosen: with "the first", the result would depend on the order of the files."""
+    if left == right:
+        return left
+    left_score, right_score = _completeness(left), _completeness(right)
+    if left_score == right_score:
+        return max(left, right, key=repr)
+    return left if left_score > right_score else right
 
 
 def _completeness(span: Span) -> tuple[bool, int, int, bool]:
     return span.end is not None, len(span.attributes), len(span.events), span.start is not None
 
 
-def _without_pending(spans: dict[str, Span]) -> dict[str, Span]:
-    """Logfire announces a span by a child of it that is never completed."""
+def _drop_pending(spans: dict[str, Span]) -> dict[str, Span]:
+    """Drop the placeholders of Logfire, which announces a span by a child that never ends."""
     pending = {
         key
         for key, span in spans.items()
@@ -144,15 +145,15 @@ def _without_pending(spans: dict[str, Span]) -> dict[str, Span]:
     return {key: span for key, span in spans.items() if key not in pending} if pending else spans
 
 
-def _with_logs(
+def _add_logs(
     spans: dict[str, dict[str, Span]], logs: list[LogRecord], source: str, report: ProblemListener
 ) -> dict[str, dict[str, Span]]:
     events: dict[tuple[str, str], list[SpanEvent]] = {}
-    roots = {key: _root(found) for key, found in spans.items()}
-    lost = 0
+    roots = {key: _root_id(by_id) for key, by_id in spans.items()}
+    orphans = 0
     for log in logs:
         if not log.trace_id or not (log.span_id or log.trace_id in roots):
-            lost += 1
+            orphans += 1
             continue
         known = spans.setdefault(log.trace_id, {})
         if log.trace_id not in roots:
@@ -160,68 +161,72 @@ def _with_logs(
         owner = log.span_id if log.span_id in known else roots[log.trace_id]
         events.setdefault((log.trace_id, owner), []).append(log.event)
     for (trace_id, span_id), joined in events.items():
-        spans[trace_id][span_id] = _joined(spans[trace_id][span_id], joined)
-    bare = len(spans) - len(roots)
-    for problem in _complaints(lost, bare, source):
+        spans[trace_id][span_id] = _add_events(spans[trace_id][span_id], joined)
+    log_only = len(spans) - len(roots)
+    for problem in _log_problems(orphans, log_only, source):
         report(problem)
     return spans
 
 
-def _complaints(lost: int, bare: int, source: str) -> list[Problem]:
-    hint = "read the file of the spans together with the file of the logs"
-    found = {
-        f"{lost} log records name no span that was read": lost,
-        f"{bare} traces have log records but no spans": bare,
+def _log_problems(orphans: int, log_only: int, source: str) -> list[Problem]:
+    hint = "read the file with the spans together with the file with the logs"
+    counts = {
+        f"{orphans} log records name no span that was read": orphans,
+        f"{log_only} traces have log records but no spans": log_only,
     }
     return [
         Problem(where=source, message=message, hint=hint, severity="warning")
-        for message, number in found.items()
+        for message, number in counts.items()
         if number
     ]
 
 
-def _root(spans: dict[str, Span]) -> str:
+def _root_id(spans: dict[str, Span]) -> str:
     roots = [span for span in spans.values() if span.parent_id not in spans]
     return min(roots or spans.values(), key=lambda span: (span.start or 0, span.span_id)).span_id
 
 
-def _joined(span: Span, logs: list[SpanEvent]) -> Span:
-    """Span events and log records by time; a record that was delivered twice counts once.
+def _add_events(span: Span, logs: list[SpanEvent]) -> Span:
+    """The span with its log records as events, by time; a duplicate delivery counts once.
 
-    A span of which only log records are known lasts from the first to the last.
+    A span that is known from its log records alone lasts from the first to the last of them.
     """
-    once: dict[tuple[str, int], list[SpanEvent]] = {}
+    unique: dict[tuple[str, int], list[SpanEvent]] = {}
     for event in (*span.events, *logs):
-        same = once.setdefault((event.name, event.time or 0), [])
+        same = unique.setdefault((event.name, event.time or 0), [])
         if event not in same:
             same.append(event)
-    found = [event for same in once.values() for event in same]
-    events = tuple(sorted(found, key=lambda event: event.time or 0))
+    events = tuple(
+        sorted(
+            [event for same in unique.values() for event in same],
+            key=lambda event: event.time or 0,
+        )
+    )
     times = [event.time for event in events if event.time is not None]
     if span.start is None and span.end is None and times:
         span = msgspec.structs.replace(span, start=times[0], end=times[-1])
     return msgspec.structs.replace(span, events=events)
 
 
-def _tree(found: dict[str, Span]) -> tuple[dict[str, list[Span]], list[Span]]:
-    """The children of every span, and the spans to begin from: one of each cycle among them."""
+def _build_tree(by_id: dict[str, Span]) -> tuple[dict[str, list[Span]], list[Span]]:
+    """The children of every span, and the roots, among them one span of each cycle."""
     children: dict[str, list[Span]] = {}
     roots: list[Span] = []
-    for span in found.values():
-        if span.parent_id in found and span.parent_id != span.span_id:
+    for span in by_id.values():
+        if span.parent_id in by_id and span.parent_id != span.span_id:
             children.setdefault(span.parent_id, []).append(span)
         else:
             roots.append(span)
-    reached = _reached(roots, children)
-    for span in sorted(found.values(), key=lambda span: (span.start or 0, span.span_id)):
+    reached = _descendants(roots, children)
+    for span in sorted(by_id.values(), key=lambda span: (span.start or 0, span.span_id)):
         if span.span_id not in reached and span.parent_id in children:
             children[span.parent_id].remove(span)
             roots.append(span)
-            reached |= _reached([span], children)
+            reached |= _descendants([span], children)
     return children, roots
 
 
-def _reached(roots: list[Span], children: dict[str, list[Span]]) -> set[str]:
+def _descendants(roots: list[Span], children: dict[str, list[Span]]) -> set[str]:
     seen: set[str] = set()
     pending = [span.span_id for span in roots]
     while pending:
@@ -231,8 +236,8 @@ def _reached(roots: list[Span], children: dict[str, list[Span]]) -> set[str]:
     return seen
 
 
-def _starts(children: dict[str, list[Span]], roots: list[Span]) -> dict[str, int]:
-    """When every span started: for one that does not say, when its first child did."""
+def _effective_starts(children: dict[str, list[Span]], roots: list[Span]) -> dict[str, int]:
+    """The start of every span; without one of its own, the start of its first child."""
     order = list(roots)
     for span in order:
         order.extend(children.get(span.span_id, ()))

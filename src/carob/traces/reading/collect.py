@@ -1,8 +1,8 @@
-"""Records of many files → what the agent did in each trace, in memory that does not grow with them.
+"""Group the records of many files into traces, in memory that does not grow with the input.
 
-The spans of a trace are held until its input has been quiet for a while; then it is mapped and put
-aside. If more of it comes later, it is read again from its places, all of it, at the end. So the
-result is the same in whatever order lines come.
+The spans of a trace are held until no more of them have come for a while; then the trace is mapped
+and stored. If more of it comes later, all of it is read again from its ranges at the end. So the
+result does not depend on the order of lines.
 """
 
 from __future__ import annotations
@@ -18,86 +18,85 @@ from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers import LogRecord, Record
 from carob.traces.containers.otlp import Records
 from carob.traces.mapping.traces import to_traces
-from carob.traces.reading.assemble import spans_of, whole
-from carob.traces.reading.spill import Slot, Spill
-from carob.traces.reading.stream import Chunk, Place, Stream, again
+from carob.traces.reading.assemble import order_if_complete, spans_of
+from carob.traces.reading.spill import Spill, TraceSlot
+from carob.traces.reading.stream import Chunk, FileRange, RecordStream, reread
 
-HELD = 8 << 20
-"""Bytes of input whose spans may be held at a time."""
-KEPT = 256 << 20
-"""Bytes of input whose traces stay in memory."""
+MAX_HELD = 8 << 20
+"""Bytes of input whose spans may be held at once."""
+MAX_IN_MEMORY = 256 << 20
+"""Bytes of input whose traces stay in memory; later ones are spilled to disk."""
+PROGRESS_STEP = 4 << 20
+"""Bytes of input between two calls of the progress listener."""
 
-TELLING = 4 << 20
-"""Bytes of input between two words of progress."""
-
-_WINDOW = 64 << 10
+_MIN_WINDOW = 64 << 10
 _MAX_NAMES = 1000
 
 
-class Found(msgspec.Struct, gc=False):
-    """One trace that was understood, or a trace id under which no agent worked."""
+class CollectedTrace(msgspec.Struct, gc=False):
+    """One trace, or with `slot=None` a trace id under which no agent worked."""
 
     id: str
-    slot: Slot | None
+    slot: TraceSlot | None
     start: int = 0
     conversation: str | None = None
-    places: tuple[Place, ...] = ()
+    ranges: tuple[FileRange, ...] = ()
     digest: bytes = b""
 
 
-class _Open:
-    """A trace that is being read."""
+class _OpenTrace:
+    """The records of a trace whose end has not been seen."""
 
-    __slots__ = ("file", "places", "records", "size")
+    __slots__ = ("file", "ranges", "records", "size")
 
     def __init__(self, file: int) -> None:
         self.file = file
         self.records: list[Span | LogRecord] = []
-        self.places: list[Place | None] = []
+        self.ranges: list[FileRange | None] = []
         self.size = 0
 
 
-class Collected(msgspec.Struct):
-    """What one or more chunks hold."""
+class Collection(msgspec.Struct):
+    """What was collected from one or more chunks."""
 
-    spans: dict[str, Found] = {}
-    """By trace id."""
-    told: list[Found] = []
-    """Recordings that came as traces, not as spans."""
+    spans: dict[str, CollectedTrace] = {}
+    """Traces that came as spans, by trace id."""
+    ready_traces: list[CollectedTrace] = []
+    """Traces that came as traces, such as chat files and sessions."""
     problems: list[Problem] = []
-    late: dict[str, tuple[Place, ...]] = {}
-    """Traces that must be read again, and where they are."""
-    lost: int = 0
-    """Log records that belong to no span."""
-    bare: int = 0
-    """Traces that log records alone tell of."""
-    idle: dict[str, int] = {}
+    late: dict[str, tuple[FileRange, ...]] = {}
+    """Traces that must be read again, and their ranges."""
+    orphan_logs: int = 0
+    """Log records without a span."""
+    log_only_traces: int = 0
+    """Traces that are known from log records alone."""
+    idle_names: dict[str, int] = {}
     """Names of spans under which no agent worked, and how often they were seen."""
 
-    def join(self, other: Collected) -> None:
-        """Add what another process has read; what both have seen must be read again."""
-        for key, places in other.late.items():
-            self.see(key, places)
-        for key, found in other.spans.items():
+    def merge(self, other: Collection) -> None:
+        """Add what another process has read; a trace that both have seen is read again."""
+        for key, ranges in other.late.items():
+            self.add_late(key, ranges)
+        for key, trace in other.spans.items():
             if key in self.spans or key in self.late:
-                self.see(key, found.places)
+                self.add_late(key, trace.ranges)
             else:
-                self.spans[key] = found
-        self.told += other.told
-        self.lost += other.lost
-        self.bare += other.bare
-        for name, count in other.idle.items():
-            self.idle[name] = self.idle.get(name, 0) + count
+                self.spans[key] = trace
+        self.ready_traces += other.ready_traces
+        self.orphan_logs += other.orphan_logs
+        self.log_only_traces += other.log_only_traces
+        for name, count in other.idle_names.items():
+            self.idle_names[name] = self.idle_names.get(name, 0) + count
 
-    def see(self, key: str, places: tuple[Place, ...]) -> None:
-        """There is more of a trace at these places."""
+    def add_late(self, key: str, ranges: tuple[FileRange, ...]) -> None:
+        """Note that these ranges hold more of a trace."""
         known = self.spans.pop(key, None)
-        before = known.places if known else self.late.get(key, ())
-        self.late[key] = (*before, *places)
+        before = known.ranges if known else self.late.get(key, ())
+        self.late[key] = (*before, *ranges)
 
 
 class Collector:
-    """Takes records in, gives traces out."""
+    """Reads chunks into a `Collection`."""
 
     def __init__(
         self,
@@ -106,200 +105,204 @@ class Collector:
         report: ProblemListener,
         *,
         keep_spans: bool,
-        kept: int,
+        max_in_memory: int,
     ) -> None:
         self.paths = paths
         self.spill = spill
         self.report = report
         self.keep_spans = keep_spans
-        self.kept = kept
-        self.open: dict[str, _Open] = {}
+        self.max_in_memory = max_in_memory
+        self.open: dict[str, _OpenTrace] = {}
+        """In the order in which they were last touched."""
         self.held = 0
         self.seen = 0
-        self.rest: dict[str, _Open] = {}
-        self.place: Place | None = None
+        self.without_range: dict[str, _OpenTrace] = {}
+        self.range: FileRange | None = None
+        # Bytes of input whose spans are held: none while each trace comes in one piece, and more
+        # each time that one does not. Holding spans "just in case" is slower for the usual file,
+        # whose traces come in one piece: they would have left the processor's caches.
         self.window = 0
-        """Bytes of input whose spans are held: none while traces come in one piece, and more each
-        time that one does not. What is held for long is no longer in the processor's caches."""
-        self.made = Collected()
+        self.uncharged = 0
+        """Bytes of the current value that no open trace accounts for yet."""
+        self.collection = Collection()
         self.progress: Callable[[int], None] = ignore
-        """Told now and then how many bytes were seen."""
-        self.told = 0
+        """Called now and then with the number of bytes seen."""
+        self.reported = 0
 
     def read(self, chunk: Chunk) -> None:
-        """Take in the records of a chunk."""
-        stream = Stream(chunk, self.report)
-        place: Place | None = None
+        """Add the records of a chunk."""
+        stream = RecordStream(chunk, self.report)
+        range_: FileRange | None = None
         for records in stream.batches():
-            if stream.place is not place:
-                place = stream.place
-                self._next(place)
-            self._take(records, place, chunk.file)
+            if stream.range is not range_:
+                range_ = stream.range
+                self._start_value(range_)
+            self._add(records, range_, chunk.file)
 
-    def _take(self, records: Iterable[Record], place: Place | None, file: int) -> None:
+    def _add(self, records: Iterable[Record], range_: FileRange | None, file: int) -> None:
         if isinstance(records, Records) and records.trace_id is not None:
-            self._take_one(records.trace_id, records, place, file)
+            self._add_single_trace(records.trace_id, records, range_, file)
             return
         last: str | None = None
-        held: list[Span | LogRecord] = []
+        group: list[Span | LogRecord] = []
         for record in records:
             if isinstance(record, Trace):
-                self._told(record)
+                self._add_ready_trace(record)
                 continue
             if record.trace_id != last:
                 last = record.trace_id
-                held = self._touched(last, place, file).records
-            held.append(record)
+                group = self._touch(last, range_, file).records
+            group.append(record)
 
-    def _take_one(self, key: str, records: Records, place: Place | None, file: int) -> None:
-        """The usual case: a value that holds records of one trace, and often all of them."""
-        made = self.made
-        is_new = key not in self.open and key not in made.spans and key not in made.late
-        if is_new and place is not None and not self.window and (spans := whole(records)):
-            self.held -= self.charge
-            self.charge = 0
-            made.spans[key] = self._mapped(key, spans, file, (place,))
+    def _add_single_trace(
+        self, key: str, records: Records, range_: FileRange | None, file: int
+    ) -> None:
+        """The usual case: a value with records of one trace, and often all of them."""
+        known = self.collection
+        is_new = key not in self.open and key not in known.spans and key not in known.late
+        can_close = is_new and range_ is not None and not self.window
+        if can_close and range_ and (spans := order_if_complete(records)):
+            self.held -= self.uncharged
+            self.uncharged = 0
+            known.spans[key] = self._map(key, spans, file, (range_,))
         else:
-            self._touched(key, place, file).records += records
+            self._touch(key, range_, file).records += records
 
-    def _next(self, place: Place | None) -> None:
-        """Between values is the time to let go: no span of a value is missing then."""
+    def _start_value(self, range_: FileRange | None) -> None:
+        """Traces are closed only between values: within one, more spans may follow."""
         if not self.window:
-            self._close_whole()
+            self._close_complete()
         elif self.held > self.window:
-            self._let_go()
-        self.place = place
-        size = place.end - place.start if place else 0
+            self._close_oldest()
+        self.range = range_
+        size = range_.end - range_.start if range_ else 0
         self.seen += size
         self.held += size
-        self.charge = size
-        if self.seen > self.told + TELLING:
-            self.told = self.seen
+        self.uncharged = size
+        if self.seen > self.reported + PROGRESS_STEP:
+            self.reported = self.seen
             self.progress(self.seen)
 
-    charge = 0
-    """Bytes of the value that no trace has on its account yet."""
-
-    def _touched(self, key: str, place: Place | None, file: int) -> _Open:
-        group = self.open.pop(key, None) or _Open(file)
+    def _touch(self, key: str, range_: FileRange | None, file: int) -> _OpenTrace:
+        group = self.open.pop(key, None) or _OpenTrace(file)
         self.open[key] = group
-        if self.window < HELD and (key in self.made.spans or key in self.made.late):
-            self.window = min(max(2 * self.window, _WINDOW), HELD)
-        if not group.places or group.places[-1] is not place:
-            group.places.append(place)
-        group.size += self.charge
-        self.charge = 0
+        known = self.collection
+        if self.window < MAX_HELD and (key in known.spans or key in known.late):
+            # This trace was closed too early: hold more from now on.
+            self.window = min(max(2 * self.window, _MIN_WINDOW), MAX_HELD)
+        if not group.ranges or group.ranges[-1] is not range_:
+            group.ranges.append(range_)
+        group.size += self.uncharged
+        self.uncharged = 0
         return group
 
-    def _close_whole(self) -> None:
-        """Traces of the latest value that lack nothing, while they are still at hand."""
+    def _close_complete(self) -> None:
+        """Close the traces of the latest value that lack nothing, while they are in the caches."""
         latest = takewhile(
-            lambda item: item[1].places[-1] is self.place, reversed(self.open.items())
+            lambda item: item[1].ranges[-1] is self.range, reversed(self.open.items())
         )
-        for key, group in list(latest) if self.place is not None else ():
-            if spans := whole(group.records):
+        for key, group in list(latest) if self.range is not None else ():
+            if spans := order_if_complete(group.records):
                 self._close_open(key, group, spans)
-            elif _is_whole(group.records):
+            elif _has_root_and_parents(group.records):
                 self._close_open(key, group)
-        if self.held > HELD:
-            self._let_go()
+        if self.held > MAX_HELD:
+            self._close_oldest()
 
-    def _let_go(self) -> None:
-        """The traces that have been quiet longest; the latest one is likely to go on."""
+    def _close_oldest(self) -> None:
+        """Close the traces untouched for longest; the latest one is likely to go on."""
         for key, group in list(self.open.items())[:-1]:
             if self.held <= self.window // 2:
                 break
-            if None not in group.places:  # what has no place cannot be read again
+            if None not in group.ranges:  # without a range it cannot be read again
                 self._close_open(key, group)
 
-    def _close_open(self, key: str, group: _Open, spans: tuple[Span, ...] = ()) -> None:
+    def _close_open(self, key: str, group: _OpenTrace, spans: tuple[Span, ...] = ()) -> None:
         del self.open[key]
         self.held -= group.size
         self._close(key, group, spans)
 
-    def _close(self, key: str, group: _Open, spans: tuple[Span, ...] = ()) -> None:
-        made, places = self.made, tuple([place for place in group.places if place])
-        is_new = key not in made.spans and key not in made.late
+    def _close(self, key: str, group: _OpenTrace, spans: tuple[Span, ...] = ()) -> None:
+        known, ranges = self.collection, tuple([range_ for range_ in group.ranges if range_])
+        is_new = key not in known.spans and key not in known.late
         if is_new and (spans or any(isinstance(record, Span) for record in group.records)):
             spans = spans or spans_of(key, group.records)
-            made.spans[key] = self._mapped(key, spans, group.file, places)
+            known.spans[key] = self._map(key, spans, group.file, ranges)
         else:
-            made.see(key, places)
+            known.add_late(key, ranges)
 
-    def finish(self) -> Collected:
-        """All that was read; what has no place is joined with what has."""
+    def finish(self) -> Collection:
+        """Close all traces; those without a range wait for `settle`."""
         for key, group in self.open.items():
-            if None in group.places:
-                self.rest[key] = group
+            if None in group.ranges:
+                self.without_range[key] = group
             else:
                 self._close(key, group)
         self.open.clear()
         self.spill.flush()
-        return self.made
+        return self.collection
 
     def settle(self) -> None:
-        """Read again what came late."""
-        made = self.made
-        for key in self.rest.keys() - made.late.keys():
-            known = made.spans.pop(key, None)
-            made.late[key] = known.places if known else ()
-        for batch in _batches(made.late):
-            for key, group in self._again(batch).items():
+        """Read the late traces again, and merge the records that have no range."""
+        known = self.collection
+        for key in self.without_range.keys() - known.late.keys():
+            trace = known.spans.pop(key, None)
+            known.late[key] = trace.ranges if trace else ()
+        for batch in _batches(known.late):
+            for key, group in self._reread(batch).items():
                 self._settle(key, group)
-        made.late, self.rest = {}, {}
+        known.late, self.without_range = {}, {}
         self.spill.flush()
 
-    def _settle(self, key: str, group: _Open) -> None:
-        found = self._mapped(key, spans_of(key, group.records), group.file, ())
+    def _settle(self, key: str, group: _OpenTrace) -> None:
+        trace = self._map(key, spans_of(key, group.records), group.file, ())
         if any(isinstance(record, Span) for record in group.records):
-            self.made.spans[key] = found
-        elif found.slot is not None:
-            self.made.spans[key] = found
-            self.made.bare += 1
+            self.collection.spans[key] = trace
+        elif trace.slot is not None:
+            self.collection.spans[key] = trace
+            self.collection.log_only_traces += 1
         else:
-            self.made.lost += len(group.records)
+            self.collection.orphan_logs += len(group.records)
 
-    def _again(self, wanted: dict[str, tuple[Place, ...]]) -> dict[str, _Open]:
-        found = {key: self.rest.get(key) or _Open(len(self.paths)) for key in wanted}
-        for place in sorted({place for places in wanted.values() for place in places}):
-            for record in again(place, self.paths[place.file]):
-                if not isinstance(record, Trace) and (group := found.get(record.trace_id)):
+    def _reread(self, late: dict[str, tuple[FileRange, ...]]) -> dict[str, _OpenTrace]:
+        groups = {key: self.without_range.get(key) or _OpenTrace(len(self.paths)) for key in late}
+        for range_ in sorted({range_ for ranges in late.values() for range_ in ranges}):
+            for record in reread(range_, self.paths[range_.file]):
+                if not isinstance(record, Trace) and (group := groups.get(record.trace_id)):
                     group.records.append(record)
-                    group.file = min(group.file, place.file)
-        return found
+                    group.file = min(group.file, range_.file)
+        return groups
 
-    def _mapped(
-        self,
-        key: str,
-        spans: tuple[Span, ...],
-        file: int,
-        places: tuple[Place, ...],
-    ) -> Found:
+    def _map(
+        self, key: str, spans: tuple[Span, ...], file: int, ranges: tuple[FileRange, ...]
+    ) -> CollectedTrace:
         source = self.paths[file]
-        made = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
-        if not made:
-            self._idle(spans)
-            return Found(key, None, places=places)
-        trace = made[0]
-        return Found(key, self._slot(trace), _start(trace), trace.conversation, places)
+        traces = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
+        if not traces:
+            self._count_idle(spans)
+            return CollectedTrace(key, None, ranges=ranges)
+        trace = traces[0]
+        return CollectedTrace(key, self._store(trace), _start(trace), trace.conversation, ranges)
 
-    def _idle(self, spans: Iterable[Span]) -> None:
-        idle = self.made.idle
+    def _count_idle(self, spans: Iterable[Span]) -> None:
+        names = self.collection.idle_names
         for span in spans:
-            if span.name in idle or (span.name and len(idle) < _MAX_NAMES):
-                idle[span.name] = idle.get(span.name, 0) + 1
+            if span.name in names or (span.name and len(names) < _MAX_NAMES):
+                names[span.name] = names.get(span.name, 0) + 1
 
-    def _slot(self, trace: Trace) -> Slot:
-        return trace if self.seen <= self.kept else self.spill.put(trace)
+    def _store(self, trace: Trace) -> TraceSlot:
+        return trace if self.seen <= self.max_in_memory else self.spill.put(trace)
 
-    def _told(self, trace: Trace) -> None:
+    def _add_ready_trace(self, trace: Trace) -> None:
         digest = blake2b(repr(trace.turns).encode("utf-8", "replace"), digest_size=16).digest()
-        found = Found(trace.id, self._slot(trace), _start(trace), trace.conversation, (), digest)
-        self.made.told.append(found)
+        self.collection.ready_traces.append(
+            CollectedTrace(
+                trace.id, self._store(trace), _start(trace), trace.conversation, (), digest
+            )
+        )
 
 
-def _is_whole(records: Sequence[Span | LogRecord]) -> bool:
-    """Whether there is a root, and no parent is missing."""
+def _has_root_and_parents(records: Sequence[Span | LogRecord]) -> bool:
     known = {record.span_id for record in records}
     parents = {record.parent_id for record in records if isinstance(record, Span)}
     return None in parents and parents - {None} <= known
@@ -309,17 +312,23 @@ def _start(trace: Trace) -> int:
     return min([turn.start for turn in trace.turns if turn.start is not None], default=0)
 
 
-def _batches(late: dict[str, tuple[Place, ...]]) -> Iterator[dict[str, tuple[Place, ...]]]:
-    """Traces that are near each other, as many as may be held at a time."""
-    batch: dict[str, tuple[Place, ...]] = {}
-    near: set[Place] = set()
+def _batches(
+    late: dict[str, tuple[FileRange, ...]],
+) -> Iterator[dict[str, tuple[FileRange, ...]]]:
+    """Traces that are near each other in the input, as many as may be held at once.
+
+    Neighbors share ranges: a value that holds spans of a hundred traces is then read once, not a
+    hundred times.
+    """
+    batch: dict[str, tuple[FileRange, ...]] = {}
+    shared: set[FileRange] = set()
     size = 0
-    for key, places in sorted(late.items(), key=lambda item: (item[1][:1], item[0])):
-        batch[key] = places
-        size += sum(place.end - place.start for place in {*places} - near)
-        near.update(places)
-        if size > HELD:
+    for key, ranges in sorted(late.items(), key=lambda item: (item[1][:1], item[0])):
+        batch[key] = ranges
+        size += sum(range_.end - range_.start for range_ in {*ranges} - shared)
+        shared.update(ranges)
+        if size > MAX_HELD:
             yield batch
-            batch, near, size = {}, set[Place](), 0
+            batch, shared, size = {}, set[FileRange](), 0
     if batch:
         yield batch

@@ -1,7 +1,7 @@
-"""JSON that a strict decoder refuses and that recorders write all the same.
+"""Parse JSON that a strict decoder refuses and that exporters write all the same.
 
 Several values in a row, NaN and Infinity, numbers out of range, halves of surrogate pairs and
-invalid UTF-8. What cannot be kept reads as null or as U+FFFD, and is named.
+invalid UTF-8. Anything that JSON cannot hold becomes null or U+FFFD, and is reported.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Iterator
 
 from carob.schema import Json
 
-_SPACE = re.compile(r"[\s,]*")
-_LONE = re.compile("[\ud800-\udfff]")
+_SEPARATORS = re.compile(r"[\s,]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class BrokenError(ValueError):
-    """Text that is no JSON at a line and column."""
+class LenientError(ValueError):
+    """Text that is not JSON, with the line and column where it stops being JSON."""
 
     def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -31,65 +31,67 @@ class DeepError(ValueError):
     """A value that is nested too deeply."""
 
 
-def lenient(raw: bytes) -> Iterator[tuple[Json, list[str]]]:
-    """Each value of the text, with what had to be repaired in it."""
-    content, repairs = _decoded(raw)
-    notes: list[str] = repairs
+def parse_lenient(raw: bytes) -> Iterator[tuple[Json, list[str]]]:
+    """Each value of the text, with the repairs that it needed."""
+    content, repairs = _decode_utf8(raw)
     decoder = json.JSONDecoder(
-        parse_constant=lambda name: notes.append(f"{name} is no JSON, read as null"),
-        parse_float=lambda digits: _finite(digits, notes),
+        parse_constant=lambda name: repairs.append(f"{name} is not JSON, read as null"),
+        parse_float=lambda digits: _parse_float(digits, repairs),
     )
-    position = _skip(content, 0)
+    position = _skip_separators(content, 0)
     while position < len(content):
-        value, position = _next(decoder, content, position, notes)
-        yield value, list(dict.fromkeys(notes))
-        notes.clear()
-        position = _skip(content, position)
+        value, position = _parse_next(decoder, content, position, repairs)
+        yield value, list(dict.fromkeys(repairs))
+        repairs.clear()
+        position = _skip_separators(content, position)
 
 
-def _decoded(raw: bytes) -> tuple[str, list[str]]:
+def _decode_utf8(raw: bytes) -> tuple[str, list[str]]:
     try:
         return raw.decode(), []
     except UnicodeDecodeError:
         return raw.decode("utf-8", "replace"), ["invalid UTF-8, read as U+FFFD"]
 
 
-def _skip(content: str, position: int) -> int:
-    found = _SPACE.match(content, position)
-    return found.end() if found else position
+def _skip_separators(content: str, position: int) -> int:
+    match = _SEPARATORS.match(content, position)
+    return match.end() if match else position
 
 
-def _next(
-    decoder: json.JSONDecoder, content: str, position: int, notes: list[str]
+def _parse_next(
+    decoder: json.JSONDecoder, content: str, position: int, repairs: list[str]
 ) -> tuple[Json, int]:
     try:
         value, end = decoder.raw_decode(content, position)
-        return _scrubbed(value, notes), end
+        return _replace_surrogates(value, repairs), end
     except RecursionError:
         raise DeepError from None
     except json.JSONDecodeError as error:
-        raise BrokenError(f"broken JSON: {error.msg}", error.lineno, error.colno) from None
-    except ValueError as error:  # an integer of more digits than Python converts
-        raise BrokenError(f"broken JSON: {error}") from None
+        raise LenientError(f"broken JSON: {error.msg}", error.lineno, error.colno) from None
+    except ValueError as error:  # an integer with more digits than Python converts
+        raise LenientError(f"broken JSON: {error}") from None
 
 
-def _finite(digits: str, notes: list[str]) -> float | None:
+def _parse_float(digits: str, repairs: list[str]) -> float | None:
     number = float(digits)
     if math.isfinite(number):
         return number
-    notes.append("a number is out of range, read as null")
+    repairs.append("a number is out of range, read as null")
     return None
 
 
-def _scrubbed(value: Json, notes: list[str]) -> Json:
-    """The value without halves of surrogate pairs, which no file or terminal can hold."""
+def _replace_surrogates(value: Json, repairs: list[str]) -> Json:
+    """The value without halves of surrogate pairs, which UTF-8 cannot encode."""
     if isinstance(value, str):
-        if not _LONE.search(value):
+        if not _SURROGATE.search(value):
             return value
-        notes.append("half of a surrogate pair, read as U+FFFD")
-        return _LONE.sub("\ufffd", value)
+        repairs.append("half of a surrogate pair, read as U+FFFD")
+        return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_scrubbed(item, notes) for item in value]
+        return [_replace_surrogates(item, repairs) for item in value]
     if isinstance(value, dict):
-        return {str(_scrubbed(key, notes)): _scrubbed(held, notes) for key, held in value.items()}
+        return {
+            str(_replace_surrogates(key, repairs)): _replace_surrogates(item, repairs)
+            for key, item in value.items()
+        }
     return value

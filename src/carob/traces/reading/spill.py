@@ -1,4 +1,4 @@
-"""Traces put aside on disk until it is their turn, so that memory does not grow with the input."""
+"""Traces spilled to disk until they are needed, so that memory does not grow with the input."""
 
 from __future__ import annotations
 
@@ -10,60 +10,62 @@ import msgspec
 
 from carob.schema import Trace
 
+_FLUSH_SIZE = 4 << 20
+
 _decoder = msgspec.msgpack.Decoder(Trace)
 _encoder = msgspec.msgpack.Encoder()
 
 
-class Aside(NamedTuple):
-    """Where a trace was put."""
+class SpilledTrace(NamedTuple):
+    """The bytes of a spill file that hold a trace."""
 
     path: str
     start: int
     size: int
 
 
-Slot: TypeAlias = Trace | Aside
-"""A trace, or where it is."""
+TraceSlot: TypeAlias = Trace | SpilledTrace
+"""A trace in memory or on disk."""
 
 
 class Spill:
-    """A file of encoded traces, which exists from the first one on."""
+    """A file of encoded traces. It is created when the first trace is flushed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = 0
         self.pending: list[bytes] = []
-        self.waiting = 0
+        self.pending_size = 0
 
-    def put(self, trace: Trace) -> Slot:
-        """Put a trace aside; one that cannot be encoded stays as it is."""
+    def put(self, trace: Trace) -> TraceSlot:
+        """Spill a trace; one that cannot be encoded stays in memory."""
         try:
             data = _encoder.encode(trace)
         except (OverflowError, UnicodeEncodeError, RecursionError, TypeError):
             return trace
-        place = Aside(str(self.path), self.size, len(data))
+        slot = SpilledTrace(str(self.path), self.size, len(data))
         self.size += len(data)
         self.pending.append(data)
-        self.waiting += len(data)
-        if self.waiting > 1 << 22:
+        self.pending_size += len(data)
+        if self.pending_size > _FLUSH_SIZE:
             self.flush()
-        return place
+        return slot
 
     def flush(self) -> None:
-        """Write what is waiting to be written."""
+        """Write the pending traces."""
         if self.pending:
             with self.path.open("ab") as file:
                 file.writelines(self.pending)
-            self.pending, self.waiting = [], 0
+            self.pending, self.pending_size = [], 0
 
 
-class Shelf:
-    """Takes traces back from where they were put."""
+class SpillReader:
+    """Loads traces from spill files, which it opens once each."""
 
     def __init__(self) -> None:
         self.files: dict[str, FileIO] = {}
 
-    def take(self, slot: Slot) -> Trace:
+    def load(self, slot: TraceSlot) -> Trace:
         """The trace in a slot."""
         if isinstance(slot, Trace):
             return slot
@@ -74,7 +76,7 @@ class Shelf:
         return _decoder.decode(file.read(slot.size))
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the spill files."""
         for file in self.files.values():
             file.close()
         self.files.clear()

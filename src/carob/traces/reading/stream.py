@@ -1,4 +1,4 @@
-"""The records of a file as a stream, each with the place that it came from."""
+"""The records of a file as a stream, each with the range of bytes that it came from."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from carob.files.opening import UTF8_BOM
 from carob.schema import Json
 from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers import Record, otlp, read_batches
-from carob.traces.reading.json_values import is_plain, values, values_in
+from carob.traces.reading.json_values import is_divisible, read_lines, read_values
 
 _BLOCK = 1 << 20
-_BOM = b"\xef\xbb\xbf"
 
 
-class Place(NamedTuple):
-    """The bytes of a file that hold a value: they can be read again."""
+class FileRange(NamedTuple):
+    """The bytes of a file that hold a value, so that it can be read again."""
 
     file: int
     start: int
@@ -28,24 +28,23 @@ class Chunk(NamedTuple):
     """Some lines of a file, or all of it if `end` is `None`."""
 
     file: int
-    """The number of the file in the input."""
+    """The index of the file in the input."""
     path: str
     start: int = 0
     end: int | None = None
-    before: int = 0
-    """The number of lines ahead of it."""
+    lines_before: int = 0
 
 
-def whole(paths: list[Path]) -> list[Chunk]:
-    """Each file as one chunk; only what is plain text has places."""
+def whole_files(paths: list[Path]) -> list[Chunk]:
+    """Each file as one chunk. Only plain text has an end: packed files cannot be read by offset."""
     return [
-        Chunk(number, str(path), end=path.stat().st_size if is_plain(path) else None)
-        for number, path in enumerate(paths)
+        Chunk(index, str(path), end=path.stat().st_size if is_divisible(path) else None)
+        for index, path in enumerate(paths)
     ]
 
 
-def divided(chunk: Chunk, parts: int) -> list[Chunk]:
-    """JSON lines in about equal parts; all else stays as it is."""
+def divide(chunk: Chunk, parts: int) -> list[Chunk]:
+    """Divide JSON lines into about equal parts; a file of any other layout stays in one piece."""
     if chunk.end is None or parts < 2:
         return [chunk]
     with Path(chunk.path).open("rb") as file:
@@ -54,15 +53,17 @@ def divided(chunk: Chunk, parts: int) -> list[Chunk]:
             file.seek(chunk.end * part // parts)
             file.readline()
             cuts.append(file.tell())
-            if not _starts_a_value(file.readline()):
+            # A value over several lines must not be cut: if the line after a cut is not a value,
+            # this is not JSON lines.
+            if not _starts_with_value(file.readline()):
                 return [chunk]
         cuts = [*dict.fromkeys(cut for cut in cuts if cut < chunk.end), chunk.end]
-        counts = _lines_before(chunk.path, cuts[:-1])
+        counts = _count_lines_before(chunk.path, cuts[:-1])
     pairs = zip(cuts[:-1], cuts[1:], counts, strict=True)
     return [Chunk(chunk.file, chunk.path, *pair) for pair in pairs]
 
 
-def _starts_a_value(line: bytes) -> bool:
+def _starts_with_value(line: bytes) -> bool:
     if not line:
         return True
     try:
@@ -72,7 +73,7 @@ def _starts_a_value(line: bytes) -> bool:
     return line.startswith(b"{")
 
 
-def _lines_before(path: str, cuts: list[int]) -> list[int]:
+def _count_lines_before(path: str, cuts: list[int]) -> list[int]:
     counts: list[int] = []
     total = 0
     with Path(path).open("rb", buffering=0) as file:
@@ -83,58 +84,59 @@ def _lines_before(path: str, cuts: list[int]) -> list[int]:
     return counts
 
 
-class Stream:
-    """The records of a chunk; `place` is where the latest came from, if that is a place."""
+class RecordStream:
+    """The records of a chunk."""
 
     def __init__(self, chunk: Chunk, report: ProblemListener) -> None:
         self.chunk = chunk
         self.report = report
-        self.place: Place | None = None
+        self.range: FileRange | None = None
+        """Where the latest batch came from; `None` in files that cannot be read by offset."""
 
     def batches(self) -> Iterator[Iterable[Record]]:
-        """Spans, log records and traces in the order of the file, by value."""
+        """Spans, log records and traces in the order of the file, one batch per value."""
         return read_batches(self._values(), source=self.chunk.path, report=self.report)
 
     def _values(self) -> Iterator[Json | bytes | otlp.Records]:
         if self.chunk.end is None:
-            yield from values(self.chunk.path, report=self.report, decode=otlp.decode)
+            yield from read_values(self.chunk.path, report=self.report, decode=otlp.decode)
             return
-        lines = _Lines(self.chunk)
-        found = values_in(
+        lines = _ChunkLines(self.chunk)
+        values = read_lines(
             iter(lines),
             source=self.chunk.path,
             report=self.report,
             decode=otlp.decode,
-            before=self.chunk.before,
+            lines_before=self.chunk.lines_before,
         )
-        mark = self.chunk.start
-        for value in found:
-            if lines.at > mark:  # what was gathered may hold several values: they share the place
-                self.place = Place(self.chunk.file, mark, lines.at)
-                mark = lines.at
+        start = self.chunk.start
+        for value in values:
+            if lines.position > start:  # several values on the same lines share one range
+                self.range = FileRange(self.chunk.file, start, lines.position)
+                start = lines.position
             yield value
 
 
-class _Lines:
-    """The lines of a chunk; `at` is the end of the latest one."""
+class _ChunkLines:
+    """The lines of a chunk; `position` is the end of the latest one."""
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
-        self.at = chunk.start
+        self.position = chunk.start
 
     def __iter__(self) -> Iterator[bytes]:
         end = self.chunk.end or 0
         with Path(self.chunk.path).open("rb", buffering=_BLOCK) as file:
-            file.seek(self.at)
+            file.seek(self.position)
             for line in file:
-                if self.at >= end:
+                if self.position >= end:
                     break
-                first = self.at == 0
-                self.at += len(line)
-                yield line.removeprefix(_BOM) if first else line
+                is_first = self.position == 0
+                self.position += len(line)
+                yield line.removeprefix(UTF8_BOM) if is_first else line
 
 
-def again(place: Place, path: str) -> Iterator[Record]:
-    """The records of one place, as they were read before."""
-    chunk = Chunk(place.file, path, place.start, place.end)
-    return chain.from_iterable(Stream(chunk, ignore).batches())
+def reread(range_: FileRange, path: str) -> Iterator[Record]:
+    """Read the records of a range again."""
+    chunk = Chunk(range_.file, path, range_.start, range_.end)
+    return chain.from_iterable(RecordStream(chunk, ignore).batches())

@@ -1,4 +1,4 @@
-"""All that was read from the files of one input, as sessions in the order of time."""
+"""All traces of one input, grouped into sessions and in order of time."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from typing import NamedTuple
 import msgspec
 
 from carob.schema import Json, Trace
-from carob.traces.mapping.sessions import sessions
-from carob.traces.reading.collect import Collected, Found
-from carob.traces.reading.spill import Shelf, Slot
+from carob.traces.mapping.traces import merge_sessions
+from carob.traces.reading.collect import CollectedTrace, Collection
+from carob.traces.reading.spill import SpillReader, TraceSlot
 
 
-class Session(NamedTuple):
-    """The traces of one conversation, or one trace."""
+class SessionSlots(NamedTuple):
+    """The traces of one conversation, or one trace that belongs to none."""
 
     id: str
-    slots: tuple[Slot, ...]
+    slots: tuple[TraceSlot, ...]
 
 
 class Shard(NamedTuple):
     """Some of the sessions, for another process to read."""
 
-    sessions: tuple[Session, ...]
+    sessions: tuple[SessionSlots, ...]
 
     def traces(self) -> Iterator[Trace]:
-        """The sessions as traces."""
-        shelf = Shelf()
+        """One trace per session."""
+        reader = SpillReader()
         try:
             for session in self.sessions:
-                yield _joined(session.id, [shelf.take(slot) for slot in session.slots])
+                yield _merge_session(session.id, [reader.load(slot) for slot in session.slots])
         finally:
-            shelf.close()
+            reader.close()
 
 
-class Recordings:
-    """The sessions of an input. What was put aside on disk is removed when they are closed."""
+class TraceSet:
+    """The sessions of an input. Closing it removes the traces that were spilled to disk."""
 
-    def __init__(self, sessions: Sequence[Session], folder: Path) -> None:
+    def __init__(self, sessions: Sequence[SessionSlots], folder: Path) -> None:
         self.sessions = sessions
         self.folder = folder
 
@@ -52,14 +52,16 @@ class Recordings:
         return Shard(tuple(self.sessions)).traces()
 
     def shards(self, size: int = 500) -> list[Shard]:
-        """The sessions in lots of `size`, whatever the number of processes."""
-        return [Shard(tuple(self.sessions[at : at + size])) for at in range(0, len(self), size)]
+        """The sessions in shards of `size`, independent of the number of processes."""
+        return [
+            Shard(tuple(self.sessions[start : start + size])) for start in range(0, len(self), size)
+        ]
 
     def close(self) -> None:
-        """Remove what was put aside."""
+        """Remove the spilled traces."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def __enter__(self) -> Recordings:
+    def __enter__(self) -> TraceSet:
         return self
 
     def __exit__(
@@ -71,41 +73,42 @@ class Recordings:
         self.close()
 
 
-def in_order(made: Collected) -> list[Session]:
-    """Sessions by their start, then by their id: the order of the input plays no part."""
-    grouped: dict[tuple[str, str], list[Found]] = {}
-    for found in (*made.spans.values(), *_once(made.told)):
-        if found.slot is not None:
-            named = found.conversation
-            grouped.setdefault(("c", named) if named else ("t", found.id), []).append(found)
-    for group in grouped.values():
+def group_sessions(collection: Collection) -> list[SessionSlots]:
+    """Sessions by start, then by id, so that the order of the input plays no part."""
+    groups: dict[tuple[str, str], list[CollectedTrace]] = {}
+    for trace in (*collection.spans.values(), *_number_duplicates(collection.ready_traces)):
+        if trace.slot is not None:
+            # A conversation and a trace may have the same id, and are different sessions.
+            key = ("c", trace.conversation) if trace.conversation else ("t", trace.id)
+            groups.setdefault(key, []).append(trace)
+    for group in groups.values():
         if len(group) > 1:
-            group.sort(key=lambda found: (found.start, found.id, found.digest))
-    ordered = sorted([(group[0].start, key) for key, group in grouped.items()])
-    return [_session(key[1], grouped[key]) for _, key in ordered]
+            group.sort(key=lambda trace: (trace.start, trace.id, trace.digest))
+    ordered = sorted([(group[0].start, key) for key, group in groups.items()])
+    return [_session_slots(key[1], groups[key]) for _, key in ordered]
 
 
-def _session(name: str, group: list[Found]) -> Session:
-    return Session(name, tuple([found.slot for found in group if found.slot is not None]))
+def _session_slots(name: str, group: list[CollectedTrace]) -> SessionSlots:
+    return SessionSlots(name, tuple([trace.slot for trace in group if trace.slot is not None]))
 
 
-def _once(told: Iterable[Found]) -> Iterator[Found]:
-    """A recording that was delivered twice counts once; another one of the same id is numbered."""
-    by_id: dict[str, dict[bytes, Found]] = {}
-    for found in told:
-        by_id.setdefault(found.id, {}).setdefault(found.digest, found)
+def _number_duplicates(traces: Iterable[CollectedTrace]) -> Iterator[CollectedTrace]:
+    """A trace that was delivered twice counts once; others of the same id get a number."""
+    by_id: dict[str, dict[bytes, CollectedTrace]] = {}
+    for trace in traces:
+        by_id.setdefault(trace.id, {}).setdefault(trace.digest, trace)
     for name, group in by_id.items():
-        ordered = sorted(group.values(), key=lambda found: (found.start, found.digest))
-        for number, found in enumerate(ordered, 1):
+        ordered = sorted(group.values(), key=lambda trace: (trace.start, trace.digest))
+        for number, trace in enumerate(ordered, 1):
             numbered = f"{name}#{number}" if number > 1 else name
-            yield msgspec.structs.replace(found, id=numbered)
+            yield msgspec.structs.replace(trace, id=numbered)
 
 
-def _joined(name: str, traces: list[Trace]) -> Trace:
-    """One trace of a session; the ids of what it was joined from are kept."""
-    joined = next(sessions(traces)) if len(traces) > 1 else traces[0]
+def _merge_session(name: str, traces: list[Trace]) -> Trace:
+    """One trace of a session, which lists the ids of the traces that it was merged from."""
+    merged = next(merge_sessions(traces)) if len(traces) > 1 else traces[0]
     ids = list(dict.fromkeys([trace.id for trace in traces]))
     if ids == [name]:
-        return joined
-    attributes = joined.attributes | {"trace_ids": list[Json](ids)}
-    return msgspec.structs.replace(joined, id=name, attributes=attributes)
+        return merged
+    attributes = merged.attributes | {"trace_ids": list[Json](ids)}
+    return msgspec.structs.replace(merged, id=name, attributes=attributes)

@@ -1,0 +1,107 @@
+"""Where the traces of a run come from: trace files, or golden data that carries traces."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from carob import plugins
+from carob.datasets.formats import Format
+from carob.datasets.read import open_golden
+from carob.errors import CarobError, InputError, UsageError
+from carob.runner.job import Batch
+from carob.runner.pairing import Pair
+from carob.runner.workers import cpu_count
+from carob.schema import Case, Dataset
+from carob.schema.problem import ProblemListener, ProgressListener, ignore
+from carob.traces.read import read_shard, shard_traces
+
+_ROWS_PER_BATCH = 500
+_SMALL_INPUT = 16 * 2**20
+"""Bytes of traces that are not worth starting worker processes for."""
+
+
+class FileState(NamedTuple):
+    """Identifies the content of a file without reading it."""
+
+    path: str
+    size: int = 0
+    modified: int = 0
+
+    @classmethod
+    def of(cls, path: Path) -> FileState:
+        """Return the state of a file; of a missing file only its path, because the reader of
+        traces has the better error message for it."""
+        try:
+            status = path.stat()
+        except OSError:
+            return cls(str(path))
+        return cls(str(path.resolve()), status.st_size, status.st_mtime_ns)
+
+
+def worker_count(paths: Sequence[Path]) -> int:
+    """Return how many processes are useful for these files."""
+    small = sum(FileState.of(path).size for path in paths) < _SMALL_INPUT
+    return 1 if small else cpu_count()
+
+
+def trace_batches(
+    paths: Sequence[Path],
+    dataset: Dataset | None,
+    jobs: int,
+    report: ProblemListener,
+    reading: ProgressListener = ignore,
+) -> list[Batch]:
+    """Split the traces of files, or those that the golden data carries, into batches."""
+    if not paths:
+        return _row_batches(dataset)
+    with expecting_traces(paths):
+        parts = shard_traces(paths, jobs, report=report, progress=reading)
+    return [partial(read_shard, shard) for shard in parts]
+
+
+def _row_batches(dataset: Dataset | None) -> list[Batch]:
+    cases = [case for case in dataset.cases if case.recording] if dataset else []
+    if not cases:
+        hint = "pass trace files, or golden data that carries traces (explain, simulation)"
+        raise UsageError("no traces to score", hint=hint)
+    starts = range(0, len(cases), _ROWS_PER_BATCH)
+    return [partial(recorded_pairs, cases[start : start + _ROWS_PER_BATCH]) for start in starts]
+
+
+def recorded_pairs(cases: Iterable[Case]) -> Iterator[Pair]:
+    """Yield the cases that carry a trace, with that trace. They need no pairing."""
+    # Late: most runs read trace files, and start sooner without the reader of tables.
+    from carob.traces.containers.simulation import with_spans
+
+    for case in cases:
+        if case.recording:
+            yield Pair(case, with_spans(case.recording), "the same row")
+
+
+@contextmanager
+def expecting_traces(paths: Iterable[Path]) -> Generator[None]:
+    """Say so if a file that cannot be read as traces is golden data."""
+    try:
+        yield
+    except InputError as error:
+        for path in paths:
+            form = golden_format(path) if (error.where or "").startswith(str(path)) else None
+            if form:
+                raise InputError(
+                    f"found golden data ({form.name}), expected traces",
+                    where=str(path),
+                    hint="pass it as --golden to `carob run`, or to `carob show`",
+                ) from error
+        raise
+
+
+def golden_format(path: Path) -> Format | None:
+    """Return the format of a golden file, or `None` if it is not one."""
+    try:
+        return open_golden(path, plugins.formats()).format
+    except CarobError:
+        return None
