@@ -26,7 +26,7 @@ class Answer:
     """Seconds before anything is said."""
     drip: float = 0.0
     """Seconds between pieces of the body."""
-    cut: int | None = None
+    truncated: int | None = None
     """Bytes of the body after which the connection is broken off."""
 
 
@@ -119,7 +119,7 @@ class Scripted:
             try:
                 await asyncio.wait({more, said}, return_when=asyncio.FIRST_COMPLETED)
                 start = more.result() if more.done() else b""
-                if answer.cut is not None or (more.done() and not start):
+                if answer.truncated is not None or (more.done() and not start):
                     return
             finally:
                 for task in (more, said):
@@ -155,7 +155,7 @@ async def _say(answer: Answer, writer: StreamWriter) -> None:
     lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
     phrase = HTTPStatus(answer.status).phrase if answer.status != 529 else "Overloaded"
     writer.write(f"HTTP/1.1 {answer.status} {phrase}\r\n{lines}\r\n".encode())
-    body = answer.body[: answer.cut]
+    body = answer.body[: answer.truncated]
     step = _PIECE if answer.drip else max(1, len(body))
     for start in range(0, len(body), step):
         writer.write(body[start : start + step])

@@ -1,4 +1,4 @@
-"""A model behind a wire: one request, one reply, or a refusal that says whether to try again."""
+"""The interface to a judge model: one request, one reply, or a `ProviderError`."""
 
 from __future__ import annotations
 
@@ -9,87 +9,94 @@ from typing import Literal, Protocol
 from carob.schema import Json
 
 Role = Literal["system", "user", "assistant"]
-Trouble = Literal[
+ErrorKind = Literal[
     "rate_limit", "overloaded", "timeout", "disconnected", "malformed", "denied", "rejected"
 ]
-"""`denied`: the key does not do; `rejected`: the request does not; the others may pass."""
+"""`denied` means a bad key, `rejected` a bad request; the other kinds are transient."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Message:
+class JudgeMessage:
     role: Role
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """Everything that decides a reply but the model."""
+class JudgeRequest:
+    """Everything that determines a reply except the model.
 
-    messages: tuple[Message, ...]
+    The field names are part of the cache key: renaming one invalidates every cached answer.
+    """
+
+    messages: tuple[JudgeMessage, ...]
     schema: Mapping[str, Json]
-    """JSON Schema of the answer, closed: every property required, no others."""
+    """Closed JSON Schema of the answer: every property required, no additional properties."""
     max_tokens: int
     temperature: float | None
     probabilities: bool = False
-    """Tell the probabilities of tokens, where the wire can."""
+    """Request token probabilities, if the API supports them."""
     words: tuple[str, ...] = ()
-    """Not JSON but the first token of one of these words, with its probabilities; only for models
-    that say they can."""
+    """Request the first token of one of these words instead of JSON, with its probabilities. Only
+    for models with `prefers_words`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Token:
-    """A token of the reply, and what might have stood in its place with which probability."""
+    """A token of the reply, and the probability of each alternative in its position."""
 
     text: str
     alternatives: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allowance:
-    """What the provider says is left before it refuses."""
+class RateLimit:
+    """The remaining quota that the provider reports."""
 
     requests: int | None = None
     tokens: int | None = None
     reset: float | None = None
-    """Seconds until there is more."""
+    """Seconds until the quota is renewed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reply:
+class JudgeReply:
     text: str
-    cut: bool = False
-    """The reply ended because it reached its limit of tokens."""
+    truncated: bool = False
+    """Whether the reply stopped at `max_tokens`."""
     tokens: tuple[Token, ...] = ()
     input_tokens: int = 0
     output_tokens: int = 0
-    allowance: Allowance | None = None
+    rate_limit: RateLimit | None = None
 
 
-class RefusedError(Exception):
-    """There is no reply. The message never has a key or a header in it."""
+class ProviderError(Exception):
+    """A request without a reply. The message never contains a key or a header."""
 
-    def __init__(self, trouble: Trouble, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(self, kind: ErrorKind, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
-        self.trouble: Trouble = trouble
+        self.kind: ErrorKind = kind
         self.retry_after = retry_after
 
     @property
-    def passing(self) -> bool:
-        """Is it worth trying again?"""
-        return self.trouble not in ("denied", "rejected")
+    def transient(self) -> bool:
+        """Whether a retry may succeed."""
+        return self.kind not in ("denied", "rejected")
 
 
-class Model(Protocol):
+class JudgeModel(Protocol):
+    """A model that a judge asks. Judge providers return one."""
+
     name: str
-    """As the user names it, such as `openai:gpt-5-mini`."""
-    words: bool
-    """Does it answer yes or no better by the probability of its first token?"""
-    at_once: int | None
-    """How many requests it takes at the same time; `None` is as many as there are."""
+    """The name in the user's configuration, such as `openai:gpt-5-mini`."""
+    prefers_words: bool
+    """Whether the probability of the first token is a better answer than JSON."""
+    max_concurrency: int | None
+    """Maximum concurrent requests; `None` for no limit."""
 
-    async def reply(self, request: Request) -> Reply:
-        """The reply, or `RefusedError`. Waits as long as it takes: who asks holds the watch."""
+    async def reply(self, request: JudgeRequest) -> JudgeReply:
+        """Send one request. Raises `ProviderError`. Retries and timeouts are the caller's job."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close all connections."""
+        ...

@@ -6,25 +6,25 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from carob.judges.model import RefusedError, Reply, Request
+from carob.judges.model import JudgeReply, JudgeRequest, ProviderError
 
-Line = Reply | RefusedError | str
+Line = JudgeReply | ProviderError | str
 
 
-def reply(text: str, **more: object) -> Reply:
-    return Reply(text=text, **{"input_tokens": 100, "output_tokens": 10, **more})  # pyright: ignore[reportArgumentType] - as the test says
+def reply(text: str, **more: object) -> JudgeReply:
+    return JudgeReply(text=text, **{"input_tokens": 100, "output_tokens": 10, **more})  # pyright: ignore[reportArgumentType] - as the test says
 
 
 @dataclass
 class Scripted:
     """Says its lines one after the other, and the last one for ever."""
 
-    lines: list[Line] | Callable[[Request], Line]
+    lines: list[Line] | Callable[[JudgeRequest], Line]
     name: str = "local:scripted"
-    words: bool = False
-    at_once: int | None = None
+    prefers_words: bool = False
+    max_concurrency: int | None = None
     seconds: float = 0.0
-    asked: list[Request] = field(default_factory=list[Request])
+    asked: list[JudgeRequest] = field(default_factory=list[JudgeRequest])
     running: int = 0
     most: int = 0
     closed: int = 0
@@ -33,7 +33,7 @@ class Scripted:
     def saying(cls, *lines: Line) -> Scripted:
         return cls(lines=[*lines])
 
-    async def reply(self, request: Request) -> Reply:
+    async def reply(self, request: JudgeRequest) -> JudgeReply:
         self.asked.append(request)
         self.running += 1
         self.most = max(self.most, self.running)
@@ -42,11 +42,11 @@ class Scripted:
         finally:
             self.running -= 1
         line = self._line(request)
-        if isinstance(line, RefusedError):
+        if isinstance(line, ProviderError):
             raise line
         return reply(line) if isinstance(line, str) else line
 
-    def _line(self, request: Request) -> Line:
+    def _line(self, request: JudgeRequest) -> Line:
         if callable(self.lines):
             return self.lines(request)
         return self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
@@ -55,6 +55,6 @@ class Scripted:
         self.closed += 1
 
 
-def texts(requests: Iterable[Request]) -> list[list[str]]:
+def texts(requests: Iterable[JudgeRequest]) -> list[list[str]]:
     """What was sent, message by message."""
     return [[one.text for one in request.messages] for request in requests]

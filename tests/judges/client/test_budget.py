@@ -7,54 +7,53 @@ from pathlib import Path
 import pytest
 
 from carob.errors import UsageError
-from carob.judges import Budget
-from carob.judges.client.budget import SpentError
+from carob.judges.client.budget import Budget, BudgetExceededError
 
 ROOT = Path(__file__).parents[3]
 
 
 async def call(budget: Budget, at_most: float, cost: float | None, seconds: float = 0.0) -> None:
-    async with budget.call(at_most) as bill:
+    async with budget.reserve(at_most) as call_cost:
         await asyncio.sleep(seconds)
-        bill.cost = cost
+        call_cost.cost = cost
 
 
 def spent(budget: Budget, *calls: tuple[float, float | None]) -> list[bool]:
-    """Which of the calls were made, all begun at the same time."""
+    """Which of the calls were made, all started together."""
 
     async def run() -> list[BaseException | None]:
         made = [call(budget, *one, seconds=0.001 * place) for place, one in enumerate(calls)]
         return await asyncio.gather(*made, return_exceptions=True)
 
-    return [not isinstance(one, SpentError) for one in asyncio.run(run())]
+    return [not isinstance(one, BudgetExceededError) for one in asyncio.run(run())]
 
 
-def test_without_limits_everything_may_be_asked():
+def test_no_limits_by_default():
     assert all(spent(Budget(), *[(1e6, 1e6)] * 5))
 
 
-def test_calls_at_the_same_time_do_not_exceed_the_limit_together():
+def test_concurrent_calls_do_not_exceed_the_cost_limit_together():
     budget = Budget(max_cost=1.0)
     assert spent(budget, (0.6, 0.6), (0.6, 0.6)) == [True, False]
     assert budget.stopped == "the limit of $1.00 would be exceeded"
 
 
-def test_a_call_waits_for_one_that_may_turn_out_cheaper():
+def test_call_waits_for_calls_that_may_turn_out_cheaper():
     assert spent(Budget(max_cost=1.0), (0.9, 0.1), (0.9, 0.1)) == [True, True]
 
 
-def test_a_call_whose_end_is_not_known_counts_as_what_it_might_have_cost():
+def test_call_with_unknown_outcome_counts_in_full():
     assert spent(Budget(max_cost=1.0), (0.6, None), (0.6, 0.0)) == [True, False]
 
 
-def test_calls_are_counted_when_they_begin():
+def test_calls_are_counted_when_they_start():
     budget = Budget(max_calls=2)
     assert spent(budget, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)) == [True, True, False]
     assert budget.stopped == "the limit of 2 calls was reached"
 
 
-def test_a_cost_cannot_be_limited_where_no_price_is_known():
-    with pytest.raises(UsageError, match="openai:unheard-of: no price is known") as caught:
+def test_cost_limit_requires_a_known_price():
+    with pytest.raises(UsageError, match="the price of the model is unknown") as caught:
         Budget(max_cost=1.0).check_price("openai:unheard-of", None)
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"

@@ -4,49 +4,51 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from carob.judges import Kept, Lasting
+from carob.judges.client.cache import CachedAnswer, StoredCache
 from carob.store import open_store
-from carob.store.shelf import Shelf
+from carob.store.blobs import BlobTable
 
 
-def cache(path: Path) -> Lasting:
+def cache(path: Path) -> StoredCache:
     @contextmanager
-    def shelf() -> Generator[Shelf[Kept]]:
+    def table() -> Generator[BlobTable[CachedAnswer]]:
         with open_store(str(path), create=True) as database:
-            yield Shelf(database, "judge_cache", Kept)
+            yield BlobTable(database, "judge_cache", CachedAnswer)
 
-    return Lasting(shelf)
-
-
-KEPT = Kept(text='{"score":4}', probabilities={"4": 1.0}, calls=2, input_tokens=9, cost=0.01)
+    return StoredCache(table)
 
 
-def test_an_answer_lasts(tmp_path: Path):
+ANSWER = CachedAnswer(
+    text='{"score":4}', probabilities={"4": 1.0}, calls=2, input_tokens=9, cost=0.01
+)
+
+
+def test_answers_survive_the_process(tmp_path: Path):
     one = cache(tmp_path / "carob.db")
-    one.put("sha256:a", KEPT)
-    assert one.get("sha256:a") == KEPT
+    one.put("sha256:a", ANSWER)
+    assert one.get("sha256:a") == ANSWER
     one.close()
-    assert cache(tmp_path / "carob.db").get("sha256:a") == KEPT
+    assert cache(tmp_path / "carob.db").get("sha256:a") == ANSWER
     assert cache(tmp_path / "carob.db").get("sha256:b") is None
 
 
-def test_answers_are_written_before_all_are_there(tmp_path: Path):
+def test_answers_are_written_in_batches(tmp_path: Path):
     one = cache(tmp_path / "carob.db")
     for number in range(64):
-        one.put(f"sha256:{number}", KEPT)
-    assert cache(tmp_path / "carob.db").get("sha256:0") == KEPT
+        one.put(f"sha256:{number}", ANSWER)
+    assert cache(tmp_path / "carob.db").get("sha256:0") == ANSWER
     one.close()
 
 
-def test_a_cache_that_was_closed_can_be_used_again(tmp_path: Path):
+def test_closed_cache_can_be_used_again(tmp_path: Path):
     one = cache(tmp_path / "carob.db")
-    one.put("sha256:a", KEPT)
+    one.put("sha256:a", ANSWER)
     one.close()
     one.close()
-    assert one.get("sha256:a") == KEPT
+    assert one.get("sha256:a") == ANSWER
     one.close()
 
 
-def test_a_store_is_opened_only_when_it_is_needed(tmp_path: Path):
+def test_store_is_opened_only_when_needed(tmp_path: Path):
     cache(tmp_path / "carob.db").close()
     assert not (tmp_path / "carob.db").exists()

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from carob.judges.client.price import at_most, cost, input_tokens
-from carob.judges.model import Message, Request
+from carob.judges.client.budget import cost, estimate_tokens, max_cost
+from carob.judges.model import JudgeMessage, JudgeRequest
 
 
-def request(text: str, max_tokens: int = 100) -> Request:
-    return Request(
-        messages=(Message(role="user", text=text),),
+def request(text: str, max_tokens: int = 100) -> JudgeRequest:
+    return JudgeRequest(
+        messages=(JudgeMessage(role="user", text=text),),
         schema={},
         max_tokens=max_tokens,
         temperature=0.0,
@@ -27,13 +27,13 @@ def test_own_models_cost_nothing(model: str):
 
 def test_a_model_that_the_table_does_not_know_has_no_price():
     assert cost("openai:unheard-of", 1, 1) is None
-    assert at_most("openai:unheard-of", request("x")) is None
+    assert max_cost("openai:unheard-of", request("x")) is None
 
 
 def test_the_most_that_a_call_may_cost_grows_with_what_it_may_answer():
     cheap, dear = (
-        at_most("openai:gpt-5-mini", request("x")),
-        at_most("openai:gpt-5-mini", request("x", 10_000)),
+        max_cost("openai:gpt-5-mini", request("x")),
+        max_cost("openai:gpt-5-mini", request("x", 10_000)),
     )
     assert cheap is not None
     assert dear is not None
@@ -45,4 +45,4 @@ def test_the_most_that_a_call_may_cost_grows_with_what_it_may_answer():
     [("The order left the warehouse. " * 100, 600), ("注文は出荷済みです。" * 100, 900)],
 )
 def test_tokens_are_rather_too_many_than_too_few(text: str, tokens: int):
-    assert input_tokens(request(text)) > tokens
+    assert estimate_tokens(request(text)) > tokens

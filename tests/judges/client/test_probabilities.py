@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.judges.client.probabilities import chosen, probabilities
+from carob.judges.client.probabilities import value_probabilities, word_probabilities
 from carob.judges.model import Token
 
 SCALE = tuple(str(number) for number in range(1, 11))
@@ -17,7 +17,7 @@ def sure(text: str) -> Token:
 
 
 def told(tokens: list[Token], field: str, values: tuple[str, ...]) -> dict[str, float]:
-    found = probabilities(tokens, field, values)
+    found = value_probabilities(tokens, field, values)
     return {value: share for value, share in found.items() if share}
 
 
@@ -69,16 +69,16 @@ def test_the_field_that_decides_counts_and_not_one_that_reads_like_it():
     ],
 )
 def test_what_cannot_be_told_is_not_made_up(tokens: list[Token]):
-    assert probabilities(tokens, "score", SCALE) == {}
+    assert value_probabilities(tokens, "score", SCALE) == {}
 
 
 def test_a_first_token_stands_for_the_word_that_it_begins():
-    found = chosen({"Yes": 0.5, " y": 0.1, "NO": 0.2, "Perhaps": 0.2}, ("yes", "no"))
+    found = word_probabilities({"Yes": 0.5, " y": 0.1, "NO": 0.2, "Perhaps": 0.2}, ("yes", "no"))
     assert found == pytest.approx({"yes": 0.75, "no": 0.25})
 
 
 def test_a_first_token_that_is_hardly_ever_one_of_the_words_decides_nothing():
-    assert chosen({"yes": 0.05, "The": 0.95}, ("yes", "no")) == {}
+    assert word_probabilities({"yes": 0.05, "The": 0.95}, ("yes", "no")) == {}
 
 
 @given(
@@ -92,5 +92,5 @@ def test_a_first_token_that_is_hardly_ever_one_of_the_words_decides_nothing():
     )
 )
 def test_whatever_a_wire_tells_the_shares_sum_to_one_or_there_are_none(tokens: list[Token]):
-    found = probabilities(tokens, "score", SCALE)
+    found = value_probabilities(tokens, "score", SCALE)
     assert not found or sum(found.values()) == pytest.approx(1.0)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from carob.judges.client.throttle import Throttle
-from carob.judges.model import Allowance
+from carob.judges.model import RateLimit
 
 
 def most(throttle: Throttle, calls: int, during: Callable[[], None] = lambda: None) -> int:
@@ -14,7 +14,7 @@ def most(throttle: Throttle, calls: int, during: Callable[[], None] = lambda: No
 
     async def call() -> None:
         nonlocal running, highest
-        async with throttle.turn():
+        async with throttle.slot():
             running += 1
             highest = max(highest, running)
             during()
@@ -35,37 +35,37 @@ def test_as_many_as_allowed_from_the_beginning():
 def test_refusals_at_the_same_time_halve_once():
     throttle = Throttle(64)
     for _ in range(40):
-        throttle.refused(None)
+        throttle.on_rejection(None)
     assert throttle.limit == 32
 
 
 def test_it_never_falls_below_one():
     throttle = Throttle(2)
-    throttle.refused(None)
+    throttle.on_rejection(None)
     assert throttle.limit == 1
     assert most(throttle, 5) == 1
 
 
 def test_a_round_that_went_well_adds_one():
     throttle = Throttle(64)
-    throttle.refused(None)
+    throttle.on_rejection(None)
     for _ in range(33):
-        throttle.went_well(None)
+        throttle.on_success(None)
     assert throttle.limit == 33
     for _ in range(10_000):
-        throttle.went_well(None)
+        throttle.on_success(None)
     assert throttle.limit == 64
 
 
 def test_no_more_than_the_provider_says_is_left():
     throttle = Throttle(64)
-    throttle.went_well(Allowance(requests=5, reset=60.0))
+    throttle.on_success(RateLimit(requests=5, reset=60.0))
     assert most(throttle, 20) == 5
 
 
 def test_all_wait_until_there_is_more():
     throttle = Throttle(4)
-    throttle.went_well(Allowance(requests=0, reset=0.05))
+    throttle.on_success(RateLimit(requests=0, reset=0.05))
     start = time.monotonic()
     most(throttle, 1)
     assert time.monotonic() - start >= 0.05
@@ -73,7 +73,7 @@ def test_all_wait_until_there_is_more():
 
 def test_a_refusal_that_names_a_time_holds_all_back():
     throttle = Throttle(4)
-    throttle.refused(0.05)
+    throttle.on_rejection(0.05)
     start = time.monotonic()
     most(throttle, 3)
     assert time.monotonic() - start >= 0.05
@@ -84,7 +84,7 @@ def test_who_gives_up_waiting_takes_nobodys_place():
         throttle = Throttle(1)
 
         async def call(seconds: float) -> None:
-            async with throttle.turn():
+            async with throttle.slot():
                 await asyncio.sleep(seconds)
 
         first = asyncio.create_task(call(0.01))

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 import pytest
 
-from carob.judges.client.values import allowed, words
+from carob.judges.client.answer_type import allowed_values, choice_words
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -37,11 +37,11 @@ class Verdict(msgspec.Struct, frozen=True):
     ],
 )
 def test_what_can_be_counted_is(field: str, texts: tuple[str, ...]):
-    assert {*allowed(Choice, field)} == {*texts}
+    assert {*allowed_values(Choice, field)} == {*texts}
 
 
 def test_words_are_enough_only_if_all_else_is_text():
-    assert words(Verdict, "verdict") == ("no", "yes")
-    assert words(Choice, "verdict") == ()
-    assert words(Verdict, "reason") == ()
-    assert words(Verdict, None) == ()
+    assert choice_words(Verdict, "verdict") == ("no", "yes")
+    assert choice_words(Choice, "verdict") == ()
+    assert choice_words(Verdict, "reason") == ()
+    assert choice_words(Verdict, None) == ()

@@ -11,11 +11,18 @@ from typing import Any
 
 import pytest
 
-from carob.judges.model import Allowance, Message, RefusedError, Reply, Request, Token
+from carob.judges.model import (
+    JudgeMessage,
+    JudgeReply,
+    JudgeRequest,
+    ProviderError,
+    RateLimit,
+    Token,
+)
 from carob.judges.providers import chat as chat_module
-from carob.judges.providers import open_model
-from carob.judges.providers.chat import Chat
-from carob.schema import JudgeChoice
+from carob.judges.providers.chat import ChatModel
+from carob.judges.providers.open import open_model
+from carob.schema import JudgeSettings
 from tests.judges.scripted import Answer, Asked, Scripted, says
 
 KEY = "sk-test-4f9a8b7c6d5e4f3a2b1c"
@@ -33,26 +40,26 @@ def completion(content: str | None = '{"verdict": "yes"}', **fields: Any) -> dic
     return {"choices": [choice], "usage": {"prompt_tokens": 31, "completion_tokens": 7}}
 
 
-def request(**fields: Any) -> Request:
+def request(**fields: Any) -> JudgeRequest:
     given: dict[str, Any] = {
         "messages": (
-            Message(role="system", text="You are a judge."),
-            Message(role="user", text="Is it right?"),
+            JudgeMessage(role="system", text="You are a judge."),
+            JudgeMessage(role="user", text="Is it right?"),
         ),
         "schema": SCHEMA,
         "max_tokens": 50,
         "temperature": 0.0,
     }
-    return Request(**given | fields)
+    return JudgeRequest(**given | fields)
 
 
-def choice(server: Scripted, **fields: Any) -> JudgeChoice:
+def choice(server: Scripted, **fields: Any) -> JudgeSettings:
     given: dict[str, Any] = {
         "model": "openai:judge-1",
         "url": f"{server.url}/v1",
         "key_env": "JUDGE_KEY",
     }
-    return JudgeChoice(**given | fields)
+    return JudgeSettings(**given | fields)
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +67,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_KEY", KEY)
 
 
-async def _ask(chosen: JudgeChoice, *requests: Request) -> list[Reply]:
+async def _ask(chosen: JudgeSettings, *requests: JudgeRequest) -> list[JudgeReply]:
     model = open_model(chosen)
     try:
         return [await model.reply(one) for one in requests]
@@ -68,13 +75,13 @@ async def _ask(chosen: JudgeChoice, *requests: Request) -> list[Reply]:
         await model.close()
 
 
-def ask(server: Scripted, *requests: Request, **fields: Any) -> Reply:
+def ask(server: Scripted, *requests: JudgeRequest, **fields: Any) -> JudgeReply:
     """The last reply."""
     return asyncio.run(_ask(choice(server, **fields), *(requests or (request(),))))[-1]
 
 
-def refused(server: Scripted, *requests: Request, **fields: Any) -> RefusedError:
-    with pytest.raises(RefusedError) as caught:
+def refused(server: Scripted, *requests: JudgeRequest, **fields: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
         ask(server, *requests, **fields)
     return caught.value
 
@@ -82,7 +89,7 @@ def refused(server: Scripted, *requests: Request, **fields: Any) -> RefusedError
 def test_a_good_reply_is_taken_as_it_is():
     with Scripted(says(completion())) as server:
         reply = ask(server)
-    assert reply == Reply(text='{"verdict": "yes"}', input_tokens=31, output_tokens=7)
+    assert reply == JudgeReply(text='{"verdict": "yes"}', input_tokens=31, output_tokens=7)
     (asked,) = server.asked
     assert (asked.method, asked.path) == ("POST", "/v1/chat/completions")
     assert asked.headers["authorization"] == f"Bearer {KEY}"
@@ -116,7 +123,7 @@ def test_no_temperature_is_sent_where_the_model_has_its_own():
 
 def test_an_answer_that_is_too_long_is_marked_as_cut():
     with Scripted(says(completion('{"verd', finish_reason="length"))) as server:
-        assert ask(server).cut
+        assert ask(server).truncated
 
 
 def test_tokens_come_with_their_probabilities():
@@ -163,25 +170,25 @@ def test_what_is_left_of_the_limits_is_told():
         "x-ratelimit-reset-tokens": "120ms",
     }
     with Scripted(says(completion(), headers=headers)) as server:
-        assert ask(server).allowance == Allowance(requests=99, tokens=10, reset=0.12)
+        assert ask(server).rate_limit == RateLimit(requests=99, tokens=10, reset=0.12)
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"{oops", "did not answer with a chat completion"),
-        (b"[]", "did not answer with a chat completion"),
+        (b"{oops", "did not return a chat completion"),
+        (b"[]", "did not return a chat completion"),
         (b'{"choices": [{"message": "yes"}]}', "at `$.choices[0].message`"),
-        (b'{"choices": []}', "answered without a choice"),
-        (b"[" * 100_000, "did not answer with a chat completion"),
-        (b"", "did not answer with a chat completion"),
+        (b'{"choices": []}', "returned a completion without choices"),
+        (b"[" * 100_000, "did not return a chat completion"),
+        (b"", "did not return a chat completion"),
     ],
 )
 def test_a_reply_that_is_no_completion_is_malformed(body: bytes, message: str):
     with Scripted(Answer(headers={"Content-Type": "application/json"}, body=body)) as server:
         error = refused(server)
-    assert error.trouble == "malformed"
-    assert error.passing
+    assert error.kind == "malformed"
+    assert error.transient
     assert message in str(error)
 
 
@@ -189,8 +196,8 @@ def test_a_page_is_not_an_answer():
     page = Answer(headers={"Content-Type": "text/html; charset=utf-8"}, body=b"<h1>Log in</h1>")
     with Scripted(page) as server:
         error = refused(server)
-    assert str(error) == ("openai:judge-1 answered with content of type 'text/html', not with JSON")
-    assert error.trouble == "malformed"
+    assert str(error) == ("openai:judge-1 returned content of type 'text/html', expected JSON")
+    assert error.kind == "malformed"
 
 
 @pytest.mark.parametrize(
@@ -208,8 +215,8 @@ def test_too_many_requests_are_a_rate_limit_with_its_wait(
 ):
     with Scripted(says({"error": {"message": "slow"}}, status=429, headers=headers)) as server:
         error = refused(server)
-    assert error.trouble == "rate_limit"
-    assert error.passing
+    assert error.kind == "rate_limit"
+    assert error.transient
     assert error.retry_after == wait
     assert len(server.asked) == 1
 
@@ -234,8 +241,8 @@ def test_a_quota_that_is_spent_does_not_come_back_by_waiting():
     body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
     with Scripted(says(body, status=429)) as server:
         error = refused(server)
-    assert error.trouble == "denied"
-    assert not error.passing
+    assert error.kind == "denied"
+    assert not error.transient
 
 
 @pytest.mark.parametrize(
@@ -251,16 +258,16 @@ def test_a_quota_that_is_spent_does_not_come_back_by_waiting():
 def test_what_may_pass_is_told_from_what_does_not(status: int, trouble: str):
     with Scripted(Answer(status=status, body=b"upstream")) as server:
         error = refused(server)
-    assert (error.trouble, error.passing) == (trouble, True)
-    assert str(error) == f"openai:judge-1 answered HTTP {status}"
+    assert (error.kind, error.transient) == (trouble, True)
+    assert str(error) == f"openai:judge-1 returned HTTP {status}"
 
 
 def test_an_unknown_model_is_rejected_in_the_words_of_the_provider():
     with Scripted(says({"error": "model 'judge-1' not found"}, status=404)) as server:
         error = refused(server)
-    assert error.trouble == "rejected"
-    assert not error.passing
-    assert str(error) == """openai:judge-1 answered HTTP 404: "model 'judge-1' not found\""""
+    assert error.kind == "rejected"
+    assert not error.transient
+    assert str(error) == """openai:judge-1 returned HTTP 404: "model 'judge-1' not found\""""
 
 
 def test_a_prompt_that_is_too_long_is_called_so():
@@ -268,7 +275,7 @@ def test_a_prompt_that_is_too_long_is_called_so():
     with Scripted(says(body, status=400)) as server:
         error = refused(server)
     assert str(error) == "the prompt is too long for openai:judge-1: 'at most 8192 tokens'"
-    assert error.trouble == "rejected"
+    assert error.kind == "rejected"
 
 
 def _everything(error: BaseException | None) -> str:
@@ -294,11 +301,11 @@ def test_a_wrong_key_is_named_by_its_variable():
     with Scripted(says({"error": {"message": "no"}}, status=401)) as server:
         error = refused(server)
     assert str(error) == "openai:judge-1 refused the key in JUDGE_KEY (HTTP 401)"
-    assert (error.trouble, error.passing) == ("denied", False)
+    assert (error.kind, error.transient) == ("denied", False)
 
 
 def test_a_broken_connection_does_not_show_the_key():
-    with Scripted(Answer(body=b"x" * 100, cut=10)) as server:
+    with Scripted(Answer(body=b"x" * 100, truncated=10)) as server:
         error = refused(server)
     assert error.__context__ is None
     assert error.__cause__ is None
@@ -308,25 +315,25 @@ def test_a_broken_connection_does_not_show_the_key():
 def test_a_server_that_is_not_there_is_disconnected():
     with Scripted(Answer()) as server:
         chosen = choice(server)
-    with pytest.raises(RefusedError, match="cannot be reached") as caught:
+    with pytest.raises(ProviderError, match="cannot be reached") as caught:
         asyncio.run(_ask(chosen, request()))
-    assert caught.value.trouble == "disconnected"
+    assert caught.value.kind == "disconnected"
 
 
 @pytest.mark.parametrize("cut", [0, 20])
 def test_a_reply_that_breaks_off_is_disconnected(cut: int):
     good = says(completion())
-    with Scripted(Answer(headers=good.headers, body=good.body, cut=cut)) as server:
+    with Scripted(Answer(headers=good.headers, body=good.body, truncated=cut)) as server:
         error = refused(server)
-        assert error.trouble == "disconnected"
-        assert error.passing
+        assert error.kind == "disconnected"
+        assert error.transient
         assert server.closed()
 
 
 def test_what_is_not_http_is_malformed():
     with Scripted(Answer(headers={"Bad header\x01": "x"}, body=b"?")) as server:
         error = refused(server)
-    assert error.trouble == "malformed"
+    assert error.kind == "malformed"
 
 
 def test_a_reply_that_drips_is_waited_for():
@@ -352,7 +359,7 @@ def test_a_reply_that_never_comes_can_be_given_up():
 
 
 def test_one_that_is_given_up_leaves_the_others_alone():
-    async def three(server: Scripted) -> list[Reply | BaseException]:
+    async def three(server: Scripted) -> list[JudgeReply | BaseException]:
         model = open_model(choice(server, concurrency=2))
         slow = asyncio.create_task(model.reply(request(max_tokens=1)))
         others = [asyncio.create_task(model.reply(request())) for _ in range(3)]
@@ -369,7 +376,7 @@ def test_one_that_is_given_up_leaves_the_others_alone():
     with Scripted(script) as server:
         slow, *others = asyncio.run(three(server))
     assert isinstance(slow, asyncio.CancelledError)
-    assert all(isinstance(one, Reply) for one in others)
+    assert all(isinstance(one, JudgeReply) for one in others)
 
 
 def test_no_more_calls_than_allowed_are_under_way():
@@ -397,8 +404,8 @@ def test_a_body_over_the_limit_is_not_read_to_its_end(monkeypatch: pytest.Monkey
     with Scripted(Answer(headers={"Content-Type": "application/json"}, body=body)) as server:
         error = refused(server)
         assert server.closed()
-    assert str(error) == "openai:judge-1 answered with more than 1000 bytes"
-    assert error.trouble == "malformed"
+    assert str(error) == "openai:judge-1 returned more than 1000 bytes"
+    assert error.kind == "malformed"
 
 
 def test_a_redirect_is_not_followed():
@@ -407,15 +414,15 @@ def test_a_redirect_is_not_followed():
         with Scripted(away) as server:
             error = refused(server)
         assert other.asked == []
-    assert error.trouble == "rejected"
-    assert "redirects (HTTP 307), which is not followed" in str(error)
+    assert error.kind == "rejected"
+    assert "returned a redirect (HTTP 307), which is not followed" in str(error)
 
 
 def test_a_content_filter_is_a_rejection():
     with Scripted(says(completion(None, finish_reason="content_filter"))) as server:
         error = refused(server)
     assert str(error) == "the content filter of openai:judge-1 stopped the answer"
-    assert error.trouble == "rejected"
+    assert error.kind == "rejected"
 
 
 def test_a_model_that_declines_is_a_rejection():
@@ -423,7 +430,7 @@ def test_a_model_that_declines_is_a_rejection():
     with Scripted(says(completion(message=message))) as server:
         error = refused(server)
     assert str(error) == "openai:judge-1 declined to answer: 'I cannot judge this.'"
-    assert error.trouble == "rejected"
+    assert error.kind == "rejected"
 
 
 def test_what_a_provider_says_is_cut_and_put_on_one_line():
@@ -446,7 +453,7 @@ def test_a_proxy_gets_the_rest(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setenv("http_proxy", proxy.url)
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        chosen = JudgeChoice(model="openai:judge-1", url="http://judge.invalid/v1")
+        chosen = JudgeSettings(model="openai:judge-1", url="http://judge.invalid/v1")
         asyncio.run(_ask(chosen, request()))
     assert proxy.asked[0].path == "http://judge.invalid/v1/chat/completions"
     assert "authorization" not in proxy.asked[0].headers
@@ -458,8 +465,8 @@ def test_a_password_of_the_proxy_is_not_shown(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("http_proxy", f"http://user:hunter2hunter2@127.0.0.1:{port}")
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    chosen = JudgeChoice(model="openai:judge-1", url="http://judge.invalid/v1")
-    with pytest.raises(RefusedError, match="cannot be reached") as caught:
+    chosen = JudgeSettings(model="openai:judge-1", url="http://judge.invalid/v1")
+    with pytest.raises(ProviderError, match="cannot be reached") as caught:
         asyncio.run(_ask(chosen, request()))
     assert "hunter2" not in _everything(caught.value)
 
@@ -467,7 +474,7 @@ def test_a_password_of_the_proxy_is_not_shown(monkeypatch: pytest.MonkeyPatch):
 def test_a_model_can_be_closed_twice_and_before_it_was_asked():
     async def twice(server: Scripted) -> None:
         model = open_model(choice(server))
-        assert isinstance(model, Chat)
+        assert isinstance(model, ChatModel)
         await model.close()
         await model.close()
 

@@ -6,7 +6,7 @@ import pytest
 
 from carob.errors import UsageError
 from carob.judges.providers.endpoint import Endpoint, find_endpoint, on_loopback
-from carob.schema import JudgeChoice
+from carob.schema import JudgeSettings
 
 KEY = "sk-test-4f9a8b7c"
 DEPLOYED = (
@@ -27,8 +27,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found(model: str, **fields: Any) -> Endpoint:
-    provider, _, name = model.partition(":")
-    return find_endpoint(JudgeChoice(model=model, **fields), provider, name)
+    return find_endpoint(JudgeSettings(model=model, **fields))
 
 
 def refused(model: str, **fields: Any) -> UsageError:
@@ -37,7 +36,7 @@ def refused(model: str, **fields: Any) -> UsageError:
     return caught.value
 
 
-def test_openai_answers_at_its_usual_address(monkeypatch: pytest.MonkeyPatch):
+def test_openai_has_a_default_url(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     endpoint = found("openai:gpt-5-mini")
     assert endpoint.url == "https://api.openai.com/v1/chat/completions"
@@ -52,7 +51,7 @@ def test_an_endpoint_does_not_show_its_key(monkeypatch: pytest.MonkeyPatch):
     assert KEY not in repr(found("openai:gpt-5-mini"))
 
 
-def test_the_environment_may_name_another_address(monkeypatch: pytest.MonkeyPatch):
+def test_url_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example.com/v1/")
     endpoint = found("openai:gpt-5-mini")
@@ -60,7 +59,7 @@ def test_the_environment_may_name_another_address(monkeypatch: pytest.MonkeyPatc
     assert endpoint.headers
 
 
-def test_the_usual_key_is_not_sent_to_another_address(monkeypatch: pytest.MonkeyPatch):
+def test_default_key_is_not_sent_to_a_custom_url(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     endpoint = found("openai:gpt-5-mini", url="https://elsewhere.example.com/v1")
     assert endpoint.headers == {}
@@ -77,15 +76,15 @@ def test_a_key_that_is_named_is_sent(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_missing_key_is_named_by_its_variable():
     error = refused("openai:gpt-5-mini")
-    assert str(error) == "openai:gpt-5-mini: there is no key"
-    assert error.hint == "set OPENAI_API_KEY in the environment"
+    assert str(error) == "openai:gpt-5-mini: missing API key"
+    assert error.hint == "set the environment variable OPENAI_API_KEY"
 
 
 @pytest.mark.parametrize("key", ["sk-ü", "sk-a\nb"])
-def test_what_no_key_looks_like_is_refused_and_not_shown(key: str, monkeypatch: pytest.MonkeyPatch):
+def test_invalid_key_is_refused_and_not_shown(key: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     error = refused("openai:gpt-5-mini")
-    assert error.message == "OPENAI_API_KEY has characters that no key has"
+    assert error.message == "OPENAI_API_KEY contains characters that are not allowed in a key"
     assert key not in repr(error)
 
 
@@ -119,7 +118,7 @@ def test_servers_on_this_machine_need_no_key(provider: str, url: str):
         ),
     ],
 )
-def test_azure_has_addresses_of_two_shapes(address: str, url: str, monkeypatch: pytest.MonkeyPatch):
+def test_azure_accepts_two_forms_of_url(address: str, url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", address)
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
@@ -128,13 +127,13 @@ def test_azure_has_addresses_of_two_shapes(address: str, url: str, monkeypatch: 
     assert endpoint.headers == {"api-key": KEY}
 
 
-def test_azure_needs_an_address_and_the_version_of_its_api(monkeypatch: pytest.MonkeyPatch):
+def test_azure_requires_a_url_and_an_api_version(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     error = refused("azure:judge")
     assert error.hint == "set AZURE_OPENAI_ENDPOINT, or give the judge a `url`"
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://us.openai.azure.com")
     error = refused("azure:judge")
-    assert str(error) == "azure:judge: the version of the API is not known"
+    assert str(error) == "azure:judge: missing API version"
 
 
 @pytest.mark.parametrize(
@@ -150,9 +149,9 @@ def test_azure_needs_an_address_and_the_version_of_its_api(monkeypatch: pytest.M
         "",
     ],
 )
-def test_what_is_no_address_is_refused(url: str):
+def test_invalid_url_is_refused(url: str):
     error = refused("openai:judge", url=url)
-    assert "is not an address of http or https" in str(error)
+    assert "expected an http or https URL" in str(error)
     assert error.where == "judge url"
 
 
@@ -165,9 +164,9 @@ def test_what_is_no_address_is_refused(url: str):
         "https://a.example.com/v1#hunter2",
     ],
 )
-def test_an_address_with_more_than_an_address_is_refused_and_not_shown(url: str):
+def test_url_with_credentials_query_or_fragment_is_refused_and_not_shown(url: str):
     error = refused("openai:judge", url=url)
-    assert error.message == "an address with a user, a query or a fragment"
+    assert error.message == "the URL must not contain credentials, a query or a fragment"
     assert "hunter2" not in repr(error)
 
 
@@ -183,5 +182,5 @@ def test_an_address_with_more_than_an_address_is_refused_and_not_shown(url: str)
         ("http://10.0.0.1/v1", False),
     ],
 )
-def test_what_stays_on_this_machine_is_known(url: str, stays: bool):
+def test_loopback_urls_are_recognized(url: str, stays: bool):
     assert on_loopback(url) is stays

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from carob.judges.client.probabilities import chosen
-from carob.judges.model import Message, RefusedError, Reply, Request
-from carob.judges.providers import open_model
-from carob.judges.providers.local import Local
-from carob.schema import JudgeChoice
+from carob.judges.client.probabilities import word_probabilities
+from carob.judges.model import JudgeMessage, JudgeReply, JudgeRequest, ProviderError
+from carob.judges.providers.local import LocalModel, limit_texts
+from carob.judges.providers.open import open_model
+from carob.schema import JudgeSettings
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -37,14 +37,14 @@ PROSE: dict[str, Any] = {
 }
 
 
-def request(text: str = "Is the sky green? Say yes or no.", **fields: Any) -> Request:
+def request(text: str = "Is the sky green? Say yes or no.", **fields: Any) -> JudgeRequest:
     given: dict[str, Any] = {
-        "messages": (Message(role="user", text=text),),
+        "messages": (JudgeMessage(role="user", text=text),),
         "schema": SCHEMA,
         "max_tokens": 40,
         "temperature": 0.0,
     }
-    return Request(**given | fields)
+    return JudgeRequest(**given | fields)
 
 
 class Asker:
@@ -52,11 +52,11 @@ class Asker:
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self.runner = runner
-        model = open_model(JudgeChoice(model="local:smollm2"))
-        assert isinstance(model, Local)
+        model = open_model(JudgeSettings(model="local:smollm2"))
+        assert isinstance(model, LocalModel)
         self.model = model
 
-    def __call__(self, asked: Request) -> Reply:
+    def __call__(self, asked: JudgeRequest) -> JudgeReply:
         return self.runner.run(self.model.reply(asked))
 
 
@@ -70,20 +70,20 @@ def ask() -> Iterator[Asker]:
 
 def test_a_model_is_called_as_the_user_calls_it(ask: Asker):
     assert ask.model.name == "local:smollm2"
-    assert ask.model.words
+    assert ask.model.prefers_words
 
 
 def test_an_answer_has_the_form_of_the_schema(ask: Asker):
     reply = ask(request())
     assert json.loads(reply.text)["verdict"] in ("correct", "wrong")
-    assert not reply.cut
+    assert not reply.truncated
     assert reply.input_tokens > 10
     assert reply.output_tokens > 3
     assert reply.tokens == ()
 
 
 def test_an_answer_that_is_too_long_is_marked_as_cut(ask: Asker):
-    assert ask(request(max_tokens=2)).cut
+    assert ask(request(max_tokens=2)).truncated
 
 
 def test_tokens_come_with_their_probabilities(ask: Asker):
@@ -98,7 +98,7 @@ def test_tokens_come_with_their_probabilities(ask: Asker):
 def test_yes_or_no_is_one_token_with_its_probabilities(ask: Asker):
     reply = ask(request(words=("yes", "no")))
     (token,) = reply.tokens
-    shares = chosen(token.alternatives, ("yes", "no"))
+    shares = word_probabilities(token.alternatives, ("yes", "no"))
     assert sum(shares.values()) == pytest.approx(1)
     assert all(0 < share < 1 for share in shares.values())
 
@@ -110,7 +110,7 @@ def test_the_same_question_has_the_same_answer_whatever_was_asked_before(ask: As
 
 
 def test_questions_at_the_same_time_have_the_same_answers_as_one_by_one(ask: Asker):
-    async def together() -> list[Reply]:
+    async def together() -> list[JudgeReply]:
         return await asyncio.gather(*[ask.model.reply(one) for one in requests])
 
     requests = [request(f"Is {n} more than 2? Say yes or no.", words=("yes", "no")) for n in (1, 3)]
@@ -118,20 +118,20 @@ def test_questions_at_the_same_time_have_the_same_answers_as_one_by_one(ask: Ask
 
 
 def test_a_prompt_that_is_too_long_is_called_so(ask: Asker):
-    with pytest.raises(RefusedError, match="the prompt is too long for local:smollm2") as caught:
+    with pytest.raises(ProviderError, match="the prompt is too long for local:smollm2") as caught:
         ask(request("word " * 9000))
-    assert not caught.value.passing
+    assert not caught.value.transient
 
 
 def test_a_model_that_crashes_is_started_again_but_not_for_ever():
-    async def crash(model: Local) -> None:
+    async def crash(model: LocalModel) -> None:
         assert model.pid is not None
         os.kill(model.pid, signal.SIGSEGV)
         await asyncio.sleep(0.5)
 
-    async def life() -> tuple[Reply, Reply, RefusedError, RefusedError]:
-        model = open_model(JudgeChoice(model="local:smollm2"))
-        assert isinstance(model, Local)
+    async def life() -> tuple[JudgeReply, JudgeReply, ProviderError, ProviderError]:
+        model = open_model(JudgeSettings(model="local:smollm2"))
+        assert isinstance(model, LocalModel)
         word = request(words=("yes", "no"))
         first = await model.reply(word)
         await crash(model)
@@ -139,25 +139,25 @@ def test_a_model_that_crashes_is_started_again_but_not_for_ever():
         prose = asyncio.create_task(model.reply(request(max_tokens=200, schema=PROSE)))
         await asyncio.sleep(0.3)
         await crash(model)
-        with pytest.raises(RefusedError) as amid:
+        with pytest.raises(ProviderError) as amid:
             await prose
         await model.reply(word)
         await crash(model)
-        with pytest.raises(RefusedError) as last:
+        with pytest.raises(ProviderError) as last:
             await model.reply(word)
         await model.close()
         return first, second, amid.value, last.value
 
     first, second, amid, last = asyncio.run(life())
     assert first == second
-    assert (amid.trouble, amid.passing) == ("disconnected", True)
-    assert str(last) == "local:smollm2 ended 3 times, and is not started again"
-    assert not last.passing
+    assert (amid.kind, amid.transient) == ("disconnected", True)
+    assert str(last) == "local:smollm2 crashed 3 times and is not restarted"
+    assert not last.transient
 
 
 def test_who_gives_up_waiting_does_not_stop_the_loading():
-    async def impatient() -> Reply:
-        model = open_model(JudgeChoice(model="local:smollm2"))
+    async def impatient() -> JudgeReply:
+        model = open_model(JudgeSettings(model="local:smollm2"))
         try:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(model.reply(request()), 0.01)
@@ -170,8 +170,8 @@ def test_who_gives_up_waiting_does_not_stop_the_loading():
 
 def test_a_model_can_be_closed_before_it_was_asked_and_while_it_loads():
     async def hasty() -> int:
-        model = open_model(JudgeChoice(model="local:smollm2"))
-        assert isinstance(model, Local)
+        model = open_model(JudgeSettings(model="local:smollm2"))
+        assert isinstance(model, LocalModel)
         await model.close()
         asked = asyncio.create_task(model.reply(request()))
         await asyncio.sleep(0.2)
@@ -186,11 +186,11 @@ def test_a_model_can_be_closed_before_it_was_asked_and_while_it_loads():
 
 
 def test_a_file_that_is_broken_is_not_asked_again_and_again(tmp_path: Path):
-    async def broken() -> list[RefusedError]:
-        model = open_model(JudgeChoice(model=f"local:{path}"))
-        found: list[RefusedError] = []
+    async def broken() -> list[ProviderError]:
+        model = open_model(JudgeSettings(model=f"local:{path}"))
+        found: list[ProviderError] = []
         for _ in range(2):
-            with pytest.raises(RefusedError) as caught:
+            with pytest.raises(ProviderError) as caught:
                 await model.reply(request())
             found.append(caught.value)
         await model.close()
@@ -199,20 +199,20 @@ def test_a_file_that_is_broken_is_not_asked_again_and_again(tmp_path: Path):
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF" + bytes(1000))
     first, second = asyncio.run(broken())
-    assert str(first).startswith(f"llama.cpp does not load local:{path}: 'RuntimeError: ")
-    assert (first.trouble, first.passing) == ("rejected", False)
+    assert str(first).startswith(f"llama.cpp cannot load local:{path}: 'RuntimeError: ")
+    assert (first.kind, first.transient) == ("rejected", False)
     assert str(second) == str(first)
 
 
 def test_the_model_does_not_outlive_the_run():
     program = """
 import asyncio
-from carob.judges.providers import open_model
-from carob.schema import JudgeChoice
+from carob.judges.providers.open import open_model
+from carob.schema import JudgeSettings
 from tests.judges.providers.test_local import request
 
 async def main():
-    model = open_model(JudgeChoice(model="local:smollm2"))
+    model = open_model(JudgeSettings(model="local:smollm2"))
     await model.reply(request(words=("yes", "no")))
     print(model.pid, flush=True)
     await asyncio.sleep(60)
@@ -237,3 +237,34 @@ def _alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     return not Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].startswith(" Z")
+
+
+TEXT: dict[str, Any] = {"type": "string"}
+WORD: dict[str, Any] = {"type": "string", "enum": ["no", "yes"]}
+
+
+def object_schema(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": [*fields]}
+
+
+def test_free_texts_are_limited_and_words_are_not():
+    found: Any = limit_texts(
+        object_schema(explanation=TEXT, verdict=WORD, score={"type": "integer"}), 1024
+    )
+    assert found["properties"]["explanation"] == {"type": "string", "maxLength": 400}
+    assert found["properties"]["verdict"] == WORD
+    assert found["required"] == ["explanation", "verdict", "score"]
+
+
+def test_many_texts_share_the_tokens():
+    many = {
+        f"property_{number}": object_schema(explanation=TEXT, verdict=WORD) for number in range(20)
+    }
+    found: Any = limit_texts(object_schema(**many), 1024)
+    assert found["properties"]["property_7"]["properties"]["explanation"]["maxLength"] == 46
+
+
+def test_limit_texts_does_not_change_its_argument():
+    given = object_schema(explanation=TEXT)
+    limit_texts(given, 10)
+    assert given == object_schema(explanation={"type": "string"})

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from carob.judges.client.shape import schema_of
+from carob.judges.client.answer_type import answer_schema
 from carob.judges.rubrics.answers import Graded, Labelled, Verdict
 from carob.judges.rubrics.judge import RubricJudge
 from carob.metrics import Answer, Ask, Metric, Outcome, Question
-from carob.metrics.question import T
+from carob.metrics.judge import T
 from carob.schema import Case, Failed, Score, Trace, Unscored
 
 
@@ -61,7 +61,7 @@ def agreeable(question: Question[Any], *, yes: bool = True) -> dict[str, object]
 
 
 def _ends(answer: type[Graded]) -> tuple[float, float]:
-    fields: Any = schema_of(answer)["properties"]
+    fields: Any = answer_schema(answer)["properties"]
     return fields["score"]["minimum"], fields["score"]["maximum"]
 
 

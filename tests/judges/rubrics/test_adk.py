@@ -12,7 +12,7 @@ from carob.config import load_config
 from carob.errors import UsageError
 from carob.judges.rubrics.adk import qualified
 from carob.judges.rubrics.judge import RubricJudge
-from carob.metrics import build, parameters
+from carob.metrics import build, metric_parameters
 
 MATCH = "final_response_match_v2"
 
@@ -36,7 +36,7 @@ def test_criterion_of_adk_names_model_and_samples(tmp_path: Path):
     judge = from_file(tmp_path, {"criteria": {MATCH: criterion}})
     assert judge.judge_model == "google:gemini-2.5-flash"
     assert judge.count == 3
-    assert build(MATCH, parameters(judge), plugins.metrics()) == judge
+    assert build(MATCH, metric_parameters(judge), plugins.metrics()) == judge
 
 
 def test_rubrics_of_an_adk_criterion_are_read(tmp_path: Path):

@@ -11,17 +11,16 @@ import msgspec
 import pytest
 
 from carob import plugins
-from carob.judges.client.shape import schema_of
-from carob.judges.client.values import allowed
+from carob.judges.client.answer_type import allowed_values, answer_schema
 from carob.judges.rubrics.builtin import managed
 from carob.judges.rubrics.definitions import definition_class
 from carob.judges.rubrics.judge import RubricJudge
-from carob.metrics import Metric, build, parameters
+from carob.metrics import Metric, build, metric_parameters
 from carob.schema import (
+    AgentMessage,
     Case,
     Failed,
     Json,
-    Message,
     Rubric,
     Scenario,
     Score,
@@ -92,7 +91,7 @@ TRACE = Trace(
             response=text(f"response{number}"),
             tool_calls=(ToolCall(name="zqcalled", args={"b": text("called")}, id="1"),),
             tool_results=(ToolResult(name="zqcalled", id="1", result={"c": text("result")}),),
-            messages=(Message(agent="zqspeaker", text=text("message")),),
+            messages=(AgentMessage(agent="zqspeaker", text=text("message")),),
             agents=("zqagent",),
             app={"zqagent": {"instructions": text("system"), "tool_declarations": [text("tool")]}},
             grounding=({"text": text("chunk")},),
@@ -198,16 +197,16 @@ def objects(node: Json) -> Iterator[dict[str, Json]]:
 @every
 def test_shape_of_the_answer_is_closed(name: str):
     for question in asked(name).questions:
-        for one in objects(schema_of(question.answer)):
+        for one in objects(answer_schema(question.answer)):
             assert one["additionalProperties"] is False
             assert one["required"] == [*cast("dict[str, Json]", one["properties"])]
-        assert question.decides is None or allowed(question.answer, question.decides)
+        assert question.decides is None or allowed_values(question.answer, question.decides)
 
 
 @every
 def test_parameters_round_trip_through_json(name: str):
     made = build(name, {"samples": 3, "model": "openai:gpt-5-mini"}, KNOWN)
-    data = msgspec.json.decode(msgspec.json.encode(parameters(made)))
+    data = msgspec.json.decode(msgspec.json.encode(metric_parameters(made)))
     assert build(name, data, KNOWN) == made
     assert metric(name).judge_model is None
     assert isinstance(made, RubricJudge)
@@ -239,7 +238,7 @@ def test_limit_that_is_reached_leaves_it_unscored(name: str):
 def test_another_process_gets_the_same_judge(name: str):
     made = build(name, {"samples": 2}, KNOWN)
     again = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
-    assert parameters(again) == parameters(made)
+    assert metric_parameters(again) == metric_parameters(made)
     assert (again.prompt, again.rubric) == (metric(name).prompt, metric(name).rubric)
     ask, twin = Scripted(agreeable), Scripted(agreeable)
     assert judged(made, CASE, TRACE, ask) == judged(again, CASE, TRACE, twin)

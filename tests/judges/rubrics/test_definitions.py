@@ -8,7 +8,7 @@ from carob.errors import FormatError
 from carob.judges.rubrics.definitions import definition_class
 from carob.judges.rubrics.judge import RubricJudge
 from carob.metrics import Question
-from carob.schema import Case, Message, Score, ToolCall, ToolResult, Trace, Turn, Unscored
+from carob.schema import AgentMessage, Case, Score, ToolCall, ToolResult, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, agreeable, in_turn, judged, score, verdicts
 
 TACT: dict[str, Any] = {
@@ -41,7 +41,7 @@ TRACE = Trace(
             response='{"place": "Porto", "days": {"left": 2}}',
             tool_calls=(ToolCall(name="find", args={"id": "A7"}),),
             tool_results=(ToolResult(name="find", result="Porto"),),
-            messages=(Message(agent="desk", text="I look."),),
+            messages=(AgentMessage(agent="desk", text="I look."),),
         ),
     ),
     state={"city": "Porto", "open": True},

@@ -178,7 +178,7 @@ def test_any_change_of_the_words_around_a_rubric_changes_their_digest(
 ):
     before = metric("Relevance")()
     digests = (before.prompt, before.rubric)
-    monkeypatch.setattr("carob.judges.rubrics.wording.ROLE", "You are a judge.")
+    monkeypatch.setattr("carob.judges.rubrics.prompts.ROLE", "You are a judge.")
     assert before.prompt != digests[0]
     assert before.rubric == digests[1]
 

@@ -9,11 +9,11 @@ import pytest
 
 from carob import plugins
 from carob.metrics import Answer, Ledger, Question, build
-from carob.metrics.question import T
+from carob.metrics.judge import T
 from carob.policy.apply import EXPLAIN_SCALES
 from carob.policy.profile import load_profile
 from carob.runner.pairing import Pair
-from carob.runner.plan import Plan, Use
+from carob.runner.plan import Plan, PlannedMetric
 from carob.schema import Case, CaseResult, Failed, Json, ToolCall, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, score
 
@@ -51,9 +51,11 @@ class Marks:
 
 def result(case: Case, marks: dict[int, int]) -> CaseResult:
     metrics = [build(name, {}, plugins.metrics()) for name in EXPLAIN_SCALES]
-    uses = tuple(Use(metric=one, threshold=one.threshold, asker=Marks(marks)) for one in metrics)
-    plan = Plan(uses=uses, profiles={"assessment_strict": STRICT})
-    return asyncio.run(plan.judge(Pair(case, TRACE, "the same row"))).result
+    planned = tuple(
+        PlannedMetric(metric=one, threshold=one.threshold, client=Marks(marks)) for one in metrics
+    )
+    plan = Plan(metrics=planned, profiles={"assessment_strict": STRICT})
+    return asyncio.run(plan.score_with_judges(Pair(case, TRACE, "the same row"))).result
 
 
 def test_scales_are_those_that_the_policy_knows():
@@ -101,7 +103,7 @@ def test_only_the_evals_that_a_row_asks_for_are_asked():
     asked = [one.metric for one in made.scores if one.status != "unscored"]
     assert asked == ["Relevance", "Fluency"]
     left = next(one for one in made.scores if one.metric == "Empathy")
-    assert left.reason == "the case does not ask for it"
+    assert left.reason == "not among the metrics of this case"
 
 
 def test_judged_and_offline_metrics_of_the_same_word_are_told_apart():

@@ -3,7 +3,17 @@ from __future__ import annotations
 from carob.judges.rubrics.builtin import metric
 from carob.judges.rubrics.definitions import definition_class
 from carob.metrics import build
-from carob.schema import Case, Failed, Message, Score, ToolCall, ToolResult, Trace, Turn, Unscored
+from carob.schema import (
+    AgentMessage,
+    Case,
+    Failed,
+    Score,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Turn,
+    Unscored,
+)
 from tests.judges.rubrics.scripted import Scripted, details, in_turn, judged, labels
 
 HALLUCINATIONS = metric("hallucinations_v1")
@@ -17,7 +27,7 @@ def trace(*responses: str, messages: tuple[str, ...] = ()) -> Trace:
             response=one,
             tool_calls=(ToolCall(name="find"),),
             tool_results=(ToolResult(name="find", result={"place": "Porto"}),),
-            messages=tuple(Message(agent="desk", text=text) for text in messages),
+            messages=tuple(AgentMessage(agent="desk", text=text) for text in messages),
         )
         for one in responses
     )

@@ -1,1 +1,1 @@
-"""From a question to a valid answer: once, in time, within limits, and never made up."""
+"""The judge client: turns a question into a valid answer, with cache, retries and a budget."""

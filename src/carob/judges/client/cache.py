@@ -1,5 +1,5 @@
-"""What was answered before. The same model, parameters and words give the same answer again: no
-call, no cost, and a run that is made again is byte for byte the same."""
+"""Caches of answers. The same model, settings and prompt give the same answer again: without a
+call, at no cost, and with byte-identical results when a run is repeated."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol
 
-from carob.schema import Noun
+from carob.schema import Struct
 
-_MOST = 64
-_SECONDS = 1.0
+_BATCH_SIZE = 64
+_BATCH_SECONDS = 1.0
 
 
-class Kept(Noun, frozen=True, omit_defaults=False):
-    """An answer, and what it took when the model was really asked."""
+class CachedAnswer(Struct, frozen=True, omit_defaults=False):
+    """An answer, and what it cost when the model was asked."""
 
     text: str
-    """The JSON of the answer."""
+    """The answer as JSON."""
     probabilities: dict[str, float] = {}
     calls: int = 1
     input_tokens: int = 0
@@ -27,73 +27,76 @@ class Kept(Noun, frozen=True, omit_defaults=False):
 
 
 class Cache(Protocol):
-    """Answers by the digest of all that was sent."""
+    """Answers by the digest of their request."""
 
-    def get(self, address: str) -> Kept | None: ...
+    def get(self, key: str) -> CachedAnswer | None: ...
 
-    def put(self, address: str, kept: Kept) -> None: ...
+    def put(self, key: str, answer: CachedAnswer) -> None: ...
 
     def close(self) -> None:
-        """Write down what is not written yet."""
+        """Write pending answers."""
         ...
 
 
-class Shelf(Protocol):
-    """Where answers last: a table of the store."""
+class AnswerTable(Protocol):
+    """A table of the store that holds answers."""
 
-    def get(self, address: str) -> Kept | None: ...
+    def get(self, address: str, /) -> CachedAnswer | None: ...
 
-    def put_all(self, contents: Mapping[str, Kept]) -> None: ...
+    def put_all(self, contents: Mapping[str, CachedAnswer], /) -> None: ...
 
 
-class Memory:
-    """A cache that lasts as long as the process."""
+class MemoryCache:
+    """A cache for the lifetime of the process."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Kept] = {}
+        self._answers: dict[str, CachedAnswer] = {}
 
-    def get(self, address: str) -> Kept | None:
-        return self._kept.get(address)
+    def get(self, key: str) -> CachedAnswer | None:
+        return self._answers.get(key)
 
-    def put(self, address: str, kept: Kept) -> None:
-        self._kept[address] = kept
+    def put(self, key: str, answer: CachedAnswer) -> None:
+        self._answers[key] = answer
 
     def close(self) -> None:
-        """There is nothing to write."""
+        """Do nothing: there is nothing to write."""
 
 
-class Lasting:
-    """A cache on a shelf, which is opened when the first answer is looked for. Answers are written
-    some at a time: a transaction for each would keep everybody waiting. A process that is killed
-    has to ask again what it got in the last second."""
+class StoredCache:
+    """A cache in the store, which is opened at the first lookup.
 
-    def __init__(self, shelf: Callable[[], AbstractContextManager[Shelf]]) -> None:
-        self._open = shelf
-        self._opened = ExitStack()
-        self._shelf: Shelf | None = None
-        self._new: dict[str, Kept] = {}
-        self._written = time.monotonic()
+    Answers are written in batches, since a transaction for each would block all calls. A process
+    that is killed loses the answers of the last second.
+    """
 
-    def get(self, address: str) -> Kept | None:
-        return self._new.get(address) or self._at_hand().get(address)
+    def __init__(self, open_table: Callable[[], AbstractContextManager[AnswerTable]]) -> None:
+        self._open_table = open_table
+        self._stack = ExitStack()
+        self._table: AnswerTable | None = None
+        self._pending: dict[str, CachedAnswer] = {}
+        self._written_at = time.monotonic()
 
-    def put(self, address: str, kept: Kept) -> None:
-        self._new[address] = kept
-        if len(self._new) >= _MOST or time.monotonic() - self._written >= _SECONDS:
+    def get(self, key: str) -> CachedAnswer | None:
+        return self._pending.get(key) or self._opened_table().get(key)
+
+    def put(self, key: str, answer: CachedAnswer) -> None:
+        self._pending[key] = answer
+        full = len(self._pending) >= _BATCH_SIZE
+        if full or time.monotonic() - self._written_at >= _BATCH_SECONDS:
             self._write()
 
     def close(self) -> None:
-        with self._opened:
+        with self._stack:
             self._write()
-            self._shelf = None
+            self._table = None
 
-    def _at_hand(self) -> Shelf:
-        if self._shelf is None:
-            self._shelf = self._opened.enter_context(self._open())
-        return self._shelf
+    def _opened_table(self) -> AnswerTable:
+        if self._table is None:
+            self._table = self._stack.enter_context(self._open_table())
+        return self._table
 
     def _write(self) -> None:
-        if self._new:
-            self._at_hand().put_all(self._new)
-            self._new = {}
-        self._written = time.monotonic()
+        if self._pending:
+            self._opened_table().put_all(self._pending)
+            self._pending = {}
+        self._written_at = time.monotonic()

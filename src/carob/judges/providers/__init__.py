@@ -1,5 +1,1 @@
-"""The models that judges ask, each behind the wire that its provider speaks."""
-
-from carob.judges.providers.find import open_model
-
-__all__ = ["open_model"]
+"""Judge providers: the APIs and local engines that judge models run on."""

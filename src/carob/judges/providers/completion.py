@@ -1,4 +1,4 @@
-"""A chat completion as it comes over the wire."""
+"""Decode chat completions."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from math import exp
 
 import msgspec
 
-from carob.judges.model import Allowance, RefusedError, Reply, Token
-from carob.judges.providers.refusal import short
+from carob.judges.model import JudgeReply, ProviderError, RateLimit, Token
+from carob.judges.providers.errors import quote
 
 
 class _Alternative(msgspec.Struct):
     token: str
     logprob: float | None = None
-    """`None` stands for minus infinity, which JSON does not have."""
+    """`None` stands for minus infinity, which JSON cannot express."""
 
 
-class _Chosen(_Alternative):
+class _ChosenToken(_Alternative):
     top_logprobs: list[_Alternative] | None = None
 
 
 class _Logprobs(msgspec.Struct):
-    content: list[_Chosen] | None = None
+    content: list[_ChosenToken] | None = None
 
 
 class _Message(msgspec.Struct):
@@ -48,51 +48,53 @@ class _Completion(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Completion)
 
 
-def read_completion(name: str, body: bytes, allowance: Allowance | None) -> Reply:
-    """The reply in a body, or `RefusedError` if there is none."""
+def read_completion(name: str, body: bytes, rate_limit: RateLimit | None) -> JudgeReply:
+    """Decode the reply in a response body. Raises `ProviderError` if there is none."""
     try:
         completion = _decoder.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise RefusedError(
-            "malformed", f"{name} did not answer with a chat completion: {error}"
+        raise ProviderError(
+            "malformed", f"{name} did not return a chat completion: {error}"
         ) from None
     if not completion.choices:
-        raise RefusedError("malformed", f"{name} answered without a choice")
+        raise ProviderError("malformed", f"{name} returned a completion without choices")
     choice = completion.choices[0]
-    _declined(name, choice)
+    _check_declined(name, choice)
     usage = completion.usage or _Usage()
-    return Reply(
+    return JudgeReply(
         text=choice.message.content or "",
-        cut=choice.finish_reason == "length",
+        truncated=choice.finish_reason == "length",
         tokens=_tokens(choice.logprobs),
         input_tokens=max(0, usage.prompt_tokens or 0),
         output_tokens=max(0, usage.completion_tokens or 0),
-        allowance=allowance,
+        rate_limit=rate_limit,
     )
 
 
-def _declined(name: str, choice: _Choice) -> None:
+def _check_declined(name: str, choice: _Choice) -> None:
     if choice.message.refusal:
-        raise RefusedError(
-            "rejected", f"{name} declined to answer: {short(choice.message.refusal)}"
+        raise ProviderError(
+            "rejected", f"{name} declined to answer: {quote(choice.message.refusal)}"
         )
     if choice.finish_reason == "content_filter":
-        raise RefusedError("rejected", f"the content filter of {name} stopped the answer")
+        raise ProviderError("rejected", f"the content filter of {name} stopped the answer")
 
 
 def _tokens(logprobs: _Logprobs | None) -> tuple[Token, ...]:
-    chosen = (logprobs and logprobs.content) or []
-    return tuple(Token(text=one.token, alternatives=_probabilities(one)) for one in chosen)
+    tokens = (logprobs and logprobs.content) or []
+    return tuple(Token(text=token.token, alternatives=_probabilities(token)) for token in tokens)
 
 
-def _probabilities(chosen: _Chosen) -> dict[str, float]:
-    """By text; two tokens may read the same, and one that was chosen is not always listed."""
-    found: dict[str, float] = {}
-    for one in chosen.top_logprobs or []:
-        found[one.token] = min(1.0, found.get(one.token, 0.0) + _probability(one))
-    found.setdefault(chosen.token, _probability(chosen))
-    return found
+def _probabilities(chosen: _ChosenToken) -> dict[str, float]:
+    # Different tokens may have the same text, so they add up; and the chosen token is not always
+    # among its own alternatives.
+    shares: dict[str, float] = {}
+    for alternative in chosen.top_logprobs or []:
+        before = shares.get(alternative.token, 0.0)
+        shares[alternative.token] = min(1.0, before + _probability(alternative))
+    shares.setdefault(chosen.token, _probability(chosen))
+    return shares
 
 
-def _probability(one: _Alternative) -> float:
-    return 0.0 if one.logprob is None else exp(min(0.0, one.logprob))
+def _probability(alternative: _Alternative) -> float:
+    return 0.0 if alternative.logprob is None else exp(min(0.0, alternative.logprob))

@@ -1,4 +1,4 @@
-"""Where an OpenAI-compatible model answers, and what opens it."""
+"""Endpoints of OpenAI-compatible APIs: URL, key and proxy."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from carob.errors import UsageError
-from carob.judges.providers.keys import Keys
-from carob.schema import JudgeChoice
+from carob.judges.providers.redaction import Redactor
+from carob.schema import JudgeSettings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """One address that takes chat completions."""
+    """A URL that accepts chat completions, with its credentials."""
 
     name: str
-    """As the user names the model."""
+    """The model as the user names it."""
     model: str
-    """As the endpoint does."""
+    """The model as the endpoint names it."""
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    keys: Keys = field(default_factory=Keys)
+    redactor: Redactor = field(default_factory=Redactor)
     key: str = "a request without a key"
-    """What a refusal calls the key: never the key itself."""
+    """How an error refers to the key, without showing it."""
 
     @property
     def loopback(self) -> bool:
@@ -33,63 +34,69 @@ class Endpoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """What the environment says of a provider."""
+class _ChatProvider:
+    """Where to find the URL and the key of a provider."""
 
-    key: str
-    """The variable of the usual key."""
-    keyless: bool = False
-    address: str
-    """The variable of the address."""
-    usual: str | None = None
-    """The address if nothing is said."""
-    own: bool = True
-    """Is the usual key one for a place of the user's own? If not, it is not sent elsewhere."""
+    key_variable: str
+    url_variable: str
+    default_url: str | None = None
+    key_optional: bool = False
+    self_hosted: bool = True
+    """Whether the default key belongs to the user's own server. If not, it is not sent to a `url`
+    from the settings."""
 
 
-PLACES = {
-    "openai": Place(
-        key="OPENAI_API_KEY",
-        address="OPENAI_BASE_URL",
-        usual="https://api.openai.com/v1",
-        own=False,
+_PROVIDERS = {
+    "openai": _ChatProvider(
+        key_variable="OPENAI_API_KEY",
+        url_variable="OPENAI_BASE_URL",
+        default_url="https://api.openai.com/v1",
+        self_hosted=False,
     ),
-    "azure": Place(key="AZURE_OPENAI_API_KEY", address="AZURE_OPENAI_ENDPOINT"),
-    "ollama": Place(
-        key="OLLAMA_API_KEY",
-        keyless=True,
-        address="OLLAMA_BASE_URL",
-        usual="http://localhost:11434/v1",
+    "azure": _ChatProvider(
+        key_variable="AZURE_OPENAI_API_KEY", url_variable="AZURE_OPENAI_ENDPOINT"
     ),
-    "vllm": Place(
-        key="VLLM_API_KEY",
-        keyless=True,
-        address="VLLM_BASE_URL",
-        usual="http://localhost:8000/v1",
+    "ollama": _ChatProvider(
+        key_variable="OLLAMA_API_KEY",
+        url_variable="OLLAMA_BASE_URL",
+        default_url="http://localhost:11434/v1",
+        key_optional=True,
+    ),
+    "vllm": _ChatProvider(
+        key_variable="VLLM_API_KEY",
+        url_variable="VLLM_BASE_URL",
+        default_url="http://localhost:8000/v1",
+        key_optional=True,
     ),
 }
 
 
-def find_endpoint(choice: JudgeChoice, provider: str, model: str) -> Endpoint:
-    """The endpoint that a choice means. A key goes over plain HTTP to another machine only where
-    the user gave such an address; no address of ours is one."""
-    place = PLACES[provider]
-    base = _base(choice, place)
-    variable, key = _key(choice, place)
-    azure = provider == "azure"
+def find_endpoint(settings: JudgeSettings) -> Endpoint:
+    """Return the endpoint of a model. Raises `UsageError` if the URL or the key is missing.
+
+    A key is sent over plain HTTP to another machine only if the user configured such a URL. The
+    default key of OpenAI is never sent to a `url` from the settings: `key_env` names the key for
+    that URL.
+    """
+    name, _, model = settings.model.partition(":")
+    provider = _PROVIDERS[name]
+    base = _base_url(settings, provider)
+    variable, key = _find_key(settings, provider)
+    azure = name == "azure"
     header = "api-key" if azure else "Authorization"
     return Endpoint(
-        name=choice.model,
+        name=settings.model,
         model=model,
-        url=_deployment(base, model) if azure else f"{base}/chat/completions",
+        url=_deployment_url(base, model) if azure else f"{base}/chat/completions",
         headers={header: key if azure else f"Bearer {key}"} if key else {},
-        keys=Keys(key),
+        redactor=Redactor(key),
         key=f"the key in {variable}" if key else "a request without a key",
     )
 
 
-def checked_url(url: str, *, where: str) -> str:
-    """The address without a slash at its end, or `UsageError`."""
+def check_url(url: str, *, where: str) -> str:
+    """Return the URL without a trailing slash. Raises `UsageError` if it is not a plain HTTP URL;
+    the message does not show a URL that may contain credentials."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -97,68 +104,97 @@ def checked_url(url: str, *, where: str) -> str:
         host, parts = None, urlsplit("")
     if parts.username is not None or parts.password is not None or "?" in url or "#" in url:
         raise UsageError(
-            "an address with a user, a query or a fragment",
+            "the URL must not contain credentials, a query or a fragment",
             where=where,
-            hint="keys come from the environment: name the variable with `key_env`",
+            hint="pass the key in an environment variable and name it with `key_env`",
         )
     if parts.scheme not in ("http", "https") or not host or any(sign <= " " for sign in url):
         hint = "such as 'https://models.example.com/v1'"
-        raise UsageError(f"{url!r} is not an address of http or https", where=where, hint=hint)
+        raise UsageError(f"expected an http or https URL, got {url!r}", where=where, hint=hint)
     return url.rstrip("/")
 
 
-def _base(choice: JudgeChoice, place: Place) -> str:
-    if choice.url is not None:
-        return checked_url(choice.url, where="judge url")
-    if given := os.environ.get(place.address):
-        return checked_url(given, where=place.address)
-    if place.usual is None:
-        hint = f"set {place.address}, or give the judge a `url`"
-        raise UsageError("it is not known where the model answers", where=choice.model, hint=hint)
-    return place.usual
-
-
-def _key(choice: JudgeChoice, place: Place) -> tuple[str, str | None]:
-    """The variable and the key in it. With an address of the user's, a key is only as needed as he
-    says it is, and that of another company stays at home."""
-    if choice.key_env is not None:
-        return choice.key_env, checked_key(choice.key_env, choice.model)
-    if choice.url is not None and not place.own:
-        return place.key, None
-    if place.keyless and not os.environ.get(place.key):
-        return place.key, None
-    return place.key, checked_key(place.key, choice.model)
-
-
-def checked_key(variable: str, model: str) -> str:
-    """The key in a variable of the environment, or `UsageError`."""
+def read_key(variable: str, model: str) -> str:
+    """Return the key in an environment variable. Raises `UsageError` if it is missing or cannot be
+    a key; the message does not show its value."""
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise UsageError("there is no key", where=model, hint=f"set {variable} in the environment")
+        hint = f"set the environment variable {variable}"
+        raise UsageError("missing API key", where=model, hint=hint)
     if not key.isascii() or not key.isprintable():
         raise UsageError(
-            f"{variable} has characters that no key has",
+            f"{variable} contains characters that are not allowed in a key",
             where=model,
-            hint="was something else pasted, or a line too many?",
+            hint="check it for line breaks and other pasted text",
         )
     return key
 
 
-def _deployment(base: str, model: str) -> str:
-    if base.endswith("/openai/v1"):
-        return f"{base}/chat/completions"
-    version = os.environ.get("OPENAI_API_VERSION")
-    if not version:
-        hint = "set OPENAI_API_VERSION, or give the address that ends in '/openai/v1'"
-        raise UsageError("the version of the API is not known", where=f"azure:{model}", hint=hint)
-    path = f"openai/deployments/{quote(model, safe='')}/chat/completions"
-    return f"{base.removesuffix('/openai')}/{path}?api-version={quote(version, safe='')}"
-
-
 def on_loopback(url: str) -> bool:
-    """Does it stay on this machine? Then no proxy has to do with it."""
+    """Whether requests to a URL stay on this machine, and so bypass proxies."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proxy:
+    url: str = field(repr=False)
+    redactor: Redactor
+
+
+def find_proxy(url: str) -> Proxy | None:
+    """Return the proxy that the environment configures for a URL. Raises `UsageError` for proxies
+    that are not supported.
+
+    aiohttp's `trust_env` would do this in a thread for each call, and also read passwords from
+    `~/.netrc`.
+    """
+    parts = urlsplit(url)
+    proxy_url = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+    if not proxy_url:
+        return None
+    proxy = urlsplit(proxy_url)
+    if proxy.scheme not in ("http", "https") or not proxy.hostname:
+        raise UsageError(
+            f"the proxy for {parts.scheme} is not an http or https URL",
+            hint=f"change the environment variable, or add {parts.hostname} to NO_PROXY",
+        )
+    password = unquote(proxy.password) if proxy.password else None
+    return Proxy(url=proxy_url, redactor=Redactor(password))
+
+
+def _base_url(settings: JudgeSettings, provider: _ChatProvider) -> str:
+    if settings.url is not None:
+        return check_url(settings.url, where="judge url")
+    if url := os.environ.get(provider.url_variable):
+        return check_url(url, where=provider.url_variable)
+    if provider.default_url is None:
+        hint = f"set {provider.url_variable}, or give the judge a `url`"
+        raise UsageError("missing endpoint URL", where=settings.model, hint=hint)
+    return provider.default_url
+
+
+def _find_key(settings: JudgeSettings, provider: _ChatProvider) -> tuple[str, str | None]:
+    """Return the environment variable and the key in it."""
+    variable = provider.key_variable
+    if settings.key_env is not None:
+        return settings.key_env, read_key(settings.key_env, settings.model)
+    if settings.url is not None and not provider.self_hosted:
+        return variable, None
+    if provider.key_optional and not os.environ.get(variable):
+        return variable, None
+    return variable, read_key(variable, settings.model)
+
+
+def _deployment_url(base: str, model: str) -> str:
+    if base.endswith("/openai/v1"):
+        return f"{base}/chat/completions"
+    version = os.environ.get("OPENAI_API_VERSION")
+    if not version:
+        hint = "set OPENAI_API_VERSION, or use a URL that ends in '/openai/v1'"
+        raise UsageError("missing API version", where=f"azure:{model}", hint=hint)
+    path = f"openai/deployments/{quote(model, safe='')}/chat/completions"
+    return f"{base.removesuffix('/openai')}/{path}?api-version={quote(version, safe='')}"

@@ -7,83 +7,83 @@ from typing import cast
 
 import msgspec
 
-from carob.judges.rubrics import shown
+from carob.judges.rubrics import formatting
 from carob.judges.rubrics.inputs import INPUTS
-from carob.judges.rubrics.view import View
+from carob.judges.rubrics.subject import Subject
 from carob.metrics import Need
-from carob.metrics.tools import answered
+from carob.metrics.tools.activity import calls_with_results
 from carob.schema import Json, ToolCall, Turn
-from carob.text.spelling import meant, nearest
+from carob.text.spelling import did_you_mean, nearest_name
 
-Read = Callable[[View], Json]
+Read = Callable[[Subject], Json]
 Object = dict[str, Json]
 
 
-def _user_inputs(view: View) -> Json:
-    turns = view.trace.turns or view.case.turns
+def _user_inputs(subject: Subject) -> Json:
+    turns = subject.trace.turns or subject.case.turns
     said: list[Json] = [turn.user for turn in turns if turn.user is not None]
     return said or None
 
 
-def _final_response(view: View) -> Json:
-    return view.trace.turns[-1].response if view.trace.turns else None
+def _final_response(subject: Subject) -> Json:
+    return subject.trace.turns[-1].response if subject.trace.turns else None
 
 
-def _sub_agent_trace(view: View) -> Json:
-    said = [one for turn in view.trace.turns for one in turn.messages]
+def _sub_agent_trace(subject: Subject) -> Json:
+    said = [one for turn in subject.trace.turns for one in turn.messages]
     return [{"name": one.agent, "text": one.text} for one in said] or None
 
 
-def _trace_summary(view: View) -> Json:
+def _trace_summary(subject: Subject) -> Json:
     """What happened, in order: as it was recorded, else made of the turns."""
-    return view.trace.attributes.get("trace_summary") or shown.dialogue(view.trace.turns)
+    return subject.trace.attributes.get("trace_summary") or formatting.dialogue(subject.trace.turns)
 
 
-def _tool_interactions(view: View) -> Json:
-    turns = [turn for turn in view.trace.turns if turn.tool_calls is not None]
+def _tool_interactions(subject: Subject) -> Json:
+    turns = [turn for turn in subject.trace.turns if turn.tool_calls is not None]
     used: list[Json] = [one for turn in turns for one in _uses(turn)]
     return used if turns else None
 
 
 def _uses(turn: Turn) -> list[Object]:
     made: list[Object] = []
-    for call, result in answered(turn):
+    for call, result in calls_with_results(turn):
         output = None if result is None else result.result if result.error is None else result.error
         told: Object = {"tool_name": call.name, "input_arguments": call.args}
         made.append(told if result is None else {**told, "output_result": output})
     return made
 
 
-def _conversation_history(view: View) -> Json:
+def _conversation_history(subject: Subject) -> Json:
     told = [
         {"role": role, "text": text}
-        for turn in view.trace.turns
+        for turn in subject.trace.turns
         for role, text in (("user", turn.user), ("model", turn.response))
         if text is not None
     ]
     return cast("Json", told or None)
 
 
-def _grounding_chunks(view: View) -> Json:
-    found = [turn.grounding for turn in view.trace.turns if turn.grounding is not None]
+def _grounding_chunks(subject: Subject) -> Json:
+    found = [turn.grounding for turn in subject.trace.turns if turn.grounding is not None]
     chunks: list[Json] = [chunk for one in found for chunk in one]
     return chunks if found else None
 
 
-def _extracted(view: View) -> Object:
+def _extracted(subject: Subject) -> Object:
     """All extracted data: what traces have a place for, and what else was extracted."""
-    found = view.trace.attributes.get("extracted_data")
-    made = {name: read(view) for name, read in _EXTRACTED.items()}
+    found = subject.trace.attributes.get("extracted_data")
+    made = {name: read(subject) for name, read in _EXTRACTED.items()}
     stated = {name: value for name, value in made.items() if value is not None}
-    return {**(view.trace.state or {}), **(found if isinstance(found, dict) else {}), **stated}
+    return {**(subject.trace.state or {}), **(found if isinstance(found, dict) else {}), **stated}
 
 
-def _reference(view: View) -> Object:
+def _reference(subject: Subject) -> Object:
     """All reference data, with the standard keys."""
-    case = view.case
+    case = subject.case
     last = case.turns[-1].response if case.turns else None
     made: Object = {
-        "reference_tool_interactions": _expected_calls(view),
+        "reference_tool_interactions": _expected_calls(subject),
         "reference_trajectory": None if case.trajectory is None else [*case.trajectory],
         "reference_state_variables": case.state,
         "expected_response": last,
@@ -92,12 +92,12 @@ def _reference(view: View) -> Object:
     return {**{name: one for name, one in made.items() if one is not None}, **case.reference}
 
 
-def _expected_calls(view: View) -> Json:
-    by_turn = [turn.tool_calls for turn in view.case.turns if turn.tool_calls is not None]
-    if view.case.tool_calls is None and not by_turn:
+def _expected_calls(subject: Subject) -> Json:
+    by_turn = [turn.tool_calls for turn in subject.case.turns if turn.tool_calls is not None]
+    if subject.case.tool_calls is None and not by_turn:
         return None
     calls: list[ToolCall] = [
-        *(view.case.tool_calls or ()),
+        *(subject.case.tool_calls or ()),
         *(one for found in by_turn for one in found),
     ]
     return [{"tool_name": call.name, "input_arguments": call.args} for call in calls]
@@ -108,7 +108,7 @@ def _shown_as(name: str) -> Read:
 
 
 _EXTRACTED: Mapping[str, Read] = {
-    "state_variables": lambda view: view.trace.state,
+    "state_variables": lambda subject: subject.trace.state,
     "tool_interactions": _tool_interactions,
     "tool_declarations": _shown_as("available_tools"),
     "system_instruction": _shown_as("system_instructions"),
@@ -129,16 +129,18 @@ _COLUMNS: Mapping[str, Read] = {
     "final_response": _final_response,
     "sub_agent_trace": _sub_agent_trace,
     "trace_summary": _trace_summary,
-    "extracted_data": lambda view: _extracted(view) or None,
-    "reference_data": lambda view: _reference(view) or None,
-    "question_metadata": lambda view: view.case.metadata or None,
-    "agents_evaluated": lambda view: None if view.case.agents is None else [*view.case.agents],
+    "extracted_data": lambda subject: _extracted(subject) or None,
+    "reference_data": lambda subject: _reference(subject) or None,
+    "question_metadata": lambda subject: subject.case.metadata or None,
+    "agents_evaluated": lambda subject: (
+        None if subject.case.agents is None else [*subject.case.agents]
+    ),
     "system_instructions": _shown_as("system_instructions"),
-    "final_session_state": lambda view: view.trace.state,
-    "session_state": lambda view: view.trace.state,
-    "eval_id": lambda view: view.case.id,
-    "question_id": lambda view: view.case.id,
-    "session_id": lambda view: view.trace.id,
+    "final_session_state": lambda subject: subject.trace.state,
+    "session_state": lambda subject: subject.trace.state,
+    "eval_id": lambda subject: subject.case.id,
+    "question_id": lambda subject: subject.case.id,
+    "session_id": lambda subject: subject.trace.id,
 }
 _AS_RECORDED = (
     "session_trace", "request", "response", "prompt", "custom_extract", "missing_information",
@@ -166,10 +168,10 @@ def problem(column: str) -> tuple[str, str] | None:
     root, _, key = column.partition(":")
     known = (*_COLUMNS, *_AS_RECORDED)
     if root not in known:
-        return f"unknown column {root!r}", meant(root, known) or f"known: {', '.join(known)}"
+        return f"unknown column {root!r}", did_you_mean(root, known) or f"known: {', '.join(known)}"
     first = key.partition(".")[0]
     keys = _OPEN.get(root, ())
-    if first and first not in keys and (near := nearest(first, keys, cutoff=0.85)):
+    if first and first not in keys and (near := nearest_name(first, keys, cutoff=0.85)):
         return f"unknown column {column!r}", f"did you mean '{root}:{near}'?"
     return None
 
@@ -178,10 +180,10 @@ def need(column: str) -> Need | None:
     return _NEEDS.get(column)
 
 
-def read(column: str, view: View) -> Json:
+def read(column: str, subject: Subject) -> Json:
     """The value of a column; `None` if it was not recorded or not stated."""
     root, _, path = column.partition(":")
-    whole = _COLUMNS[root](view) if root in _COLUMNS else view.trace.attributes.get(root)
+    whole = _COLUMNS[root](subject) if root in _COLUMNS else subject.trace.attributes.get(root)
     return _within(_decoded(whole), path) if path else whole
 
 
@@ -224,4 +226,4 @@ def text(value: Json) -> str | None:
         return None
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return "\n".join(map(str, value))
-    return shown.plain(value)
+    return formatting.plain(value)

@@ -21,10 +21,10 @@ from carob.judges.rubrics.inputs import Input
 from carob.judges.rubrics.judge import Part, RubricJudge, parts_of
 from carob.judges.rubrics.kinds import Recipe, judge_class
 from carob.judges.rubrics.rubric import Rubric
+from carob.judges.rubrics.subject import Subject
 from carob.judges.rubrics.templates import Place, pointer, pointing, used
-from carob.judges.rubrics.view import View
 from carob.schema import Json
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 _DEFAULTS = {"prompt": "user_inputs", "response": "final_response"}
 """What fills a placeholder that nobody maps."""
@@ -84,7 +84,7 @@ def _managed(definition: Mapping[str, Json], place: Place) -> tuple[Rubric, tupl
     session, so the session is judged as a whole."""
     wanted = definition.get("managed_metric_name")
     if not isinstance(wanted, str) or wanted.upper() not in managed():
-        hint = meant(str(wanted), managed()) or f"known: {', '.join(managed())}"
+        hint = did_you_mean(str(wanted), managed()) or f"known: {', '.join(managed())}"
         place.at("managed_metric_name").fail(f"unknown managed metric {wanted!r:.60}", hint)
     rubric = managed_rubric(wanted.upper())
     scale = _range(definition, place)
@@ -235,7 +235,7 @@ def _part(name: str, source: Mapping[str, Json], place: Place, column: Json) -> 
     transform = source.get("transform")
     if transform is not None and transform not in columns.TRANSFORMS:
         known = columns.TRANSFORMS
-        hint = meant(str(transform), known) or f"known: {', '.join(known)}"
+        hint = did_you_mean(str(transform), known) or f"known: {', '.join(known)}"
         place.at("transform").fail(f"unknown transform {transform!r:.60}", hint)
     default = source.get("default")
     read = partial(_read, column, None if transform is None else str(transform))
@@ -251,6 +251,6 @@ def _part(name: str, source: Mapping[str, Json], place: Place, column: Json) -> 
     )
 
 
-def _read(column: str, transform: str | None, view: View) -> str | None:
-    found = columns.read(column, view)
+def _read(column: str, transform: str | None, subject: Subject) -> str | None:
+    found = columns.read(column, subject)
     return columns.text(columns.TRANSFORMS[transform](found) if transform else found)

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from carob.judges.rubrics.phrases import ANSWER_KEYS, DECIDING, elsewhere, english
+from carob.judges.rubrics.injection_patterns import ANSWER_KEYS, DECIDING, elsewhere, english
 
 _MOST = 5
 """Attempts of one text that are told."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from carob.judges.rubrics import shown
-from carob.judges.rubrics.view import View
+from carob.judges.rubrics import formatting
+from carob.judges.rubrics.subject import Subject
 from carob.metrics import Need
-from carob.metrics.pairs import Pair
+from carob.metrics.turns import TurnPair
 from carob.schema import Case, Json
 
 
@@ -20,61 +20,61 @@ class Input(NamedTuple):
     """As the judge is told it."""
     lacking: str
     """Why there is no score without it."""
-    read: Callable[[View], str | None]
+    read: Callable[[Subject], str | None]
     """`None` is "not stated" or "not recorded"; empty is empty."""
     need: Need | None = None
 
 
-def _user(view: View) -> str | None:
-    found = [(f"turn {pair.number}", _said_by_user(pair)) for pair in view.pairs]
+def _user(subject: Subject) -> str | None:
+    found = [(f"turn {pair.number}", _said_by_user(pair)) for pair in subject.pairs]
     said = [(turn, text) for turn, text in found if text is not None]
-    return shown.several(said) if said else None
+    return formatting.several(said) if said else None
 
 
-def _said_by_user(pair: Pair) -> str | None:
+def _said_by_user(pair: TurnPair) -> str | None:
     """What was recorded counts; golden data says what it was meant to be."""
     turns = [turn for turn in (pair.actual, pair.golden) if turn]
     return next((turn.user for turn in turns if turn.user is not None), None)
 
 
-def _response(view: View) -> str | None:
-    return view.actuals[-1].response if view.actuals else None
+def _response(subject: Subject) -> str | None:
+    return subject.actual_turns[-1].response if subject.actual_turns else None
 
 
-def _reference(view: View) -> str | None:
-    return view.goldens[-1].response if view.goldens else None
+def _reference(subject: Subject) -> str | None:
+    return subject.golden_turns[-1].response if subject.golden_turns else None
 
 
-def _tool_calls(view: View) -> str | None:
-    recorded = [turn.tool_calls for turn in view.actuals]
+def _tool_calls(subject: Subject) -> str | None:
+    recorded = [turn.tool_calls for turn in subject.actual_turns]
     if not recorded or any(found is None for found in recorded):
         return None
-    return shown.calls(call for found in recorded for call in found or ())
+    return formatting.calls(call for found in recorded for call in found or ())
 
 
-def _tool_results(view: View) -> str | None:
-    found = [shown.result(one) for turn in view.actuals for one in turn.tool_results]
-    called = any(turn.tool_calls for turn in view.actuals)
-    return "\n".join(found) or (None if called or _tool_calls(view) is None else "(none)")
+def _tool_results(subject: Subject) -> str | None:
+    found = [formatting.result(one) for turn in subject.actual_turns for one in turn.tool_results]
+    called = any(turn.tool_calls for turn in subject.actual_turns)
+    return "\n".join(found) or (None if called or _tool_calls(subject) is None else "(none)")
 
 
-def _steps(view: View) -> str | None:
-    recorded = any(turn.tool_calls is not None for turn in view.actuals)
-    return shown.steps(view.actuals) if recorded else None
+def _steps(subject: Subject) -> str | None:
+    recorded = any(turn.tool_calls is not None for turn in subject.actual_turns)
+    return formatting.steps(subject.actual_turns) if recorded else None
 
 
-def _expected_tool_calls(view: View) -> str | None:
-    stated = [turn.tool_calls for turn in view.goldens if turn.tool_calls is not None]
-    whole = view.case.tool_calls
+def _expected_tool_calls(subject: Subject) -> str | None:
+    stated = [turn.tool_calls for turn in subject.golden_turns if turn.tool_calls is not None]
+    whole = subject.case.tool_calls
     if not stated and whole is None:
         return None
-    return shown.calls([*(call for found in stated for call in found), *(whole or ())])
+    return formatting.calls([*(call for found in stated for call in found), *(whole or ())])
 
 
-def _agent_details(view: View, key: str) -> Iterator[tuple[str, Json]]:
+def _agent_details(subject: Subject, key: str) -> Iterator[tuple[str, Json]]:
     """What was recorded of the agents themselves, each told once."""
     told: set[str] = set()
-    for turn in [*view.actuals, *view.goldens]:
+    for turn in [*subject.actual_turns, *subject.golden_turns]:
         for agent, about in (turn.app or {}).items():
             found = about.get(key) if isinstance(about, dict) else None
             if found and agent not in told:
@@ -82,84 +82,91 @@ def _agent_details(view: View, key: str) -> Iterator[tuple[str, Json]]:
                 yield agent, found
 
 
-def _extracted(view: View, key: str) -> Json:
+def _extracted(subject: Subject, key: str) -> Json:
     """What a simulation extracted beside what traces have a place for."""
-    found = view.trace.attributes.get("extracted_data")
+    found = subject.trace.attributes.get("extracted_data")
     return found.get(key) if isinstance(found, dict) else None
 
 
-def _system_instructions(view: View) -> str | None:
-    told = [(agent, shown.plain(text)) for agent, text in _agent_details(view, "instructions")]
-    extracted = _extracted(view, "system_instruction")
-    other = view.trace.attributes.get("system_instructions") if extracted is None else extracted
-    told += [] if told or other is None else [("agent", shown.plain(other))]
+def _system_instructions(subject: Subject) -> str | None:
+    told = [
+        (agent, formatting.plain(text)) for agent, text in _agent_details(subject, "instructions")
+    ]
+    extracted = _extracted(subject, "system_instruction")
+    other = subject.trace.attributes.get("system_instructions") if extracted is None else extracted
+    told += [] if told or other is None else [("agent", formatting.plain(other))]
     return _headed(told)
 
 
-def _available_tools(view: View) -> str | None:
-    told = [(agent, shown.plain(one)) for agent, one in _agent_details(view, "tool_declarations")]
+def _available_tools(subject: Subject) -> str | None:
+    told = [
+        (agent, formatting.plain(one))
+        for agent, one in _agent_details(subject, "tool_declarations")
+    ]
     if told:
         return _headed(told)
-    if view.case.tools is not None:
-        return "\n".join(view.case.tools) or "(none)"
-    extracted = _extracted(view, "tool_declarations")
-    return None if extracted is None else shown.plain(extracted)
+    if subject.case.tools is not None:
+        return "\n".join(subject.case.tools) or "(none)"
+    extracted = _extracted(subject, "tool_declarations")
+    return None if extracted is None else formatting.plain(extracted)
 
 
 def _headed(told: list[tuple[str, str]]) -> str | None:
     """By agent. Names of agents are anybody's words, so they are no headings."""
     texts = [(f"agent {number}", f"{name}\n{text}") for number, (name, text) in enumerate(told, 1)]
-    return shown.several(texts) if texts else None
+    return formatting.several(texts) if texts else None
 
 
-def _trajectory(view: View) -> str | None:
-    agents = [agent for turn in view.actuals for agent in turn.agents]
+def _trajectory(subject: Subject) -> str | None:
+    agents = [agent for turn in subject.actual_turns for agent in turn.agents]
     return "\n".join(agents) or None
 
 
-def _messages(view: View) -> str | None:
-    said = [one for turn in view.actuals for one in turn.messages]
-    told = [shown.entry(f"message {n}", shown.message(one)) for n, one in enumerate(said, 1)]
+def _messages(subject: Subject) -> str | None:
+    said = [one for turn in subject.actual_turns for one in turn.messages]
+    told = [
+        formatting.entry(f"message {n}", formatting.message(one)) for n, one in enumerate(said, 1)
+    ]
     return "\n".join(told) or None
 
 
-def _grounding(view: View) -> str | None:
-    recorded = [turn.grounding for turn in view.actuals if turn.grounding is not None]
-    chunks = [shown.plain(chunk) for found in recorded for chunk in found]
-    told = [shown.entry(f"chunk {n}", text) for n, text in enumerate(chunks, 1)]
+def _grounding(subject: Subject) -> str | None:
+    recorded = [turn.grounding for turn in subject.actual_turns if turn.grounding is not None]
+    chunks = [formatting.plain(chunk) for found in recorded for chunk in found]
+    told = [formatting.entry(f"chunk {n}", text) for n, text in enumerate(chunks, 1)]
     return "\n".join(told) or ("(none)" if recorded else None)
 
 
-def _conversation(view: View) -> str | None:
-    return shown.dialogue(view.so_far)
+def _conversation(subject: Subject) -> str | None:
+    return formatting.dialogue(subject.turns_so_far)
 
 
-def _history(view: View) -> str | None:
-    return shown.dialogue(view.before)
+def _history(subject: Subject) -> str | None:
+    return formatting.dialogue(subject.turns_before)
 
 
 def _json(value: Json) -> str | None:
-    return None if value is None else shown.plain(value)
+    return None if value is None else formatting.plain(value)
 
 
 def _listed(texts: tuple[str, ...] | None) -> str | None:
     return None if texts is None else "\n".join(texts) or "(none)"
 
 
-def _state(view: View) -> str | None:
-    return _json(view.trace.state)
+def _state(subject: Subject) -> str | None:
+    return _json(subject.trace.state)
 
 
-def _plan(view: View) -> str | None:
-    return view.case.scenario.plan if view.case.scenario else None
+def _plan(subject: Subject) -> str | None:
+    return subject.case.scenario.plan if subject.case.scenario else None
 
 
-def _persona(view: View) -> str | None:
-    return _json(view.case.scenario.persona) if view.case.scenario else None
+def _persona(subject: Subject) -> str | None:
+    return _json(subject.case.scenario.persona) if subject.case.scenario else None
 
 
-def _of_case(read: Callable[[Case], str | None]) -> Callable[[View], str | None]:
-    return lambda view: read(view.case)
+def _of_case(read: Callable[[Case], str | None]) -> Callable[[Subject], str | None]:
+    return lambda subject: read(subject.case)
 
 
 _ALL = (

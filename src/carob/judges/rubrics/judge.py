@@ -7,13 +7,13 @@ from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from carob.judges.client.shape import schema_of
+from carob.judges.client.answer_type import answer_schema
+from carob.judges.rubrics.aggregate import Rated, Rating, together
 from carob.judges.rubrics.fence import Fenced, fenced
 from carob.judges.rubrics.inputs import INPUTS, Input
-from carob.judges.rubrics.rated import Rated, Rating, together
+from carob.judges.rubrics.prompts import instructions
 from carob.judges.rubrics.rubric import Rubric, fingerprint
-from carob.judges.rubrics.view import View, by_turn
-from carob.judges.rubrics.wording import instructions
+from carob.judges.rubrics.subject import Subject, subjects_by_turn
 from carob.metrics import Ask, Judge, Outcome
 from carob.schema import Case, Trace, Unscored
 
@@ -29,8 +29,8 @@ class Part(NamedTuple):
     default: str | None = None
     """What is shown in its place where it is not there."""
 
-    def read(self, view: View) -> str | None:
-        found = self.input.read(view)
+    def read(self, subject: Subject) -> str | None:
+        found = self.input.read(subject)
         return self.default if found is None else found
 
 
@@ -59,7 +59,9 @@ class RubricJudge(Judge):
 
     @property
     def prompt(self) -> str:
-        return fingerprint(self._instructions(""), msgspec.json.encode(schema_of(self._shape())))
+        return fingerprint(
+            self._instructions(""), msgspec.json.encode(answer_schema(self._shape()))
+        )
 
     @property
     def rubric(self) -> str:
@@ -80,16 +82,16 @@ class RubricJudge(Judge):
         if not self._is_for(case, trace):
             return Unscored(reason=f"it is for {', '.join(self.agents)}, and the case is not")
         turns = self.asks.per == "turn"
-        views = [*by_turn(case, trace)] if turns else [View(case, trace)]
-        rated = await asyncio.gather(*[self._rate_or_miss(view, ask) for view in views])
+        subjects = [*subjects_by_turn(case, trace)] if turns else [Subject(case, trace)]
+        rated = await asyncio.gather(*[self._rate_or_miss(subject, ask) for subject in subjects])
         return together(rated, by_turn=turns, told=self.told)
 
-    async def rate(self, view: View, ask: Ask) -> Rating:
+    async def rate(self, subject: Subject, ask: Ask) -> Rating:
         """What the judge says of a turn, or of the conversation."""
         raise NotImplementedError
 
-    async def _rate_or_miss(self, view: View, ask: Ask) -> Rating:
-        pair = view.pair
+    async def _rate_or_miss(self, subject: Subject, ask: Ask) -> Rating:
+        pair = subject.pair
         expected = pair is not None and pair.golden is not None and pair.golden.response is not None
         if (
             pair is not None
@@ -98,11 +100,13 @@ class RubricJudge(Judge):
             and "reference" in self.asks.inputs
         ):
             return Rated(points=self.asks.low, reason="the turn is missing")
-        return await self.rate(view, ask)
+        return await self.rate(subject, ask)
 
-    def _material(self, view: View, more: Iterable[tuple[str, str]] = ()) -> Fenced | Unscored:
+    def _material(
+        self, subject: Subject, more: Iterable[tuple[str, str]] = ()
+    ) -> Fenced | Unscored:
         """What the judge is shown; or what is missing."""
-        found = [(part, part.read(view)) for part in self._sources()]
+        found = [(part, part.read(subject)) for part in self._sources()]
         for part, text in found:
             if text is None and part.required:
                 return Unscored(reason=part.input.lacking)

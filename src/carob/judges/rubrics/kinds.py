@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from carob.judges.rubrics.grades import GradeJudge
 from carob.judges.rubrics.judge import Part, RubricJudge, Samples, parts_of
+from carob.judges.rubrics.numeric import GradeJudge
 from carob.judges.rubrics.properties import PropertyJudge
 from carob.judges.rubrics.rubric import Kind, Rubric
 from carob.judges.rubrics.sentences import SentenceJudge
-from carob.judges.rubrics.verdicts import VerdictJudge
-from carob.metrics import parameters
+from carob.judges.rubrics.yes_no import VerdictJudge
+from carob.metrics import metric_parameters
 
 _JUDGES: Mapping[Kind, type[RubricJudge]] = {
     "numbers": GradeJudge,
@@ -70,7 +70,7 @@ def judge_class(
 
 def _reduced(self: RubricJudge) -> tuple[Any, ...]:
     """Classes that are made of files cannot be found by their names."""
-    return _again, (getattr(self, "recipe"), parameters(self))  # noqa: B009 - set when it was made
+    return _again, (getattr(self, "recipe"), metric_parameters(self))  # noqa: B009 - set when it was made
 
 
 def _again(recipe: Recipe, params: dict[str, Any]) -> RubricJudge:

@@ -15,7 +15,7 @@ from carob.judges.rubrics.judge import MOST, RubricJudge
 from carob.judges.rubrics.kinds import judge_class
 from carob.judges.rubrics.rubric import Combine, Kind, Rubric, Span
 from carob.schema import Rubric as Property
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 W = TypeVar("W", Kind, Combine, Span)
 _KINDS: tuple[Kind, ...] = ("yes/no", "properties", "sentences")
@@ -127,7 +127,7 @@ def _inputs(table: Table, name: str) -> tuple[str, ...]:
     found = table.texts(name)
     for place, one in enumerate(found):
         if one not in INPUTS:
-            hint = meant(one, INPUTS) or f"known: {', '.join(INPUTS)}"
+            hint = did_you_mean(one, INPUTS) or f"known: {', '.join(INPUTS)}"
             raise table.error(f"{name}[{place}]", f"unknown input {one!r}", hint=hint)
     return found
 
@@ -164,7 +164,7 @@ def _one_of(table: Table, name: str, allowed: tuple[W, ...], hint: str | None = 
         if word == found:
             return word
     message = f"{found!r} is none of {', '.join(map(repr, allowed))}"
-    raise table.error(name, message, hint=meant(found, allowed) or hint)
+    raise table.error(name, message, hint=did_you_mean(found, allowed) or hint)
 
 
 def _check(table: Table, rubric: Rubric) -> None:

@@ -12,14 +12,14 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 
-from carob.judges.rubrics import shown
+from carob.judges.rubrics import formatting
+from carob.judges.rubrics.aggregate import Rated, Rating, Trouble, trouble
 from carob.judges.rubrics.answers import Verdict, listed_verdicts, verdicts
-from carob.judges.rubrics.given import given_properties
 from carob.judges.rubrics.judge import RubricJudge
-from carob.judges.rubrics.rated import Rated, Rating, Trouble, trouble
+from carob.judges.rubrics.parameters import given_properties
 from carob.judges.rubrics.rubric import Rubric, fingerprint
 from carob.judges.rubrics.samples import majority, sampled
-from carob.judges.rubrics.view import View
+from carob.judges.rubrics.subject import Subject
 from carob.metrics import Ask, Question
 from carob.schema import Failed, Json, Unscored
 from carob.schema import Rubric as Property
@@ -86,21 +86,21 @@ class PropertyJudge(RubricJudge):
         given = msgspec.json.encode(given_properties(self.rubrics))
         return fingerprint(self.asks.digest, given) if self.rubrics else self.asks.digest
 
-    async def rate(self, view: View, ask: Ask) -> Rating:
+    async def rate(self, subject: Subject, ask: Ask) -> Rating:
         import asyncio  # late: who only lists metrics asks nobody
 
-        others = [*self._others(view)]
+        others = [*self._others(subject)]
         count = len(self.asks.properties) + len(others)
         if not count:
             return Unscored(reason="no rubrics are given, neither by the case nor by settings")
         if count > _MOST:
             return Unscored(reason=f"there are {count} rubrics, and {_MOST} are the most")
         groups = _groups(self.asks.properties, others)
-        asked = await asyncio.gather(*[self._asked(group, view, ask) for group in groups])
+        asked = await asyncio.gather(*[self._asked(group, subject, ask) for group in groups])
         return _together(asked)
 
-    async def _asked(self, group: _Group, view: View, ask: Ask) -> _Answered:
-        material = self._material(view, _listed(group))
+    async def _asked(self, group: _Group, subject: Subject, ask: Ask) -> _Answered:
+        material = self._material(subject, _listed(group))
         if isinstance(material, Unscored):
             return material
         rubric = msgspec.structs.replace(self.asks, properties=tuple(group.own))
@@ -120,9 +120,9 @@ class PropertyJudge(RubricJudge):
             attempts=material.attempts,
         )
 
-    def _others(self, view: View) -> Iterator[Property]:
+    def _others(self, subject: Subject) -> Iterator[Property]:
         """The properties that are not the rubric's own, each once."""
-        named = [*given_properties(self.rubrics), *_of_data(self.asks, view)]
+        named = [*given_properties(self.rubrics), *_of_data(self.asks, subject)]
         seen = {(one.id, one.text) for one in self.asks.properties}
         for one in named:
             if (one.id, one.text) not in seen:
@@ -137,13 +137,13 @@ class PropertyJudge(RubricJudge):
         return verdicts(1)
 
 
-def _of_data(rubric: Rubric, view: View) -> Iterator[Property]:
+def _of_data(rubric: Rubric, subject: Subject) -> Iterator[Property]:
     """What golden data asks of the case and of its turns. A rubric that names no type is for every
     metric."""
     if rubric.takes is None:
         return
-    turns = [one for turn in view.goldens for one in turn.rubrics]
-    yield from (one for one in [*view.case.rubrics, *turns] if one.type in (None, rubric.takes))
+    turns = [one for turn in subject.golden_turns for one in turn.rubrics]
+    yield from (one for one in [*subject.case.rubrics, *turns] if one.type in (None, rubric.takes))
 
 
 def _groups(own: Sequence[Property], others: Sequence[Property]) -> list[_Group]:
@@ -159,7 +159,7 @@ def _groups(own: Sequence[Property], others: Sequence[Property]) -> list[_Group]
 def _listed(group: _Group) -> list[tuple[str, str]]:
     """The properties that are not the rubric's own, as a part of the material."""
     numbered = enumerate(group.others, len(group.own) + 1)
-    lines = [shown.entry(f"property_{number}", one.text) for number, one in numbered]
+    lines = [formatting.entry(f"property_{number}", one.text) for number, one in numbered]
     return [("properties", "\n".join(lines))] if lines else []
 
 

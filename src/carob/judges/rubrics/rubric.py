@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from carob.schema import Noun
 from carob.schema import Rubric as Property
+from carob.schema import Struct
 
 Kind: TypeAlias = Literal["numbers", "yes/no", "properties", "sentences"]
 """A number; a verdict; a verdict on each of several properties; a label for each sentence."""
@@ -16,7 +16,7 @@ Span: TypeAlias = Literal["turn", "conversation"]
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Rubric(Noun, frozen=True):
+class Rubric(Struct, frozen=True):
     """What a judge is asked, on which scale it answers, and what it is shown."""
 
     name: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Generic
 
-from carob.metrics.question import Answer, Ask, Question, T
+from carob.metrics.judge import Answer, Ask, Question, T
 from carob.schema import Failed, Unscored
 
 __all__ = ["Sampled", "agreement", "majority", "median", "sampled"]

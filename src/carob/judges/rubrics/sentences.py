@@ -9,14 +9,14 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from carob.judges.rubrics import shown
+from carob.judges.rubrics import formatting
+from carob.judges.rubrics.aggregate import Rated, Rating, Trouble, trouble
 from carob.judges.rubrics.answers import GOOD, Label, Labelled, labels, listed_labels
 from carob.judges.rubrics.judge import Part, RubricJudge
-from carob.judges.rubrics.rated import Rated, Rating, Trouble, trouble
 from carob.judges.rubrics.samples import majority, sampled
-from carob.judges.rubrics.view import View
+from carob.judges.rubrics.subject import Subject
 from carob.metrics import Ask, Question
-from carob.metrics.clauses import sentences
+from carob.metrics.text.clauses import split_sentences
 from carob.schema import Failed, Json, Unscored
 
 AT_ONCE = 10
@@ -64,10 +64,10 @@ class SentenceJudge(RubricJudge):
 
     evaluate_intermediate_nl_responses: bool = False
 
-    async def rate(self, view: View, ask: Ask) -> Rating:
+    async def rate(self, subject: Subject, ask: Ask) -> Rating:
         import asyncio  # late: who only lists metrics asks nobody
 
-        texts = self._texts(view)
+        texts = self._texts(subject)
         if texts is None:
             return Unscored(reason="the response was not recorded")
         found = [split for text in texts if (split := _sentences(text))]
@@ -81,14 +81,14 @@ class SentenceJudge(RubricJudge):
             for n, one in enumerate(found)
             for at in range(0, len(one), AT_ONCE)
         ]
-        asked = await asyncio.gather(*[self._asked(group, view, ask) for _, group in groups])
+        asked = await asyncio.gather(*[self._asked(group, subject, ask) for _, group in groups])
         return _together([n for n, _ in groups], asked)
 
     async def _asked(
-        self, group: Sequence[str], view: View, ask: Ask
+        self, group: Sequence[str], subject: Subject, ask: Ask
     ) -> _Asked | Trouble | Unscored:
-        lines = [shown.entry(f"sentence_{n}", text) for n, text in enumerate(group, 1)]
-        material = self._material(view, [("sentences", "\n".join(lines))])
+        lines = [formatting.entry(f"sentence_{n}", text) for n, text in enumerate(group, 1)]
+        material = self._material(subject, [("sentences", "\n".join(lines))])
         if isinstance(material, Unscored):
             return material
         question = Question(
@@ -110,13 +110,13 @@ class SentenceJudge(RubricJudge):
             attempts=material.attempts,
         )
 
-    def _texts(self, view: View) -> list[str] | None:
+    def _texts(self, subject: Subject) -> list[str] | None:
         """What is held against the sources; each text counts as much as any other."""
-        found = [part.read(view) for part in self.parts if part.input.name == _JUDGED]
+        found = [part.read(subject) for part in self.parts if part.input.name == _JUDGED]
         last = next((text for text in found if text is not None), None)
         if last is None:
             return None
-        said = [one.text for turn in view.actuals for one in turn.messages]
+        said = [one.text for turn in subject.actual_turns for one in turn.messages]
         return [*said, last] if self.evaluate_intermediate_nl_responses else [last]
 
     def _sources(self) -> Iterable[Part]:
@@ -132,7 +132,7 @@ class SentenceJudge(RubricJudge):
 
 def _sentences(text: str) -> list[str]:
     """The sentences that say something: a line of a table that is only lines does not."""
-    return [one for one in sentences(text) if any(letter.isalnum() for letter in one)]
+    return [one for one in split_sentences(text) if any(letter.isalnum() for letter in one)]
 
 
 def _together(texts: Sequence[int], asked: Sequence[_Asked | Trouble | Unscored]) -> Rating:

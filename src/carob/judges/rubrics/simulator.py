@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from carob.judges.rubrics.aggregate import Rated, Rating, Trouble, together
 from carob.judges.rubrics.fence import Fenced
-from carob.judges.rubrics.rated import Rated, Rating, Trouble, together
-from carob.judges.rubrics.verdicts import VerdictJudge
-from carob.judges.rubrics.view import View
+from carob.judges.rubrics.subject import Subject
+from carob.judges.rubrics.yes_no import VerdictJudge
 from carob.metrics import Ask, Outcome
-from carob.metrics.pairs import Pair
+from carob.metrics.turns import TurnPair
 from carob.schema import Case, Trace, Turn, Unscored
 
 
@@ -30,13 +30,15 @@ class SimulatorJudge(VerdictJudge):
             return Unscored(reason="no user message was recorded")
         end = Turn(user=self.stop_signal)
         said = [*trace.turns[1:], end]
-        views = [View(case, trace, Pair(n, None, turn)) for n, turn in enumerate(said, 2)]
-        *others, ended = await asyncio.gather(*[self.rate(view, ask) for view in views])
+        subjects = [Subject(case, trace, TurnPair(n, None, turn)) for n, turn in enumerate(said, 2)]
+        *others, ended = await asyncio.gather(*[self.rate(subject, ask) for subject in subjects])
         first = _first(trace.turns[0].user, case.scenario.prompt)
         return together(_with_end([first, *others], ended), by_turn=True)
 
-    def _material(self, view: View, more: Iterable[tuple[str, str]] = ()) -> Fenced | Unscored:
-        return super()._material(view, [("stop_signal", self.stop_signal), *more])
+    def _material(
+        self, subject: Subject, more: Iterable[tuple[str, str]] = ()
+    ) -> Fenced | Unscored:
+        return super()._material(subject, [("stop_signal", self.stop_signal), *more])
 
     def _own_parts(self) -> Iterable[tuple[str, str]]:
         return [("stop_signal", "what the user writes to end the conversation")]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 from carob.errors import FormatError
-from carob.text.spelling import nearest
+from carob.text.spelling import nearest_name
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*)\}")
 _TRICK = re.compile(r"\{([A-Za-z_]\w*)[.!:\[][^{}]*\}")
@@ -37,7 +37,7 @@ def used(words: str, known: Mapping[str, object], place: Place) -> list[str]:
     names = dict.fromkeys(one[1] for one in _PLACEHOLDER.finditer(words) if one[1])
     for name in names:
         if name not in known:
-            near = nearest(name, known)
+            near = nearest_name(name, known)
             hint = f"did you mean {{{near}}}?" if near else f"mapped: {', '.join(known)}"
             place.fail(f"nothing fills {{{name}}}", hint)
     return [*names]
