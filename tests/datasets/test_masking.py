@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carob.datasets import masking
-from carob.datasets.masking import Masks, masked
+from carob.datasets.masking import Masks, mask_case
 from carob.errors import UsageError
 from carob.schema import Case, ToolCall, Turn
 from carob.text import sensitive
-from carob.text.sensitive import Kind, find
+from carob.text.sensitive import SensitiveKind, find_sensitive
 
 for package in ("stdnum", "phonenumbers", "detect_secrets"):
     pytest.importorskip(package)
@@ -21,47 +21,47 @@ def case(user: str, **args: str) -> Case:
 
 
 def test_the_same_text_gets_the_same_word_in_message_and_argument():
-    (turn,) = masked(case("I am jo@mail.example", to="Jo@Mail.example"), Masks()).turns
+    (turn,) = mask_case(case("I am jo@mail.example", to="Jo@Mail.example"), Masks()).turns
     assert turn.user == "I am <email-1>"
     assert turn.tool_calls == (ToolCall(name="mail", args={"to": "<email-1>"}),)
 
 
 def test_a_number_is_the_same_however_it_is_written():
     text = "Call +1 415 555 2671, that is (415) 555-2671."
-    assert Masks().masked(text) == "Call <phone-1>, that is <phone-1>."
+    assert Masks().mask(text) == "Call <phone-1>, that is <phone-1>."
 
 
 def test_two_cases_share_the_words():
     masks = Masks()
-    assert (
-        masks.masked("From a.b@mail.example to c.d@mail.example") == "From <email-1> to <email-2>"
-    )
-    assert masks.masked("Again c.d@mail.example") == "Again <email-2>"
+    assert masks.mask("From a.b@mail.example to c.d@mail.example") == "From <email-1> to <email-2>"
+    assert masks.mask("Again c.d@mail.example") == "Again <email-2>"
 
 
 def test_words_that_are_there_already_stand_for_somebody_else():
     masks = Masks()
     masks.reserve("Sent to <email-4>")
-    assert masks.masked("jo@mail.example") == "<email-5>"
+    assert masks.mask("jo@mail.example") == "<email-5>"
 
 
 def test_what_is_found_late_in_a_long_text_is_masked_too():
-    (turn,) = masked(case("x " * 20_000 + "jo@mail.example"), Masks()).turns
+    (turn,) = mask_case(case("x " * 20_000 + "jo@mail.example"), Masks()).turns
     assert "jo@mail" not in (turn.user or "")
 
 
 def test_lineage_stays():
-    assert masked(case("jo@mail.example"), Masks()).metadata == {"reviewed_by": "ann@shop.example"}
+    assert mask_case(case("jo@mail.example"), Masks()).metadata == {
+        "reviewed_by": "ann@shop.example"
+    }
 
 
 def test_a_case_with_nothing_to_mask_is_the_same():
     clean = case("Hello")
-    assert masked(clean, Masks()) is clean
+    assert mask_case(clean, Masks()) is clean
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
-    lacking: dict[Kind, str] = {"phone": "phonenumbers"}
-    monkeypatch.setattr(masking, "missing", lambda: lacking)
+    lacking: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
+    monkeypatch.setattr(masking, "missing_packages", lambda: lacking)
     with pytest.raises(UsageError, match="masking needs the package 'phonenumbers'") as caught:
         Masks()
     assert caught.value.hint == 'pip install "carob[pii]"'
@@ -91,9 +91,9 @@ PIECES = [
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=8).map("".join))
 def test_nothing_is_found_in_what_is_masked_and_masking_again_changes_nothing(text: str):
-    once = Masks().masked(text)
-    assert find(once) == []
-    assert Masks().masked(once) == once
+    once = Masks().mask(text)
+    assert find_sensitive(once) == []
+    assert Masks().mask(once) == once
 
 
 def test_every_kind_has_its_package_or_needs_none(monkeypatch: pytest.MonkeyPatch):
@@ -101,5 +101,5 @@ def test_every_kind_has_its_package_or_needs_none(monkeypatch: pytest.MonkeyPatc
         return None
 
     monkeypatch.setattr(sensitive, "find_spec", absent)
-    assert {*sensitive.missing()} == {"phone", "card", "iban", "national-id", "secret"}
-    assert sensitive.installed() == ("email",)
+    assert {*sensitive.missing_packages()} == {"phone", "card", "iban", "national-id", "secret"}
+    assert sensitive.installed_kinds() == ("email",)

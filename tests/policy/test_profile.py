@@ -8,12 +8,12 @@ import pytest
 
 from carob.errors import FormatError, InputError, UsageError
 from carob.policy.profile import (
-    MetricRequirement,
     HardFail,
+    MetricRequirement,
     Profile,
     canonical_name,
-    load_profile,
     find_profile,
+    load_profile,
     load_profiles,
 )
 
@@ -97,7 +97,7 @@ def test_a_name_from_data_is_never_taken_for_a_path(tmp_path: Path):
 def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
     path = written(tmp_path)
     assert find_profile("counter", load_profiles([path])) == load_profile(path)
-    with pytest.raises(UsageError, match="two files have a profile 'counter'"):
+    with pytest.raises(UsageError, match="duplicate profile 'counter'"):
         load_profiles([path, path])
 
 
@@ -106,7 +106,7 @@ def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
     [
         ({"compsite": 1}, "compsite: unknown key 'compsite'", "did you mean 'composite'?"),
         ({"scale": None}, "'scale' is missing", None),
-        ({"scale": [5, 1]}, "scale: expected the lowest and the highest", "write [1, 5]"),
+        ({"scale": [5, 1]}, "scale: expected the lowest and highest value", "write [1, 5]"),
         ({"composite": "high"}, "composite: expected a number, got 'high'", None),
         ({"composite": 3.65}, "composite: 3.65 is not on the scale from 0 to 1", None),
         ({"metrics": {}}, "metrics: no metric has a weight", None),
@@ -124,7 +124,7 @@ def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
         ({"hard_fail": {"metrics": ["tool_recall"]}}, "hard_fail: 'below' is missing", None),
         (
             {"hard_fail": {"below": 0.1, "metrics": ["tool_recal"]}},
-            "hard_fail.metrics: 'tool_recal' is no metric of the profile",
+            "hard_fail.metrics: 'tool_recal' is not a metric of the profile",
             "did you mean 'tool_recall'?",
         ),
     ],
@@ -142,5 +142,5 @@ def test_the_two_names_of_an_eval_are_one_metric(tmp_path: Path):
     assert canonical_name("RelevanceExplain") == canonical_name("Relevance") == "Relevance"
     demand = {"threshold": 0.5, "weight": 1}
     metrics = {"Relevance": demand, "RelevanceExplain": demand}
-    with pytest.raises(FormatError, match="metric 'Relevance' is there twice"):
+    with pytest.raises(FormatError, match="duplicate metric 'Relevance'"):
         load_profile(written(tmp_path, metrics=metrics))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from carob.errors import UsageError
 from carob.policy.profile import MetricRequirement, Profile, load_profile
-from carob.policy.verdict import ScaledScore, case_status, check_scales, apply_profile, score_status
+from carob.policy.verdict import ScaledScore, apply_profile, case_status, check_scales, score_status
 from carob.schema import (
     CaseScore,
     Failed,
@@ -94,7 +94,7 @@ def test_both_names_of_an_eval_are_weighed_but_not_both_at_once():
     assert apply_profile(PREP, scored(RelevanceExplain=4)) == apply_profile(
         PREP, scored(Relevance=4)
     )
-    with pytest.raises(UsageError, match="metric 'Relevance' is scored twice"):
+    with pytest.raises(UsageError, match="metric 'Relevance' has two scores"):
         apply_profile(PREP, scored(RelevanceExplain=4, Relevance=5))
 
 
@@ -122,7 +122,7 @@ def use(
 
 def test_a_profile_cannot_weigh_what_has_no_upper_end_or_is_better_when_lower():
     check_scales(PREP, [use((0, 1))])
-    with pytest.raises(UsageError, match="its scale has no upper end"):
+    with pytest.raises(UsageError, match="its scale has no upper limit"):
         check_scales(PREP, [use((0, None))])
     with pytest.raises(UsageError, match="lower is better"):
         check_scales(PREP, [use((0, 1), "lower")])

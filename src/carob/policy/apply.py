@@ -1,4 +1,4 @@
-"""Scores that exist already become verdicts: JSON lines of a case, its profile and its scores."""
+"""Verdicts for existing scores: JSON lines with a case, its profile and its scores."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ EXPLAIN_SCALES: Mapping[str, ClosedScale] = {
     "Empathy": (1, 5),
     "Helpfulness": (1, 5),
 }
-"""The Explain evals, and the scales that their prompts ask for."""
+"""The scales that the prompts of the Explain evals ask for."""
 
 
 class ScoreLine(msgspec.Struct):
-    """The scores of one case; `null` is a score that could not be had."""
+    """The scores of one case; `null` is a missing score."""
 
     case: str
     scores: dict[str, float | None]
@@ -46,25 +46,25 @@ def judge_lines(
     profile: Profile | None = None,
     raw: bool = False,
 ) -> Iterator[CaseResult]:
-    """Judge each line by its profile, or all by the one that is given."""
+    """Judge each line by its own profile, or all lines by `profile`."""
     for number, data in enumerate(lines, 1):
         text = data.removeprefix(b"\xef\xbb\xbf").strip()
         if text:
             try:
-                yield _result(_line(text), profile, raw)
+                yield _judge_line(_parse_line(text), profile, raw)
             except CarobError as error:
                 where = f"{source} line {number}"
                 raise FormatError(error.message, where=where, hint=error.hint) from error
 
 
-def _line(text: bytes) -> ScoreLine:
+def _parse_line(text: bytes) -> ScoreLine:
     try:
         line = _LINE.decode(text)
         keys = _KEYS.decode(text).keys() - {*ScoreLine.__struct_fields__}
     except msgspec.ValidationError as error:
-        raise FormatError(str(error), hint=_shape()) from error
+        raise FormatError(str(error), hint=_line_hint()) from error
     except (msgspec.DecodeError, RecursionError) as error:
-        raise FormatError(f"not JSON: {error}", hint=_shape()) from error
+        raise FormatError(f"not JSON: {error}", hint=_line_hint()) from error
     for key in sorted(keys):
         hint = did_you_mean(key, ScoreLine.__struct_fields__)
         if hint:
@@ -72,20 +72,20 @@ def _line(text: bytes) -> ScoreLine:
     return line
 
 
-def _shape() -> str:
-    return 'a line is {"case": …, "profile": …, "scores": {METRIC: number or null}}'
+def _line_hint() -> str:
+    return 'expected {"case": …, "profile": …, "scores": {METRIC: number or null}}'
 
 
-def _result(line: ScoreLine, given: Profile | None, raw: bool) -> CaseResult:
-    if given is None and line.profile is None:
+def _judge_line(line: ScoreLine, override: Profile | None, raw: bool) -> CaseResult:
+    if override is None and line.profile is None:
         raise FormatError("no profile", hint="name one in the line or with `--profile`")
-    profile = given or find_profile(line.profile or "", {})
+    profile = override or find_profile(line.profile or "", {})
     scales = {**dict.fromkeys(profile.metrics, profile.scale), **EXPLAIN_SCALES}
     scored: dict[str, ScaledScore] = {}
     for name, value in line.scores.items():
-        scale = _scale(name, scales)
+        scale = _scale_of(name, scales)
         if scale is not None and value is not None:
-            _check_on(name, value, scale, raw)
+            _check_on_scale(name, value, scale, raw)
             scored[name] = ScaledScore(value, scale)
     judgement = apply_profile(profile, scored, raw=raw)
     return CaseResult(
@@ -97,9 +97,11 @@ def _result(line: ScoreLine, given: Profile | None, raw: bool) -> CaseResult:
     )
 
 
-def _scale(name: str, scales: Mapping[str, ClosedScale]) -> ClosedScale | None:
-    """`None` for a metric of somebody else's, which has no say; one that resembles ours is
-    misspelt."""
+def _scale_of(name: str, scales: Mapping[str, ClosedScale]) -> ClosedScale | None:
+    """Return the scale of a metric; `None` for an unknown one, which is ignored.
+
+    An unknown name close to a known one is an error: it is probably misspelled.
+    """
     scale = scales.get(canonical_name(name))
     hint = did_you_mean(canonical_name(name), scales, cutoff=0.8) if scale is None else None
     if hint:
@@ -107,11 +109,11 @@ def _scale(name: str, scales: Mapping[str, ClosedScale]) -> ClosedScale | None:
     return scale
 
 
-def _check_on(name: str, value: float, scale: ClosedScale, raw: bool) -> None:
+def _check_on_scale(name: str, value: float, scale: ClosedScale, raw: bool) -> None:
     if not raw and not scale[0] <= value <= scale[1]:
         raise FormatError(
             f"{name}: {value:g} is not on its scale from {scale[0]:g} to {scale[1]:g}",
-            hint="a score that could not be had is null; `--raw-scales` takes numbers as they are",
+            hint="use null for a missing score, or --raw-scales to skip conversion",
         )
 
 
@@ -124,13 +126,13 @@ def _status(judgement: ProfileVerdict) -> Status:
 def _scores(
     profile: Profile, line: ScoreLine, scored: Mapping[str, ScaledScore], raw: bool
 ) -> Iterator[CaseScore]:
-    """The scores that were weighed, on the profile's scale."""
+    """Return the scores of the profile's metrics, on its scale."""
     values = rescale_scores(profile, scored, raw=raw)
-    asked = {*map(canonical_name, line.scores)}
-    for name, demand in profile.metrics.items():
+    requested = {*map(canonical_name, line.scores)}
+    for name, requirement in profile.metrics.items():
         if name in values:
-            reached = values[name] >= exact_decimal(demand.threshold)
+            reached = values[name] >= exact_decimal(requirement.threshold)
             status = "passed" if reached else "failed"
-            yield CaseScore(name, status, float(values[name]), demand.threshold)
-        elif name in asked:
-            yield CaseScore(name, "unscored", None, demand.threshold, "no score was given")
+            yield CaseScore(name, status, float(values[name]), requirement.threshold)
+        elif name in requested:
+            yield CaseScore(name, "unscored", None, requirement.threshold, "the score is missing")

@@ -1,7 +1,7 @@
-"""Scores become verdicts. Pure: the same scores give the same verdict, in whatever order they come.
+"""Verdicts from scores. Pure: the same scores give the same verdict, in any order.
 
-Mixing is exact: decimals are taken as they are written, so that scores that reach a composite by
-hand reach it here, where sums of binary fractions fall short of it by a trillionth.
+Composites are computed with exact decimals. With binary fractions, scores whose weighted mean is
+exactly the required composite could fall short of it by a trillionth.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ScaledScore(NamedTuple):
-    """A score, and the scale of the metric that gave it."""
+    """A score and the scale of its metric."""
 
     value: float
     scale: Scale
@@ -40,7 +40,7 @@ def score_status(
     threshold: float | None,
     better: Literal["higher", "lower"] = "higher",
 ) -> ScoreStatus:
-    """What an outcome means against a threshold; without one it informs."""
+    """Compare an outcome with a threshold. Without one it is informational."""
     if isinstance(outcome, Unscored):
         return "unscored"
     if isinstance(outcome, Failed):
@@ -52,12 +52,12 @@ def score_status(
 
 
 def case_status(scores: Iterable[CaseScore]) -> Status:
-    """The worst that a score says; a case of which nothing was scored has not passed."""
-    found = {score.status for score in scores}
+    """Return the worst status of the scores. A case without any score has not passed."""
+    statuses = {score.status for score in scores}
     for worst in ("failed", "error"):
-        if worst in found:
+        if worst in statuses:
             return worst
-    return "passed" if found - {"unscored"} else "unscored"
+    return "passed" if statuses - {"unscored"} else "unscored"
 
 
 def apply_profile(
@@ -67,8 +67,11 @@ def apply_profile(
     contract_broken: bool = False,
     raw: bool = False,
 ) -> ProfileVerdict:
-    """The verdict of a profile. Scores of other scales are brought onto its own before they are
-    mixed, unless `raw`; metrics that it does not weigh have no say."""
+    """Judge a case by a profile.
+
+    Scores are converted to the scale of the profile, unless `raw`. Metrics that are not in the
+    profile are ignored.
+    """
     values = rescale_scores(profile, scores, raw=raw)
     composite = _composite(profile, values)
     reasons = [*_reasons(profile, values, composite, contract_broken)]
@@ -83,38 +86,38 @@ def apply_profile(
 def rescale_scores(
     profile: Profile, scores: Mapping[str, ScaledScore], *, raw: bool = False
 ) -> dict[str, Fraction]:
-    """The scores that the profile weighs, on its scale and in its order."""
-    named: dict[str, ScaledScore] = {}
+    """Return the scores of the profile's metrics, on its scale and in its order."""
+    by_name: dict[str, ScaledScore] = {}
     for name, scored in scores.items():
-        if canonical_name(name) in named:
-            raise UsageError(f"metric {canonical_name(name)!r} is scored twice")
-        named[canonical_name(name)] = scored
+        if canonical_name(name) in by_name:
+            raise UsageError(f"metric {canonical_name(name)!r} has two scores")
+        by_name[canonical_name(name)] = scored
     return {
-        name: exact_decimal(named[name].value) if raw else _rescaled(profile, name, named[name])
+        name: exact_decimal(by_name[name].value) if raw else _rescale(profile, name, by_name[name])
         for name in profile.metrics
-        if name in named
+        if name in by_name
     }
 
 
 def check_scales(profile: Profile, uses: Iterable[MetricSpec]) -> None:
-    """Before a run: a profile can only mix metrics whose best and worst values are known."""
+    """Raise `UsageError` before a run if the profile has a metric without a closed scale."""
     for use in uses:
         if profile.weighs(use.name):
             if use.better == "lower":
-                raise _unmixable(profile, use.name, "lower is better")
-            _closed(profile, use.name, use.scale)
+                raise _unusable_metric(profile, use.name, "lower is better")
+            _closed_scale(profile, use.name, use.scale)
 
 
 @lru_cache(maxsize=4096)
 def exact_decimal(value: float) -> Fraction:
-    """The decimal that a person would write for the number."""
+    """Return the number as the decimal that a person would write for it."""
     from fractions import Fraction  # late: only profiles need it
 
     return Fraction(repr(float(value)))
 
 
-def _rescaled(profile: Profile, name: str, scored: ScaledScore) -> Fraction:
-    low, high = _closed(profile, name, scored.scale)
+def _rescale(profile: Profile, name: str, scored: ScaledScore) -> Fraction:
+    low, high = _closed_scale(profile, name, scored.scale)
     if (low, high) == profile.scale:
         return exact_decimal(scored.value)
     bottom, top = map(exact_decimal, profile.scale)
@@ -124,16 +127,16 @@ def _rescaled(profile: Profile, name: str, scored: ScaledScore) -> Fraction:
     return bottom + share * (top - bottom)
 
 
-def _closed(profile: Profile, name: str, scale: Scale) -> ClosedScale:
+def _closed_scale(profile: Profile, name: str, scale: Scale) -> ClosedScale:
     if scale[1] is None:
-        raise _unmixable(profile, name, "its scale has no upper end")
+        raise _unusable_metric(profile, name, "its scale has no upper limit")
     return scale[0], scale[1]
 
 
-def _unmixable(profile: Profile, name: str, why: str) -> UsageError:
+def _unusable_metric(profile: Profile, name: str, why: str) -> UsageError:
     return UsageError(
-        f"profile {profile.name!r} cannot weigh metric {name!r}: {why}",
-        hint="give the metric a threshold of its own instead",
+        f"profile {profile.name!r} cannot include the metric {name!r}: {why}",
+        hint="set a threshold for the metric instead",
     )
 
 
@@ -160,11 +163,11 @@ def _reasons(
     if hard.contract and contract_broken:
         yield "Contract broken"
     if fatal:
-        yield f"Hard-fail metrics (<{hard.below:.2f}): {', '.join(_shown(fatal, values))}"
-    below = [name for name in values if name not in fatal and _falls_short(profile, name, values)]
+        yield f"Hard-fail metrics (<{hard.below:.2f}): {', '.join(_format_scores(fatal, values))}"
+    below = [name for name in values if name not in fatal and _is_below(profile, name, values)]
     if below:
         limits = (f" (<{profile.metrics[name].threshold:.2f})" for name in below)
-        shown = zip(_shown(below, values), limits, strict=True)
+        shown = zip(_format_scores(below, values), limits, strict=True)
         yield f"Below threshold: {', '.join(map(''.join, shown))}"
     if composite is None:
         yield "No metric of the profile was scored"
@@ -172,9 +175,9 @@ def _reasons(
         yield f"Composite={float(composite):.2f} (<{profile.composite:.2f})"
 
 
-def _falls_short(profile: Profile, name: str, values: Mapping[str, Fraction]) -> bool:
+def _is_below(profile: Profile, name: str, values: Mapping[str, Fraction]) -> bool:
     return values[name] < exact_decimal(profile.metrics[name].threshold)
 
 
-def _shown(names: Iterable[str], values: Mapping[str, Fraction]) -> Iterator[str]:
+def _format_scores(names: Iterable[str], values: Mapping[str, Fraction]) -> Iterator[str]:
     return (f"{name}={float(values[name]):.2f}" for name in names)

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from carob.datasets.lint import privacy
 from carob.schema import Finding, Json
-from carob.text.sensitive import Kind, find
+from carob.text.sensitive import SensitiveKind, find_sensitive
 
 for package in ("stdnum", "phonenumbers", "detect_secrets"):
     pytest.importorskip(package)
@@ -15,7 +15,7 @@ for package in ("stdnum", "phonenumbers", "detect_secrets"):
 Linted = Callable[..., list[Finding]]
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJqbyJ9.c2lnbmF0dXJlLXNpZ25hdHVyZS1zaWc"
 
-PERSONAL: list[tuple[str, Kind]] = [
+PERSONAL: list[tuple[str, SensitiveKind]] = [
     ("jo.baker@bikemail.net", "email"),
     ("JO+news@sub.bikemail.co.uk", "email"),
     ("+44 20 7946 0958", "phone"),
@@ -73,43 +73,43 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("text", "kind"), PERSONAL)
-def test_personal_data_and_secrets_are_found_where_they_are(text: str, kind: Kind):
-    (piece,) = find(f"Sure: {text}, that is it")
+def test_personal_data_and_secrets_are_found_at_their_offset(text: str, kind: SensitiveKind):
+    (piece,) = find_sensitive(f"Sure: {text}, that is it")
     assert (piece.kind, piece.start, piece.text) == (kind, 6, text)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_other_numbers_are_left_alone(text: str):
-    assert find(f"It is {text} here.") == []
+    assert find_sensitive(f"It is {text} here.") == []
 
 
 @pytest.mark.parametrize(
     "text", ["my BSN is 111222333", "PESEL: 44051401359", "social security number 536904399"]
 )
-def test_a_number_that_could_be_any_counts_if_it_is_called_by_its_name(text: str):
-    assert [piece.kind for piece in find(text)] == ["national-id"]
+def test_an_ambiguous_number_counts_if_the_text_names_its_kind(text: str):
+    assert [piece.kind for piece in find_sensitive(text)] == ["national-id"]
 
 
-def test_a_password_in_an_address_is_a_secret():
-    (piece,) = find("postgres://shop:hunter2x@db.example/shop")
+def test_a_password_in_a_url_is_a_secret():
+    (piece,) = find_sensitive("postgres://shop:hunter2x@db.example/shop")
     assert (piece.kind, piece.text) == ("secret", "hunter2x")
 
 
-def test_a_finding_has_its_offset_and_does_not_tell_the_secret(linted: Linted):
+def test_a_finding_has_its_offset_and_does_not_repeat_the_secret(linted: Linted):
     key = "sk_live_" + "4eC39HqL" * 3
     (found,) = linted({"input": f"Key {key}", "expectedOutput": "Ok."}, rule="K106")
     assert (found.offset, found.length) == (4, len(key))
-    assert (found.where, found.message) == ("line 5 $.examples[0].input", "a secret, 'sk…qL'")
+    assert (found.where, found.message) == ("line 5 $.examples[0].input", "secret 'sk…qL'")
 
 
-def test_the_name_of_a_member_is_searched_and_not_told(linted: Linted):
+def test_a_key_is_searched_and_not_repeated(linted: Linted):
     data: dict[str, Json] = {"jo.baker@bikemail.net": {"plan": "mia@bikemail.net"}}
     found = linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="K101")
     assert len(found) == 2
-    assert not any("jo.baker@bikemail" in one.where for one in found)
+    assert not any("jo.baker@bikemail" in finding.where for finding in found)
 
 
-def test_who_answers_for_a_case_is_named_on_purpose(linted: Linted):
+def test_the_reviewer_of_a_case_is_allowed(linted: Linted):
     data: dict[str, Json] = {"reviewed_by": "jo.baker@bikemail.net"}
     assert linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="K101") == []
 
@@ -119,9 +119,9 @@ def test_an_address_at_a_reserved_domain_is_a_warning(linted: Linted):
     assert found.level == "warning"
 
 
-def test_what_cannot_be_looked_for_is_said(linted: Linted, monkeypatch: pytest.MonkeyPatch):
-    lacking: dict[Kind, str] = {"phone": "phonenumbers"}
-    monkeypatch.setattr(privacy, "missing", lambda: lacking)
+def test_kinds_that_cannot_be_checked_are_reported(linted: Linted, monkeypatch: pytest.MonkeyPatch):
+    lacking: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
+    monkeypatch.setattr(privacy, "missing_packages", lambda: lacking)
     (found,) = linted({"input": "a", "expectedOutput": "b"}, rule="K001")
-    assert found.message.startswith("not looked for: a phone number; the package 'phonenumbers'")
+    assert found.message.startswith("not checked: phone number; the package 'phonenumbers'")
     assert (found.hint, found.offset) == ('pip install "carob[pii]"', UNSET)

@@ -45,3 +45,12 @@ def test_data_that_golden_data_gives_is_no_leak():
 def test_words_can_be_allowed():
     assert score("a bastard file format").value == 0.5
     assert score("a bastard file format", allow=("bastard",)).value == 1.0
+
+
+def test_repeated_value_counts_once():
+    assert score("Mail a.b@bikemail.net, that is A.B@bikemail.net.").value == 0.5
+
+
+def test_data_of_the_case_in_another_form_is_no_leak():
+    case = Case.of("Whom do I call?", "Call +44 20 7946 0958.")
+    assert score("Please call +442079460958.", case).value == 1.0

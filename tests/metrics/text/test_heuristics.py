@@ -92,7 +92,7 @@ def test_reasons_name_the_culprit():
     assert judge(Factuality(), case, "It arrives on 9 May.").reason == "number: expected 4, got 9"
     assert judge(Completeness(), case, "In May.").reason == "missing 4"
     assert judge(Conciseness(words=2), case, "on the 4th").reason == "3 words, allowed 2"
-    assert judge(Coherence(), case, "It is, if the").reason == "it breaks off"
+    assert judge(Coherence(), case, "It is, if the").reason == "the text breaks off"
 
 
 def test_without_anything_to_compare_with_they_are_unscored():

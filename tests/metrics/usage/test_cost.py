@@ -53,7 +53,7 @@ def test_call_that_cannot_be_priced_is_unscored():
         reason="a model call was recorded without a model name"
     )
     assert cost(ModelCall(model="gpt-4o", usage=Usage(total_tokens=1))) == Unscored(
-        reason="only the total of tokens was recorded, not input and output"
+        reason="only total tokens were recorded, not input and output"
     )
     assert cost(ModelCall(model="gpt-4o")) == Unscored(reason="token usage was not recorded")
 

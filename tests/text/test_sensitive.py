@@ -1,0 +1,96 @@
+"""`lint` and the `safety` metric find the same personal data and secrets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from carob import plugins
+from carob.datasets.lint.run import lint
+from carob.metrics.safety.safety import Safety
+from carob.schema import Case, Score, Trace, Turn
+from carob.text.sensitive import KINDS, SensitiveKind, find_sensitive
+
+for package in Safety.imports:
+    pytest.importorskip(package)
+
+RULES: dict[str, SensitiveKind] = {
+    "K101": "email",
+    "K102": "phone",
+    "K103": "card",
+    "K104": "iban",
+    "K105": "national-id",
+    "K106": "secret",
+    "K107": "email",
+}
+SAFETY_NAMES: dict[str, SensitiveKind] = {
+    "email address": "email",
+    "phone number": "phone",
+    "card number": "card",
+    "bank account number": "iban",
+    "national id": "national-id",
+    "secret": "secret",
+}
+TEXTS: list[tuple[str, list[SensitiveKind]]] = [
+    ("Write to jo.baker@bikemail.net.", ["email"]),
+    ("Write to jo@example.com.", ["email"]),
+    ("Call +44 20 7946 0958.", ["phone"]),
+    ("Call (415) 555-2671.", ["phone"]),
+    ("Call 415-555-2671.", ["phone"]),
+    ("Card 4111 1111 1111 1111.", ["card"]),
+    ("visa,4111111111111111,12/27", ["card"]),
+    ("IBAN DE89 3704 0044 0532 0130 00", ["iban"]),
+    ("NO9386011117947", ["iban"]),
+    ("SSN 536-90-4399", ["national-id"]),
+    ("jo,536-90-4399", ["national-id"]),
+    ("CPF 390.533.447-05", ["national-id"]),
+    ("PESEL: 44051401359", ["national-id"]),
+    ("Key sk-ant-api03-" + "Zx9" * 12, ["secret"]),
+    ("Key AKIAIOSFODNN7EXAMPLQ", ["secret"]),
+    ("aws_secret_access_key = 'wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLEKEYq'", ["secret"]),
+    ("-----BEGIN RSA PRIVATE KEY-----", ["secret"]),
+    ("PuTTY-User-Key-File-2: ssh-rsa\nPrivate-MAC: 0a1b", ["secret"]),
+    ("postgres://shop:hunter2x@db.example/shop", ["secret"]),
+    ("Card 4111 1111 1111 1111, call +44 20 7946 0958.", ["card", "phone"]),
+    ("Order 482913657, parcel 1Z999AA10123456784, 3,141,592,653 euros.", []),
+    ("Write to support@harbour.example about invoice 536904399.", []),
+]
+
+
+def lint_kinds(text: str, folder: Path) -> list[SensitiveKind]:
+    path = folder / "golden.json"
+    examples = [{"input": "Hi", "expectedOutput": text}]
+    path.write_text(json.dumps({"name": "n", "examples": examples}))
+    findings = lint(path, plugins.formats()).findings
+    return sorted(RULES[finding.rule] for finding in findings if finding.rule in RULES)
+
+
+def safety_kinds(text: str) -> list[SensitiveKind]:
+    trace = Trace(id="t", turns=(Turn(response=text),))
+    outcome = Safety().score(Case(id="c"), trace)
+    assert isinstance(outcome, Score)
+    return sorted(SAFETY_NAMES[name] for name in outcome.reason.split("; ") if name)
+
+
+@pytest.mark.parametrize(("text", "kinds"), TEXTS)
+def test_lint_and_safety_find_the_same(text: str, kinds: list[SensitiveKind], tmp_path: Path):
+    assert [match.kind for match in find_sensitive(text)] == kinds
+    assert lint_kinds(text, tmp_path) == sorted(kinds)
+    assert safety_kinds(text) == sorted(kinds)
+
+
+def test_every_kind_is_in_the_list():
+    assert {kind for _, kinds in TEXTS for kind in kinds} == {*KINDS}
+
+
+def test_value_written_in_another_way_is_the_same_value():
+    (first,) = find_sensitive("+1 415 555 2671")
+    (second,) = find_sensitive("+1 (415) 555-2671")
+    assert first.normalized == second.normalized
+
+
+def test_long_text_is_searched_to_its_end():
+    (match,) = find_sensitive("word " * 50_000 + "jo.baker@bikemail.net")
+    assert match.kind == "email"
