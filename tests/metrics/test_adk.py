@@ -157,7 +157,7 @@ def test_rouge_is_adks_to_the_last_bit(ask: Ask, seed: int):
         ("ＡＢＣ", "abc"),
     ],
 )
-def test_rouge_of_hardly_any_text_is_adks(ask: Ask, golden: str, said: str):
+def test_rouge_of_short_texts_equals_adks(ask: Ask, golden: str, said: str):
     agree(ask, ResponseMatch(), (Turn(response=golden),), (Turn(response=said),))
 
 

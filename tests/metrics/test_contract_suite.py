@@ -1,4 +1,4 @@
-"""What every metric keeps, whatever it measures. A new metric is held to it by being listed."""
+"""Rules that every metric must follow. New metrics are found and tested automatically."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import carob.metrics
+from carob import plugins
 from carob.metrics import Metric, build, evaluate, metric_parameters
 from carob.schema import (
     Case,
@@ -69,7 +70,7 @@ CASE = Case(
 )
 
 
-def told(**changes: Any) -> Trace:
+def full_trace(**changes: Any) -> Trace:
     first = Turn(
         user="Where is order A7?",
         response="Order A7 is in Madrid, and it does not arrive on 4 May.",
@@ -104,8 +105,11 @@ def metric(kind: type[Metric]) -> Metric:
 every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
-def test_all_metrics_are_found_and_have_names_of_their_own():
-    assert len(KINDS) == len(KNOWN) == 38
+def test_all_metrics_are_found_and_have_unique_names():
+    installed = plugins.metrics().values()
+    offline = {kind.name for kind in installed if kind.__module__.startswith("carob.metrics.")}
+    assert len(KINDS) == len(KNOWN)
+    assert {*KNOWN} == offline
 
 
 @every
@@ -126,7 +130,7 @@ def test_trace_that_recorded_nothing_is_unscored_and_never_zero(kind: type[Metri
 def test_same_input_gives_the_same_score_on_the_declared_scale(kind: type[Metric]):
     if kind.name == "semantic_similarity":
         pytest.skip("needs an embedding model; its own tests make one")
-    outcomes = [evaluate(metric(kind), CASE, told()) for _ in range(2)]
+    outcomes = [evaluate(metric(kind), CASE, full_trace()) for _ in range(2)]
     assert outcomes[0] == outcomes[1]
     assert isinstance(outcomes[0], Score)
     low, high = kind.scale
@@ -139,7 +143,7 @@ def test_same_input_gives_the_same_score_on_the_declared_scale(kind: type[Metric
 def test_outcome_survives_json(kind: type[Metric]):
     if kind.name == "semantic_similarity":
         pytest.skip("needs an embedding model; its own tests make one")
-    outcome = evaluate(metric(kind), CASE, told())
+    outcome = evaluate(metric(kind), CASE, full_trace())
     data = msgspec.json.encode(outcome)
     assert msgspec.json.decode(data, type=Score | Unscored | Failed) == outcome
 
@@ -159,7 +163,7 @@ def test_exception_becomes_failed(kind: type[Metric]):
 
 
 @every
-def test_class_says_what_it_is(kind: type[Metric]):
+def test_class_declares_its_docs_version_and_scale(kind: type[Metric]):
     assert kind.__doc__
     assert not kind.__doc__.startswith(f"{kind.__name__}(")
     assert kind.version >= 1

@@ -69,11 +69,11 @@ def test_each_need_is_met_by_a_full_trace_and_not_by_an_empty_one(need: Need):
     assert "recorded" in (missing_data(needing(need), Trace(id="t", turns=(Turn(),))) or "")
 
 
-def test_what_the_case_must_have_is_no_lack_of_the_trace():
+def test_needs_of_the_case_are_not_missing_from_the_trace():
     assert missing_data(needing("case.response"), Trace(id="t")) is None
 
 
-def test_first_lack_is_told():
+def test_first_unmet_need_is_reported():
     assert (
         missing_data(needing("state", "user"), Trace(id="t"))
         == "the session state was not recorded"
@@ -92,7 +92,7 @@ def test_class_can_be_asked_as_well_as_its_instance():
     assert missing_data(type(needing("user")), Trace(id="t")) == "no user message was recorded"
 
 
-def test_a_recording_without_content_has_no_arguments_to_compare():
+def test_trace_without_content_has_no_arguments_to_compare():
     called = (ToolCall(name="find_order"),)
     bare = Trace(id="t", turns=(Turn(tool_calls=called),))
     case = Case(id="c", turns=(Turn(tool_calls=(ToolCall(name="find_order", args={"id": 7}),)),))
@@ -102,9 +102,9 @@ def test_a_recording_without_content_has_no_arguments_to_compare():
     assert ToolTrajectory(ignore_args=True).score(case, bare) == Score(value=1.0, turns=(1.0,))
 
 
-def test_a_call_without_arguments_is_just_that_where_content_was_recorded():
-    told = Trace(id="t", turns=(Turn(user="Hi", tool_calls=(ToolCall(name="find_order"),)),))
+def test_call_without_arguments_is_compared_if_content_was_recorded():
+    recorded = Trace(id="t", turns=(Turn(user="Hi", tool_calls=(ToolCall(name="find_order"),)),))
     case = Case(id="c", turns=(Turn(tool_calls=(ToolCall(name="find_order", args={"id": 7}),)),))
-    score = ToolTrajectory().score(case, told)
+    score = ToolTrajectory().score(case, recorded)
     assert isinstance(score, Score)
     assert score.value == 0.0

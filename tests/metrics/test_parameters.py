@@ -35,13 +35,13 @@ def test_parameters_may_be_written_in_camel_case():
     assert metric == ToolTrajectory(match_type="IN_ORDER", ignore_args=True)
 
 
-def test_misspelt_metric_is_refused_with_the_nearest_name():
+def test_misspelled_metric_is_rejected_with_a_suggestion():
     error = refused("tool_trajectory_avg_scor")
     assert error.message == "unknown metric 'tool_trajectory_avg_scor'"
     assert error.hint == "did you mean 'tool_trajectory_avg_score'?"
 
 
-def test_metric_like_no_other_is_refused_with_all_names():
+def test_unknown_metric_is_rejected_with_all_known_names():
     hint = refused("zzz").hint
     assert hint == "known: response_match_score, tool_trajectory_avg_score"
 
@@ -53,7 +53,7 @@ def test_all_metrics_that_differ_only_in_case_are_named():
     assert caught.value.hint == "did you mean 'Relevance' or 'relevance'?"
 
 
-def test_misspelt_parameter_is_refused_with_the_nearest_name():
+def test_misspelled_parameter_is_rejected_with_a_suggestion():
     error = refused("tool_trajectory_avg_score", match_typ="EXACT")
     assert error.message == "metric 'tool_trajectory_avg_score' has no parameter 'match_typ'"
     assert error.hint == "did you mean 'match_type'?"
@@ -79,7 +79,7 @@ def test_wrong_type_is_refused():
     assert "ignore_args: Expected `bool`, got `str`" in error.message
 
 
-def test_missing_package_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
+def test_missing_package_is_reported_before_the_run(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ResponseMatch, "imports", ("no_such_package",))
     error = refused("response_match_score")
     assert "needs the package 'no_such_package'" in error.message
@@ -105,7 +105,7 @@ def test_parameters_are_json_that_builds_the_same_metric():
     assert build(metric.name, metric_parameters(metric), KNOWN) == metric
 
 
-def test_parameters_that_nobody_wrote_are_told_too():
+def test_parameters_include_defaults():
     stated = build("tool_trajectory_avg_score", {"match_type": "EXACT"}, KNOWN)
     silent = build("tool_trajectory_avg_score", {}, KNOWN)
     assert metric_parameters(stated) == metric_parameters(silent)

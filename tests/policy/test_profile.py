@@ -84,7 +84,7 @@ def test_an_unknown_profile_is_an_error_with_the_nearest_name():
     assert caught.value.hint == "did you mean 'prep_default'?"
 
 
-def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path):
+def test_missing_file_is_reported(tmp_path: Path):
     with pytest.raises(InputError, match=r"none\.toml: no such file"):
         load_profile(str(tmp_path / "none.toml"))
 

@@ -120,7 +120,7 @@ def use(
     )
 
 
-def test_a_profile_cannot_weigh_what_has_no_upper_end_or_is_better_when_lower():
+def test_profile_rejects_metrics_without_upper_limit_or_with_lower_is_better():
     check_scales(PREP, [use((0, 1))])
     with pytest.raises(UsageError, match="its scale has no upper limit"):
         check_scales(PREP, [use((0, None))])
@@ -147,7 +147,7 @@ def test_a_score_against_its_threshold(
     assert score_status(Score(value=value), threshold, better) == expected
 
 
-def test_what_is_no_score_is_neither_passed_nor_failed():
+def test_outcomes_without_a_score_neither_pass_nor_fail():
     assert score_status(Unscored(reason="no calls"), 0.5) == "unscored"
     assert score_status(Failed(kind="KeyError", message="x"), 0.5) == "error"
 

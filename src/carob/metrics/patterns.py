@@ -54,11 +54,13 @@ def require_re2() -> None:
 def _explain_error(pattern: str, error: Exception) -> str:
     argument: object = error.args[0] if error.args else ""
     message = argument.decode() if isinstance(argument, bytes) else str(argument)
-    _, _, found = message.rpartition(": ")
-    if found in _LOOKAROUND:
-        return f"unsupported regular expression {pattern!r}: RE2 has no lookaround ({found!r})"
-    if found[:1] == "\\" and found[1:2].isdigit():
-        return f"unsupported regular expression {pattern!r}: RE2 has no backreferences ({found!r})"
-    if found == "\\Z":
+    _, _, operator = message.rpartition(": ")
+    if operator in _LOOKAROUND:
+        return f"unsupported regular expression {pattern!r}: RE2 has no lookaround ({operator!r})"
+    if operator[:1] == "\\" and operator[1:2].isdigit():
+        return (
+            f"unsupported regular expression {pattern!r}: RE2 has no backreferences ({operator!r})"
+        )
+    if operator == "\\Z":
         message = f"{message}; use \\z for the end of the text"
     return f"invalid regular expression {pattern!r}: {message}"

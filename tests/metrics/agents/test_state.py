@@ -67,7 +67,7 @@ def test_tolerance_is_for_numbers():
     assert compare({"sum": "9.99"}, {"sum": "10"}, StateFidelity(tolerance=0.02)).value == 0.0
 
 
-def test_what_cannot_be_compared_is_unscored():
+def test_missing_state_is_unscored():
     metric = StateFidelity()
     assert metric.score(Case(id="c"), Trace(id="t")) == Unscored(reason="the case expects no state")
     assert metric.score(Case(id="c", state={"a": 1}), Trace(id="t")) == Unscored(

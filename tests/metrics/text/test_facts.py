@@ -47,7 +47,7 @@ def test_denial_of_the_same_words_is_opposition(clause: str, source: str, agains
     assert contradicts(extract_facts(clause), extract_facts(source)) is against
 
 
-def test_share_of_facts_leaves_out_what_was_asked():
+def test_coverage_leaves_out_facts_of_the_question():
     wanted, asked = (
         extract_facts("The capital of France is Paris."),
         extract_facts("What is the capital of France?"),
@@ -56,7 +56,7 @@ def test_share_of_facts_leaves_out_what_was_asked():
     assert coverage(wanted, extract_facts("It is London."), asked) == 0.0
 
 
-def test_facts_are_told_as_the_text_writes_them():
+def test_facts_are_shown_in_the_spelling_of_the_text():
     text = "Paris is warmer than London's suburbs."
     assert as_spelled(extract_facts(text).names | extract_facts(text).openers, text) == [
         "London's",

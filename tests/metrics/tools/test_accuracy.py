@@ -47,7 +47,7 @@ SEARCH, BOOK, PAY = call("search", city="Paris"), call("book", hotel=7), call("p
         ("any_order", [PAY], [], 0.0),
     ],
 )
-def test_order_says_what_is_free(
+def test_order_sets_which_calls_may_be_missing_or_extra(
     order: Order, expected: list[ToolCall], actual: list[ToolCall], value: float
 ):
     assert compare(ToolUsage(order=order), expected, actual).value == pytest.approx(value)
@@ -65,7 +65,7 @@ def test_order_says_what_is_free(
         ("superset", {"a": 1, "b": 2, "c": 3}, 1.0),
     ],
 )
-def test_argument_modes_give_credit_for_what_is_right(
+def test_argument_modes_give_partial_credit(
     mode: Literal["exact", "ignore", "subset", "superset"], actual: dict[str, Json], value: float
 ):
     score = compare(ToolUsage(args=mode), [call("f", a=1, b=2)], [call("f", **actual)])

@@ -80,7 +80,7 @@ def test_outcome_of_a_recorder_is_taken_at_its_word():
     assert (score.value, score.reason) == (0.5, "b: outcome 'error'")
 
 
-def test_what_was_not_recorded_is_unscored():
+def test_calls_that_were_not_recorded_are_unscored():
     assert ToolSuccess().score(CASE, trace(())) == Unscored(reason="no tool was called")
     assert ToolSuccess().score(CASE, trace(calls("a"))) == Unscored(
         reason="tool results were not recorded"

@@ -64,7 +64,7 @@ def test_call_without_a_time_costs_the_same_every_day():
     assert isinstance(cost(call), Score)
 
 
-def test_costs_are_told_by_turn_and_by_model():
+def test_costs_are_reported_by_turn_and_by_model():
     call = ModelCall(model="gpt-4o", usage=Usage(input_tokens=MILLION, output_tokens=0))
     score = Cost().score(Case(id="c"), Trace(id="t", turns=(Turn(model_calls=(call,)), Turn())))
     assert score == Score(value=2.5, turns=(2.5, None), details={"gpt-4o": 2.5})

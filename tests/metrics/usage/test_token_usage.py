@@ -46,7 +46,7 @@ def test_null_kinds_count_as_none_of_that_kind_and_drop_no_call():
     assert score(OutputDensity(), CALL, other).value == 125
 
 
-def test_usage_is_told_by_kind():
+def test_details_list_usage_by_kind():
     assert score(TokenUsage(), CALL).details == {
         "input_tokens": 1000,
         "output_tokens": 250,

@@ -43,8 +43,8 @@ def _rate(response: RecordedResponse) -> Score | Unscored:
     if response.reference is None:
         return Unscored(reason="the case expects no response")
     expected, stated = extract_facts(response.reference), extract_facts(response.response)
-    asked = extract_facts(response.user)
-    share = coverage(expected, stated, asked)
+    question = extract_facts(response.user)
+    share = coverage(expected, stated, question)
     contradictions = _find_contradictions(response, response.reference)
     reasons = [*contradictions]
     if share < _FULL_COVERAGE:
@@ -74,19 +74,19 @@ def _contradicting_clauses(response: str, source: str) -> list[str]:
 
 def _wrong_numbers(response: RecordedResponse, reference: str) -> list[str]:
     stated, expected = extract_facts(response.response), extract_facts(reference)
-    asked = extract_facts(response.user)
+    question = extract_facts(response.user)
     lost = expected.numbers - stated.numbers
     # A number of the question need not be repeated, but a code such as `B14` must not change.
-    lost -= {number for number in asked.numbers if number.isdigit()}
-    new = stated.numbers - expected.numbers - asked.numbers
+    lost -= {number for number in question.numbers if number.isdigit()}
+    new = stated.numbers - expected.numbers - question.numbers
     return _describe_replaced("number", sorted(new), sorted(lost))
 
 
 def _wrong_names(response: RecordedResponse, reference: str) -> list[str]:
     stated, expected = extract_facts(response.response), extract_facts(reference)
-    asked = extract_facts(response.user)
-    known = expected.words | asked.words
-    lost = (expected.words - asked.words | expected.names) - stated.words
+    question = extract_facts(response.user)
+    known = expected.words | question.words
+    lost = (expected.words - question.words | expected.names) - stated.words
     new = stated.names - known - extract_facts(response.context).words
     if not new or not lost:
         new, lost = stated.openers - known, expected.openers & lost
@@ -125,8 +125,8 @@ def _rate_completeness(response: RecordedResponse) -> Score | Unscored:
     if response.reference is None:
         return Unscored(reason="the case expects no response")
     expected, stated = extract_facts(response.reference), extract_facts(response.response)
-    asked = extract_facts(response.user)
-    missing = sorted(expected.numbers - stated.numbers - asked.numbers)
-    missing += as_spelled(expected.names - stated.words - asked.words, response.reference)
-    share = coverage(expected, stated, asked)
+    question = extract_facts(response.user)
+    missing = sorted(expected.numbers - stated.numbers - question.numbers)
+    missing += as_spelled(expected.names - stated.words - question.words, response.reference)
+    share = coverage(expected, stated, question)
     return Score(value=share, reason=f"missing {', '.join(missing)}" if missing else "")

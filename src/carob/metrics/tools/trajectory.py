@@ -151,11 +151,11 @@ def _describe_mismatch(expected: Calls, actual: Calls, same: SameCall) -> str:
         return f"expected {format_calls(expected)}, got {format_calls(actual)}"
     equal = [*map(same, expected, actual)]
     index, others = equal.index(False), equal.count(False) - 1
-    golden, made = expected[index], actual[index]
+    golden, call = expected[index], actual[index]
     more = f" (and {others} more)" if others else ""
-    if golden.name == made.name:
-        return f"{golden.name}: {'; '.join(argument_differences(golden.args, made.args))}{more}"
-    return f"expected {format_call(golden)}, got {format_call(made)}{more}"
+    if golden.name == call.name:
+        return f"{golden.name}: {'; '.join(argument_differences(golden.args, call.args))}{more}"
+    return f"expected {format_call(golden)}, got {format_call(call)}{more}"
 
 
 def _same_args(expected: ToolCall, actual: ToolCall) -> bool:
