@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from bench.simulate import Agents
 from carob.api.compare import compare
-from carob.api.history import find_run, keep_run
+from carob.api.history import find_run
+from carob.api.store import save_run
 from carob.schema import (
     CaseCounts,
     CaseResult,
@@ -28,10 +29,10 @@ from carob.schema import (
 )
 from carob.schema.digest import run_id
 from carob.store import Database, open_store
-from carob.store.database import Value
-from carob.store.document import Document, of_run
-from carob.store.history import Wanted, page
-from carob.store.runs import CASES, OUTCOMES, case_rows, chain, keep, outcome_rows
+from carob.store.database import SqlValue
+from carob.store.document import Document, document_of_run
+from carob.store.history import HistoryQuery, history_page
+from carob.store.runs import CASES, OUTCOMES, case_rows, digest_chain, save_execution, outcome_rows
 
 METRICS = ("tool_trajectory_avg_score", "response_match_score", "latency", "cost", "safety")
 _MANY = 200_000
@@ -43,13 +44,13 @@ def store(place: str) -> float:
     _clear(place)
     with open_store(place, create=True) as database:
         start = time.perf_counter()
-        keep(database, of_run(run), {})
+        save_execution(database, document_of_run(run), {})
         return time.perf_counter() - start
 
 
 def executemany(place: str) -> float:
     """The rows of the same run, made before the clock starts."""
-    tables = _tables(of_run(make_run(_MANY)))
+    tables = _tables(document_of_run(make_run(_MANY)))
     _clear(place)
     with open_store(place, create=True):
         pass
@@ -68,7 +69,7 @@ def executemany(place: str) -> float:
 
 def copy(place: str) -> float:
     """The same for PostgreSQL."""
-    tables = _tables(of_run(make_run(_MANY)))
+    tables = _tables(document_of_run(make_run(_MANY)))
     _clear(place)
     with open_store(place, create=True):
         pass
@@ -90,7 +91,7 @@ def fill(place: str, runs: int) -> None:
         for number in range(runs):
             minute = f"{number // 1440 + 1:02}T{number // 60 % 24:02}:{number % 60:02}"
             run = make_run(2, created_at=f"2026-02-{minute}:00Z", seed=number)
-            keep(database, of_run(run), {"branch": "main"})
+            save_execution(database, document_of_run(run), {"branch": "main"})
 
 
 def first_page(place: str) -> float:
@@ -101,7 +102,7 @@ def first_page(place: str) -> float:
 
 def _timed_page(database: Database) -> float:
     start = time.perf_counter()
-    found = page(database, Wanted(), limit=10)
+    found = history_page(database, HistoryQuery(), limit=10)
     taken = time.perf_counter() - start
     assert len(found.runs) == 10  # noqa: S101 - a page of nothing would be fast
     return taken
@@ -115,7 +116,7 @@ def keep_pairs(place: str, sizes: Sequence[int]) -> None:
         )
         for run in agents.runs(1):
             whole = replace(run, id=_id(run))
-            keep_run(whole, store=place, labels={"side": f"{run.id}-{cases}"})
+            save_run(whole, store=place, labels={"side": f"{run.id}-{cases}"})
 
 
 def compare_stored(place: str) -> float:
@@ -164,7 +165,7 @@ def make_run(cases: int, *, created_at: str = "2026-03-01T12:00:00Z", seed: int 
 
 
 def _id(run: Run) -> str:
-    return run_id(encode(run.dataset), encode(run.metrics), of_run(run).bodies)
+    return run_id(encode(run.dataset), encode(run.metrics), document_of_run(run).bodies)
 
 
 def _use(name: str) -> MetricSpec:
@@ -192,8 +193,8 @@ def _score(name: str, seed: int) -> CaseScore:
 
 def _tables(
     document: Document,
-) -> list[tuple[str, tuple[str, ...], list[tuple[Value, ...]]]]:
-    cases = map(tuple, case_rows(1, document, chain(document.bodies)))
+) -> list[tuple[str, tuple[str, ...], list[tuple[SqlValue, ...]]]]:
+    cases = map(tuple, case_rows(1, document, digest_chain(document.bodies)))
     outcomes = map(tuple, outcome_rows(1, document.run))
     return [("cases", CASES, [*cases]), ("outcomes", OUTCOMES, [*outcomes])]
 

@@ -90,7 +90,7 @@ def test_labels_may_say_which_metric(golden: str, model: Scripted):
 
 
 def test_without_golden_data_or_a_run_there_is_nothing_to_compare_with(model: Scripted):
-    with pytest.raises(UsageError, match="no golden data that the labels are about") as caught:
+    with pytest.raises(UsageError, match="no golden data for the labels") as caught:
         calibration.calibrate(labels("case,label\na,pass\n"), metrics=["test_tone"])
     assert "--run" in str(caught.value.hint)
 
@@ -113,7 +113,7 @@ def test_a_limit_that_is_reached_is_told_and_the_rest_is_unjudged(golden: str, m
         report=told.append,
     )
     assert len(made.unjudged.unscored) == 2
-    assert "not all were asked" in told[-1].message
+    assert "stopped before all answers were judged" in told[-1].message
 
 
 def test_an_offline_metric_can_be_compared_with_people_too():
@@ -146,7 +146,7 @@ def test_of_several_metrics_the_only_judge_is_meant():
 @pytest.mark.parametrize(
     ("text", "metrics", "message", "hint"),
     [
-        ("case,label\na,5\n", (), "nothing says which metric", "-m: tone, clarity"),
+        ("case,label\na,5\n", (), "no single metric", "-m: tone, clarity"),
         ("case,label,metric\na,5,tone\na,4,clarity\n", (), "nothing says which", "tone, clarity"),
         ("case,label,metric\na,5,tome\n", (), "labels.csv line 2: metric is 'tome'", "'tone'"),
         ("case,label\na,5\n", ("tona",), "run-judged has no metric 'tona'", "'tone'"),

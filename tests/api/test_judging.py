@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import carob
-from carob.api.judging import build_metric, judge_pool
+from carob.api.judges import judge_pool
+from carob.api.metrics import build_metric
 from carob.config import MetricChoice
 from carob.errors import CarobError, UsageError
 from carob.schema import Json, JudgeSettings
@@ -51,13 +52,13 @@ def test_without_a_judge_a_judged_metric_does_not_pass():
 def test_metrics_of_one_model_share_one_asker(judge: Scripted):
     panel = judge_pool("openai:gpt-5-mini", None)
     one, other = (build_metric(MetricChoice(name=name)) for name in ("Helpfulness", "Empathy"))
-    assert panel.asker(one) is panel.asker(other)
+    assert panel.client_for(one) is panel.client_for(other)
 
 
 def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge: Scripted):
     metric = build_metric(MetricChoice(name="Empathy", params={"model": "openai:gpt-5"}))
-    by_file = judge_pool(JudgeSettings(model="openai:gpt-5-mini"), None).asker(metric)
-    by_flag = judge_pool("openai:gpt-5-mini", None).asker(metric)
+    by_file = judge_pool(JudgeSettings(model="openai:gpt-5-mini"), None).client_for(metric)
+    by_flag = judge_pool("openai:gpt-5-mini", None).client_for(metric)
     assert by_file is not None
     assert by_flag is not None
     assert (by_file.model, by_flag.model) == ("openai:gpt-5", "openai:gpt-5-mini")
@@ -65,9 +66,9 @@ def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge:
 
 def test_offline_metrics_ask_nobody():
     panel = judge_pool("nonsense", None)
-    assert panel.asker(build_metric(MetricChoice(name="exact_match"))) is None
+    assert panel.client_for(build_metric(MetricChoice(name="exact_match"))) is None
     with pytest.raises(UsageError, match="has no provider"):
-        panel.asker(build_metric(MetricChoice(name="Empathy")))
+        panel.client_for(build_metric(MetricChoice(name="Empathy")))
 
 
 RUBRIC = """
@@ -87,7 +88,7 @@ def test_a_rubric_of_the_users_own_is_a_metric(tmp_path: Path):
 def test_a_rubric_cannot_take_the_name_of_another_metric(tmp_path: Path):
     path = tmp_path / "relevance.toml"
     path.write_text(RUBRIC, "utf-8")
-    with pytest.raises(UsageError, match="there is a metric 'relevance' already"):
+    with pytest.raises(UsageError, match="metric 'relevance' already exists"):
         build_metric(MetricChoice(name=str(path)))
 
 
@@ -112,4 +113,4 @@ def test_a_mistake_in_a_config_names_the_config():
 @pytest.mark.parametrize("definition", [{"code_config": {"name": "a.b"}}, {"path": "./own.py"}])
 def test_code_of_the_users_own_is_not_taken_for_a_misspelt_metric(definition: dict[str, Json]):
     error = refused(MetricChoice(name="own", definition=definition, source="config.yaml"))
-    assert str(error) == "config.yaml: 'own' is code of your own, which Carob does not run"
+    assert str(error) == "config.yaml: 'own' refers to code, which Carob does not run"

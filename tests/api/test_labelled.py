@@ -86,6 +86,6 @@ def test_labels_of_other_golden_data_are_refused():
             metrics=[METRIC],
         )
     assert str(caught.value) == (
-        "support.evalset.json: no recording belongs to a labelled case, and there is no case"
-        " 'warranty'"
+        "support.evalset.json: no trace belongs to a labeled case; unknown case"
+        " 'warranty' in the labels"
     )

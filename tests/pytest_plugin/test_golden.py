@@ -34,12 +34,12 @@ def test_an_answer_is_a_text_a_dict_a_list_or_a_trace(shop: pytest.Pytester, ans
 def test_an_answer_of_another_kind_is_an_error(shop: pytest.Pytester):
     result = outcome(shop, "golden.check(None)")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*UsageError: found None as an answer"])
+    result.stdout.fnmatch_lines(["*UsageError: invalid answer None"])
 
 
 def test_a_misspelt_field_of_an_answer_is_an_error(shop: pytest.Pytester):
     result = outcome(shop, "golden.check({'respons': 'No.'})")
-    result.stdout.fnmatch_lines(["*UsageError: an answer has no field 'respons'"])
+    result.stdout.fnmatch_lines(["*UsageError: unknown field 'respons' in an answer"])
 
 
 def test_scores_can_be_asserted(shop: pytest.Pytester):

@@ -115,7 +115,9 @@ def test_what_cannot_become_one_run_is_an_error_before_anything_runs(shop: pytes
     """)
     result = shop.runpytest_inprocess("--carob-run", "run.json")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*'response_match_score' is used with two thresholds or param*"])
+    result.stdout.fnmatch_lines(
+        ["*'response_match_score' is used with different thresholds or param*"]
+    )
 
 
 def test_a_folder_that_is_missing_is_an_error_before_anything_runs(shop: pytest.Pytester):
@@ -127,6 +129,6 @@ def test_a_folder_that_is_missing_is_an_error_before_anything_runs(shop: pytest.
 def test_a_run_is_kept_in_the_store(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
     result = shop.runpytest_subprocess("-k", "bells", "--carob-store", "kept.db")
-    result.stdout.fnmatch_lines(["passed: shop: 1 passed of 1 (run-*)", "kept in the store"])
+    result.stdout.fnmatch_lines(["passed: shop: 1 passed of 1 (run-*)", "saved in the store"])
     listed = shop.run(CAROB, "runs", "--store", "kept.db")
     listed.stdout.fnmatch_lines(["run-* passed *"])

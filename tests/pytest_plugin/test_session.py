@@ -93,7 +93,7 @@ def test_the_last_failures_are_run_again(shop: pytest.Pytester):
         ('metrics=["respons_match_score"]', "unknown metric 'respons_match_score'", "did you mean"),
         ('metric=["latency"]', "unknown argument 'metric'", "did you mean 'metrics'?"),
         ('thresholds={"latency": 1}', "metric 'latency' is not part of this run", "are tool_"),
-        ('tags=["stocks"]', "shop: none of the 3 cases is asked for", "the tags are repair"),
+        ('tags=["stocks"]', "shop: none of the 3 cases matches", "the tags are repair"),
         ('where="tag == 1"', "no field 'tag'", "did you mean 'tags'?"),
         ('traces="gone.jsonl"', "gone.jsonl: no such file", ""),
     ],
@@ -177,7 +177,7 @@ def test_two_markers_on_one_test_are_refused(shop: pytest.Pytester):
     """)
     result = shop.runpytest_inprocess()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["pytest.mark.golden: found two markers on one test"])
+    result.stdout.fnmatch_lines(["pytest.mark.golden: two `golden` markers on one test"])
 
 
 def test_a_config_beside_the_tests_names_metrics(shop: pytest.Pytester):

@@ -11,14 +11,13 @@ from typing import ClassVar, TypeVar
 import msgspec
 import pytest
 
-from carob.metrics import Answer, Ask, Entry, Judge, Ledger, Metric, Outcome, Question
-from carob.runner.done import Done
+from carob.metrics import Answer, Ask, Judge, Ledger, LedgerEntry, Metric, Outcome, Question
 from carob.runner.execute import execute
+from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.journal import Journal
-from carob.runner.judging import Judging
-from carob.runner.plan import Plan, Use
-from carob.runner.work import Batch, Work
-from carob.schema import Asked, Case, Failed, Json, JudgeUse, Score, Trace, Turn, Unscored
+from carob.runner.judging import JudgeScorer
+from carob.runner.plan import Plan, PlannedMetric
+from carob.schema import Case, Failed, Json, JudgeCost, JudgeSpec, Score, Trace, Turn, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +91,7 @@ class Patient:
         self.closed += 1
 
 
-_ENTRY = Entry(
+_ENTRY = LedgerEntry(
     address="a", answered=True, cached=False, calls=1, input_tokens=7, output_tokens=2, cost=0.5
 )
 
@@ -118,17 +117,17 @@ def work(
     *metrics: Metric,
     cases: Sequence[Case] | None = CASES,
     crossed: bool = False,
-    asker: Patient | None = None,
-) -> Work:
+    client: Patient | None = None,
+) -> ScoringJob:
     uses = tuple(
-        Use(metric=metric, threshold=1.0, asker=asker if metric.judged else None)
+        PlannedMetric(metric=metric, threshold=1.0, client=client if metric.judged else None)
         for metric in metrics or (Length(),)
     )
-    return Work(plan=Plan(uses=uses), cases=cases, crossed=crossed)
+    return ScoringJob(plan=Plan(metrics=uses), cases=cases, crossed=crossed)
 
 
-def judged(todo: Work, batch: Batch) -> Done:
-    with Judging(todo) as judging:
+def judged(todo: ScoringJob, batch: Batch) -> BatchResult:
+    with JudgeScorer(todo) as judging:
         return judging.score(batch)
 
 
@@ -136,7 +135,7 @@ def quiet(_done: int, _total: int) -> None:
     pass
 
 
-def done(tmp_path: Path, todo: Work, lots: Sequence[Batch], jobs: int = 1) -> bytes:
+def done(tmp_path: Path, todo: ScoringJob, lots: Sequence[Batch], jobs: int = 1) -> bytes:
     journal = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
     made = execute(todo, lots, jobs=jobs, journal=journal, progress=quiet)
     return msgspec.json.encode(made)
@@ -245,14 +244,14 @@ def test_repeats_and_every_case_with_every_trace(tmp_path: Path):
 
 
 def test_judges_are_asked_at_the_same_time(tmp_path: Path):
-    asker = Patient()
-    done(tmp_path, work(Slow(), Length(), asker=asker), batches(20))
-    assert asker.most == 40  # the second batch does not wait for the first
-    assert asker.closed == 1
+    client = Patient()
+    done(tmp_path, work(Slow(), Length(), client=client), batches(20))
+    assert client.most == 40  # the second batch does not wait for the first
+    assert client.closed == 1
 
 
 def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
-    todo = work(Length(), Slow(), asker=Patient())
+    todo = work(Length(), Slow(), client=Patient())
     made = judged(todo, lambda: [trace(3, "fine"), trace(4, "boom")])
     assert [[score.status for score in one.scores] for one in made.results] == [
         ["passed", "passed"],
@@ -261,16 +260,16 @@ def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
 
 
 def test_a_score_by_a_judge_says_what_it_took():
-    made = judged(work(Slow(), asker=Patient()), lambda: [trace(0), trace(1)])
-    asked = made.results[0].scores[0].asked
-    assert isinstance(asked, Asked)
+    made = judged(work(Slow(), client=Patient()), lambda: [trace(0), trace(1)])
+    asked = made.results[0].scores[0].judge_cost
+    assert isinstance(asked, JudgeCost)
     assert (asked.model, asked.calls, asked.input_tokens) == ("scripted:patient", 1, 7)
-    assert (made.spending["slow"].calls, made.spending["slow"].cost) == (2, 1.0)
+    assert (made.usage["slow"].calls, made.usage["slow"].cost) == (2, 1.0)
 
 
 def test_the_fingerprint_of_a_judge_names_model_prompt_and_rubric():
-    use = Use(metric=Slow(), threshold=1.0, asker=Patient()).noun()
-    assert use.judge == JudgeUse(
+    use = PlannedMetric(metric=Slow(), threshold=1.0, client=Patient()).to_spec()
+    assert use.judge == JudgeSpec(
         model="scripted:patient", params={}, prompt="sha256:prompt", rubric="sha256:rubric"
     )
 
@@ -278,10 +277,10 @@ def test_the_fingerprint_of_a_judge_names_model_prompt_and_rubric():
 def test_the_only_case_takes_the_only_trace_before_a_judge_too(tmp_path: Path):
     only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
     journal = Journal(tmp_path / "j", resume=True)
-    todo = work(Slow(), cases=CASES[:1], asker=Patient())
+    todo = work(Slow(), cases=CASES[:1], client=Patient())
     made = execute(todo, [lambda: [only]], jobs=1, journal=journal, progress=quiet)
     assert [one.status for one in made.results] == ["passed"]
-    assert made.spending["slow"].answers == 1
+    assert made.usage["slow"].answers == 1
 
 
 def test_without_anybody_to_ask_a_judge_says_what_to_do():
@@ -290,8 +289,8 @@ def test_without_anybody_to_ask_a_judge_says_what_to_do():
     assert "--judge PROVIDER:MODEL" in made.results[0].scores[0].reason
 
 
-@pytest.mark.parametrize("asker", [None, Patient()])
-def test_a_judge_is_not_asked_about_a_case_that_does_not_want_it(asker: Patient | None):
+@pytest.mark.parametrize("client", [None, Patient()])
+def test_a_judge_is_not_asked_about_a_case_that_does_not_want_it(client: Patient | None):
     wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
-    made = judged(work(Slow(), cases=(wants,), asker=asker), lambda: [trace(0)])
-    assert made.results[0].scores[0].reason == "the case does not ask for it"
+    made = judged(work(Slow(), cases=(wants,), client=client), lambda: [trace(0)])
+    assert made.results[0].scores[0].reason == "not among the metrics of this case"

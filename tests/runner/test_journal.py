@@ -5,14 +5,16 @@ from pathlib import Path
 import pytest
 
 from carob.errors import OutputError
-from carob.runner.done import Done
+from carob.runner.job import BatchResult
 from carob.runner.journal import Journal
 from carob.schema import CaseResult, CaseScore
 
 
-def done(name: str) -> Done:
+def done(name: str) -> BatchResult:
     score = CaseScore(metric="m", status="passed", value=1.0, details={"a": [1]})
-    return Done(results=(CaseResult(case=name, trace="t", status="passed", scores=(score,)),))
+    return BatchResult(
+        results=(CaseResult(case=name, trace="t", status="passed", scores=(score,)),)
+    )
 
 
 def test_a_short_run_leaves_nothing_behind(tmp_path: Path):
@@ -70,6 +72,6 @@ def test_a_run_goes_on_without_a_journal_and_is_told_so_when_it_wants_to_stop(tm
     (tmp_path / "file").touch()
     journal = Journal(tmp_path / "file" / "x.jsonl", resume=False, patience=0)
     journal.append(0, done("a"))
-    with pytest.raises(OutputError, match="the journal cannot be written"):
+    with pytest.raises(OutputError, match="cannot write the journal"):
         journal.flush()
     journal.close()

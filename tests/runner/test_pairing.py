@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from carob.runner.pairing import Pairing, cross, pair_rest
+from carob.runner.pairing import Pairing, pair_only_case, pair_with_all
 from carob.schema import Case, Scenario, Trace, Turn
 
 
@@ -16,20 +16,20 @@ def test_the_case_that_the_recording_names_comes_first():
     cases = [case("a", "Hi"), case("b", "Where is my order?")]
     pair = Pairing(cases).pair(trace("Hi", names="b"))
     assert pair.case == cases[1]
-    assert pair.how == "by case id"
+    assert pair.reason == "by case id"
 
 
 def test_a_named_case_that_does_not_exist_is_not_replaced_by_a_similar_one():
     pair = Pairing([case("a", "Hi")]).pair(trace("Hi", names="z"))
     assert pair.case is None
-    assert pair.how == "the recording names case 'z', unknown here"
+    assert pair.reason == "the trace names the unknown case 'z'"
 
 
 def test_the_first_message_is_compared_without_case_and_blanks():
     cases = [case("a", "Where  is my\nORDER?"), case("b", "Hi")]
     pair = Pairing(cases).pair(trace("where is my order?"))
     assert pair.case == cases[0]
-    assert pair.how == "by first user message"
+    assert pair.reason == "by first user message"
 
 
 def test_of_several_cases_with_that_message_the_one_with_as_many_turns():
@@ -40,14 +40,14 @@ def test_of_several_cases_with_that_message_the_one_with_as_many_turns():
 def test_an_ambiguous_trace_is_not_guessed():
     pair = Pairing([case("a", "Hi"), case("b", "Hi")]).pair(trace("Hi"))
     assert pair.case is None
-    assert pair.how == "several cases begin with its message: 'a', 'b'"
+    assert pair.reason == "several cases begin with its message: 'a', 'b'"
 
 
 def test_several_cases_of_other_lengths_are_ambiguous_too():
     cases = [case("short", "Hi"), case("long", "Hi", "And now?")]
     pair = Pairing(cases).pair(trace("Hi", "And then?", "And now?"))
     assert pair.case is None
-    assert pair.how == "several cases begin with its message: 'short', 'long'"
+    assert pair.reason == "several cases begin with its message: 'short', 'long'"
 
 
 def test_a_scenario_begins_with_its_prompt():
@@ -56,20 +56,22 @@ def test_a_scenario_begins_with_its_prompt():
 
 
 def test_a_trace_without_a_message_says_so():
-    assert Pairing([case("a", "Hi")]).pair(trace(None)).how == "no user message was recorded"
+    assert Pairing([case("a", "Hi")]).pair(trace(None)).reason == "the trace has no user message"
 
 
 def test_the_only_case_and_the_only_trace_belong_together():
     only = case("a", "Hi")
-    pair = pair_rest([only], trace("Hello"))
+    pair = pair_only_case([only], trace("Hello"))
     assert pair
     assert pair.case == only
-    assert pair_rest([only], trace("Hello", names="b")) is None
-    assert pair_rest([only, only], trace("Hello")) is None
+    assert pair_only_case([only], trace("Hello", names="b")) is None
+    assert pair_only_case([only, only], trace("Hello")) is None
 
 
 def test_every_case_with_the_trace():
-    assert [pair.case and pair.case.id for pair in cross([case("a"), case("b")], trace())] == [
+    assert [
+        pair.case and pair.case.id for pair in pair_with_all([case("a"), case("b")], trace())
+    ] == [
         "a",
         "b",
     ]

@@ -1,4 +1,4 @@
-"""The use-case of calibration: a judge is compared with people."""
+"""Calibration: how well a judge agrees with people's labels."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob.analysis import calibrated
-from carob.analysis.calibrated import MIN_KAPPA
-from carob.analysis.calibration import calibrate as _calibrate
+from carob.analysis import calibration_gate
+from carob.analysis.calibration import calibrate as compute_calibration
+from carob.analysis.calibration_gate import MIN_KAPPA
 from carob.api.clock import timestamp
-from carob.api.history import find_run, store_place
-from carob.api.judging import build_metric, judge_pool
+from carob.api.history import find_run
+from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, load
-from carob.api.runs import Profiles, about, make_plan, make_run
-from carob.api.traces import recorded_pairs
+from carob.api.metrics import build_metric
+from carob.api.plan import Profiles, make_plan
+from carob.api.runs import assemble_run, dataset_info
+from carob.api.sources import recorded_pairs
+from carob.api.store import store_url
 from carob.config import MetricChoice
-from carob.datasets.labels import of_metric, read_labels
+from carob.datasets.labels import labels_for_metric, read_labels
 from carob.errors import EvaluationError, InputError, UsageError
 from carob.judges.pool import JudgePool
-from carob.runner.done import Done
-from carob.runner.judging import Judging
-from carob.runner.pairing import Pair, Pairing
-from carob.runner.work import Work
+from carob.runner.job import ScoringJob
+from carob.runner.judging import JudgeScorer
+from carob.runner.pairing import Pair, pair_traces
 from carob.schema import (
     Calibration,
     Case,
@@ -37,10 +39,12 @@ from carob.schema import (
 )
 from carob.schema.outcome import check_threshold
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
-from carob.store import is_there, open_store
-from carob.store.calibrations import find, keep, of_json, sealed
+from carob.store import calibrations as stored
+from carob.store import exists, open_store
 from carob.text.spelling import did_you_mean
 from carob.traces.read import read_traces
+
+_MAX_BYTES = 64 * 2**20
 
 
 def calibrate(
@@ -56,176 +60,185 @@ def calibrate(
     progress: ProgressListener = ignore,
     report: ProblemListener = ignore,
 ) -> Calibration:
-    """How well does a judge agree with people? Either it has scored their cases in a run that is
-    given, and nobody is asked; or it is asked now, about the answers that people labelled.
+    """Compare a judge with labels. With a run, its scores are used and no model is asked; else the
+    judge is asked now, about the labeled answers only.
 
-    One metric is calibrated: the only judge among `metrics` or in the run, or the metric that the
-    labels name.
+    One metric is calibrated: the metric that the labels name, or the only judge among `metrics` or
+    in the run.
     """
-    told = read_labels(Path(labels))
-    choices = [MetricChoice(name=one) if isinstance(one, str) else one for one in as_list(metrics)]
+    rows = read_labels(Path(labels))
+    choices = [
+        MetricChoice(name=metric) if isinstance(metric, str) else metric
+        for metric in as_list(metrics)
+    ]
     if run is not None:
-        made = run if isinstance(run, Run) else find_run(str(run))
-        name = _chosen(_used(made, choices), told)
+        scored = run if isinstance(run, Run) else find_run(str(run))
+        name = _choose_metric(_metrics_of(scored, choices), rows)
     else:
-        choices = choices or [MetricChoice(name=name) for name in _named(told)]
-        known = {build_metric(one).name: one for one in choices}
-        name = _chosen({name: build_metric(one).judged for name, one in known.items()}, told)
-        recorded = Recorded(golden, [Path(path) for path in as_list(traces)], report)
-        panel = judge_pool(judge, answers)
-        made = labelled_run(of_metric(told, name), known[name], recorded, panel, progress)
-    use = _use(made, name, threshold)
-    return sealed(_calibrate(made, use, of_metric(told, name), timestamp(None)))
+        choices = choices or [MetricChoice(name=name) for name in _metrics_named(rows)]
+        by_name = {build_metric(choice).name: choice for choice in choices}
+        judged = {name: build_metric(choice).judged for name, choice in by_name.items()}
+        name = _choose_metric(judged, rows)
+        source = AnswerSource(golden, [Path(path) for path in as_list(traces)], report)
+        judges = judge_pool(judge, answers)
+        scored = _score_labeled(
+            labels_for_metric(rows, name), by_name[name], source, judges, progress
+        )
+    spec = _spec(scored, name, threshold)
+    return stored.with_digest(
+        compute_calibration(scored, spec, labels_for_metric(rows, name), timestamp())
+    )
 
 
-def agrees(made: Calibration, min_kappa: float = MIN_KAPPA) -> bool:
-    """Is the judge calibrated? The lower end of kappa must reach so much."""
-    return calibrated.reached(made, min_kappa)
+def agrees(calibration: Calibration, min_kappa: float = MIN_KAPPA) -> bool:
+    """Return whether the lower end of kappa's confidence interval reaches the minimum."""
+    return calibration_gate.meets_kappa(calibration, min_kappa)
 
 
-def _used(run: Run, choices: Sequence[MetricChoice]) -> dict[str, bool]:
-    """The metrics of a run that come into question, and whether they are judges."""
-    known = {use.name: bool(use.judge) for use in run.metrics}
-    for one in choices:
-        if one.name not in known:
-            raise _unknown(f"{run.id} has no metric {one.name!r}", one.name, known)
-    return {one.name: known[one.name] for one in choices} or known
+def save_calibration(calibration: Calibration, *, store: str | None = None) -> None:
+    """Save a calibration where `carob gate` looks for it."""
+    with open_store(store_url(store), create=True) as database:
+        stored.save_calibration(database, calibration)
 
 
-def _named(labels: Iterable[Label]) -> dict[str, Label]:
-    """The metrics that labels name, each with the first label that does."""
-    made: dict[str, Label] = {}
-    for one in labels:
-        if one.metric is not None:
-            made.setdefault(one.metric, one)
-    return made
-
-
-def _chosen(known: Mapping[str, bool], labels: Sequence[Label]) -> str:
-    """The metric that labels name, or else the only judge."""
-    named = _named(labels)
-    found = [name for name in named if name in known]
-    if named and not found:
-        name, first = next(iter(named.items()))
-        raise _unknown(f"metric is {name!r}", name, known, first.where)
-    found = found or [name for name in known if known[name]] or [*known]
-    if len(found) == 1:
-        return found[0]
-    message = "nothing says which metric is to be calibrated"
-    hint = f"choose one with -m: {', '.join(found)}" if found else "choose one with -m"
-    raise UsageError(message, hint=hint)
-
-
-def _unknown(message: str, name: str, known: Iterable[str], where: str | None = None) -> UsageError:
-    hint = did_you_mean(name, known) or f"expected one of {', '.join(known)}"
-    return UsageError(message, where=where, hint=hint)
-
-
-def _use(run: Run, name: str, threshold: float | None) -> MetricSpec:
-    uses = [use for use in run.metrics if use.name == name]
-    if len(uses) > 1:
-        message = f"{run.id} has {name!r} {len(uses)} times, and scores do not say by which"
-        raise UsageError(message, hint="make a run in which it is there once")
-    if threshold is None:
-        return uses[0]
-    check_threshold(name, threshold, uses[0].scale)
-    return msgspec.structs.replace(uses[0], threshold=threshold)
-
-
-_LIMIT = 64 * 2**20
-
-
-def find_calibrations(uses: Sequence[MetricSpec], rules: GateRules) -> tuple[Calibration, ...]:
-    """What is known of the judges of a run: first by the files that the rules name, then by the
-    store, each the newest first."""
+def find_calibrations(metrics: Sequence[MetricSpec], rules: GateRules) -> tuple[Calibration, ...]:
+    """Find the calibrations of judges: first in the files that the rules name, then in the store,
+    each newest first."""
     files = [_read(Path(path)) for path in rules.calibrations]
-    files.sort(key=lambda one: one.created_at, reverse=True)
-    place = store_place()
-    if not uses or not is_there(place):
+    files.sort(key=lambda calibration: calibration.created_at, reverse=True)
+    store = store_url()
+    if not metrics or not exists(store):
         return tuple(files)
-    with open_store(place) as database:
-        return (*files, *(one for use in uses for one in find(database, use)))
-
-
-def keep_calibration(made: Calibration, *, store: str | None = None) -> None:
-    """Keep a calibration where gates look for it."""
-    with open_store(store_place(store), create=True) as database:
-        keep(database, made)
+    with open_store(store) as database:
+        found = [
+            calibration
+            for metric in metrics
+            for calibration in stored.stored_calibrations(database, metric)
+        ]
+    return (*files, *found)
 
 
 def _read(path: Path) -> Calibration:
     try:
         with path.open("rb") as file:
-            data = file.read(_LIMIT + 1)
+            data = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    if len(data) > _LIMIT:
-        raise InputError(f"larger than {_LIMIT >> 20} MB, no calibration", where=str(path))
-    return of_json(data, str(path))
+    if len(data) > _MAX_BYTES:
+        message = f"larger than {_MAX_BYTES >> 20} MB, too large for a calibration"
+        raise InputError(message, where=str(path))
+    return stored.parse_calibration(data, str(path))
 
 
-class Recorded(NamedTuple):
-    """Where the answers are."""
+def _metrics_of(run: Run, choices: Sequence[MetricChoice]) -> dict[str, bool]:
+    """Return the candidate metrics of a run, and whether each is a judge."""
+    judged = {metric.name: bool(metric.judge) for metric in run.metrics}
+    for choice in choices:
+        if choice.name not in judged:
+            raise _unknown_metric(f"{run.id} has no metric {choice.name!r}", choice.name, judged)
+    return {choice.name: judged[choice.name] for choice in choices} or judged
+
+
+def _metrics_named(labels: Iterable[Label]) -> dict[str, Label]:
+    """Return the metrics that labels name, each with the first label that does."""
+    first: dict[str, Label] = {}
+    for label in labels:
+        if label.metric is not None:
+            first.setdefault(label.metric, label)
+    return first
+
+
+def _choose_metric(judged: Mapping[str, bool], labels: Sequence[Label]) -> str:
+    """Return the metric that labels name, or else the only judge."""
+    named = _metrics_named(labels)
+    candidates = [name for name in named if name in judged]
+    if named and not candidates:
+        name, label = next(iter(named.items()))
+        raise _unknown_metric(f"metric is {name!r}", name, judged, label.where)
+    candidates = candidates or [name for name in judged if judged[name]] or [*judged]
+    if len(candidates) == 1:
+        return candidates[0]
+    hint = f"select one with -m: {', '.join(candidates)}" if candidates else "select one with -m"
+    raise UsageError("no single metric to calibrate", hint=hint)
+
+
+def _unknown_metric(
+    message: str, name: str, known: Iterable[str], where: str | None = None
+) -> UsageError:
+    hint = did_you_mean(name, known) or f"expected one of: {', '.join(known)}"
+    return UsageError(message, where=where, hint=hint)
+
+
+def _spec(run: Run, name: str, threshold: float | None) -> MetricSpec:
+    specs = [metric for metric in run.metrics if metric.name == name]
+    if len(specs) > 1:
+        message = (
+            f"{run.id} has {len(specs)} metrics named {name!r}, which its scores do not tell apart"
+        )
+        raise UsageError(message, hint="make a run that uses it once")
+    if threshold is None:
+        return specs[0]
+    check_threshold(name, threshold, specs[0].scale)
+    return msgspec.structs.replace(specs[0], threshold=threshold)
+
+
+class AnswerSource(NamedTuple):
+    """Where the labeled answers are."""
 
     golden: PathName | None
     traces: Sequence[Path]
     report: ProblemListener
 
 
-def labelled_run(
+def _score_labeled(
     labels: Sequence[Label],
     choice: MetricChoice,
-    recorded: Recorded,
-    panel: JudgePool,
+    source: AnswerSource,
+    judges: JudgePool,
     progress: ProgressListener,
 ) -> Run:
-    """Score the answers that are labelled. It is not kept: it would look like a bad run."""
-    if recorded.golden is None:
-        hint = "give golden data with --golden, or a run that has the scores with --run"
-        raise UsageError("no golden data that the labels are about", hint=hint)
-    dataset = load(recorded.golden)
-    # Verdicts of profiles are about whole cases, and here is only one metric.
+    """Score the labeled answers only, because judges cost money. The run is not saved: most cases
+    are missing from it, so in the history it would look like a bad run."""
+    if source.golden is None:
+        hint = "pass golden data with --golden, or a run that has the scores with --run"
+        raise UsageError("no golden data for the labels", hint=hint)
+    dataset = load(source.golden)
+    # A profile decides about a case with several metrics, and here is only one.
     cases = [msgspec.structs.replace(case, profile=None) for case in dataset.cases]
-    work = Work(plan=make_plan([choice], None, Profiles(None, {}), panel), cases=cases)
-    parts: list[Done] = []
-    with Judging(work) as judging:
-        judging.carry_out(
-            [(0, lambda: _labelled(labels, _pairs(cases, recorded)))],
-            lambda _number, done: parts.append(done),
-            progress,
-        )
-    if panel.stopped:
-        message, where = f"not all were asked: {panel.stopped}", str(recorded.golden)
-        recorded.report(Problem(where=where, message=message, severity="warning"))
-    results = tuple(one for part in parts for one in part.results)
-    if not results:
-        raise _nothing(labels, cases, str(recorded.golden))
-    uses = tuple(use.to_record() for use in work.plan.uses)
-    return make_run(about(dataset), uses, results, {case.id: case for case in cases})
+    job = ScoringJob(plan=make_plan([choice], None, Profiles(), judges), cases=cases)
+    with JudgeScorer(job) as scorer:
+        result = scorer.score(lambda: _labeled_pairs(labels, _pairs(cases, source)), progress)
+    if judges.stopped:
+        message = f"stopped before all answers were judged: {judges.stopped}"
+        source.report(Problem(where=str(source.golden), message=message, severity="warning"))
+    if not result.results:
+        raise _no_labeled_trace(labels, cases, str(source.golden))
+    by_id = {case.id: case for case in cases}
+    return assemble_run(dataset_info(dataset), job.plan.specs, result.results, by_id)
 
 
-def _pairs(cases: Sequence[Case], recorded: Recorded) -> Iterator[Pair]:
-    """All answers; which case they belong to may depend on cases that nobody labelled."""
-    if not recorded.traces:
-        yield from recorded_pairs(cases)
-        return
-    pairing = Pairing(cases)
-    yield from map(pairing.pair, read_traces(recorded.traces, report=recorded.report))
+def _pairs(cases: Sequence[Case], source: AnswerSource) -> Iterator[Pair]:
+    """Pair all traces: which case a trace belongs to may depend on cases without a label."""
+    if not source.traces:
+        return recorded_pairs(cases)
+    return pair_traces(cases, read_traces(source.traces, report=source.report))
 
 
-def _labelled(labels: Iterable[Label], pairs: Iterable[Pair]) -> Iterator[Pair]:
-    wanted = {(one.case, one.trace) for one in labels}
+def _labeled_pairs(labels: Iterable[Label], pairs: Iterable[Pair]) -> Iterator[Pair]:
+    labeled = {(label.case, label.trace) for label in labels}
     for pair in pairs:
         case = pair.case.id if pair.case else ""
-        if (case, pair.trace.id) in wanted or (case, None) in wanted:
+        if (case, pair.trace.id) in labeled or (case, None) in labeled:
             yield pair
 
 
-def _nothing(labels: Sequence[Label], cases: Sequence[Case], where: str) -> EvaluationError:
+def _no_labeled_trace(
+    labels: Sequence[Label], cases: Sequence[Case], where: str
+) -> EvaluationError:
     known = [case.id for case in cases]
-    strange = next((one for one in labels if one.case not in known), None)
-    if strange is None:
-        hint = "`carob run` says which case each trace belongs to, and why"
-        return EvaluationError("no recording belongs to a labelled case", where=where, hint=hint)
-    message = f"no recording belongs to a labelled case, and there is no case {strange.case!r}"
-    return EvaluationError(message, where=where, hint=f"its cases are {', '.join(known[:3])}, …")
+    unknown = next((label.case for label in labels if label.case not in known), None)
+    if unknown is None:
+        hint = "`carob run` shows which case each trace belongs to, and why"
+        return EvaluationError("no trace belongs to a labeled case", where=where, hint=hint)
+    message = f"no trace belongs to a labeled case; unknown case {unknown!r} in the labels"
+    return EvaluationError(message, where=where, hint=f"the cases are {', '.join(known[:3])}, …")

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from carob.analysis import gate as analysis
-from carob.analysis.calibrated import deciding
+from carob.analysis.calibration_gate import deciding_judges
 from carob.analysis.compare import compare as _compare
-from carob.analysis.rules import ALPHA, MARGIN, Rules
+from carob.analysis.rules import ALPHA, MARGIN, ComparisonRules
 from carob.api.calibration import find_calibrations
 from carob.api.clock import now
 from carob.api.history import find_run
@@ -31,7 +31,7 @@ def compare(
 ) -> Comparison:
     """Is the difference between two runs real? The margin is a share of each metric's scale; those
     of single metrics are in the units of the metric."""
-    rules = Rules(alpha, margin, margins or {}, held)
+    rules = ComparisonRules(alpha, margin, margins or {}, held)
     return _compare(_found(before), _found(after), rules)
 
 
@@ -54,23 +54,26 @@ def gate(run: Run | PathName, rules: GateRules) -> GateResult:
     excused = _quarantined(rules)
     names = {one.case for one in excused}
     problems = _unknown(excused, made, rules)
-    made, before = analysis.without(made, names), before and analysis.without(before, names)
+    made, before = (
+        analysis.exclude_cases(made, names),
+        before and analysis.exclude_cases(before, names),
+    )
     comparison = before and _compare(
         before,
         made,
-        Rules(
+        ComparisonRules(
             ALPHA if rules.alpha is None else rules.alpha,
             MARGIN if rules.margin is None else rules.margin,
             rules.margins,
             rules.metrics,
         ),
     )
-    known = find_calibrations(deciding(made, rules), rules) if rules.calibrated else ()
-    checks = tuple(analysis.checks(made, rules, before, comparison, known))
+    known = find_calibrations(deciding_judges(made, rules), rules) if rules.calibrated else ()
+    checks = tuple(analysis.gate_checks(made, rules, before, comparison, known))
     return GateResult(
         run=made.id,
         baseline=before.id if before else None,
-        passed=analysis.passed(checks, rules),
+        passed=analysis.gate_passes(checks, rules),
         checks=checks,
         quarantined=excused,
         problems=problems,

@@ -1,4 +1,4 @@
-"""Use-cases of golden data."""
+"""Golden data: save, convert, select, validate, summarise."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from carob.api.load import PathName, as_list, find_release, format_name, is_refe
 from carob.datasets import locate
 from carob.datasets import validate as validation
 from carob.datasets import write as writing
-from carob.datasets.read import named, open_golden, read_cases
-from carob.datasets.sidecar import Aside, read_aside
-from carob.datasets.where import where as compile_where
+from carob.datasets.read import get_format, open_golden, read_cases
+from carob.datasets.sidecar import Sidecar, read_sidecar
+from carob.datasets.where import compile_where
 from carob.errors import LossError, UsageError
 from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Validation
 
+_DEFAULT_FORMATS = {".json": "examples", ".jsonl": "explain", ".csv": "csv"}
+_CONTAINERS = {".json": "document", ".jsonl": "rows", ".csv": "table"}
+
 
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
-    """Write golden data. Without a format, the one it was read in, or the one that the ending of
-    the path is used for: `examples` for .json, `explain` for .jsonl, `csv` for .csv."""
-    save_carrying(dataset, path, format=format)
+    """Write golden data. The default format is the one the dataset was read from, or the one of
+    the file extension: `examples` for .json, `explain` for .jsonl, `csv` for .csv."""
+    save_with_losses(dataset, path, format=format)
 
 
-def save_carrying(
+def save_with_losses(
     dataset: Dataset, path: PathName, *, format: str | None = None
 ) -> tuple[Loss, ...]:
-    """The same; what the format has no place for is told."""
-    target = _target(dataset, Path(path), format)
-    prepared = writing.prepare(dataset, target, plugins.formats())
-    writing.write(prepared)
+    """Write golden data and return the fields that have no equivalent in the format."""
+    destination = _choose_destination(dataset, Path(path), format)
+    prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
+    writing.write_dataset(prepared)
     return prepared.losses
 
 
@@ -42,11 +45,11 @@ def convert(
     drop: bool = False,
     strict: bool = False,
 ) -> Conversion:
-    """Convert golden data. What the target has no place for is carried along for the way back,
-    unless `drop`; with `strict` any such loss is an error and nothing is written."""
-    target = writing.target(Path(dst), named(to, plugins.formats()))
+    """Convert golden data. Fields without an equivalent are preserved for round-tripping unless
+    `drop`; with `strict` they are an error and nothing is written."""
+    destination = writing.choose_destination(Path(dst), get_format(to, plugins.formats()))
     dataset = load(src, format=format)
-    prepared = writing.prepare(dataset, target, plugins.formats())
+    prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
     conversion = Conversion(
         source=format_name(dataset) or "",
         target=to,
@@ -56,11 +59,11 @@ def convert(
     )
     if strict and prepared.losses:
         raise LossError(
-            f"{to} has no place for {len(prepared.losses)} fields; nothing was written",
+            f"{len(prepared.losses)} fields have no equivalent in {to}; nothing was written",
             where=str(dst),
             conversion=conversion,
         )
-    writing.write(prepared, carry=not drop)
+    writing.write_dataset(prepared, carry=not drop)
     return conversion
 
 
@@ -72,15 +75,25 @@ def subset(
     where: str | None = None,
     format: str | None = None,
 ) -> Dataset:
-    """Write the cases that carry every tag and that `where` holds for."""
-    wanted = frozenset(as_list(tags))
-    holds = compile_where(where) if where else None
+    """Write the cases that have all tags and match `where`."""
+    required = frozenset(as_list(tags))
+    matches = compile_where(where) if where else None
     dataset = load(src, format=format)
-    part = dataset.subset(lambda case: wanted <= {*case.tags} and (not holds or holds(case)))
+    part = dataset.subset(lambda case: required <= {*case.tags} and (not matches or matches(case)))
     if not part.cases:
-        raise _nothing_left(dataset)
+        raise _no_match(dataset)
     save(part, dst)
     return part
+
+
+def _no_match(dataset: Dataset) -> UsageError:
+    summary = dataset.summary()
+    tags = ", ".join(summary.tags) or "none"
+    fields = ", ".join(f"metadata.{name}" for name in summary.metadata) or "none"
+    return UsageError(
+        f"none of the {summary.cases} cases matches; nothing was written",
+        hint=f"the tags are {tags}; the metadata fields are {fields}",
+    )
 
 
 def validate(
@@ -90,75 +103,59 @@ def validate(
     agents: Collection[str] | None = None,
     catalogue: PathName | None = None,
 ) -> tuple[Validation, ...]:
-    """Name every problem of every file."""
-    beside = Path(catalogue) if catalogue else None
+    """List every problem of every file."""
+    catalog = Path(catalogue) if catalogue else None
     return tuple(
         validation.validate(
-            Path(path), plugins.formats(), name=format, agents=agents, catalogue=beside
+            Path(path), plugins.formats(), name=format, agents=agents, catalogue=catalog
         )
         for path in as_list(paths)
     )
 
 
 def summarise(path: PathName, *, format: str | None = None) -> DatasetSummary:
-    """What a dataset is made of, counted without keeping its cases."""
+    """Summarise a dataset without holding its cases in memory."""
     if is_reference(path):
         return load(path).summary()
     opened = open_golden(Path(path), plugins.formats(), format)
-    head = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
-    return DatasetSummary.of(head.name, read_cases(opened, Aside()), version=head.version)
+    header = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
+    return DatasetSummary.of(header.name, read_cases(opened, Sidecar()), version=header.version)
 
 
 def json_schema(format: str) -> str:
-    """The JSON Schema of a golden format, for editors."""
-    from importlib import resources
+    """Return the JSON Schema of a golden format, for editors."""
+    from importlib import resources  # late: slow to import, and only this needs it
 
-    form = named(format, plugins.formats())
+    form = get_format(format, plugins.formats())
     file = resources.files("carob.datasets") / "schemas" / f"{form.name}.json"
     return file.read_text(encoding="utf-8")
 
 
-_BY_ENDING = {".json": "examples", ".jsonl": "explain", ".csv": "csv"}
+def case_lines(golden: PathName) -> dict[str, tuple[str, int]]:
+    """Return the file and line of each case, by id."""
+    release = find_release(golden)
+    path = release.file if release else Path(golden)
+    opened = open_golden(path, plugins.formats(), release.record.format if release else None)
+    is_document = opened.container == "document"
+    sidecar = Sidecar() if is_document else read_sidecar(path)
+    ids = [case.id for case in read_cases(opened, sidecar)]
+    rows = list(opened.items())
+    if not is_document:
+        return {id: (str(path), row.line) for id, row in zip(ids, rows, strict=True)}
+    members = [opened.item_path(index, row) for index, row in enumerate(rows)]
+    lines = locate.find_lines(opened.source.data, members)
+    return {id: (str(path), lines.get(name, 1)) for id, name in zip(ids, members, strict=True)}
 
 
-def _target(dataset: Dataset, path: Path, name: str | None) -> writing.Target:
-    ending = Path(path.name.removesuffix(".gz")).suffix.lower()
-    usual = _BY_ENDING.get(ending)
+def _choose_destination(dataset: Dataset, path: Path, name: str | None) -> writing.Destination:
+    extension = Path(path.name.removesuffix(".gz")).suffix.lower()
+    default = _DEFAULT_FORMATS.get(extension)
     origin = format_name(dataset)
     if name is None and origin:
-        form = named(origin, plugins.formats())
-        if form.writable and _suits(form.containers, ending):
+        form = get_format(origin, plugins.formats())
+        container = _CONTAINERS.get(extension, form.containers[0])
+        if form.writable and container in form.containers:
             name = origin
-    if name is None and usual is None:
-        raise UsageError(f"no format for a file {path.name!r}", hint="name one with `format`")
-    return writing.target(path, named(name or usual or "", plugins.formats()))
-
-
-def _suits(containers: tuple[str, ...], ending: str) -> bool:
-    usual = {".json": "document", ".jsonl": "rows", ".csv": "table"}
-    return usual.get(ending, containers[0]) in containers
-
-
-def _nothing_left(dataset: Dataset) -> UsageError:
-    summary = dataset.summary()
-    tags = ", ".join(summary.tags) or "none"
-    fields = ", ".join(f"metadata.{name}" for name in summary.metadata) or "none"
-    return UsageError(
-        f"none of the {summary.cases} cases is left, so nothing was written",
-        hint=f"the tags are {tags}; the metadata fields are {fields}",
-    )
-
-
-def case_lines(golden: PathName) -> dict[str, tuple[str, int]]:
-    """For the id of each case, the file and the line."""
-    one = find_release(golden)
-    path = one.file if one else Path(golden)
-    opened = open_golden(path, plugins.formats(), one.record.format if one else None)
-    document = opened.container == "document"
-    ids = [case.id for case in read_cases(opened, Aside() if document else read_aside(path))]
-    rows = list(opened.items())
-    if not document:
-        return {id: (str(path), row.line) for id, row in zip(ids, rows, strict=True)}
-    members = [opened.member(index, row) for index, row in enumerate(rows)]
-    lines = locate.lines(opened.source.data, members)
-    return {id: (str(path), lines.get(name, 1)) for id, name in zip(ids, members, strict=True)}
+    if name is None and default is None:
+        raise UsageError(f"no default format for {path.name!r}", hint="pass `format`")
+    return writing.choose_destination(path, get_format(name or default or "", plugins.formats()))

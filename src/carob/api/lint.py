@@ -10,7 +10,7 @@ from carob import plugins
 from carob.api.load import PathName, as_list
 from carob.config import Config, find_config, load_config
 from carob.datasets.lint import run
-from carob.datasets.lint.rules import RULES, rule_ids, rule_named
+from carob.datasets.lint.rules import LintSettings
 from carob.schema import DatasetPurpose, LintedFile, LintRule
 
 
@@ -27,7 +27,7 @@ def lint(
     is here. With `fix`, personal data and secrets are masked in the files first."""
     found = Path(config) if config else find_config(Path.cwd())
     chosen = load_config(found) if found else Config(source="", dialect="carob")
-    flags = rule_ids(ignore)
+    flags = run.BUILT_IN.ids(ignore)
     files = [(Path(path), _settings(Path(path), chosen, flags, use)) for path in as_list(paths)]
     return tuple(
         run.lint(path, plugins.formats(), name=format, settings=settings, fix=fix)
@@ -37,20 +37,20 @@ def lint(
 
 def lint_rules() -> tuple[LintRule, ...]:
     """Every rule for golden data."""
-    return RULES
+    return run.BUILT_IN.rules
 
 
 def _settings(
     path: Path, config: Config, flags: frozenset[str], use: DatasetPurpose | None
-) -> run.Settings:
+) -> LintSettings:
     choice = config.lint
-    ignored = [rule_named(name, where=_at(config, "ignore")).id for name in choice.ignore]
+    ignored = [run.BUILT_IN.get(name, where=_at(config, "ignore")).id for name in choice.ignore]
     for pattern, names in choice.per_file_ignores.items():
-        rules = [rule_named(name, where=_at(config, "per_file_ignores")).id for name in names]
+        rules = [run.BUILT_IN.get(name, where=_at(config, "per_file_ignores")).id for name in names]
         if _matches(path, pattern, Path(config.source).parent):
             ignored += rules
-    named = {rule_named(name, where=_at(config, "levels")).id: name for name in choice.levels}
-    return run.Settings(
+    named = {run.BUILT_IN.get(name, where=_at(config, "levels")).id: name for name in choice.levels}
+    return LintSettings(
         ignore=flags | {*ignored},
         levels={rule: choice.levels[name] for rule, name in named.items()},
         use=use or choice.use,

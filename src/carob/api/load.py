@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 
 from carob import plugins
-from carob.datasets.read import read
+from carob.datasets.read import read_dataset
 from carob.errors import RefusedError, UsageError
 from carob.schema import Dataset
 
 if TYPE_CHECKING:
-    from carob.versions.registry import Released
+    from carob.versions.registry import StoredRelease
 
 T = TypeVar("T")
 PathName = str | PathLike[str]
@@ -36,7 +36,7 @@ def load(path: PathName, *, format: str | None = None) -> Dataset:
     """Load golden data. The format is detected from content unless it is named. A release such as
     `support@1.2.0` is loaded from the registry."""
     release = find_release(path)
-    return load_release(release) if release else read(Path(path), plugins.formats(), format)
+    return load_release(release) if release else read_dataset(Path(path), plugins.formats(), format)
 
 
 def load_golden(golden: PathName | Dataset) -> Dataset:
@@ -62,7 +62,7 @@ def is_reference(source: PathName) -> bool:
     return bool(_REFERENCE.fullmatch(str(source))) and not Path(source).exists()
 
 
-def find_release(source: PathName, registry: Path = REGISTRY) -> Released | None:
+def find_release(source: PathName, registry: Path = REGISTRY) -> StoredRelease | None:
     """Return the release that a reference names, or `None` for a path."""
     if not is_reference(source):
         return None
@@ -71,13 +71,13 @@ def find_release(source: PathName, registry: Path = REGISTRY) -> Released | None
     return check_intact(Registry(registry).find(str(source)))
 
 
-def load_release(release: Released) -> Dataset:
+def load_release(release: StoredRelease) -> Dataset:
     """Load a release. It has its version even if the format cannot store one."""
-    dataset = read(release.file, plugins.formats(), release.record.format)
+    dataset = read_dataset(release.file, plugins.formats(), release.record.format)
     return msgspec.structs.replace(dataset, version=release.record.version)
 
 
-def check_intact(release: Released) -> Released:
+def check_intact(release: StoredRelease) -> StoredRelease:
     """Return the release. Raises `RefusedError` if its files were changed since."""
     from carob.versions.verify import check_files  # late: only releases need it
 

@@ -1,29 +1,37 @@
-"""Use-cases of metrics."""
+"""Describe installed metrics, and build the metrics of a run."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from carob import plugins
-from carob.errors import UsageError
-from carob.metrics import Metric, metric_parameters
+from carob.config import MetricChoice
+from carob.errors import FormatError, UsageError
+from carob.metrics import Metric, build, metric_parameters
+from carob.policy.profile import canonical_name
 from carob.schema import Json, MetricInfo
 from carob.text.spelling import did_you_mean
 
+_RUBRIC_FILES = (".toml", ".yaml", ".yml")
+_TEMPLATE_KEYS = {"template", "is_managed", "managed_metric_name"}
+"""Keys of a metric definition that Carob can follow."""
+_CODE_KEYS = {"code_config", "codeConfig", "path", "ref"}
+"""Keys of a metric definition that refer to the user's own code, which Carob does not run."""
+
 
 def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
-    """Every metric that is installed, by name; or those that are named."""
-    known = plugins.metrics()
+    """Describe the named metrics, or every installed metric."""
+    installed = plugins.metrics()
     for name in (names := [*names]):
-        if name not in known:
-            hint = did_you_mean(name, known) or "`carob metrics` lists them"
+        if name not in installed:
+            hint = did_you_mean(name, installed) or "`carob metrics` lists them"
             raise UsageError(f"unknown metric {name!r}", hint=hint)
-    return tuple(_info(known[name]) for name in names or known)
+    return tuple(_describe(installed[name]) for name in names or installed)
 
 
-def _info(kind: type[Metric]) -> MetricInfo:
+def _describe(kind: type[Metric]) -> MetricInfo:
     description = inspect.cleandoc(kind.__doc__ or "")
     return MetricInfo(
         name=kind.name,
@@ -41,7 +49,7 @@ def _info(kind: type[Metric]) -> MetricInfo:
 
 
 def _defaults(kind: type[Metric]) -> dict[str, Json]:
-    """The parameters with their defaults; one that must be given has none."""
+    """Return the parameters with their defaults. A required parameter has the default `None`."""
     fields = dataclasses.fields(kind)  # pyright: ignore[reportArgumentType] - every metric is a dataclass
     required = {
         field.name: None
@@ -49,3 +57,51 @@ def _defaults(kind: type[Metric]) -> dict[str, Json]:
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     }
     return dict(required) if required else metric_parameters(kind())
+
+
+def build_metric(choice: MetricChoice) -> Metric:
+    """Build a metric that is installed, that a config defines, or that a rubric file describes.
+    Errors name the config that asks for the metric."""
+    try:
+        return _build(choice)
+    except (UsageError, FormatError) as error:
+        where = _locate(choice, error.where)
+        raise type(error)(error.message, where=where, hint=error.hint) from error
+
+
+def _locate(choice: MetricChoice, where: str | None) -> str | None:
+    """Prefix the location with the config. A rubric is a file of its own."""
+    if choice.source is None or choice.rubric:
+        return where
+    return f"{choice.source}, {where}" if where else choice.source
+
+
+def _build(choice: MetricChoice) -> Metric:
+    # Judges are imported late: a small run without them takes less time than the import.
+    if choice.rubric or choice.name.endswith(_RUBRIC_FILES):
+        from carob.judges.rubrics.load import rubric_class
+
+        kind = (
+            rubric_class(choice.rubric, choice.name) if choice.rubric else rubric_class(choice.name)
+        )
+    elif _TEMPLATE_KEYS & choice.definition.keys():
+        from carob.judges.rubrics.definitions import definition_class
+
+        kind = definition_class(choice.name, choice.definition)
+    elif _CODE_KEYS & choice.definition.keys() and choice.name not in plugins.metrics():
+        hint = "remove it, or install a plugin that provides a metric of this name"
+        raise UsageError(f"{choice.name!r} refers to code, which Carob does not run", hint=hint)
+    else:
+        return _build_installed(canonical_name(choice.name), choice.params)
+    if kind.name in plugins.metrics():
+        hint = "choose a name that no installed metric has"
+        raise UsageError(f"metric {kind.name!r} already exists", where=choice.name, hint=hint)
+    return build(choice.name, choice.params, {choice.name: kind})
+
+
+def _build_installed(name: str, params: Mapping[str, Json]) -> Metric:
+    try:
+        return build(name, params, plugins.metrics())
+    except UsageError as error:
+        error.hint = error.hint or f"`carob metrics {name}` describes its parameters"
+        raise

@@ -24,21 +24,27 @@ from carob.api.load import (
 )
 from carob.api.versions import diff_datasets
 from carob.datasets import write as writing
-from carob.datasets.read import named
-from carob.datasets.sidecar import aside_path
+from carob.datasets.read import get_format
+from carob.datasets.sidecar import sidecar_path
 from carob.errors import RefusedError, UsageError
-from carob.files.atomic import replace
+from carob.files.atomic import write_atomic
 from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
 from carob.schema.digest import dataset_digest
 from carob.versions import changelog, git
 from carob.versions.diff import with_losses
-from carob.versions.publish import Stage, already_there, keep_bytes, locked, staged
-from carob.versions.registry import CHANGELOG, RECORD, Registry, Released, Shelf
-from carob.versions.release import counted, first_version, next_version
+from carob.versions.digests import file_digest, seal_release
+from carob.versions.publish import (
+    StagedRelease,
+    already_released,
+    disable_line_end_conversion,
+    registry_lock,
+    stage_release,
+)
+from carob.versions.registry import CHANGELOG, RECORD, DatasetReleases, Registry, StoredRelease
+from carob.versions.release import count_cases, first_version, next_version
 from carob.versions.review import unapproved
-from carob.versions.seal import digest, sealed
-from carob.versions.stamp import stamp
 from carob.versions.verify import verify
+from carob.versions.version_field import set_version
 
 _SCHEMA = "carob.release/1"
 _SHOWN = 20
@@ -47,7 +53,7 @@ _SHOWN = 20
 class _Since(NamedTuple):
     """The last release, and what changed since."""
 
-    last: Released
+    last: StoredRelease
     diff: Diff
 
 
@@ -69,8 +75,8 @@ def release(
     file, root = writable_path(path), Path(registry)
     dataset = load(file, format=format)
     _refuse_useless(dataset)
-    with locked(root):
-        shelf = Registry(root).shelf(dataset.name)
+    with registry_lock(root):
+        shelf = Registry(root).releases_of(dataset.name)
         since = _since(shelf, dataset)
         if require_approved:
             _refuse_drafts(dataset, since)
@@ -83,17 +89,17 @@ def release(
             format=format or format_name(dataset) or "",
             file=file.name,
             files={},
-            cases=counted(since.diff if since else None, dataset),
+            cases=count_cases(since.diff if since else None, dataset),
             released_at=timestamp(date),
-            released_by=by or git.user(file.parent) or getpass.getuser(),
-            commit=git.commit(file.parent),
+            released_by=by or git.user_name(file.parent) or getpass.getuser(),
+            commit=git.current_commit(file.parent),
             made_for=tuple(made_for),
             previous=_previous(since),
             seal="",
         )
         log = _log(since, dataset, record, notes)
         record = _freeze(root, shelf.folder / record.version, record, file, dataset, log)
-        shelf.remember(record)
+        shelf.set_newest(record)
     return record
 
 
@@ -102,25 +108,25 @@ def _freeze(
 ) -> Release:
     """Make the release appear, completely or not at all."""
     if folder.exists():
-        raise already_there(folder)
+        raise already_released(folder)
     parts = _stamped(file, dataset, record.version)
-    keep_bytes(root)
-    with staged(root, folder) as stage:
+    disable_line_end_conversion(root)
+    with stage_release(root, folder) as stage:
         files = {**parts, CHANGELOG: log.encode()}
         for name, data in files.items():
             stage.write(name, data)
         frozen = load(stage.path / file.name, format=record.format)
         if dataset_digest(frozen) != dataset_digest(dataset):
             raise RefusedError("was edited while it was being released", where=str(file))
-        digests = {name: digest(data) for name, data in files.items()}
+        digests = {name: file_digest(data) for name, data in files.items()}
         record = msgspec.structs.replace(record, digest=dataset_digest(frozen), files=digests)
-        record = sealed(record)
+        record = seal_release(record)
         stage.write(RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
         _publish(stage, file, parts)
     return record
 
 
-def _since(shelf: Shelf, dataset: Dataset) -> _Since | None:
+def _since(shelf: DatasetReleases, dataset: Dataset) -> _Since | None:
     problem = next(iter(verify([shelf])), None)
     if problem:
         raise RefusedError(
@@ -181,7 +187,7 @@ def _stamped(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
         return parts
     stamped = msgspec.structs.replace(dataset, version=version)
     if _has_place(file, stamped):
-        edited = stamp(parts[file.name], version)
+        edited = set_version(parts[file.name], version)
         return {**parts, file.name: edited} if edited else _written_anew(file, stamped)
     # A version that the file carries along, under `carob` or beside it.
     return _written_anew(file, stamped) if dataset.version else parts
@@ -189,10 +195,12 @@ def _stamped(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
 
 def _has_place(file: Path, dataset: Dataset) -> bool:
     """Has the format a place for the version?"""
-    form = named(format_name(dataset) or "", plugins.formats())
+    form = get_format(format_name(dataset) or "", plugins.formats())
     if not form.writable:
         return False
-    made = writing.prepare(dataset.with_cases(()), writing.target(file, form), plugins.formats())
+    made = writing.prepare_dataset(
+        dataset.with_cases(()), writing.choose_destination(file, form), plugins.formats()
+    )
     return "version" not in made.header.lost
 
 
@@ -204,19 +212,19 @@ def _written_anew(file: Path, dataset: Dataset) -> dict[str, bytes]:
 
 
 def _with_aside(file: Path) -> dict[str, bytes]:
-    return {one.name: one.read_bytes() for one in (file, aside_path(file)) if one.is_file()}
+    return {one.name: one.read_bytes() for one in (file, sidecar_path(file)) if one.is_file()}
 
 
-def _publish(stage: Stage, file: Path, parts: dict[str, bytes]) -> None:
+def _publish(stage: StagedRelease, file: Path, parts: dict[str, bytes]) -> None:
     """The file states its version before the release exists: killed in between, the same release
     can be made again, while a file behind its release would look like another version."""
     before = {name: (file.parent / name).read_bytes() for name in parts}
     changed = [name for name in parts if parts[name] != before[name]]
     try:
         for name in changed:
-            replace(file.parent / name, parts[name])
+            write_atomic(file.parent / name, parts[name])
         stage.publish()
     except BaseException:
         for name in () if stage.is_published else changed:
-            replace(file.parent / name, before[name])
+            write_atomic(file.parent / name, before[name])
         raise

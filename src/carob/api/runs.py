@@ -1,31 +1,36 @@
-"""Use-cases of runs."""
+"""Runs: score traces against golden data, save the result, and prepare its report.
+
+`evaluate` is the use-case behind `carob run` and `carob.run`; tests of golden cases assemble their
+run from the same parts (`plan_run`, `assemble_run`, `save_run`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from carob.analysis.summary import summarise, verdict
 from carob.api.clock import now
-from carob.api.cores import cores
-from carob.api.judging import build_metric, judge_pool
-from carob.api.load import PathName, as_list, load_golden
-from carob.api.traces import expecting_recordings, recorded_pairs
-from carob.config import MetricChoice
-from carob.errors import StoppedError, UsageError
+from carob.api.judges import judge_pool
+from carob.api.load import PathName, as_list, format_name, load_golden
+from carob.api.plan import Profiles, make_plan, plan_run
+from carob.api.settings import DEFAULT_METRICS, NO_CONFIG, JudgeFlags, settings
+from carob.api.sources import FileState, trace_batches, worker_count
+from carob.api.store import git_labels, save_run, store_url
+from carob.config import Config, MetricChoice
+from carob.errors import CarobError, StoppedError
 from carob.judges.pool import JudgePool
-from carob.policy.profile import Profile, find_profile, load_profile, load_profiles
-from carob.policy.verdict import check_scales
-from carob.runner.done import Done
-from carob.runner.execute import count, execute
+from carob.report.forms import ReportInputs
+from carob.runner.execute import estimate_usage, execute
+from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.journal import Journal
-from carob.runner.plan import Plan, Use
-from carob.runner.work import Batch, Work
+from carob.runner.plan import Plan
+from carob.runner.spool import TraceSpool
 from carob.schema import (
     Case,
     CaseResult,
@@ -33,27 +38,119 @@ from carob.schema import (
     Dataset,
     JudgeSettings,
     MetricSpec,
+    Problem,
     Run,
     RunDataset,
+    Trace,
     UnmatchedTrace,
 )
 from carob.schema.digest import dataset_digest, expectation_digest, run_id
-from carob.schema.outcome import check_threshold
+from carob.schema.history import RunEntry
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
-from carob.traces.read import read_shard, shards
 
-DEFAULT_METRICS = (
-    MetricChoice(name="tool_trajectory_avg_score"),
-    MetricChoice(name="response_match_score"),
-)
-"""What is measured when nobody says what: ADK's own defaults."""
 _encode = msgspec.json.Encoder().encode
-_ROWS = 500
-"""Cases with their recordings that are scored in one go."""
-_SMALL = 16 * 2**20
-"""Bytes of recordings for which more processes are not worth starting."""
 _PATIENCE = 1.0
-"""Seconds of scoring for which they are not, either."""
+"""Seconds of scoring that are not worth starting worker processes for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What a caller asks of a run. The config fills in what the caller leaves out."""
+
+    traces: Sequence[PathName] = ()
+    golden: PathName | Dataset | None = None
+    metrics: Sequence[str | MetricChoice] = ()
+    thresholds: Mapping[str, str] = field(default_factory=dict[str, str])
+    params: Mapping[str, str] = field(default_factory=dict[str, str])
+    profile: str | None = None
+    contracts: Path | None = None
+    judge: str | JudgeSettings | JudgeFlags | None = None
+    config: Path | Config | None = None
+    """Without one, the `carob.toml` of the working directory is used."""
+    cross: bool = False
+    """Whether to score every case with every trace."""
+    jobs: int | None = None
+    resume: bool = False
+    save: bool = True
+    store: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    keep_traces: bool = False
+    answers: str | None = None
+    """Store of judge answers for a run that is not saved. A saved run caches them beside it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listeners:
+    """Called while a run is made."""
+
+    reading: ProgressListener = ignore
+    """Receives the bytes of traces read, and the total."""
+    scoring: ProgressListener = ignore
+    """Receives how much is scored, and the total."""
+    problem: ProblemListener = ignore
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A run, and what reports need besides it."""
+
+    run: Run
+    golden: PathName | Dataset | None
+    store: str | None
+    """Where the run is saved, if it is."""
+
+    def passed(self, *, allow_unscored: bool = False) -> bool:
+        """Return whether the run passed."""
+        return passed(self.run, allow_unscored=allow_unscored)
+
+    def report_inputs(self, by: Sequence[str] = ()) -> ReportInputs:
+        """Return the inputs of a report. What only some forms need is loaded by those forms."""
+        from carob.api.metrics import metrics  # late: only some forms need it
+
+        return ReportInputs(
+            self.run,
+            by,
+            load_case_lines=self._case_lines,
+            load_metrics=metrics,
+            load_earlier_runs=self._earlier_runs,
+        )
+
+    def _case_lines(self) -> Mapping[str, tuple[str, int]]:
+        from carob.api.datasets import case_lines  # late: only some forms need it
+
+        if self.golden is None or isinstance(self.golden, Dataset):
+            return {}
+        return case_lines(self.golden)
+
+    def _earlier_runs(self) -> Sequence[RunEntry]:
+        from carob.api.history import earlier_runs  # late: only some forms need it
+
+        if self.store is None:
+            return ()
+        try:
+            return earlier_runs(self.run, store=self.store)
+        except CarobError:  # reported when the run was saved
+            return ()
+
+
+def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluation:
+    """Make a run: resolve settings, plan, score, save. The run is saved before this returns, so
+    that a reader who stops half way does not lose it."""
+    listeners = listeners or Listeners()
+    config = _settings(request)
+    store = store_url(request.store, config=config) if request.save else None
+    labels = git_labels(request.labels) if store or request.labels else {}
+    golden = config.golden if request.golden is None else request.golden
+    dataset = load_golden(golden) if golden is not None else None
+    judges = judge_pool(config.judge, store or request.answers)
+    plan = plan_run(config, dataset, judges)
+    with ExitStack() as stack:
+        spool = _spool(stack) if store and request.keep_traces else None
+        result, traces = _score(request, config, plan, dataset, spool, listeners)
+        run = _finish(plan, dataset, result, judges)
+        if store:
+            _save(run, store, labels, traces() if traces else (), listeners.problem)
+    return Evaluation(run=run, golden=golden, store=store)
 
 
 def run(
@@ -72,194 +169,158 @@ def run(
     reading: ProgressListener = ignore,
     report: ProblemListener = ignore,
 ) -> Run:
-    """Score traces against golden data; without traces, the recordings that the data carries.
+    """Score traces against golden data; without traces, the traces that the golden data carries.
 
-    Judges ask `judge`; their answers are kept in the store `answers`, and not asked for again.
-    `reading` is told how many bytes of the traces are read, `progress` how much is scored.
+    No config is read and nothing is saved. Judges ask the model `judge`; their answers are cached
+    in the store `answers`. `reading` receives the bytes of traces read, `progress` how much is
+    scored, `report` each problem with the traces.
     """
-    paths = [Path(path) for path in as_list(traces)]
-    dataset = load_golden(golden) if golden is not None else None
-    panel = judge_pool(judge, answers)
-    plan = make_plan(
-        as_list(metrics) or DEFAULT_METRICS,
-        dataset,
-        Profiles(profile, load_profiles(profiles)),
-        panel,
+    request = RunRequest(
+        traces=as_list(traces),
+        golden=golden,
+        metrics=as_list(metrics),
+        profile=profile,
+        config=msgspec.structs.replace(NO_CONFIG, profiles=tuple(profiles)),
+        cross=cross,
+        jobs=jobs,
+        resume=resume,
+        judge=judge,
+        save=False,
+        answers=answers,
     )
-    processes = jobs or _processes(paths)
-    work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
-    journal = Journal(_journal_path(paths, dataset, work), resume=resume)
+    return evaluate(request, Listeners(reading=reading, scoring=progress, problem=report)).run
+
+
+def estimate(request: RunRequest, report: ProblemListener = ignore) -> CostEstimate:
+    """Estimate the judge usage of a run without asking a judge."""
+    config = _settings(request)
+    store = store_url(request.store, config=config) if request.save else request.answers
+    golden = config.golden if request.golden is None else request.golden
+    dataset = load_golden(golden) if golden is not None else None
+    judges = judge_pool(config.judge, store, dry=True)
+    plan = make_plan(config.metrics or DEFAULT_METRICS, dataset, Profiles(), judges)
+    job = ScoringJob(plan=plan, cases=dataset.cases if dataset else None, crossed=request.cross)
+    batches = trace_batches(_paths(request, config), dataset, 1, report)
+    return CostEstimate(estimate_usage(job, batches).usage)
+
+
+def passed(run: Run, *, allow_unscored: bool = False) -> bool:
+    """Return whether a run passed. A run that scored nothing never does."""
+    counts = run.summary.cases
+    if run.verdict == "passed":
+        return True
+    return (
+        allow_unscored
+        and not run.stopped
+        and counts.passed > 0
+        and not counts.failed
+        and not counts.errors
+    )
+
+
+def _settings(request: RunRequest) -> Config:
+    golden = request.golden
+    return settings(
+        request.config,
+        metrics=request.metrics,
+        thresholds=request.thresholds,
+        params=request.params,
+        golden=None if golden is None or isinstance(golden, Dataset) else Path(golden),
+        profile=request.profile,
+        contracts=request.contracts,
+        judge=request.judge,
+    )
+
+
+def _paths(request: RunRequest, config: Config) -> list[Path]:
+    return [Path(path) for path in request.traces or config.traces]
+
+
+def _spool(stack: ExitStack) -> Path:
+    from tempfile import TemporaryDirectory  # late: few runs keep their traces
+
+    return Path(stack.enter_context(TemporaryDirectory(prefix="carob-")))
+
+
+def _score(
+    request: RunRequest,
+    config: Config,
+    plan: Plan,
+    dataset: Dataset | None,
+    spool: Path | None,
+    listeners: Listeners,
+) -> tuple[BatchResult, Callable[[], Iterable[Trace]] | None]:
+    """Score all traces. With a spool folder, also return a function that yields the traces."""
+    paths = _paths(request, config)
+    job = ScoringJob(plan=plan, cases=dataset.cases if dataset else None, crossed=request.cross)
+    jobs = request.jobs or worker_count(paths)
+    journal = Journal(_journal_path(paths, dataset, job), resume=request.resume)
     try:
-        batches = _batches(paths, dataset, processes, report, reading)
-        patience = 0.0 if jobs else _PATIENCE
-        done = execute(
-            work, batches, jobs=processes, journal=journal, progress=progress, patience=patience
+        batches: Sequence[Batch] = trace_batches(
+            paths, dataset, jobs, listeners.problem, listeners.reading
+        )
+        spooled = TraceSpool(spool, batches) if spool else None
+        result = execute(
+            job,
+            spooled.batches if spooled else batches,
+            jobs=jobs,
+            journal=journal,
+            progress=listeners.scoring,
+            patience=0.0 if request.jobs else _PATIENCE,
         )
     except KeyboardInterrupt as error:
         journal.flush()
         raise _stopped(journal) from error
     journal.close()
-    return _run(plan, dataset, done, stopped=panel.stopped)
+    return result, spooled.traces if spooled else None
 
 
 def _stopped(journal: Journal) -> StoppedError:
-    if not journal.kept:
+    if not journal.batches:
         return StoppedError("stopped before anything was scored")
-    return StoppedError("stopped; what is done is kept", hint="go on with --resume")
+    return StoppedError("stopped; finished results are saved", hint="continue with --resume")
 
 
-def estimate(
-    traces: PathName | Iterable[PathName] = (),
-    *,
-    golden: PathName | Dataset | None = None,
-    metrics: str | Sequence[str | MetricChoice] = (),
-    cross: bool = False,
-    judge: str | JudgeSettings | None = None,
-    answers: str | None = None,
-    report: ProblemListener = ignore,
-) -> CostEstimate:
-    """What the judges of such a run would be asked, and nobody is."""
-    paths = [Path(path) for path in as_list(traces)]
-    dataset = load_golden(golden) if golden is not None else None
-    panel = judge_pool(judge, answers, dry=True)
-    plan = make_plan(as_list(metrics) or DEFAULT_METRICS, dataset, Profiles(None, {}), panel)
-    work = Work(plan=plan, cases=dataset.cases if dataset else None, crossed=cross)
-    return CostEstimate(count(work, _batches(paths, dataset, 1, report)).spending)
-
-
-class _File(NamedTuple):
-    """What tells a file from another without reading it; nothing of one that is not there, which
-    the reader names in its own words."""
-
-    path: str
-    size: int = 0
-    changed: int = 0
-
-    @classmethod
-    def at(cls, path: Path) -> _File:
-        try:
-            about = path.stat()
-        except OSError:
-            return cls(str(path))
-        return cls(str(path.resolve()), about.st_size, about.st_mtime_ns)
-
-
-def _processes(paths: Sequence[Path]) -> int:
-    small = sum(_File.at(path).size for path in paths) < _SMALL
-    return 1 if small else cores()
-
-
-class Profiles(NamedTuple):
-    """How cases are judged: all by one profile, or each by the one that it names."""
-
-    given: str | None
-    own: Mapping[str, Profile]
-
-    def of(self, cases: Iterable[Case]) -> dict[str, Profile]:
-        made: dict[str, Profile] = {}
-        for case in cases:
-            if case.profile and case.profile not in made:
-                made[case.profile] = self._named_by(case, case.profile)
-        return {name: made[name] for name in sorted(made)}
-
-    def _named_by(self, case: Case, name: str) -> Profile:
-        try:
-            return find_profile(name, self.own)
-        except UsageError as error:
-            where = f"case {case.id!r}"
-            raise UsageError(error.message, where=where, hint=error.hint) from error
-
-
-def make_plan(
-    choices: Sequence[str | MetricChoice],
-    dataset: Dataset | None,
-    profiles: Profiles,
-    panel: JudgePool,
-) -> Plan:
-    """Everything that can be wrong with names and parameters is wrong here."""
-    uses: list[Use] = []
-    for named in choices:
-        choice = MetricChoice(name=named) if isinstance(named, str) else named
-        metric = build_metric(choice)
-        threshold = metric.threshold if choice.threshold is None else choice.threshold
-        if threshold is not None:
-            check_threshold(metric.name, threshold, metric.scale)
-        uses.append(Use(metric=metric, threshold=threshold, asker=panel.asker(metric)))
-    given = load_profile(profiles.given) if profiles.given else None
-    by_case = {} if given or not dataset else profiles.of(dataset.cases)
-    for profile in [given] if given else by_case.values():
-        check_scales(profile, [use.to_record() for use in uses])
-    return Plan(uses=tuple(uses), profiles=by_case, profile=given)
-
-
-def _batches(
-    paths: Sequence[Path],
-    dataset: Dataset | None,
-    jobs: int,
-    report: ProblemListener,
-    reading: ProgressListener = ignore,
-) -> list[Batch]:
-    """The traces in files; without files, the recordings that the golden data carries."""
-    if not paths:
-        return _row_batches(dataset)
-    with expecting_recordings(paths):
-        found = shards(paths, jobs, report=report, progress=reading)
-    return [partial(read_shard, shard) for shard in found]
-
-
-def _row_batches(dataset: Dataset | None) -> list[Batch]:
-    """The cases that carry what an agent did; their recordings need no pairing."""
-    cases = [case for case in dataset.cases if case.recording] if dataset else []
-    if not cases:
-        raise UsageError(
-            "no recordings to score",
-            hint="give trace files, or golden data that carries recordings (explain, simulation)",
-        )
-    starts = range(0, len(cases), _ROWS)
-    return [partial(recorded_pairs, cases[start : start + _ROWS]) for start in starts]
-
-
-def _journal_path(paths: Sequence[Path], dataset: Dataset | None, work: Work) -> Path:
-    """A name that another run gets only if it would do the same."""
-    plan = work.plan
-    made = {
-        "files": [_File.at(path) for path in paths],
+def _journal_path(paths: Sequence[Path], dataset: Dataset | None, job: ScoringJob) -> Path:
+    """Return a file name that only a run with the same inputs gets."""
+    inputs = {
+        "files": [FileState.of(path) for path in paths],
         "dataset": dataset_digest(dataset) if dataset else None,
-        "metrics": [use.to_record() for use in plan.uses],
-        "profiles": [plan.profile, plan.profiles],
-        "crossed": work.crossed,
+        "metrics": job.plan.specs,
+        "profiles": [job.plan.profile, job.plan.profiles],
+        "crossed": job.crossed,
     }
-    return Path(".carob") / "journal" / f"{_fingerprint(made)}.jsonl"
+    data = msgspec.json.encode(inputs, order="deterministic")
+    return Path(".carob") / "journal" / f"{blake2b(data, digest_size=8).hexdigest()}.jsonl"
 
 
-def _fingerprint(value: object) -> str:
-    return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=8).hexdigest()
-
-
-def _run(plan: Plan, dataset: Dataset | None, done: Done, *, stopped: str | None) -> Run:
+def _finish(plan: Plan, dataset: Dataset | None, result: BatchResult, judges: JudgePool) -> Run:
     cases = {case.id: case for case in dataset.cases} if dataset else {}
-    results = _fingerprinted(done.results, cases)
-    uses = tuple(use.to_record() for use in plan.uses)
-    made = make_run(dataset and about(dataset), uses, results, cases, unmatched=done.unmatched)
-    if not plan.judged:
-        return made
-    made = msgspec.structs.replace(made, spending=done.spending)
-    if stopped is None:
-        return made
-    return msgspec.structs.replace(made, verdict="inconclusive", stopped=stopped)
-
-
-def about(dataset: Dataset) -> RunDataset:
-    """Which golden data a run is made with."""
-    return RunDataset(
-        name=dataset.name,
-        version=dataset.version,
-        digest=dataset_digest(dataset),
-        format=dataset.origin.format.partition(".")[0] if dataset.origin else None,
+    run = assemble_run(
+        dataset_info(dataset) if dataset else None,
+        plan.specs,
+        _with_digests(result.results, cases),
+        cases,
+        unmatched=result.unmatched,
     )
+    if not plan.judged:
+        return run
+    run = msgspec.structs.replace(run, spending=result.usage)
+    if judges.stopped is None:
+        return run
+    return msgspec.structs.replace(run, verdict="inconclusive", stopped=judges.stopped)
 
 
-def make_run(
+def _with_digests(
+    results: Sequence[CaseResult], cases: Mapping[str, Case]
+) -> tuple[CaseResult, ...]:
+    """Add the digests of the cases, by which comparisons align runs."""
+    digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
+    replace = msgspec.structs.replace
+    return tuple([replace(result, digest=digests.get(result.case)) for result in results])
+
+
+def assemble_run(
     dataset: RunDataset | None,
     metrics: tuple[MetricSpec, ...],
     results: tuple[CaseResult, ...],
@@ -267,7 +328,7 @@ def make_run(
     *,
     unmatched: tuple[UnmatchedTrace, ...] = (),
 ) -> Run:
-    """The run that has these results."""
+    """Build a run with its id, summary and verdict from results in the order of the dataset."""
     summary = summarise(results, cases)
     return Run(
         id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
@@ -281,23 +342,27 @@ def make_run(
     )
 
 
-def _fingerprinted(
-    results: Sequence[CaseResult], cases: Mapping[str, Case]
-) -> tuple[CaseResult, ...]:
-    """The results with the fingerprints of their cases, by which other runs are aligned."""
-    digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
-    return tuple([msgspec.structs.replace(one, digest=digests.get(one.case)) for one in results])
-
-
-def passed(made: Run, *, allow_unscored: bool = False) -> bool:
-    """Is the run good? One in which nothing was scored never is."""
-    counts = made.summary.cases
-    if made.verdict == "passed":
-        return True
-    return (
-        allow_unscored
-        and not made.stopped
-        and counts.passed > 0
-        and not counts.failed
-        and not counts.errors
+def dataset_info(dataset: Dataset) -> RunDataset:
+    """Return the description of golden data that a run records."""
+    return RunDataset(
+        name=dataset.name,
+        version=dataset.version,
+        digest=dataset_digest(dataset),
+        format=format_name(dataset),
     )
+
+
+def _save(
+    run: Run,
+    store: str,
+    labels: Mapping[str, str],
+    traces: Iterable[Trace],
+    report: ProblemListener,
+) -> None:
+    """Save a run. A failure is a warning: the verdict stands without a saved run."""
+    try:
+        save_run(run, store=store, labels=labels, traces=traces)
+    except CarobError as error:
+        message = f"the run was not saved: {error.message}"
+        where = error.where or "the store"
+        report(Problem(where=where, message=message, hint=error.hint, severity="warning"))

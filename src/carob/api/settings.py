@@ -1,4 +1,4 @@
-"""What a run is to do, from a config and from flags. Flags win."""
+"""The settings of a run: a config with the flags of the caller on top."""
 
 from __future__ import annotations
 
@@ -8,115 +8,123 @@ from pathlib import Path
 
 import msgspec
 
-from carob.api.judging import build_metric
-from carob.api.runs import DEFAULT_METRICS
+from carob.api.metrics import build_metric
 from carob.config import Config, MetricChoice, find_config, load_config
 from carob.errors import InputError, UsageError
 from carob.schema import Json, JudgeSettings
 
+NO_CONFIG = Config(source="", dialect="carob")
+"""The settings of a caller who passes everything as arguments."""
+DEFAULT_METRICS = (
+    MetricChoice(name="tool_trajectory_avg_score"),
+    MetricChoice(name="response_match_score"),
+)
+"""The metrics of a run that names none: the same as ADK's."""
+JudgeFlags = Mapping[str, str | float | None]
+
 
 def settings(
-    config: Path | None = None,
+    config: Path | Config | None = None,
     *,
-    metrics: Iterable[str] = (),
+    metrics: Iterable[str | MetricChoice] = (),
     thresholds: Mapping[str, str] | None = None,
     params: Mapping[str, str] | None = None,
     golden: Path | None = None,
     profile: str | None = None,
     contracts: Path | None = None,
-    judge: Mapping[str, str | float | None] | None = None,
+    judge: str | JudgeSettings | JudgeFlags | None = None,
 ) -> Config:
-    """The config that is named, or the `carob.toml` that is here, under the flags."""
-    path = config or find_config(Path.cwd())
-    return under_flags(
-        load_config(path) if path else Config(source="", dialect="carob"),
-        metrics=metrics,
-        thresholds=thresholds,
-        params=params,
-        golden=golden,
-        profile=profile,
-        contracts=contracts,
-        judge=judge,
-    )
-
-
-def under_flags(
-    found: Config,
-    *,
-    metrics: Iterable[str] = (),
-    thresholds: Mapping[str, str] | None = None,
-    params: Mapping[str, str] | None = None,
-    golden: Path | None = None,
-    profile: str | None = None,
-    contracts: Path | None = None,
-    judge: Mapping[str, str | float | None] | None = None,
-) -> Config:
-    """The config with all that was asked for beside it."""
-    for one in found.others:  # settings of a metric that does not exist are settings of nothing
-        build_metric(_from(found, one))
-    asked = [found.choice(name) for name in metrics] or found.metrics
-    if not asked and (thresholds or params):
-        asked = DEFAULT_METRICS
-    chosen = {one.name: _from(found, one) for one in asked}
+    """Return the config with the flags applied. Without a config, the `carob.toml` of the working
+    directory is used if there is one."""
+    found = config if isinstance(config, Config) else _load(config)
+    for choice in found.others:  # a misspelt metric in the config is an error even if unused
+        build_metric(_with_source(found, choice))
+    choices = _select_metrics(found, metrics)
+    if not choices and (thresholds or params):
+        choices = [*DEFAULT_METRICS]
     for name, text in (thresholds or {}).items():
-        chosen[name] = msgspec.structs.replace(_asked(chosen, name), threshold=_number(name, text))
+        _update(choices, name, threshold=_parse_threshold(name, text))
     for key, text in (params or {}).items():
         name, _, field = key.rpartition(".")
         if not name:
-            raise UsageError(f"found the parameter {key!r}, expected METRIC.NAME=VALUE")
-        one = _asked(chosen, name)
-        changed = one.params | {field: _value(text)}
-        chosen[name] = msgspec.structs.replace(one, params=changed, source=None)
+            raise UsageError(f"invalid parameter {key!r}; expected METRIC.NAME=VALUE")
+        params_before = _require_metric(choices, name).params
+        _update(choices, name, params=params_before | {field: _parse_value(text)}, source=None)
     if contracts:
-        one = _asked(chosen, "contract")
-        schemas: Json = _schemas(contracts)
-        chosen["contract"] = msgspec.structs.replace(
-            one, params=one.params | {"contracts": schemas}
-        )
+        params_before = _require_metric(choices, "contract").params
+        _update(choices, "contract", params=params_before | {"contracts": _schemas(contracts)})
     return msgspec.structs.replace(
         found,
-        metrics=tuple(chosen.values()),
-        judge=_judge(found.judge, judge or {}),
+        metrics=tuple(choices),
+        judge=_judge_settings(found.judge, judge),
         golden=str(golden) if golden else found.golden,
         profile=profile or found.profile,
     )
 
 
-def _from(found: Config, one: MetricChoice) -> MetricChoice:
-    written = one in (*found.metrics, *found.others)
-    return msgspec.structs.replace(one, source=found.source) if written else one
+def _load(path: Path | None) -> Config:
+    path = path or find_config(Path.cwd())
+    return load_config(path) if path else NO_CONFIG
 
 
-def _judge(
-    found: JudgeSettings | None, flags: Mapping[str, str | float | None]
-) -> JudgeSettings | None:
-    """A model that a flag names is asked for every metric, whatever files say."""
-    given = {name: value for name, value in flags.items() if value is not None}
-    if not given:
-        return found
-    always = "model" in given
-    return msgspec.structs.replace(found or JudgeSettings(), **given, always=always)
+def _select_metrics(config: Config, metrics: Iterable[str | MetricChoice]) -> list[MetricChoice]:
+    """Return the requested metrics, or else those of the config. A name counts once; metrics that
+    come with parameters of their own may share a name."""
+    selected: list[MetricChoice] = []
+    for metric in metrics:
+        if isinstance(metric, MetricChoice):
+            selected.append(metric)
+        elif all(choice.name != metric for choice in selected):
+            selected.append(_with_source(config, config.choice(metric)))
+    by_name = {choice.name: _with_source(config, choice) for choice in config.metrics}
+    return selected or [*by_name.values()]
 
 
-def _asked(chosen: Mapping[str, MetricChoice], name: str) -> MetricChoice:
-    if name in chosen:
-        return chosen[name]
-    hint = f"the metrics of this run are {', '.join(chosen)}" if chosen else "choose it with -m"
+def _with_source(config: Config, choice: MetricChoice) -> MetricChoice:
+    """Note where a metric was configured, for error messages."""
+    configured = choice in (*config.metrics, *config.others)
+    return msgspec.structs.replace(choice, source=config.source) if configured else choice
+
+
+def _require_metric(choices: Iterable[MetricChoice], name: str) -> MetricChoice:
+    by_name = {choice.name: choice for choice in choices}
+    if name in by_name:
+        return by_name[name]
+    hint = f"the metrics of this run are {', '.join(by_name)}" if by_name else "select it with -m"
     raise UsageError(f"metric {name!r} is not part of this run", hint=hint)
 
 
-def _number(name: str, text: str) -> float:
+def _update(choices: list[MetricChoice], name: str, **changes: object) -> None:
+    updated = msgspec.structs.replace(_require_metric(choices, name), **changes)
+    choices[:] = [updated if choice.name == name else choice for choice in choices]
+
+
+def _judge_settings(
+    configured: JudgeSettings | None, judge: str | JudgeSettings | JudgeFlags | None
+) -> JudgeSettings | None:
+    """Apply the caller's judge. A model that the caller names overrides those of all metrics."""
+    if isinstance(judge, JudgeSettings):
+        return judge
+    flags = {"model": judge} if isinstance(judge, str) else judge or {}
+    changes = {name: value for name, value in flags.items() if value is not None}
+    if not changes:
+        return configured
+    always = "model" in changes
+    return msgspec.structs.replace(configured or JudgeSettings(), **changes, always=always)
+
+
+def _parse_threshold(name: str, text: str) -> float:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
-        raise UsageError(f"threshold of {name!r}: found {text!r}, expected a number")
-    return found
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"invalid threshold for {name!r}: found {text!r}, expected a number")
+    return number
 
 
-def _value(text: str) -> Json:
-    """A parameter as JSON; what is no JSON is a text."""
+def _parse_value(text: str) -> Json:
+    """Parse a parameter as JSON. Text that is not JSON is a string."""
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
@@ -124,13 +132,13 @@ def _value(text: str) -> Json:
 
 
 def _schemas(folder: Path) -> dict[str, Json]:
-    """The JSON Schemas in a folder, by the names of their files."""
+    """Read the JSON Schemas of a folder, by file name without extension."""
     try:
         files = sorted(folder.glob("*.json"))
-        found = {file.stem: msgspec.json.decode(file.read_bytes()) for file in files}
+        schemas = {file.stem: msgspec.json.decode(file.read_bytes()) for file in files}
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"no JSON Schemas: {error}", where=str(folder)) from error
-    if not found:
+        raise InputError(f"cannot read JSON Schemas: {error}", where=str(folder)) from error
+    if not schemas:
         hint = "name each schema CONTRACT.json"
         raise InputError("no JSON Schemas in this folder", where=str(folder), hint=hint)
-    return found
+    return schemas

@@ -1,4 +1,4 @@
-"""Use-cases of test sessions: the tests of golden cases, wherever they ran, become one run."""
+"""One run from the tests of golden cases, whichever processes they ran in."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hashlib import sha256
 
 import msgspec
 
-from carob.api.runs import make_run
-from carob.api.testing import Paired, Suite
+from carob.api.runs import assemble_run
+from carob.api.testing import Suite, SuiteTraces
 from carob.errors import CarobError, UsageError
 from carob.schema import (
     Case,
@@ -21,8 +21,10 @@ from carob.schema import (
     UnmatchedTrace,
 )
 
+_ONE_RUN = "write each to a run of its own, in separate sessions"
 
-class Head(Struct, frozen=True):
+
+class SuiteInfo(Struct, frozen=True):
     """What the tests of a suite have in common."""
 
     dataset: RunDataset
@@ -31,90 +33,92 @@ class Head(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
     @classmethod
-    def of(cls, suite: Suite) -> Head:
+    def of(cls, suite: Suite) -> SuiteInfo:
+        """Describe a suite."""
         try:
-            found = suite.recorded
-        except CarobError:  # which every test of the suite says itself
-            found = Paired({})
-        return cls(suite.about, suite.metrics, found.unmatched, found.problems)
+            traces = suite.paired
+        except CarobError:  # every test of the suite reports it
+            traces = SuiteTraces({})
+        return cls(suite.dataset_info, suite.metrics, traces.unmatched, traces.problems)
 
     @property
     def key(self) -> str:
+        """A digest that is the same in every process."""
         return sha256(msgspec.json.encode(self)).hexdigest()
 
 
-class Record(Struct, frozen=True):
-    """What a test of one case gave; it goes from process to process as JSON."""
+class CaseTest(Struct, frozen=True):
+    """The results of one test. Sent between processes as JSON."""
 
     node: str
-    head: str
-    """The key of the head."""
-    place: int
-    """Where the case stands in its dataset."""
+    suite: str
+    """The key of the suite's info."""
+    position: int
+    """The position of the case in its dataset."""
     case: Case
     results: tuple[CaseResult, ...]
 
 
-def record(
-    suite: Suite, case: Case, results: Iterable[CaseResult], *, node: str, head: str
-) -> Record:
-    """The results of a test, with what a summary needs to know of its case."""
-    about = msgspec.structs.replace(case, recording=None, origin=None)
-    return Record(node, head, suite.places[case.id], about, tuple(results))
+def record_test(
+    suite: Suite, case: Case, results: Iterable[CaseResult], *, node: str, key: str
+) -> CaseTest:
+    """Record the results of a test, with what a summary needs to know about its case."""
+    summary = msgspec.structs.replace(case, recording=None, origin=None)
+    return CaseTest(node, key, suite.positions[case.id], summary, tuple(results))
 
 
-def together(suites: Sequence[Suite]) -> None:
-    """Before anything runs: can these become one run?"""
-    _metrics(use for suite in suites for use in suite.metrics)
-    homes: dict[str, RunDataset] = {}
+def check_mergeable(suites: Sequence[Suite]) -> None:
+    """Raise `UsageError` if suites cannot become one run, before any test runs."""
+    _merge_metrics(metric for suite in suites for metric in suite.metrics)
+    datasets: dict[str, RunDataset] = {}
     for suite in suites:
         for case in suite.cases:
-            home = homes.setdefault(case.id, suite.about)
-            if home != suite.about:
-                raise UsageError(
-                    f"case {case.id!r} is in two datasets, {home.name!r} and {suite.about.name!r}",
-                    hint=_APART,
-                )
+            other = datasets.setdefault(case.id, suite.dataset_info)
+            if other != suite.dataset_info:
+                names = f"{other.name!r} and {suite.dataset_info.name!r}"
+                raise UsageError(f"case {case.id!r} is in two datasets, {names}", hint=_ONE_RUN)
 
 
-def session_run(heads: Mapping[str, Head], records: Iterable[Record]) -> Run:
-    """One run of all tests, in the order of the golden data, whoever was ready first."""
-    ordered = sorted(records, key=lambda one: (*_name(heads[one.head]), one.place, one.node))
-    found = [heads[key] for key in dict.fromkeys(one.head for one in ordered)]
-    return make_run(
-        _dataset([head.dataset for head in found]),
-        _metrics(use for head in found for use in head.metrics),
-        tuple(result for one in ordered for result in one.results),
-        {one.case.id: one.case for one in ordered},
-        unmatched=tuple(dict.fromkeys(lost for head in found for lost in head.unmatched)),
+def merge_tests(suites: Mapping[str, SuiteInfo], records: Iterable[CaseTest]) -> Run:
+    """Merge the results of tests into one run, in the order of the golden data. The order in which
+    tests finished must not show: with several processes it is different every time."""
+    ordered = sorted(
+        records,
+        key=lambda record: (*_sort_key(suites[record.suite]), record.position, record.node),
+    )
+    used = [suites[key] for key in dict.fromkeys(record.suite for record in ordered)]
+    return assemble_run(
+        _merge_datasets([info.dataset for info in used]),
+        _merge_metrics(metric for info in used for metric in info.metrics),
+        tuple(result for record in ordered for result in record.results),
+        {record.case.id: record.case for record in ordered},
+        unmatched=tuple(dict.fromkeys(trace for info in used for trace in info.unmatched)),
     )
 
 
-def _name(head: Head) -> tuple[str, str]:
-    return head.dataset.name, head.dataset.digest
+def _sort_key(info: SuiteInfo) -> tuple[str, str]:
+    return info.dataset.name, info.dataset.digest
 
 
-def _metrics(uses: Iterable[MetricSpec]) -> tuple[MetricSpec, ...]:
-    """Every metric once; one that is used in two ways would be two under one name."""
-    found: dict[str, MetricSpec] = {}
-    for use in uses:
-        if found.setdefault(use.name, use) != use:
-            message = f"metric {use.name!r} is used with two thresholds or parameters"
-            raise UsageError(message, hint=_APART)
-    return tuple(found.values())
+def _merge_metrics(metrics: Iterable[MetricSpec]) -> tuple[MetricSpec, ...]:
+    """Return each metric once. A run refers to metrics by name, so one name cannot stand for two
+    thresholds."""
+    by_name: dict[str, MetricSpec] = {}
+    for metric in metrics:
+        if by_name.setdefault(metric.name, metric) != metric:
+            message = f"metric {metric.name!r} is used with different thresholds or parameters"
+            raise UsageError(message, hint=_ONE_RUN)
+    return tuple(by_name.values())
 
 
-def _dataset(found: Sequence[RunDataset]) -> RunDataset | None:
-    several = tuple(dict.fromkeys(found))
-    if len(several) <= 1:
-        return several[0] if several else None
-    digests = msgspec.json.encode([one.digest for one in several])
+def _merge_datasets(datasets: Sequence[RunDataset]) -> RunDataset | None:
+    distinct = tuple(dict.fromkeys(datasets))
+    if len(distinct) <= 1:
+        return distinct[0] if distinct else None
+    digests = msgspec.json.encode([dataset.digest for dataset in distinct])
     return RunDataset(
-        name=" + ".join(one.name for one in several),
+        name=" + ".join(dataset.name for dataset in distinct),
         version=None,
         digest=f"sha256:{sha256(digests).hexdigest()}",
         format=None,
     )
-
-
-_APART = "a run holds one of each; write a run for each, in two sessions"

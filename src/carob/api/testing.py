@@ -1,4 +1,4 @@
-"""Use-cases of single cases: golden data as tests, and plain asserts."""
+"""Golden cases as tests: suites for the pytest plugin, and `score` and `check` for plain asserts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from carob.api.judging import judge_pool
+from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, load_golden
-from carob.api.runs import DEFAULT_METRICS, Profiles, about, make_plan
-from carob.api.settings import under_flags
-from carob.api.traces import recorded_pairs
-from carob.config import Config, load_config
-from carob.datasets.where import where as compile_where
+from carob.api.plan import plan_run
+from carob.api.runs import dataset_info
+from carob.api.settings import DEFAULT_METRICS, NO_CONFIG, settings
+from carob.api.sources import recorded_pairs
+from carob.config import load_config
+from carob.datasets.where import compile_where
 from carob.errors import CarobError, InputError, UsageError
 from carob.judges.sync import run_sync
-from carob.policy.profile import load_profiles
-from carob.report.run import trouble
-from carob.runner.pairing import Pair, Pairing, pair_rest
+from carob.report.run import explain_result
+from carob.runner.execute import NO_TRACE
+from carob.runner.pairing import Pair, pair_traces
 from carob.runner.plan import Plan
 from carob.schema import (
     Case,
@@ -39,42 +40,48 @@ from carob.schema.digest import expectation_digest
 from carob.text.spelling import did_you_mean
 from carob.traces.read import read_traces
 
+Reply: TypeAlias = str | Mapping[str, Any]
+"""What the agent did in one turn: its response, or a dict with the fields of a `Turn`."""
+Answer: TypeAlias = Trace | Reply | Sequence[Reply]
+"""What the agent did in a case: a trace, a reply, or a reply for each turn."""
+_REPLY_FIELDS = (*Turn.__struct_fields__, "state")
+
 
 @dataclass(frozen=True)
 class Scores:
-    """What the metrics say of one answer; `scores["latency"]` is a number."""
+    """The scores of one answer. `scores["latency"]` is a number."""
 
     result: CaseResult
 
     def __repr__(self) -> str:
-        values = [f"{one.metric}={one.value}" for one in self.result.scores]
+        values = [f"{score.metric}={score.value}" for score in self.result.scores]
         return f"<Scores {' '.join([self.result.status, *values])}>"
 
     @property
     def passed(self) -> bool:
-        """Did the case pass? One of which nothing was scored did not."""
+        """Whether the case passed. A case without any score did not."""
         return self.result.status == "passed"
 
     @property
     def text(self) -> str:
-        """What was expected, what came, and what each metric says of it."""
-        return trouble(self.result)
+        """The expected and the actual answer, and the reason of each metric."""
+        return explain_result(self.result)
 
     def __getitem__(self, metric: str) -> float:
         __tracebackhide__ = True
-        found = {one.metric: one for one in self.result.scores}
-        if metric not in found:
-            known = ", ".join(found) or "none, for there was nothing to score"
-            raise UsageError(f"metric {metric!r} was not asked for", hint=f"asked for: {known}")
-        one = found[metric]
-        if one.value is None:  # no number may stand in for it in a comparison
-            raise AssertionError(f"{metric} {one.status}: {one.reason}")
-        return one.value
+        scores = {score.metric: score for score in self.result.scores}
+        if metric not in scores:
+            known = ", ".join(scores) or "none, because nothing was scored"
+            raise UsageError(f"metric {metric!r} was not computed", hint=f"computed: {known}")
+        score = scores[metric]
+        if score.value is None:  # any number in its place could satisfy a comparison
+            raise AssertionError(f"{metric} {score.status}: {score.reason}")
+        return score.value
 
 
 @dataclass(frozen=True)
-class Paired:
-    """The recordings of a dataset, by case."""
+class SuiteTraces:
+    """The traces of a suite, by case."""
 
     pairs: Mapping[str, Sequence[Pair]]
     unmatched: tuple[UnmatchedTrace, ...] = ()
@@ -83,77 +90,85 @@ class Paired:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """Golden cases, what was recorded for them, and how they are scored."""
+    """Golden cases with their traces and the plan to score them."""
 
     dataset: Dataset
     cases: tuple[Case, ...]
-    """The cases that are asked for."""
+    """The selected cases."""
     plan: Plan
     traces: tuple[Path, ...] = ()
 
     @cached_property
-    def about(self) -> RunDataset:
-        """All the golden data, whichever cases are asked for."""
-        return about(self.dataset)
+    def dataset_info(self) -> RunDataset:
+        """The whole dataset, whichever cases are selected."""
+        return dataset_info(self.dataset)
 
     @cached_property
     def metrics(self) -> tuple[MetricSpec, ...]:
-        return tuple(use.to_record() for use in self.plan.uses)
+        return self.plan.specs
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        """Where the cases stand in the golden data."""
-        return {case.id: place for place, case in enumerate(self.dataset.cases)}
+    def positions(self) -> dict[str, int]:
+        """The position of each case in the dataset."""
+        return {case.id: position for position, case in enumerate(self.dataset.cases)}
 
     @property
-    def recorded(self) -> Paired:
-        """The recordings, read when the first of them is asked for."""
+    def paired(self) -> SuiteTraces:
+        """The traces, read on first use."""
         if isinstance(self._read, CarobError):
             raise self._read.with_traceback(None)
         return self._read
 
     @cached_property
-    def _read(self) -> Paired | CarobError:
-        """A file that cannot be read is not read again for every case."""
+    def _read(self) -> SuiteTraces | CarobError:
+        """Read the traces. An error is cached too: otherwise every case would read a broken file
+        again."""
         if self.traces:
             try:
-                return _paired(self.dataset, self.cases, self.traces)
+                return _pair(self.dataset, self.cases, self.traces)
             except CarobError as error:
                 return error
-        return Paired({pair.case.id: [pair] for pair in recorded_pairs(self.cases) if pair.case})
+        return SuiteTraces(
+            {pair.case.id: [pair] for pair in recorded_pairs(self.cases) if pair.case}
+        )
 
-    def recordings(self, case: Case) -> tuple[Trace, ...]:
-        """What was recorded for a case."""
-        return tuple(pair.trace for pair in self.recorded.pairs.get(case.id, ()))
+    def traces_of(self, case: Case) -> tuple[Trace, ...]:
+        """Return the traces of a case."""
+        return tuple(pair.trace for pair in self.paired.pairs.get(case.id, ()))
 
-    def score(self, case: Case, answer: Answer, *, id: str, how: str) -> Scores:
-        """The outcomes of an answer, which is a trace of that id."""
-        return self._scores(Pair(case, as_trace(case, answer, id), how))
+    def score(self, case: Case, answer: Answer, *, id: str, reason: str) -> Scores:
+        """Score an answer. It becomes a trace with the given id."""
+        return self._score(Pair(case, as_trace(case, answer, id), reason))
 
-    def score_recordings(self, case: Case) -> tuple[Scores, ...]:
-        """The outcomes of all recordings of a case; it is unscored if there are none."""
-        pairs = self.recorded.pairs.get(case.id, ())
-        return tuple(map(self._scores, pairs)) or (Scores(self.nothing(case, "unscored", _ALONE)),)
+    def score_traces(self, case: Case) -> tuple[Scores, ...]:
+        """Score all traces of a case. A case without traces is unscored."""
+        pairs = self.paired.pairs.get(case.id, ())
+        return tuple(map(self._score, pairs)) or (
+            Scores(self.without_trace(case, "unscored", NO_TRACE)),
+        )
 
-    def nothing(self, case: Case, status: Status, why: str) -> CaseResult:
-        """The result of a case for which no trace could be scored."""
+    def without_trace(self, case: Case, status: Status, reason: str) -> CaseResult:
+        """Return the result of a case for which no trace could be scored."""
         return CaseResult(
-            case=case.id, trace=None, status=status, paired_by=why, digest=expectation_digest(case)
+            case=case.id,
+            trace=None,
+            status=status,
+            paired_by=reason,
+            digest=expectation_digest(case),
         )
 
     def close(self) -> None:
-        """Nobody is asked any more."""
+        """Close the connections of judges."""
         if self.plan.judged:
             run_sync(self.plan.close())
 
-    def _scores(self, pair: Pair) -> Scores:
-        judged = self.plan.judged
-        made = run_sync(self.plan.judge(pair)).result if judged else self.plan.score(pair)
+    def _score(self, pair: Pair) -> Scores:
+        if self.plan.judged:
+            result = run_sync(self.plan.score_with_judges(pair)).result
+        else:
+            result = self.plan.score(pair)
         digest = expectation_digest(pair.case) if pair.case else None
-        return Scores(msgspec.structs.replace(made, digest=digest))
-
-
-_ALONE = "no trace belongs to it"
+        return Scores(msgspec.structs.replace(result, digest=digest))
 
 
 def suite(
@@ -170,27 +185,25 @@ def suite(
     judge: str | None = None,
     answers: str | None = None,
 ) -> Suite:
-    """Cases that are ready to be scored one by one; whatever is wrong with names is wrong here.
+    """Return cases that can be scored one by one. Raises `UsageError` for unknown names.
 
-    Judges ask the model `judge`; their answers are kept in the store `answers`.
+    Judges ask the model `judge`; their answers are cached in the store `answers`.
     """
     dataset = load_golden(golden)
-    found = load_config(config) if config else Config(source="", dialect="carob")
-    asked = as_list(metrics) or [one.name for one in found.metrics or DEFAULT_METRICS]
-    setup = under_flags(
-        found,
-        metrics=asked,
+    loaded = load_config(config) if config else NO_CONFIG
+    configured = [choice.name for choice in loaded.metrics or DEFAULT_METRICS]
+    resolved = settings(
+        loaded,
+        metrics=as_list(metrics) or configured,
         thresholds={name: str(value) for name, value in (thresholds or {}).items()},
         params={key: msgspec.json.encode(value).decode() for key, value in (params or {}).items()},
         profile=profile,
-        judge={"model": judge},
+        judge=judge,
     )
-    profiles = Profiles(setup.profile, load_profiles(setup.profiles))
-    panel = judge_pool(setup.judge, answers)
     return Suite(
         dataset=dataset,
-        cases=_selected(dataset, where, frozenset(as_list(tags))),
-        plan=make_plan(setup.metrics, dataset, profiles, panel),
+        cases=_select(dataset, where, frozenset(as_list(tags))),
+        plan=plan_run(resolved, dataset, judge_pool(resolved.judge, answers)),
         traces=tuple(_existing(Path(path)) for path in as_list(traces)),
     )
 
@@ -204,13 +217,13 @@ def score(
     profile: str | None = None,
     judge: str | None = None,
 ) -> Scores:
-    """What the metrics say of an answer to a golden case."""
+    """Score an answer to a golden case."""
     dataset = Dataset(name=case.id, cases=[case])
-    made = suite(dataset, metrics=metrics, thresholds=thresholds, profile=profile, judge=judge)
+    single = suite(dataset, metrics=metrics, thresholds=thresholds, profile=profile, judge=judge)
     try:
-        return made.score(case, answer, id=case.id, how="given together")
+        return single.score(case, answer, id=case.id, reason="given together")
     finally:
-        made.close()
+        single.close()
 
 
 def check(
@@ -222,7 +235,7 @@ def check(
     profile: str | None = None,
     judge: str | None = None,
 ) -> Scores:
-    """As `score`, but an answer that does not pass is an `AssertionError` that says why."""
+    """Score an answer to a golden case. Raises `AssertionError` with the reasons unless it passes."""
     __tracebackhide__ = True
     scores = score(
         case, answer, metrics=metrics, thresholds=thresholds, profile=profile, judge=judge
@@ -232,14 +245,61 @@ def check(
     return scores
 
 
-def _selected(dataset: Dataset, where: str | None, tags: frozenset[str]) -> tuple[Case, ...]:
-    holds = compile_where(where) if where else None
-    found = [case for case in dataset.cases if tags <= {*case.tags} and (not holds or holds(case))]
-    if not found:  # no case is no test, and no test is no failure
+def as_trace(case: Case, answer: Answer, id: str) -> Trace:
+    """Return an answer as a trace. Missing user messages are taken from the case."""
+    if isinstance(answer, Trace):
+        return answer
+    replies = [_reply_fields(reply) for reply in _replies(answer)]
+    states = [reply.pop("state") for reply in replies if "state" in reply]
+    users = [turn.user for turn in case.turns] + [None] * len(replies)
+    turns = [{"user": user, **reply} for user, reply in zip(users, replies, strict=False)]
+    fields = {"id": id, "case": case.id, "turns": turns, "state": states[-1] if states else None}
+    try:
+        return msgspec.convert(fields, Trace)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"invalid answer to {case.id!r}: {error}") from error
+
+
+def _replies(answer: Reply | Sequence[Reply]) -> Sequence[Reply]:
+    if isinstance(answer, str | Mapping):
+        return [answer]
+    if not isinstance(answer, list | tuple) or not answer:
+        raise _invalid_answer(answer)
+    return answer
+
+
+def _reply_fields(reply: Reply) -> dict[str, Any]:
+    """Return the fields of a reply. A misspelt field is an error: it would go unscored."""
+    if isinstance(reply, str):
+        return {"response": reply}
+    if not isinstance(reply, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - agents answer anything
+        raise _invalid_answer(reply)
+    for name in reply:
+        if name not in _REPLY_FIELDS:
+            hint = did_you_mean(str(name), _REPLY_FIELDS)
+            hint = hint or f"expected one of: {', '.join(_REPLY_FIELDS)}"
+            raise UsageError(f"unknown field {name!r} in an answer", hint=hint)
+    return dict(reply)
+
+
+def _invalid_answer(answer: object) -> UsageError:
+    return UsageError(
+        f"invalid answer {answer!r:.80}",
+        hint="expected a Trace, a string, a dict such as {'response': …, 'tool_calls': […]}, or a "
+        "list of them, one for each turn",
+    )
+
+
+def _select(dataset: Dataset, where: str | None, tags: frozenset[str]) -> tuple[Case, ...]:
+    matches = compile_where(where) if where else None
+    cases = [
+        case for case in dataset.cases if tags <= {*case.tags} and (not matches or matches(case))
+    ]
+    if not cases:  # a suite without tests would pass
         known = ", ".join(dataset.summary().tags) or "none"
-        message = f"none of the {len(dataset.cases)} cases is asked for"
+        message = f"none of the {len(dataset.cases)} cases matches"
         raise UsageError(message, where=dataset.name, hint=f"the tags are {known}")
-    return tuple(found)
+    return tuple(cases)
 
 
 def _existing(path: Path) -> Path:
@@ -248,74 +308,17 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _paired(dataset: Dataset, cases: Sequence[Case], paths: Sequence[Path]) -> Paired:
-    """The recordings of the cases that are asked for; those of other cases are let go at once."""
-    pairing, problems = Pairing(dataset.cases), list[Problem]()
+def _pair(dataset: Dataset, cases: Sequence[Case], paths: Sequence[Path]) -> SuiteTraces:
+    """Read the traces of the selected cases. Traces of other cases are dropped while reading."""
+    problems: list[Problem] = []
     pairs: dict[str, list[Pair]] = {case.id: [] for case in cases}
-    matched, unmatched = 0, list[Pair]()
-    for trace in read_traces(paths, report=problems.append):
-        pair = pairing.pair(trace)
+    unmatched: list[UnmatchedTrace] = []
+    for pair in pair_traces(dataset.cases, read_traces(paths, report=problems.append)):
         if pair.case is None:
-            unmatched.append(pair)
-        else:
-            matched += 1
-            pairs.get(pair.case.id, []).append(pair)
-    rest = pair_rest(dataset.cases, unmatched[0].trace) if len(unmatched) == 1 else None
-    if rest and not matched:
-        pairs[cases[0].id], unmatched = [rest], []
-    for found in pairs.values():
-        found.sort(key=lambda pair: pair.trace.id)
-    lost = sorted((one.trace.id, one.how) for one in unmatched)
-    return Paired(pairs, tuple(UnmatchedTrace(*one) for one in lost), tuple(problems))
-
-
-Reply: TypeAlias = str | Mapping[str, Any]
-"""What the agent did in one turn: its response, or a dict with fields of a `Turn`."""
-Answer: TypeAlias = Trace | Reply | Sequence[Reply]
-"""What the agent did in a case: a trace, or a reply, or a reply for each turn."""
-
-_FIELDS = (*Turn.__struct_fields__, "state")
-
-
-def as_trace(case: Case, answer: Answer, id: str) -> Trace:
-    """The trace of an answer. What the user said is taken from the case if it is not told."""
-    if isinstance(answer, Trace):
-        return answer
-    replies = [_fields(one) for one in _replies(answer)]
-    states = [reply.pop("state") for reply in replies if "state" in reply]
-    said = [turn.user for turn in case.turns] + [None] * len(replies)
-    turns = [{"user": user, **reply} for user, reply in zip(said, replies, strict=False)]
-    try:
-        made = {"id": id, "case": case.id, "turns": turns, "state": states[-1] if states else None}
-        return msgspec.convert(made, Trace)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"the answer to {case.id!r}: {error}") from error
-
-
-def _replies(answer: Reply | Sequence[Reply]) -> Sequence[Reply]:
-    if isinstance(answer, str | Mapping):
-        return [answer]
-    if not isinstance(answer, list | tuple) or not answer:
-        raise _unexpected(answer)
-    return answer
-
-
-def _fields(reply: Reply) -> dict[str, Any]:
-    """A misspelt field would be an answer that nobody scores."""
-    if isinstance(reply, str):
-        return {"response": reply}
-    if not isinstance(reply, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - agents answer anything
-        raise _unexpected(reply)
-    for name in reply:
-        if name not in _FIELDS:
-            hint = did_you_mean(str(name), _FIELDS) or f"known: {', '.join(_FIELDS)}"
-            raise UsageError(f"an answer has no field {name!r}", hint=hint)
-    return dict(reply)
-
-
-def _unexpected(answer: object) -> UsageError:
-    return UsageError(
-        f"found {answer!r:.80} as an answer",
-        hint="expected a Trace, a text, a dict such as {'response': …, 'tool_calls': […]}, or a "
-        "list of them, one for each turn",
-    )
+            unmatched.append(UnmatchedTrace(pair.trace.id, pair.reason))
+        elif pair.case.id in pairs:
+            pairs[pair.case.id].append(pair)
+    for matched in pairs.values():
+        matched.sort(key=lambda pair: pair.trace.id)
+    unmatched.sort(key=lambda trace: (trace.trace, trace.why))
+    return SuiteTraces(pairs, tuple(unmatched), tuple(problems))

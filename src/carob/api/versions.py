@@ -21,9 +21,9 @@ from carob.api.load import (
     load_release,
     writable_path,
 )
-from carob.datasets.reformat import recast
+from carob.datasets.reformat import reformat_like
 from carob.errors import UsageError
-from carob.files.atomic import replace
+from carob.files.atomic import write_atomic
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from carob.versions import diff as comparing
 from carob.versions import review as reviewing
@@ -48,7 +48,7 @@ def diff(
 
 def diff_datasets(old: Dataset, new: Dataset) -> Diff:
     """The diff of two datasets, in terms of the format of the new one."""
-    before = recast(old, new, plugins.formats())
+    before = reformat_like(old, new, plugins.formats())
     found = comparing.diff(before.dataset, new)
     return msgspec.structs.replace(found, lost=before.losses)
 
@@ -56,18 +56,18 @@ def diff_datasets(old: Dataset, new: Dataset) -> Diff:
 def versions(name: str | None = None, *, registry: PathName = REGISTRY) -> tuple[Release, ...]:
     """The releases of all datasets, or of one, oldest first."""
     found = Registry(Path(registry))
-    shelves = found.shelves() if name is None else [found.named(name)]
+    shelves = found.datasets() if name is None else [found.find_dataset(name)]
     return tuple(one.record for shelf in shelves for one in shelf.releases())
 
 
 def release_folder(release: Release, *, registry: PathName = REGISTRY) -> Path:
     """The folder that holds a release."""
-    return Registry(Path(registry)).shelf(release.name).folder / release.version
+    return Registry(Path(registry)).releases_of(release.name).folder / release.version
 
 
 def verify(*, registry: PathName = REGISTRY) -> tuple[Problem, ...]:
     """All that was edited, replaced or deleted after its release."""
-    return verify_shelves(Registry(Path(registry)).shelves(), load_release)
+    return verify_shelves(Registry(Path(registry)).datasets(), load_release)
 
 
 def changelog(name: str, *, registry: PathName = REGISTRY) -> str:
@@ -96,7 +96,7 @@ def checkout(
         if not force and target.exists() and target.read_bytes() != source.read_bytes():
             raise UsageError(f"{target} is there, with other content", hint="`--force` replaces it")
     for target, source in parts.items():
-        replace(target, source.read_bytes())
+        write_atomic(target, source.read_bytes())
     return CheckedOut(one.record, path)
 
 

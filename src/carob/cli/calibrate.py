@@ -1,4 +1,4 @@
-"""`carob calibrate`: labels of people in, how far a judge may be trusted out."""
+"""`carob calibrate`: compare a judge with human labels."""
 
 from __future__ import annotations
 
@@ -9,30 +9,43 @@ import click
 
 from carob.api import calibration as calibration_api
 from carob.api import history, settings
-from carob.cli.options import FILE, judge_options
-from carob.cli.output import emit, output_options, progress_line, show_problem
+from carob.api import store as store_api
+from carob.cli.options import (
+    FILE,
+    command,
+    config_option,
+    judge_options,
+    option,
+    output_options,
+    store_option,
+)
+from carob.cli.output import emit, progress_line, show_problem
 from carob.errors import CarobError
-from carob.report import calibration as report
 from carob.report import render
+from carob.report.calibration import format_calibration
 from carob.schema import Calibration, Problem
 
 
-@click.command()
+@command(
+    "carob calibrate labels.csv --run latest",
+    "carob calibrate labels.csv traces.json -g gold.json --judge openai:gpt-5-mini",
+)
 @click.argument("labels", type=FILE)
 @click.argument("traces", nargs=-1, type=FILE)
-@click.option("--run", "scored", metavar="RUN", help="A run that has the judge's scores.")
-@click.option("-g", "--golden", type=FILE, help="Golden data, in any format.")
-@click.option("-m", "--metric", help="The metric, if neither labels nor the run say which.")
-@click.option("--threshold", type=float, help="From which score on it passes.")
-@click.option(
+@option("--run", "scored", metavar="RUN", help="Run with the scores of the judge.")
+@option("-g", "--golden", type=FILE, help="Golden data, in any format.")
+@option("-m", "--metric", help="Metric to calibrate.", show_default="named by the labels")
+@option("--threshold", type=float, help="Minimum score to pass.")
+@option(
     "--min-kappa",
     type=click.FloatRange(-1, 1),
-    help="What the lower end of kappa must reach; 0.4.",
+    help="Minimum lower confidence bound of kappa.",
+    show_default="0.4",
 )
-@click.option("-c", "--config", type=FILE, help="carob.toml, or a configuration of another tool.")
+@config_option
 @judge_options
-@click.option("--store", metavar="PATH|URL", help="Where to keep it; .carob/carob.db.")
-@click.option("--no-store", is_flag=True, help="Do not keep it.")
+@store_option
+@option("--no-store", is_flag=True, help="Do not save the calibration.")
 @output_options()
 def calibrate(
     labels: Path,
@@ -53,33 +66,29 @@ def calibrate(
     form: str,
     output: Path | None,
 ) -> None:
-    """How well does a judge agree with people?
+    """Measure how well a judge agrees with human labels.
 
-    \b
-    carob calibrate labels.csv --run latest
-    carob calibrate labels.csv traces.json --golden gold.json -m tone --judge openai:gpt-5-mini
+    LABELS is a CSV file, JSON lines or a JSON array with the fields case and label,
+    and optionally trace, metric, by and note. A label is a number on the metric's
+    scale, `pass` or `fail`. With --run, the scores of a run are used; without it, the
+    judge scores the labeled answers now.
 
-    LABELS has a line for each answer that somebody looked at: case and label, and trace, metric,
-    by and note if you like; as CSV, JSON lines or a JSON list. A label is a number on the metric's
-    scale, or pass or fail. With --run nobody is asked; without it the judge is asked now, about the
-    answers that are labelled.
-
-    Exit code 0 if the lower end of kappa's interval reaches what is asked, 1 if it does not.
+    Exits 1 if the lower confidence bound of kappa is below --min-kappa.
     """
-    asked = {
+    judge_flags = {
         "model": judge,
         "url": judge_url,
         "concurrency": concurrency,
         "max_calls": max_calls,
         "max_cost": max_cost,
     }
-    if scored is not None and (traces or golden or any(asked.values())):
-        raise click.UsageError("A run has its answers and its judge: give --run and neither else.")
+    if scored is not None and (traces or golden or any(judge_flags.values())):
+        raise click.UsageError("--run cannot be combined with traces, --golden or judge options.")
     names = () if metric is None else (metric,)
-    setup = settings.settings(config, metrics=names, golden=golden, judge=asked)
-    place = None if no_store else history.store_place(store, config=config)
+    setup = settings.settings(config, metrics=names, golden=golden, judge=judge_flags)
+    url = None if no_store else store_api.store_url(store, config=config)
     with progress_line() as line:
-        made = calibration_api.calibrate(
+        calibration = calibration_api.calibrate(
             labels,
             run=None if scored is None else history.find_run(scored, store=store),
             traces=traces or setup.traces,
@@ -87,23 +96,24 @@ def calibrate(
             metrics=setup.metrics if scored is None else names,
             threshold=threshold,
             judge=setup.judge,
-            answers=place,
+            answers=url,
             progress=line.of("judging"),
             report=line.report,
         )
-    least = min_kappa if min_kappa is not None else setup.gate.min_kappa
-    least = calibration_api.MIN_KAPPA if least is None else least
-    emit(render(made, form, {"text": lambda: report.text(made, least)}), output)
-    if place:
-        _keep(made, place)
-    sys.exit(0 if calibration_api.agrees(made, least) else 1)
+    bound = min_kappa if min_kappa is not None else setup.gate.min_kappa
+    bound = calibration_api.MIN_KAPPA if bound is None else bound
+    forms = {"text": lambda: format_calibration(calibration, bound)}
+    emit(render(calibration, form, forms), output)
+    if url:
+        _save(calibration, url)
+    sys.exit(0 if calibration_api.agrees(calibration, bound) else 1)
 
 
-def _keep(made: Calibration, store: str) -> None:
-    """A judge is calibrated or not whether that can be kept or not."""
+def _save(calibration: Calibration, url: str) -> None:
+    """Save the calibration. A failure is only a warning: the verdict does not depend on it."""
     try:
-        calibration_api.keep_calibration(made, store=store)
+        calibration_api.save_calibration(calibration, store=url)
     except CarobError as error:
         where = error.where or "the store"
-        message = f"the calibration was not kept: {error.message}"
+        message = f"the calibration was not saved: {error.message}"
         show_problem(Problem(where=where, message=message, hint=error.hint, severity="warning"))

@@ -1,59 +1,76 @@
-"""`carob run`: golden cases and traces in, verdicts out."""
+"""`carob run`: evaluate traces against golden data."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 
-from carob.api import datasets, history, runs, settings
-from carob.api import metrics as metrics_api
-from carob.api import traces as traces_api
-from carob.cli.options import FILE, judge_options
-from carob.cli.output import emit, output_options, pairs, progress_line, show_problem
-from carob.errors import CarobError
+from carob.api.runs import Listeners, RunRequest, estimate, evaluate
+from carob.cli.options import (
+    FILE,
+    command,
+    config_option,
+    judge_options,
+    option,
+    parse_pairs,
+    report_options,
+    store_option,
+)
+from carob.cli.output import emit, progress_line, show_problem
 from carob.report import render
-from carob.report.forms import RUN_FORMS, run_forms
-from carob.report.judge_cost import estimate_text
-from carob.schema import Problem, Run, Trace
-from carob.schema.history import RunEntry
+from carob.report.forms import format_report
+from carob.report.judge_cost import format_estimate
 
 
-@click.command()
+@command(
+    "carob run traces.json --golden golden.json -m tool_trajectory_avg_score",
+    "carob run --golden simulation.csv -m tool_usage_accuracy --threshold 'rouge_l=0.8'",
+)
 @click.argument("traces", nargs=-1, type=FILE)
-@click.option("-g", "--golden", type=FILE, help="Golden data, in any format.")
-@click.option("-m", "--metric", "metrics", multiple=True, help="A metric. Give it for each.")
-@click.option(
+@option("-g", "--golden", type=FILE, help="Golden data, in any format.")
+@option("-m", "--metric", "metrics", multiple=True, help="Metric to compute. Repeatable.")
+@option(
     "--threshold",
     "thresholds",
     multiple=True,
     metavar="METRIC=NUMBER",
-    help="What a case must reach to pass.",
+    help="Score that a case must reach to pass. Repeatable.",
 )
-@click.option(
+@option(
     "--param",
     "params",
     multiple=True,
     metavar="METRIC.NAME=VALUE",
-    help="A parameter, as `carob metrics METRIC` lists them.",
+    help="Parameter of a metric; see `carob metrics METRIC`. Repeatable.",
 )
-@click.option("-c", "--config", type=FILE, help="carob.toml, or a configuration of another tool.")
-@click.option("--profile", help="Scoring profile for all cases: a name or a file.")
-@click.option("--contracts", type=FILE, help="Folder of JSON Schemas for the metric `contract`.")
+@config_option
+@option("--profile", metavar="NAME|FILE", help="Scoring profile for all cases.")
+@option("--contracts", type=FILE, help="Directory of JSON Schemas for the metric `contract`.")
 @judge_options
-@click.option("--dry-run", is_flag=True, help="Estimate what judges would cost, and ask nobody.")
-@click.option("--cross", is_flag=True, help="Score every case with every trace.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; as many as there are cores.")
-@click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
-@click.option("--allow-unscored", is_flag=True, help="Cases that cannot be scored may pass.")
-@click.option("--by", multiple=True, help="Break down by agent, tag, phase, difficulty, …")
-@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="Label for `runs`.")
-@click.option("--store", metavar="PATH|URL", help="Where to keep the run; .carob/carob.db.")
-@click.option("--no-store", is_flag=True, help="Do not keep the run.")
-@click.option("--keep-traces", is_flag=True, help="Keep what was recorded, too.")
-@output_options(*RUN_FORMS)
+@option("--dry-run", is_flag=True, help="Estimate the cost of judges without calling them.")
+@option("--cross", is_flag=True, help="Score every case with every trace.")
+@option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of worker processes.",
+    show_default="CPU count",
+)
+@option("--resume", is_flag=True, help="Resume an interrupted run.")
+@option("--allow-unscored", is_flag=True, help="Allow cases that could not be scored.")
+@option("--by", multiple=True, help="Break down by agent, tag, phase or difficulty. Repeatable.")
+@option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Label of the stored run. Repeatable.",
+)
+@store_option
+@option("--no-store", is_flag=True, help="Do not save the run.")
+@option("--keep-traces", is_flag=True, help="Save the traces with the run.")
+@report_options
 def run(
     traces: tuple[Path, ...],
     golden: Path | None,
@@ -81,21 +98,17 @@ def run(
     form: str,
     output: Path | None,
 ) -> None:
-    """Score traces against golden data.
+    """Evaluate traces against golden data.
 
-    \b
-    carob run traces.json --golden eval_set.json -m tool_trajectory_avg_score
-    carob run --golden simulation.csv -m tool_usage_accuracy
-
-    Golden data that carries recordings needs no traces. Exit code 1 if a case did not pass, or was
-    not scored.
+    TRACES are optional if the golden data contains recorded answers. The run is saved
+    in the store. Exits 1 if a case did not pass or could not be scored.
     """
-    setup = settings.settings(
-        config,
-        metrics=metrics,
-        thresholds=pairs(thresholds),
-        params=pairs(params),
+    request = RunRequest(
+        traces=traces,
         golden=golden,
+        metrics=metrics,
+        thresholds=parse_pairs(thresholds),
+        params=parse_pairs(params),
         profile=profile,
         contracts=contracts,
         judge={
@@ -105,67 +118,29 @@ def run(
             "max_calls": max_calls,
             "max_cost": max_cost,
         },
+        config=config,
+        cross=cross,
+        jobs=jobs,
+        resume=resume,
+        save=not no_store,
+        store=store,
+        labels=parse_pairs(labels),
+        keep_traces=keep_traces,
     )
-    place = None if no_store else history.store_place(store, config=config)
-    marks = history.own_labels(pairs(labels)) if place or labels else {}
     if dry_run:
-        found = runs.estimate(
-            traces or setup.traces,
-            golden=setup.golden,
-            metrics=setup.metrics,
-            cross=cross,
-            judge=setup.judge,
-            answers=place,
-            report=show_problem,
-        )
-        if form not in ("text", "json"):
-            raise click.UsageError(f"A dry run has no form {form!r}: text and json are there.")
-        emit(render(found, form, {"text": lambda: estimate_text(found)}), output)
+        _show_estimate(request, form, output)
         return
     with progress_line() as line:
-        made = runs.run(
-            traces or setup.traces,
-            golden=setup.golden,
-            metrics=setup.metrics,
-            profile=setup.profile,
-            profiles=setup.profiles,
-            cross=cross,
-            jobs=jobs,
-            resume=resume,
-            judge=setup.judge,
-            answers=place,
-            progress=line.of("scoring"),
-            reading=line.reading,
-            report=line.report,
+        listeners = Listeners(
+            reading=line.reading, scoring=line.of("scoring"), problem=line.report
         )
-    forms = run_forms(
-        made,
-        by=by,
-        places=lambda: datasets.case_lines(setup.golden) if setup.golden else {},
-        metrics=metrics_api.metrics,
-        earlier=lambda: _earlier(made, place) if place else (),
-    )
-    text = render(made, form, forms)
-    if place:  # before it is shown: whoever reads it may stop reading
-        sources = (traces or setup.traces, setup.golden)
-        _keep(made, place, marks, traces_api.recorded(*sources) if keep_traces else ())
-    emit(text, output)
-    sys.exit(0 if runs.passed(made, allow_unscored=allow_unscored) else 1)
+        evaluation = evaluate(request, listeners)
+    emit(format_report(form, evaluation.report_inputs(by)), output)
+    sys.exit(0 if evaluation.passed(allow_unscored=allow_unscored) else 1)
 
 
-def _earlier(made: Run, store: str) -> Sequence[RunEntry]:
-    """What trends are made of. What is wrong with the store is said when the run is kept."""
-    try:
-        return history.earlier_runs(made, store=store)
-    except CarobError:
-        return ()
-
-
-def _keep(made: Run, store: str | None, labels: dict[str, str], recorded: Iterable[Trace]) -> None:
-    """A run is good or bad whether it can be kept or not."""
-    try:
-        history.keep_run(made, store=store, labels=labels, traces=recorded)
-    except CarobError as error:
-        where = error.where or "the store"
-        message = f"the run was not kept: {error.message}"
-        show_problem(Problem(where=where, message=message, hint=error.hint, severity="warning"))
+def _show_estimate(request: RunRequest, form: str, output: Path | None) -> None:
+    if form not in ("text", "json"):
+        raise click.UsageError(f"--dry-run supports --format text and json, not {form}.")
+    costs = estimate(request, show_problem)
+    emit(render(costs, form, {"text": lambda: format_estimate(costs)}), output)

@@ -11,6 +11,7 @@ import click
 
 from carob.api import release as release_api
 from carob.api import versions as versions_api
+from carob.api.load import REGISTRY
 from carob.cli import show_error
 from carob.cli.options import FILE, from_format
 from carob.cli.output import emit, output_options
@@ -22,7 +23,7 @@ from carob.schema import Bump, ReviewStatus
 _registry = click.option(
     "--registry",
     type=FILE,
-    default=versions_api.REGISTRY,
+    default=REGISTRY,
     show_default=True,
     help="Folder of the releases.",
 )

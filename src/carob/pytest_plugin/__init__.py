@@ -1,8 +1,7 @@
-"""Golden cases as tests. All that costs anything is imported when a test carries the marker."""
+"""Golden cases as tests. Everything expensive is imported when a test carries the marker."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -25,10 +24,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--carob-run",
         type=Path,
         metavar="FILE",
-        help="Write the scores of all golden cases to FILE, for `carob compare` and `carob gate`.",
+        help="Write the run of all golden cases to FILE, for `carob compare` and `carob gate`.",
     )
     group.addoption(
-        "--carob-store", metavar="PATH|URL", help="Keep them in this store, for `carob runs`."
+        "--carob-store", metavar="PATH|URL", help="Save the run in this store, for `carob runs`."
     )
 
 
@@ -37,9 +36,10 @@ def pytest_configure(config: pytest.Config) -> None:
     path = cast("Path | None", config.getoption("--carob-run"))
     store = cast("str | None", config.getoption("--carob-store"))
     if (path or store) and not hasattr(config, "workerinput") and not config.option.collectonly:
-        record = import_module("carob.pytest_plugin.record")
+        from carob.pytest_plugin.record import Recorder  # late: most sessions write no run
+
         file = config.invocation_params.dir / path if path else None
-        config.pluginmanager.register(record.Recorder(file, store))
+        config.pluginmanager.register(Recorder(file, store))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -49,15 +49,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _session(config: pytest.Config) -> Session:
-    """The part that knows golden data, from the first marker on."""
+    """Return the part that reads golden data, created for the first marker."""
     if not config.pluginmanager.has_plugin(_SESSION):
-        made = import_module("carob.pytest_plugin.session").Session(config)
-        config.pluginmanager.register(made, _SESSION)
+        from carob.pytest_plugin.session import Session  # late: most sessions have no marker
+
+        config.pluginmanager.register(Session(config), _SESSION)
     return cast("Session", config.pluginmanager.get_plugin(_SESSION))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A marker that has no effect would be a test of nothing that passes."""
+    """Refuse markers without effect: such a test would pass without a check."""
     for item in items:
         if item.get_closest_marker("golden") and not isinstance(item, pytest.Function):
             raise pytest.UsageError(f"{item.nodeid}: only functions can be marked with `golden`")

@@ -1,4 +1,4 @@
-"""`--carob-run FILE`, `--carob-store PLACE`: what was scored, in whichever process, as one run."""
+"""`--carob-run FILE` and `--carob-store URL`: all tests of a session, in any process, as one run."""
 
 from __future__ import annotations
 
@@ -8,43 +8,44 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from carob.api import history, suite_runs
+from carob.api.store import git_labels, save_run
+from carob.api.suite_runs import CaseTest, SuiteInfo, merge_tests
 from carob.errors import CarobError
-from carob.files.atomic import replace
-from carob.report import render
+from carob.files.atomic import write_atomic
+from carob.report import format_json
 from carob.report.run import headline
 from carob.report.text import printable
 from carob.schema import Run
 
 
 class Recorder:
-    """Collects what the tests gave, and writes it when all of them are over."""
+    """Collects the results of tests and writes them as a run at the end of the session."""
 
     def __init__(self, file: Path | None, store: str | None) -> None:
         if file and not file.parent.is_dir():
             raise pytest.UsageError(f"--carob-run {file}: the folder does not exist")
         self._file, self._store = file, store
-        self._heads: dict[str, suite_runs.Head] = {}
-        self._records: dict[str, suite_runs.Record] = {}
+        self._suites: dict[str, SuiteInfo] = {}
+        self._tests: dict[str, CaseTest] = {}
         self._lines: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        head: str | None = getattr(report, "carob_head", None)
-        if head:
-            known = msgspec.json.decode(head, type=suite_runs.Head)
-            self._heads[known.key] = known
-        text: str | None = getattr(report, "carob", None)
-        if text:  # a test that is run again counts as it ended
-            one = msgspec.json.decode(text, type=suite_runs.Record)
-            self._records[one.node] = one
+        suite: str | None = getattr(report, "carob_suite", None)
+        if suite:
+            info = msgspec.json.decode(suite, type=SuiteInfo)
+            self._suites[info.key] = info
+        text: str | None = getattr(report, "carob_test", None)
+        if text:  # the last attempt of a test that is retried counts
+            test = msgspec.json.decode(text, type=CaseTest)
+            self._tests[test.node] = test
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """An empty run is written too: what is left from the last time must not pass for this."""
+        """Write the run, even an empty one: a file from an earlier session must not pass for it."""
         try:
-            made = suite_runs.session_run(self._heads, self._records.values())
-            self._lines = [*self._asides(made), f"{made.verdict}: {headline(made)}"]
-            self._lines += self._written(made)
+            run = merge_tests(self._suites, self._tests.values())
+            self._lines = [*self._problems(run), f"{run.verdict}: {headline(run)}"]
+            self._lines += self._write(run)
         except CarobError as error:
             self._lines += [f"error: {error}"]
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
@@ -54,17 +55,18 @@ class Recorder:
         for line in self._lines:
             terminalreporter.write_line(printable(line))
 
-    def _written(self, made: Run) -> Iterator[str]:
+    def _write(self, run: Run) -> Iterator[str]:
         if self._file:
-            replace(self._file, render(made, "json", {}).encode())
+            write_atomic(self._file, format_json(run).encode())
             yield f"written to {self._file}"
         if self._store:
-            history.keep_run(made, store=self._store, labels=history.own_labels({}))
-            yield "kept in the store"
+            save_run(run, store=self._store, labels=git_labels({}))
+            yield "saved in the store"
 
-    def _asides(self, made: Run) -> Iterator[str]:
-        """What is wrong with the recordings, but is no test."""
-        for one in dict.fromkeys(one for head in self._heads.values() for one in head.problems):
-            yield f"{one.severity}: {one.where}: {one.message}"
-        for one in made.unmatched:
-            yield f"trace {one.trace} has no case: {one.why}"
+    def _problems(self, run: Run) -> Iterator[str]:
+        """Yield problems with the traces that do not belong to any test."""
+        problems = (problem for info in self._suites.values() for problem in info.problems)
+        for problem in dict.fromkeys(problems):
+            yield f"{problem.severity}: {problem.where}: {problem.message}"
+        for trace in run.unmatched:
+            yield f"trace {trace.trace} has no case: {trace.why}"

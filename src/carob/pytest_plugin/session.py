@@ -1,4 +1,4 @@
-"""From the first marker on: tests from cases, and what each of them gave."""
+"""Tests from golden cases, and the results of each. Imported when a test carries the marker."""
 
 from __future__ import annotations
 
@@ -10,56 +10,58 @@ from typing import Literal
 import msgspec
 import pytest
 
-from carob.api import history, suite_runs, testing
 from carob.api.load import load
+from carob.api.store import store_url
+from carob.api.suite_runs import SuiteInfo, check_mergeable, record_test
+from carob.api.testing import Scores, Suite, suite
 from carob.errors import CarobError, UsageError
-from carob.pytest_plugin.arguments import Arguments, arguments
-from carob.pytest_plugin.fixture import Given, Golden
+from carob.pytest_plugin.arguments import Arguments, parse_marker
+from carob.pytest_plugin.fixture import Golden, GoldenTest
 from carob.schema import Dataset
 
 _GOLDEN = pytest.StashKey[Golden]()
 
 
 class Session:
-    """The golden data of a test session; every process reads it once."""
+    """The golden data of a test session. Each process reads it once."""
 
     def __init__(self, config: pytest.Config) -> None:
-        # Without a configuration, pytest takes the folder of the tests for the root.
+        # Without a configuration file, pytest takes the folder of the tests for the root.
         self._root = config.rootpath if config.inipath else config.invocation_params.dir
         self._recording = any(map(config.getoption, ("--carob-run", "--carob-store")))
         self._datasets: dict[Path, Dataset] = {}
-        self._suites: list[tuple[pytest.Mark, Arguments, testing.Suite]] = []
-        self._heads: dict[int, suite_runs.Head] = {}
-        self._told: set[str] = set()
+        self._suites: list[tuple[pytest.Mark, Arguments, Suite]] = []
+        self._infos: dict[int, SuiteInfo] = {}
+        self._sent: set[str] = set()
 
     def generate(self, metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
-        """One test for each case, under its id."""
+        """Parametrize a test function with the cases of its dataset, under their ids."""
         try:
-            _only(metafunc)
-            asked, suite = self._suite(mark)
+            _check_single_marker(metafunc)
+            arguments, selected = self._suite(mark)
         except CarobError as error:
             hint = f"\n\nhint: {error.hint}" if error.hint else ""
             raise pytest.Collector.CollectError(f"pytest.mark.golden: {error}{hint}") from error
         if "golden" not in metafunc.fixturenames:
             metafunc.fixturenames.append("golden")
-        given = [Given(suite, asked, case) for case in suite.cases]
-        ids = [case.id for case in suite.cases]
-        metafunc.parametrize("golden", given, ids=ids, indirect=True, scope="function")
+        cases = [GoldenTest(selected, arguments, case) for case in selected.cases]
+        ids = [case.id for case in selected.cases]
+        metafunc.parametrize("golden", cases, ids=ids, indirect=True, scope="function")
 
     def pytest_sessionfinish(self) -> None:
-        for _, _, suite in self._suites:
-            suite.close()
+        for _, _, opened in self._suites:
+            opened.close()
 
     def golden(self, item: pytest.Item) -> Golden:
-        """The case of a test."""
+        """Return the fixture of a test."""
         return item.stash[_GOLDEN]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         spec = getattr(item, "callspec", None)
-        given = spec.params.get("golden") if spec else None
-        if isinstance(given, Given):
-            item.stash[_GOLDEN] = Golden(given, item.nodeid)
+        parameter = spec.params.get("golden") if spec else None
+        if isinstance(parameter, GoldenTest):
+            item.stash[_GOLDEN] = Golden(parameter, item.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -76,8 +78,8 @@ class Session:
         report = yield
         golden = item.stash.get(_GOLDEN, None)
         if golden and (report.when == "call" or (report.when == "setup" and not report.passed)):
-            if report.failed and golden.results and not golden.told:
-                text = "\n\n".join(testing.Scores(one).text for one in golden.results)
+            if report.failed and golden.results and not golden.explained:
+                text = "\n\n".join(Scores(result).text for result in golden.results)
                 report.sections.append(("carob", text))
             if self._recording:
                 self._record(golden, report, call)
@@ -86,38 +88,37 @@ class Session:
     def _record(
         self, golden: Golden, report: pytest.TestReport, call: pytest.CallInfo[None]
     ) -> None:
-        """What is to be recorded travels with the report, to whatever process writes the run."""
-        results = golden.results or [golden.unanswered(*_ending(report, call))]
-        head = self._head(golden.suite)
-        made = suite_runs.record(
-            golden.suite, golden.case, results, node=report.nodeid, head=head.key
-        )
-        vars(report).update(carob=msgspec.json.encode(made).decode(), carob_head=self._news(head))
+        """Attach the results to the report, which reaches the process that writes the run."""
+        results = golden.results or [golden.without_answer(*_explain_end(report, call))]
+        info = self._info(golden.suite)
+        test = record_test(golden.suite, golden.case, results, node=report.nodeid, key=info.key)
+        encoded = msgspec.json.encode(test).decode()
+        vars(report).update(carob_test=encoded, carob_suite=self._encode_once(info))
 
-    def _suite(self, mark: pytest.Mark) -> tuple[Arguments, testing.Suite]:
-        for known, asked, suite in self._suites:
+    def _suite(self, mark: pytest.Mark) -> tuple[Arguments, Suite]:
+        for known, arguments, opened in self._suites:
             if known is mark:  # one marker for a class or a module
-                return asked, suite
-        asked = arguments(mark)
+                return arguments, opened
+        arguments = parse_marker(mark)
         config = self._root / "carob.toml"
         config = config if config.is_file() else None
-        suite = testing.suite(
-            self._dataset(asked.golden),
-            traces=[self._root / path for path in asked.traces],
-            metrics=asked.metrics,
-            thresholds=asked.thresholds,
-            params=asked.params,
-            profile=asked.profile,
-            where=asked.where,
-            tags=asked.tags,
+        opened = suite(
+            self._dataset(arguments.golden),
+            traces=[self._root / path for path in arguments.traces],
+            metrics=arguments.metrics,
+            thresholds=arguments.thresholds,
+            params=arguments.params,
+            profile=arguments.profile,
+            where=arguments.where,
+            tags=arguments.tags,
             config=config,
-            judge=asked.judge,
-            answers=history.store_place(config=config),
+            judge=arguments.judge,
+            answers=store_url(config=config),
         )
-        self._suites.append((mark, asked, suite))
+        self._suites.append((mark, arguments, opened))
         if self._recording:
-            suite_runs.together([suite for _, _, suite in self._suites])
-        return asked, suite
+            check_mergeable([opened for _, _, opened in self._suites])
+        return arguments, opened
 
     def _dataset(self, golden: str | PathLike[str] | Dataset) -> Dataset:
         if isinstance(golden, Dataset):
@@ -127,30 +128,30 @@ class Session:
             self._datasets[path] = load(path)
         return self._datasets[path]
 
-    def _head(self, suite: testing.Suite) -> suite_runs.Head:
-        """Made once, when the recordings have been read."""
-        if id(suite) not in self._heads:
-            self._heads[id(suite)] = suite_runs.Head.of(suite)
-        return self._heads[id(suite)]
+    def _info(self, suite: Suite) -> SuiteInfo:
+        """Describe a suite, once, because that reads its traces."""
+        if id(suite) not in self._infos:
+            self._infos[id(suite)] = SuiteInfo.of(suite)
+        return self._infos[id(suite)]
 
-    def _news(self, head: suite_runs.Head) -> str | None:
-        """The head, with the first report of this process that needs it."""
-        if head.key in self._told:
+    def _encode_once(self, info: SuiteInfo) -> str | None:
+        """Encode the info for the first report of this process that needs it."""
+        if info.key in self._sent:
             return None
-        self._told.add(head.key)
-        return msgspec.json.encode(head).decode()
+        self._sent.add(info.key)
+        return msgspec.json.encode(info).decode()
 
 
-def _only(metafunc: pytest.Metafunc) -> None:
+def _check_single_marker(metafunc: pytest.Metafunc) -> None:
     marks = [mark for mark in metafunc.definition.own_markers if mark.name == "golden"]
     if len(marks) > 1:
-        raise UsageError("found two markers on one test", hint="write a test for each dataset")
+        raise UsageError("two `golden` markers on one test", hint="write a test for each dataset")
 
 
-def _ending(
+def _explain_end(
     report: pytest.TestReport, call: pytest.CallInfo[None]
 ) -> tuple[Literal["unscored", "error"], str]:
-    """Why a test ended before anything was scored."""
+    """Return why a test ended before anything was scored."""
     if report.skipped:
         return "unscored", "the test was skipped"
     name = call.excinfo.typename if call.excinfo else "nothing"

@@ -1,1 +1,1 @@
-"""Pairing cases with traces, scoring the pairs, on all cores; stopping and going on."""
+"""Pair cases with traces and score the pairs, in parallel, with a journal to resume from."""

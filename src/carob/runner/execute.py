@@ -1,152 +1,102 @@
-"""Carrying out a plan: batch by batch, on all cores, with a journal to go on from.
+"""Score all batches of a run, in this process or in several, and merge their results.
 
-The result does not depend on how many cores there are or in which order batches finish: a batch
-gives what it gives, and everything is put in order at the end.
+The result does not depend on the number of processes or on the order in which batches finish: a
+batch is scored on its own, and everything is sorted when batches are merged.
 """
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from carob.runner.done import Done
+from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.journal import Journal
-from carob.runner.judging import Judging, total
-from carob.runner.pairing import pair_rest
-from carob.runner.work import Batch, Work
+from carob.runner.judging import JudgeScorer, total_usage
+from carob.runner.pairing import pair_only_case
+from carob.runner.workers import score_in_processes
 from carob.schema import Case, CaseResult
-from carob.schema.listeners import Progress
+from carob.schema.problem import ProgressListener
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
-
-# Process pools take longer to import than a small run takes to score: they are imported where they
-# are used.
+NO_TRACE = "no trace belongs to it"
+"""Why a case without a trace is unscored."""
 
 
 def execute(
-    work: Work,
+    job: ScoringJob,
     batches: Sequence[Batch],
     *,
     jobs: int,
     journal: Journal,
-    progress: Progress,
+    progress: ProgressListener,
     patience: float = 0.0,
-) -> Done:
-    """Score all batches that the journal does not have yet, and put everything together. Only what
-    is not scored after so many seconds of work is handed to other processes."""
-    done = dict(journal.finished())
-    todo = [(number, batch) for number, batch in enumerate(batches) if number not in done]
+) -> BatchResult:
+    """Score the batches that are not in the journal yet, and merge all results. Worker processes
+    start only if there is work left after `patience` seconds of CPU time."""
+    results = dict(journal.finished())
+    left = [(number, batch) for number, batch in enumerate(batches) if number not in results]
 
-    def finished(number: int, one: Done) -> None:
-        journal.append(number, one)
-        done[number] = one
+    def finished(number: int, result: BatchResult) -> None:
+        journal.append(number, result)
+        results[number] = result
 
-    if work.plan.judged:
-        with Judging(work) as judging:
-            judging.carry_out(todo, finished, progress)
-            return _together(work, judging.score, [done[number] for number in sorted(done)])
-    progress(len(done), len(batches))
-    for number, one in _carried_out(work, todo, min(jobs, len(todo)), patience):
-        finished(number, one)
-        progress(len(done), len(batches))
-    return _together(work, work.score, [done[number] for number in sorted(done)])
-
-
-def count(work: Work, batches: Sequence[Batch]) -> Done:
-    """What the plan comes to, with nothing written down."""
-    with Judging(work) as judging:
-        return _together(work, judging.score, [judging.score(batch) for batch in batches])
+    if job.plan.judged:
+        with JudgeScorer(job) as scorer:
+            scorer.score_batches(left, finished, progress)
+            return _merge(job, scorer.score, [results[number] for number in sorted(results)])
+    progress(len(results), len(batches))
+    for number, result in _score_batches(job, left, min(jobs, len(left)), patience):
+        finished(number, result)
+        progress(len(results), len(batches))
+    return _merge(job, job.score, [results[number] for number in sorted(results)])
 
 
-def _carried_out(
-    work: Work,
-    todo: Sequence[tuple[int, Batch]],
-    jobs: int,
-    patience: float,
-) -> Iterator[tuple[int, Done]]:
-    left, end = list(reversed(todo)), time.process_time() + patience
+def estimate_usage(job: ScoringJob, batches: Sequence[Batch]) -> BatchResult:
+    """Score with estimating judges, and without a journal."""
+    with JudgeScorer(job) as scorer:
+        return _merge(job, scorer.score, [scorer.score(batch) for batch in batches])
+
+
+def _score_batches(
+    job: ScoringJob, batches: Sequence[tuple[int, Batch]], jobs: int, patience: float
+) -> Iterator[tuple[int, BatchResult]]:
+    left, end = list(reversed(batches)), time.process_time() + patience
     while left and (jobs <= 1 or time.process_time() < end):
         number, batch = left.pop()
-        yield number, work.score(batch)
+        yield number, job.score(batch)
     if left:
-        yield from _in_processes(work, left[::-1], jobs)
+        yield from score_in_processes(job, left[::-1], jobs)
 
 
-def _in_processes(
-    work: Work, todo: Sequence[tuple[int, Batch]], jobs: int
-) -> Iterator[tuple[int, Done]]:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    can_fork = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if can_fork else "spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(work,)) as pool:
-        try:
-            yield from _as_completed(pool, todo, ahead=2 * jobs)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _as_completed(
-    pool: ProcessPoolExecutor, todo: Sequence[tuple[int, Batch]], ahead: int
-) -> Iterator[tuple[int, Done]]:
-    """Results as they come, with no more batches handed out than are needed to keep all busy."""
-    from concurrent.futures import FIRST_COMPLETED, wait
-
-    waiting = list(reversed(todo))
-    running: dict[Future[Done], int] = {}
-    while waiting or running:
-        while waiting and len(running) < ahead:
-            number, batch = waiting.pop()
-            running[pool.submit(_score, batch)] = number
-        finished, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in finished:
-            yield running.pop(future), future.result()
-
-
-_WORK: list[Work] = []
-
-
-def _begin(work: Work) -> None:
-    """Called once in each process, so that the plan and the cases are sent only once. Ctrl-C is
-    for the process that hands out the work."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _WORK[:] = [work]
-
-
-def _score(batch: Batch) -> Done:
-    return _WORK[0].score(batch)
-
-
-def _together(work: Work, score: Callable[[Batch], Done], parts: Sequence[Done]) -> Done:
-    results = [result for part in parts for result in part.results]
-    unmatched = [item for part in parts for item in part.unmatched]
-    lone = next((part.lone for part in parts if part.lone), None)
-    cases = work.cases or ()
-    last = pair_rest(cases, lone) if lone and len(unmatched) == 1 and not results else None
-    if last:
-        made = score(lambda: [last])
-        results, unmatched, parts = [*made.results], [], [made]
-    results += _left_over(cases, results)
-    places = {case.id: place for place, case in enumerate(cases)}
-    results.sort(key=lambda one: (places.get(one.case or "", 0), one.trace or ""))
-    unmatched.sort(key=lambda item: item.trace)
-    return Done(
+def _merge(
+    job: ScoringJob, score: Callable[[Batch], BatchResult], batches: Sequence[BatchResult]
+) -> BatchResult:
+    results = [result for batch in batches for result in batch.results]
+    unmatched = [trace for batch in batches for trace in batch.unmatched]
+    cases = job.cases or ()
+    only = next((batch.only_unmatched for batch in batches if batch.only_unmatched), None)
+    is_only_trace = len(unmatched) == 1 and not results
+    pair = pair_only_case(cases, only) if only and is_only_trace else None
+    if pair:
+        scored = score(lambda: [pair])
+        results, unmatched, batches = [*scored.results], [], [scored]
+    results += _cases_without_trace(cases, results)
+    positions = {case.id: position for position, case in enumerate(cases)}
+    results.sort(key=lambda result: (positions.get(result.case or "", 0), result.trace or ""))
+    unmatched.sort(key=lambda trace: trace.trace)
+    return BatchResult(
         results=tuple(results),
         unmatched=tuple(unmatched),
-        spending=total(part.spending for part in parts),
+        usage=total_usage(batch.usage for batch in batches),
     )
 
 
-def _left_over(cases: Sequence[Case], results: Sequence[CaseResult]) -> Iterator[CaseResult]:
-    """Cases that no trace belongs to are not passed, and not passed over."""
+def _cases_without_trace(
+    cases: Sequence[Case], results: Sequence[CaseResult]
+) -> Iterator[CaseResult]:
+    """Yield an unscored result for each case that has no trace: it did not pass."""
     covered = {result.case for result in results}
     return (
-        CaseResult(case=case.id, trace=None, status="unscored", paired_by="no trace belongs to it")
+        CaseResult(case=case.id, trace=None, status="unscored", paired_by=NO_TRACE)
         for case in cases
         if case.id not in covered
     )

@@ -1,8 +1,7 @@
-"""What a run has done so far, on disk, so that a run that was stopped or killed can go on.
+"""The journal of a run: finished batches on disk, so that a stopped or killed run can resume.
 
-A journal is written only once scoring has taken a while: a short run leaves nothing behind, and
-what was only read is read again. Each batch is one line, written at once; a line that was cut off
-is a batch that was not done.
+A journal is written only once scoring has taken a while, so a short run leaves no file behind.
+Each batch is one line, written at once; an incomplete last line is a batch that was not finished.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from pathlib import Path
 import msgspec
 
 from carob.errors import OutputError
-from carob.runner.done import Done
+from carob.runner.job import BatchResult
 
 PATIENCE = 2.0
-"""Seconds of scoring that are worth keeping."""
+"""Seconds of scoring that are worth saving."""
 
 
 class _Line(msgspec.Struct):
     batch: int
-    done: Done
+    result: BatchResult
 
 
-@cache  # to make one takes longer than to score a few traces, and few runs go on
+@cache  # building a decoder takes longer than scoring a few traces, and few runs resume
 def _decoder() -> msgspec.json.Decoder[_Line]:
     return msgspec.json.Decoder(_Line)
 
 
-def _decoded(line: bytes) -> _Line | None:
+def _decode(line: bytes) -> _Line | None:
     try:
         return _decoder().decode(line) if line.endswith(b"\n") else None
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -41,62 +40,63 @@ def _decoded(line: bytes) -> _Line | None:
 
 
 class Journal:
-    """The journal of one run; the name of the file says what the run is about."""
+    """The journal of one run. The file is named after a digest of everything the run is made of."""
 
     def __init__(self, path: Path, *, resume: bool, patience: float = PATIENCE) -> None:
         self.path = path
-        self.kept = 0
+        self.batches = 0
+        """Number of finished batches, including those of earlier attempts."""
         self._patience = patience
-        self._open_at = time.monotonic() + patience
-        self._waiting: list[_Line] = []
+        self._write_after = time.monotonic() + patience
+        self._pending: list[_Line] = []
         if not resume:
             self._remove()
 
-    def finished(self) -> Iterator[tuple[int, Done]]:
-        """The batches that are done, from an earlier attempt; a line that was cut off is removed,
-        so that the next one does not continue it."""
-        self._open_at = time.monotonic() + self._patience  # scoring begins; reading does not count
+    def finished(self) -> Iterator[tuple[int, BatchResult]]:
+        """Yield the batches of earlier attempts. An incomplete last line is cut off, because the
+        next line would be appended to it."""
+        self._write_after = time.monotonic() + self._patience  # reading files does not count
         try:
             data = self.path.read_bytes()
         except OSError:
             return
-        whole = 0
-        for line in data.splitlines(keepends=True):
-            found = _decoded(line)
-            if found is None:
+        end = 0
+        for text in data.splitlines(keepends=True):
+            line = _decode(text)
+            if line is None:
                 with suppress(OSError):
-                    os.truncate(self.path, whole)
+                    os.truncate(self.path, end)
                 return
-            whole += len(line)
-            self.kept += 1
-            yield found.batch, found.done
+            end += len(text)
+            self.batches += 1
+            yield line.batch, line.result
 
-    def append(self, batch: int, done: Done) -> None:
-        """Keep a batch; on disk, if the run has lasted long enough."""
-        self.kept += 1
-        self._waiting.append(_Line(batch, done))
-        if time.monotonic() >= self._open_at:
-            with suppress(OutputError):  # a run in a folder that is read-only is a run all the same
+    def append(self, batch: int, result: BatchResult) -> None:
+        """Add a finished batch. It is written to disk if the run has lasted long enough."""
+        self.batches += 1
+        self._pending.append(_Line(batch, result))
+        if time.monotonic() >= self._write_after:
+            with suppress(OutputError):  # a run in a read-only folder works without a journal
                 self.flush()
 
     def flush(self) -> None:
-        """Write what is not on disk yet."""
-        if not self._waiting:
+        """Write pending batches to disk."""
+        if not self._pending:
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
-                file.writelines(msgspec.json.encode(line) + b"\n" for line in self._waiting)
+                file.writelines(msgspec.json.encode(line) + b"\n" for line in self._pending)
         except OSError as error:
-            message = f"the journal cannot be written: {error.strerror}"
+            message = f"cannot write the journal: {error.strerror}"
             raise OutputError(message, where=str(self.path)) from error
-        self._waiting.clear()
+        self._pending.clear()
 
     def close(self) -> None:
-        """The run is complete, the journal is not needed any more."""
-        self._waiting.clear()
+        """Remove the journal of a complete run."""
+        self._pending.clear()
         self._remove()
-        with suppress(OSError):  # other runs may have journals there
+        with suppress(OSError):  # not empty: other runs have journals there
             self.path.parent.rmdir()
             self.path.parent.parent.rmdir()
 

@@ -1,39 +1,37 @@
-"""Asking judges: as many pairs at the same time as keep them busy, and no more."""
+"""Score batches with judges: many pairs concurrently, with a bound on how many are in flight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import structs
-
-from carob.metrics import together
-from carob.runner.done import Done
+from carob.metrics import add_usage
+from carob.runner.job import Batch, BatchResult, ScoringJob, batch_result
 from carob.runner.pairing import Pair
-from carob.runner.plan import Judged
-from carob.runner.work import Batch, Work, batch_done
-from carob.schema import Spending
-from carob.schema.listeners import Progress, nobody
+from carob.runner.plan import JudgedResult
+from carob.schema import JudgeUsage
+from carob.schema.problem import ProgressListener, ignore
 
 if TYPE_CHECKING:
     import asyncio
     from types import TracebackType
 
-_AHEAD = 1024
-"""Pairs in the making: enough for any number of calls at the same time."""
+BatchListener: TypeAlias = Callable[[int, BatchResult], None]
+"""Receives the number and the result of each finished batch."""
+_IN_FLIGHT = 1024
+"""Pairs being scored: more than any useful concurrency of calls, and a bound on memory."""
 
 
-class Judging:
-    """Scores with judges, who stay connected until it is left. A batch begins before the one before
-    it is over, so that nobody waits for the slowest answer of a batch."""
+class JudgeScorer:
+    """Scores batches with judges. Connections stay open until the context is left."""
 
-    def __init__(self, work: Work) -> None:
-        import asyncio  # takes longer than a small run without judges
+    def __init__(self, job: ScoringJob) -> None:
+        import asyncio  # late: slower to import than a small run without judges
 
-        self._work = work
+        self._job = job
         self._runner = asyncio.Runner()
 
-    def __enter__(self) -> Judging:
+    def __enter__(self) -> JudgeScorer:
         return self
 
     def __exit__(
@@ -43,71 +41,73 @@ class Judging:
         trace: TracebackType | None,
     ) -> None:
         with self._runner:
-            self._runner.run(self._work.plan.close())
+            self._runner.run(self._job.plan.close())
 
-    def score(self, batch: Batch) -> Done:
-        """What one batch gives."""
-        found: list[Done] = []
-        self.carry_out([(0, batch)], lambda _number, done: found.append(done))
-        return found[0]
+    def score(self, batch: Batch, progress: ProgressListener = ignore) -> BatchResult:
+        """Score one batch."""
+        results: list[BatchResult] = []
+        self.score_batches([(0, batch)], lambda _number, result: results.append(result), progress)
+        return results[0]
 
-    def carry_out(
+    def score_batches(
         self,
-        todo: Sequence[tuple[int, Batch]],
-        finished: Callable[[int, Done], None],
-        progress: Progress = nobody,
+        batches: Sequence[tuple[int, Batch]],
+        finished: BatchListener,
+        progress: ProgressListener = ignore,
     ) -> None:
-        """Score batches and hand over each when it is finished. Progress is told in pairs, of which
-        more may come to light."""
-        self._runner.run(self._carry_out(todo, finished, progress))
+        """Score numbered batches and report each when it is finished. Progress counts pairs; its
+        total grows while batches are read."""
+        self._runner.run(self._score_batches(batches, finished, progress))
 
-    async def _carry_out(
+    async def _score_batches(
         self,
-        todo: Sequence[tuple[int, Batch]],
-        finished: Callable[[int, Done], None],
-        progress: Progress,
+        batches: Sequence[tuple[int, Batch]],
+        finished: BatchListener,
+        progress: ProgressListener,
     ) -> None:
         import asyncio
 
-        room = asyncio.Semaphore(_AHEAD)
-        begun = ended = 0
+        slots = asyncio.Semaphore(_IN_FLIGHT)
+        started = ended = 0
 
-        async def judged(pair: Pair) -> Judged:
+        async def score_pair(pair: Pair) -> JudgedResult:
             nonlocal ended
             try:
-                return await self._work.plan.judge(pair)
+                return await self._job.plan.score_with_judges(pair)
             finally:
-                room.release()
+                slots.release()
                 ended += 1
-                progress(ended, begun)
+                progress(ended, started)
 
+        # The next batch starts before this one is finished. Otherwise every batch would wait for
+        # its slowest answer, with all other connections idle.
         async with asyncio.TaskGroup() as group:
-            for number, batch in todo:
-                tasks: list[asyncio.Task[Judged]] = []
+            for number, batch in batches:
+                tasks: list[asyncio.Task[JudgedResult]] = []
                 unmatched: list[Pair] = []
-                for pair in self._work.matched(batch, unmatched):
-                    await room.acquire()
-                    begun += 1
-                    tasks.append(group.create_task(judged(pair)))
-                    await asyncio.sleep(0)  # the first are asked while the last are made
-                group.create_task(_handed_over(number, tasks, unmatched, finished))
+                for pair in self._job.matched(batch, unmatched):
+                    await slots.acquire()
+                    started += 1
+                    tasks.append(group.create_task(score_pair(pair)))
+                    await asyncio.sleep(0)  # lets the first calls start while later pairs are read
+                group.create_task(_finish_batch(number, tasks, unmatched, finished))
 
 
-async def _handed_over(
+async def _finish_batch(
     number: int,
-    tasks: Sequence[asyncio.Task[Judged]],
+    tasks: Sequence[asyncio.Task[JudgedResult]],
     unmatched: Sequence[Pair],
-    finished: Callable[[int, Done], None],
+    finished: BatchListener,
 ) -> None:
-    made = [await task for task in tasks]
-    done = batch_done([one.result for one in made], unmatched)
-    finished(number, structs.replace(done, spending=total(one.spending for one in made)))
+    scored = [await task for task in tasks]
+    usage = total_usage(judged.usage for judged in scored)
+    finished(number, batch_result([judged.result for judged in scored], unmatched, usage))
 
 
-def total(parts: Iterable[Mapping[str, Spending]]) -> dict[str, Spending]:
-    """What was asked in all parts, by metric."""
-    made: dict[str, Spending] = {}
+def total_usage(parts: Iterable[Mapping[str, JudgeUsage]]) -> dict[str, JudgeUsage]:
+    """Add up judge usage by metric."""
+    total: dict[str, JudgeUsage] = {}
     for part in parts:
-        for name, spent in part.items():
-            made[name] = together(made.get(name, Spending()), spent)
-    return made
+        for metric, usage in part.items():
+            total[metric] = add_usage(total.get(metric, JudgeUsage()), usage)
+    return total

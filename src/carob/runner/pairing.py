@@ -1,79 +1,99 @@
-"""Which case does a trace belong to?
+"""Pair traces with golden cases. Runs, tests and calibration all pair here.
 
-In this order: the case that the recording names; the first user message, equal but for case and
-blanks (of several such cases, the one with as many turns); the only case, for the only trace.
+A trace belongs to the case that it names; else to the case with the same first user message,
+ignoring case and whitespace (of several, the one with as many turns); else, if there is only one
+trace and only one case, to that case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from carob.schema import Case, Trace
 
 
 class Pair(NamedTuple):
-    """A trace and the case that it belongs to, and how that was found."""
+    """A trace, its case if it has one, and the reason for either."""
 
     case: Case | None
     trace: Trace
-    how: str
+    reason: str
 
 
 class Pairing:
-    """The cases of a dataset, ready to be asked for."""
+    """An index of cases by id and by first user message."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._by_id = {case.id: case for case in cases}
-        self._by_text: dict[str, list[Case]] = {}
+        self._by_message: dict[str, list[Case]] = {}
+        # Most traces repeat the message of their case exactly: folding each message once per case
+        # instead of once per trace is a tenth of the time of a large run.
         self._folded: dict[str, str] = {}
         for case in cases:
-            opening = _opening(case)
-            if opening is not None:
-                text = self._folded[opening] = _folded(opening)
-                self._by_text.setdefault(text, []).append(case)
+            message = _first_message(case)
+            if message is not None:
+                folded = self._folded[message] = _fold(message)
+                self._by_message.setdefault(folded, []).append(case)
 
     def pair(self, trace: Trace) -> Pair:
-        """The case of a trace; `None` with the reason if there is none, or more than one."""
+        """Return the trace with its case; without one if no case or several cases match."""
         if trace.case is not None:
             case = self._by_id.get(trace.case)
-            how = "by case id" if case else f"the recording names case {trace.case!r}, unknown here"
-            return Pair(case, trace, how)
-        said = trace.turns[0].user if trace.turns else None
-        if said is None:
-            return Pair(None, trace, "no user message was recorded")
-        return self._by_message(self._folded.get(said) or _folded(said), trace)
+            reason = "by case id" if case else f"the trace names the unknown case {trace.case!r}"
+            return Pair(case, trace, reason)
+        message = trace.turns[0].user if trace.turns else None
+        if message is None:
+            return Pair(None, trace, "the trace has no user message")
+        return self._pair_by_message(self._folded.get(message) or _fold(message), trace)
 
-    def _by_message(self, text: str, trace: Trace) -> Pair:
-        found = self._by_text.get(text, [])
-        if len(found) > 1:
-            alike = [case for case in found if len(case.turns) == len(trace.turns)]
-            found = alike or found  # cases of another length are as ambiguous as ever
-        if len(found) == 1:
-            return Pair(found[0], trace, "by first user message")
-        if found:
-            names = ", ".join(repr(case.id) for case in found[:3])
-            return Pair(None, trace, f"several cases begin with its message: {names}")
+    def _pair_by_message(self, message: str, trace: Trace) -> Pair:
+        cases = self._by_message.get(message, [])
+        if len(cases) > 1:
+            # If no case has as many turns as the trace, all of them remain candidates.
+            cases = [case for case in cases if len(case.turns) == len(trace.turns)] or cases
+        if len(cases) == 1:
+            return Pair(cases[0], trace, "by first user message")
+        if cases:
+            ids = ", ".join(repr(case.id) for case in cases[:3])
+            return Pair(None, trace, f"several cases begin with its message: {ids}")
         return Pair(None, trace, "no case begins with its message")
 
 
-def pair_rest(cases: Sequence[Case], trace: Trace) -> Pair | None:
-    """The only case and the only trace belong together, unless the trace names another case."""
+def pair_traces(cases: Sequence[Case], traces: Iterable[Trace]) -> Iterator[Pair]:
+    """Pair a stream that contains every trace."""
+    pairing = Pairing(cases)
+    only: Pair | None = None
+    for number, trace in enumerate(traces):
+        pair = pairing.pair(trace)
+        if number == 0 and pair.case is None:
+            only = pair  # held back: only the end of the stream shows whether it is the only trace
+            continue
+        if only:
+            yield only
+            only = None
+        yield pair
+    if only:
+        yield pair_only_case(cases, only.trace) or only
+
+
+def pair_only_case(cases: Sequence[Case], trace: Trace) -> Pair | None:
+    """Pair the only case with the only trace, unless the trace names another case."""
     if len(cases) == 1 and trace.case is None:
         return Pair(cases[0], trace, "the only case and the only trace")
     return None
 
 
-def cross(cases: Iterable[Case], trace: Trace) -> list[Pair]:
-    """Every case with the trace."""
+def pair_with_all(cases: Iterable[Case], trace: Trace) -> list[Pair]:
+    """Pair the trace with every case."""
     return [Pair(case, trace, "every case with every trace") for case in cases]
 
 
-def _opening(case: Case) -> str | None:
+def _first_message(case: Case) -> str | None:
     if case.turns:
         return case.turns[0].user
     return case.scenario.prompt if case.scenario else None
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())

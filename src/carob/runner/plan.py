@@ -1,4 +1,4 @@
-"""What is to be scored, decided completely before anything is."""
+"""The plan of a run: its metrics and profiles, resolved before anything is scored."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import msgspec
 from msgspec import UNSET
 
 from carob.metrics import (
-    Asker,
     Judge,
+    JudgeClient,
     Ledger,
     Metric,
     Outcome,
     evaluate,
     judge_pair,
-    parameters,
+    metric_parameters,
 )
-from carob.policy.profile import Profile, canonical
-from carob.policy.verdict import Scored, case_status, judge, status
+from carob.policy.profile import Profile, canonical_name
+from carob.policy.verdict import ScaledScore, apply_profile, case_status, score_status
 from carob.runner.pairing import Pair
 from carob.schema import (
     Case,
@@ -29,11 +29,11 @@ from carob.schema import (
     CaseScore,
     Exchange,
     Failed,
-    Judgement,
-    JudgeUse,
-    MetricUse,
+    JudgeSpec,
+    JudgeUsage,
+    MetricSpec,
+    ProfileVerdict,
     Score,
-    Spending,
     Status,
     Trace,
     Turn,
@@ -42,170 +42,191 @@ from carob.schema import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Use:
-    """A metric and the threshold it is held to; without one it informs."""
+class PlannedMetric:
+    """A metric with its threshold. Without a threshold it is informational."""
 
     metric: Metric
     threshold: float | None
-    asker: Asker | None = None
-    """Who answers, if the metric is a judge and one is configured."""
+    client: JudgeClient | None = None
+    """Answers the questions of a judge. `None` for other metrics, and without a judge model."""
 
-    def noun(self) -> MetricUse:
-        return MetricUse(
+    def to_spec(self) -> MetricSpec:
+        """Return the description of the metric that a run records."""
+        return MetricSpec(
             name=self.metric.name,
             version=self.metric.version,
-            params=parameters(self.metric),
+            params=metric_parameters(self.metric),
             threshold=self.threshold,
             scale=self.metric.scale,
             better=self.metric.better,
-            judge=self._judge(self.asker) if self.asker else UNSET,
+            judge=self._judge_spec(self.client) if self.client else UNSET,
         )
 
-    def _judge(self, asker: Asker) -> JudgeUse:
-        made = cast("Judge", self.metric)
-        return JudgeUse(
-            model=asker.model, params=asker.params, prompt=made.prompt, rubric=made.rubric
+    def _judge_spec(self, client: JudgeClient) -> JudgeSpec:
+        judge = cast("Judge", self.metric)
+        return JudgeSpec(
+            model=client.model, params=client.params, prompt=judge.prompt, rubric=judge.rubric
         )
 
+    def score(self, case: Case, trace: Trace) -> Outcome:
+        """Score without asking a judge."""
+        if self.metric.judged and not self._applies_to(case):
+            return Unscored(reason=_NOT_REQUESTED)
+        return evaluate(self.metric, case, trace)
 
-class Judged(NamedTuple):
-    """The result of one pair, and what was asked for each metric that a judge scored."""
+    async def score_with_judge(self, case: Case, trace: Trace, ledger: Ledger) -> Outcome:
+        """Score, and ask the judge if the metric has one."""
+        if self.client and self._applies_to(case):
+            return await judge_pair(self.metric, case, trace, self.client, ledger)
+        return self.score(case, trace)
+
+    def _applies_to(self, case: Case) -> bool:
+        """Return whether the case names the metric. A case that names none takes all."""
+        if case.metrics is None:
+            return True
+        return canonical_name(self.metric.name) in map(canonical_name, case.metrics)
+
+
+_NOT_REQUESTED = "not among the metrics of this case"
+
+
+class JudgedResult(NamedTuple):
+    """The result of one pair, and the judge usage of each judge metric."""
 
     result: CaseResult
-    spending: Mapping[str, Spending]
+    usage: Mapping[str, JudgeUsage]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The metrics of a run and the profiles by which cases are judged."""
+    """The metrics of a run and the profiles that decide about cases."""
 
-    uses: tuple[Use, ...]
+    metrics: tuple[PlannedMetric, ...]
     profiles: Mapping[str, Profile] = field(default_factory=dict[str, Profile])
     """The profiles that cases name."""
     profile: Profile | None = None
-    """The profile for all cases, whatever they name."""
+    """The profile for all cases, which overrides those that cases name."""
 
     @property
     def judged(self) -> bool:
-        """Is there anybody to be asked?"""
-        return any(use.asker for use in self.uses)
+        """Whether any metric asks a judge."""
+        return any(planned.client for planned in self.metrics)
+
+    @property
+    def specs(self) -> tuple[MetricSpec, ...]:
+        """The metrics as a run records them."""
+        return tuple(planned.to_spec() for planned in self.metrics)
 
     def score(self, pair: Pair) -> CaseResult:
-        """The outcomes of one pair, without anything to wait for."""
+        """Score one pair without judges."""
         case = pair.case or Case(id=pair.trace.id)
-        return self._result(pair, [_scored(use, _offline(use, case, pair)) for use in self.uses])
+        return self._result(
+            pair,
+            [_case_score(planned, planned.score(case, pair.trace)) for planned in self.metrics],
+        )
 
-    async def judge(self, pair: Pair) -> Judged:
-        """The outcomes of one pair, some by judges, who are asked at the same time."""
-        import asyncio  # takes longer than a small run without judges
+    async def score_with_judges(self, pair: Pair) -> JudgedResult:
+        """Score one pair, asking its judges concurrently."""
+        import asyncio  # late: slower to import than a small run without judges
 
         case = pair.case or Case(id=pair.trace.id)
-        ledgers = [Ledger() for _ in self.uses]
+        entries = [(planned, Ledger()) for planned in self.metrics]
         outcomes = await asyncio.gather(
-            *[_outcome(*one, case, pair) for one in zip(self.uses, ledgers, strict=True)]
+            *[planned.score_with_judge(case, pair.trace, ledger) for planned, ledger in entries]
         )
         scores = [
-            _recorded(use, _scored(use, outcome), ledger)
-            for use, outcome, ledger in zip(self.uses, outcomes, ledgers, strict=True)
+            _with_cost(planned, _case_score(planned, outcome), ledger)
+            for (planned, ledger), outcome in zip(entries, outcomes, strict=True)
         ]
-        spent = zip(self.uses, ledgers, strict=True)
-        spending = {use.metric.name: ledger.spending() for use, ledger in spent if use.asker}
-        return Judged(self._result(pair, scores), spending)
+        usage = {
+            planned.metric.name: ledger.judge_usage()
+            for planned, ledger in entries
+            if planned.client
+        }
+        return JudgedResult(self._result(pair, scores), usage)
 
     async def close(self) -> None:
-        """Nobody is asked any more."""
-        for asker in {id(use.asker): use.asker for use in self.uses if use.asker}.values():
-            await asker.close()
+        """Close the connections of all judges. Metrics may share a client."""
+        clients = {id(planned.client): planned.client for planned in self.metrics}
+        for client in clients.values():
+            if client:
+                await client.close()
 
     def _result(self, pair: Pair, outcomes: Sequence[CaseScore]) -> CaseResult:
         case = pair.case or Case(id=pair.trace.id)
         scores = tuple(outcomes)
         profile = self.profile or (self.profiles[case.profile] if case.profile else None)
-        judgement = self._judgement(profile, scores) if profile else None
-        verdict = _status(scores, profile, judgement)
+        judgement = self._profile_verdict(profile, scores) if profile else None
+        status = _case_status(scores, profile, judgement)
         return CaseResult(
             case=pair.case.id if pair.case else None,
             trace=pair.trace.id,
-            status=verdict,
+            status=status,
             scores=scores,
-            paired_by=pair.how,
+            paired_by=pair.reason,
             judgement=judgement,
-            exchanges=() if verdict == "passed" else _exchanges(case, pair.trace),
+            exchanges=() if status == "passed" else _exchanges(case, pair.trace),
             mapper=pair.trace.mapper,
         )
 
-    def _judgement(self, profile: Profile, scores: tuple[CaseScore, ...]) -> Judgement | None:
-        """The profile's verdict, if anything was scored that it weighs."""
+    def _profile_verdict(
+        self, profile: Profile, scores: tuple[CaseScore, ...]
+    ) -> ProfileVerdict | None:
+        """Apply the profile, if any of the metrics that it weighs scored."""
         values = {
-            score.metric: Scored(value=score.value, scale=use.metric.scale)
-            for use, score in zip(self.uses, scores, strict=True)
+            score.metric: ScaledScore(value=score.value, scale=planned.metric.scale)
+            for planned, score in zip(self.metrics, scores, strict=True)
             if score.value is not None and profile.weighs(score.metric)
         }
-        broken = any(one.metric == "contract" and one.status == "failed" for one in scores)
-        return judge(profile, values, contract_broken=broken) if values or broken else None
+        broken = any(score.metric == "contract" and score.status == "failed" for score in scores)
+        return apply_profile(profile, values, contract_broken=broken) if values or broken else None
 
 
-async def _outcome(use: Use, ledger: Ledger, case: Case, pair: Pair) -> Outcome:
-    if use.asker and _asked_for(use.metric, case):
-        return await judge_pair(use.metric, case, pair.trace, use.asker, ledger)
-    return _offline(use, case, pair)
-
-
-def _offline(use: Use, case: Case, pair: Pair) -> Outcome:
-    if use.metric.judged and not _asked_for(use.metric, case):
-        return Unscored(reason="the case does not ask for it")
-    return evaluate(use.metric, case, pair.trace)
-
-
-def _asked_for(metric: Metric, case: Case) -> bool:
-    return case.metrics is None or canonical(metric.name) in map(canonical, case.metrics)
-
-
-def _recorded(use: Use, score: CaseScore, ledger: Ledger) -> CaseScore:
-    """The score with what it took, if anybody was asked."""
-    if use.asker is None or not ledger.entries:
+def _with_cost(planned: PlannedMetric, score: CaseScore, ledger: Ledger) -> CaseScore:
+    """Add what the score cost, if a judge was asked."""
+    if planned.client is None or not ledger.entries:
         return score
-    return msgspec.structs.replace(score, asked=ledger.asked(use.asker.model))
+    return msgspec.structs.replace(score, judge_cost=ledger.judge_cost(planned.client.model))
 
 
-def _scored(use: Use, outcome: Outcome) -> CaseScore:
-    verdict = status(outcome, use.threshold, use.metric.better)
-    name, threshold = use.metric.name, use.threshold
+def _case_score(planned: PlannedMetric, outcome: Outcome) -> CaseScore:
+    status = score_status(outcome, planned.threshold, planned.metric.better)
+    name, threshold = planned.metric.name, planned.threshold
     if isinstance(outcome, Score):
         return CaseScore(
             metric=name,
-            status=verdict,
+            status=status,
             value=outcome.value,
             threshold=threshold,
             reason=outcome.reason,
             turns=outcome.turns,
             details=outcome.details,
         )
-    broken = isinstance(outcome, Failed)
-    reason = f"{outcome.kind}: {outcome.message}" if broken else outcome.reason
-    return CaseScore(metric=name, status=verdict, threshold=threshold, reason=reason)
+    failed = isinstance(outcome, Failed)
+    reason = f"{outcome.kind}: {outcome.message}" if failed else outcome.reason
+    return CaseScore(metric=name, status=status, threshold=threshold, reason=reason)
 
 
-def _status(
-    scores: tuple[CaseScore, ...], profile: Profile | None, judgement: Judgement | None
+def _case_status(
+    scores: tuple[CaseScore, ...], profile: Profile | None, judgement: ProfileVerdict | None
 ) -> Status:
-    """What a profile weighs, it judges; the other metrics are held to their own thresholds. A
-    metric that broke might have failed the case, so that nothing passes with it."""
+    """Combine the profile's verdict with the metrics that it does not weigh, which keep their own
+    thresholds. A case with an error cannot pass: the broken metric might have failed it."""
     if profile is None or judgement is None:
         return case_status(scores)
-    others = case_status([one for one in scores if not profile.weighs(one.metric)])
+    others = case_status([score for score in scores if not profile.weighs(score.metric)])
     if others == "failed" or not judgement.passed:
         return "failed"
-    return "error" if any(one.status == "error" for one in scores) else "passed"
+    return "error" if any(score.status == "error" for score in scores) else "passed"
 
 
 def _exchanges(case: Case, trace: Trace) -> tuple[Exchange, ...]:
-    nothing = Turn()
+    """Put golden and actual turns side by side, also where one has more turns than the other."""
     return tuple(
         Exchange(
-            user=golden.user if recorded.user is None else recorded.user,
+            user=golden.user if actual.user is None else actual.user,
             expected=golden.response,
-            actual=recorded.response,
+            actual=actual.response,
         )
-        for golden, recorded in zip_longest(case.turns, trace.turns, fillvalue=nothing)
+        for golden, actual in zip_longest(case.turns, trace.turns, fillvalue=Turn())
     )

@@ -1,0 +1,71 @@
+"""Resolve the metrics and profiles of a run before anything is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from carob.api.metrics import build_metric
+from carob.api.settings import DEFAULT_METRICS
+from carob.config import Config, MetricChoice
+from carob.errors import UsageError
+from carob.judges.pool import JudgePool
+from carob.policy.profile import Profile, find_profile, load_profile, load_profiles
+from carob.policy.verdict import check_scales
+from carob.runner.plan import Plan, PlannedMetric
+from carob.schema import Case, Dataset
+from carob.schema.outcome import check_threshold
+
+
+def plan_run(settings: Config, dataset: Dataset | None, judges: JudgePool) -> Plan:
+    """Return the plan of a run. Raises `UsageError` for unknown names and invalid parameters."""
+    profiles = Profiles(settings.profile, load_profiles(settings.profiles))
+    return make_plan(settings.metrics or DEFAULT_METRICS, dataset, profiles, judges)
+
+
+class Profiles(NamedTuple):
+    """The scoring profiles of a run: one for all cases, or those that cases name."""
+
+    selected: str | None = None
+    """Name or file of the profile for all cases."""
+    own: Mapping[str, Profile] = {}
+    """Profiles from the user's files, by name."""
+
+    def named_by(self, cases: Iterable[Case]) -> dict[str, Profile]:
+        """Return the profiles that the cases name, sorted, because they are part of the digest
+        that names the journal."""
+        profiles: dict[str, Profile] = {}
+        for case in cases:
+            if case.profile and case.profile not in profiles:
+                profiles[case.profile] = self._find(case, case.profile)
+        return {name: profiles[name] for name in sorted(profiles)}
+
+    def _find(self, case: Case, name: str) -> Profile:
+        try:
+            return find_profile(name, self.own)
+        except UsageError as error:
+            where = f"case {case.id!r}"
+            raise UsageError(error.message, where=where, hint=error.hint) from error
+
+
+def make_plan(
+    choices: Sequence[MetricChoice],
+    dataset: Dataset | None,
+    profiles: Profiles,
+    judges: JudgePool,
+) -> Plan:
+    """Build the metrics and load the profiles."""
+    metrics = tuple(_plan_metric(choice, judges) for choice in choices)
+    selected = load_profile(profiles.selected) if profiles.selected else None
+    by_name = {} if selected or not dataset else profiles.named_by(dataset.cases)
+    for profile in [selected] if selected else by_name.values():
+        check_scales(profile, [planned.to_spec() for planned in metrics])
+    return Plan(metrics=metrics, profiles=by_name, profile=selected)
+
+
+def _plan_metric(choice: MetricChoice, judges: JudgePool) -> PlannedMetric:
+    metric = build_metric(choice)
+    threshold = metric.threshold if choice.threshold is None else choice.threshold
+    if threshold is not None:
+        check_threshold(metric.name, threshold, metric.scale)
+    return PlannedMetric(metric=metric, threshold=threshold, client=judges.client_for(metric))

@@ -1,0 +1,73 @@
+"""Where runs are stored, and saving one. A run needs nothing else of the store."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from carob.config import Config, find_config, load_config
+from carob.errors import UsageError
+from carob.schema import Run, Trace
+from carob.store import DEFAULT, open_store
+from carob.store.document import document_of_run
+from carob.store.runs import save_execution
+from carob.store.traces import save_traces
+from carob.store.url import check_store_url
+from carob.versions import git
+
+_LABEL = re.compile(r"[A-Za-z][\w.-]{0,63}")
+_CI_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
+"""Environment variables with the branch: CI systems check out a commit, so git knows none."""
+
+
+def save_run(
+    run: Run,
+    *,
+    store: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    traces: Iterable[Trace] = (),
+) -> None:
+    """Save a run and those of the traces that its cases were scored with."""
+    with open_store(store_url(store), create=True) as database:
+        execution = save_execution(database, document_of_run(run), labels or {})
+        save_traces(database, execution, traces)
+
+
+def store_url(store: str | None = None, *, config: Config | Path | None = None) -> str:
+    """Return the path or URL of the store: the argument, `CAROB_STORE`, the config, or the
+    default. Without a config, the `carob.toml` of the working directory is read."""
+    url = store or os.environ.get("CAROB_STORE") or _configured_store(config) or DEFAULT
+    check_store_url(url)
+    return url
+
+
+def _configured_store(config: Config | Path | None) -> str | None:
+    if isinstance(config, Config):
+        return config.store
+    path = config or find_config(Path.cwd())
+    return load_config(path).store if path else None
+
+
+def git_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels, with the branch and commit of the working directory unless given."""
+    check_labels(labels)
+    folder = Path.cwd()
+    commit = git.current_commit(folder)
+    if commit is None:
+        return dict(labels)
+    derived = {"branch": git.current_branch(folder) or _ci_branch(), "commit": commit}
+    return {key: value for key, value in derived.items() if value} | dict(labels)
+
+
+def _ci_branch() -> str | None:
+    return next((os.environ[name] for name in _CI_BRANCHES if os.environ.get(name)), None)
+
+
+def check_labels(labels: Mapping[str, str]) -> None:
+    """Raise `UsageError` for a label name that could not be looked up."""
+    for key in labels:
+        if not _LABEL.fullmatch(key) or key == "latest":
+            hint = "use letters, digits, `.`, `_` and `-`, as in branch=main"
+            raise UsageError(f"invalid label name {key!r}", hint=hint)

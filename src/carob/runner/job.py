@@ -1,0 +1,76 @@
+"""One batch of traces: pair it with cases and score it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from carob.runner.pairing import Pair, Pairing, pair_with_all
+from carob.runner.plan import Plan
+from carob.schema import Case, CaseResult, JudgeUsage, Struct, Trace, UnmatchedTrace
+
+Batch: TypeAlias = Callable[[], Iterable[Trace | Pair]]
+"""Reads some of the traces, or pairs that are known already. Picklable, for worker processes."""
+
+
+class BatchResult(Struct, frozen=True):
+    """The results of one batch, or of all batches of a run."""
+
+    results: tuple[CaseResult, ...] = ()
+    unmatched: tuple[UnmatchedTrace, ...] = ()
+    only_unmatched: Trace | None = None
+    """The unmatched trace of the batch if there is exactly one: it may be the only trace of the
+    run, which a single batch cannot know."""
+    usage: dict[str, JudgeUsage] = {}
+    """Judge usage by metric."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringJob:
+    """Everything that a process needs to score a batch."""
+
+    plan: Plan
+    cases: Sequence[Case] | None
+    """`None` without golden data: traces are then scored without a case. Golden data without
+    cases is an empty list, and matches no trace."""
+    crossed: bool = False
+    """Whether to score every case with every trace."""
+    pairing: Pairing = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pairing", Pairing(self.cases or ()))
+
+    def score(self, batch: Batch) -> BatchResult:
+        """Score the traces of a batch while they are read."""
+        unmatched: list[Pair] = []
+        results = [self.plan.score(pair) for pair in self.matched(batch, unmatched)]
+        return batch_result(results, unmatched)
+
+    def matched(self, batch: Batch, unmatched: list[Pair]) -> Iterator[Pair]:
+        """Yield the pairs of a batch that can be scored, and append the others to `unmatched`."""
+        for item in batch():
+            for pair in [item] if isinstance(item, Pair) else self._pairs(item):
+                if pair.case is None and self.cases is not None:
+                    unmatched.append(pair)
+                else:
+                    yield pair
+
+    def _pairs(self, trace: Trace) -> list[Pair]:
+        if self.cases is None:
+            return [Pair(None, trace, "no golden data")]
+        return pair_with_all(self.cases, trace) if self.crossed else [self.pairing.pair(trace)]
+
+
+def batch_result(
+    results: Sequence[CaseResult],
+    unmatched: Sequence[Pair],
+    usage: dict[str, JudgeUsage] | None = None,
+) -> BatchResult:
+    """Build the result of a batch."""
+    return BatchResult(
+        results=tuple(results),
+        unmatched=tuple(UnmatchedTrace(pair.trace.id, pair.reason) for pair in unmatched),
+        only_unmatched=unmatched[0].trace if len(unmatched) == 1 else None,
+        usage=usage or {},
+    )

@@ -1,0 +1,53 @@
+"""Traces on disk while they are scored, so that they can be saved without reading files again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from carob.runner.job import Batch
+from carob.runner.pairing import Pair
+from carob.schema import Trace
+
+
+class TraceSpool:
+    """Copies the traces of batches to a folder while the batches are scored.
+
+    A file per batch, because batches are scored in any process and in any order; and a file rather
+    than memory, because a run may have more traces than fit into it.
+    """
+
+    def __init__(self, folder: Path, batches: Sequence[Batch]) -> None:
+        self._folder, self._sources = folder, batches
+        self.batches: list[Batch] = [
+            partial(_copy_traces, batch, self._file(number)) for number, batch in enumerate(batches)
+        ]
+        """The batches to score in place of the original ones."""
+
+    def traces(self) -> Iterator[Trace]:
+        """Yield all traces in the order of the batches."""
+        for number, source in enumerate(self._sources):
+            file = self._file(number)
+            if file.exists():
+                with file.open("rb") as lines:
+                    yield from map(msgspec.json.Decoder(Trace).decode, lines)
+            else:  # scored by an earlier attempt, whose journal holds results but no traces
+                yield from map(_trace, source())
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"{number}.jsonl"
+
+
+def _copy_traces(batch: Batch, file: Path) -> Iterator[Trace | Pair]:
+    encode = msgspec.json.Encoder().encode
+    with file.open("wb") as lines:
+        for item in batch():
+            lines.write(encode(_trace(item)) + b"\n")
+            yield item
+
+
+def _trace(item: Trace | Pair) -> Trace:
+    return item.trace if isinstance(item, Pair) else item

@@ -1,0 +1,71 @@
+"""Worker processes: how many are useful, and how batches are sent to them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from carob.runner.job import Batch, BatchResult, ScoringJob
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+# Process pools take longer to import than a small run takes to score, so they are imported where
+# they are used.
+
+
+def cpu_count() -> int:
+    """Return the number of CPUs that this process may use, which can be fewer than exist."""
+    affinity = getattr(os, "sched_getaffinity", None)  # missing on macOS and Windows
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def score_in_processes(
+    job: ScoringJob, batches: Sequence[tuple[int, Batch]], jobs: int
+) -> Iterator[tuple[int, BatchResult]]:
+    """Score numbered batches in worker processes and yield each result when it is ready."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    can_fork = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if can_fork else "spawn")
+    with ProcessPoolExecutor(jobs, context, initializer=_start, initargs=(job,)) as pool:
+        try:
+            yield from _as_completed(pool, batches, ahead=2 * jobs)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _as_completed(
+    pool: ProcessPoolExecutor, batches: Sequence[tuple[int, Batch]], ahead: int
+) -> Iterator[tuple[int, BatchResult]]:
+    """Yield results as they complete. Only a few batches are submitted ahead, so that results do
+    not pile up in memory while the consumer writes the journal."""
+    from concurrent.futures import FIRST_COMPLETED, wait
+
+    waiting = list(reversed(batches))
+    running: dict[Future[BatchResult], int] = {}
+    while waiting or running:
+        while waiting and len(running) < ahead:
+            number, batch = waiting.pop()
+            running[pool.submit(_score, batch)] = number
+        completed, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in completed:
+            yield running.pop(future), future.result()
+
+
+_JOB: list[ScoringJob] = []
+
+
+def _start(job: ScoringJob) -> None:
+    """Prepare a worker: the plan and the cases are sent once per process, not once per batch.
+    Ctrl-C is handled by the parent process alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _JOB[:] = [job]
+
+
+def _score(batch: Batch) -> BatchResult:
+    return _JOB[0].score(batch)
