@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from carob.schema import Case, Lineage, Message, Problem, ToolCall, ToolResult, Trace, Turn
-from carob.traces.capture import Capture, Wanted, golden, in_table
+from carob.schema import AgentMessage, Case, Lineage, Problem, ToolCall, ToolResult, Trace, Turn
+from carob.traces.capture import Capture, TraceFilter, expected_case, table_case
 
 DAY = 86_400 * 10**9
 
@@ -22,7 +22,7 @@ def trace(
         response=response,
         tool_calls=(call,),
         tool_results=(ToolResult(name="find", id="c1", result="shipped"),),
-        messages=(Message(agent="orders", text="Let me look."),),
+        messages=(AgentMessage(agent="orders", text="Let me look."),),
         agents=agents,
         error=error,
         start=20_000 * DAY + number,
@@ -38,23 +38,23 @@ def trace(
     )
 
 
-def captured(*traces: Trace, wanted: Wanted | None = None) -> Capture:
-    taken = Capture(wanted or Wanted())
-    taken.add(traces)
-    return taken
+def capture(*traces: Trace, filter_: TraceFilter | None = None) -> Capture:
+    result = Capture(filter_ or TraceFilter())
+    result.add(traces)
+    return result
 
 
-def test_a_case_expects_what_the_recording_tells():
-    case = golden(trace())
+def test_a_case_expects_what_the_agent_did():
+    case = expected_case(trace())
     (turn,) = case.turns
     assert (turn.user, turn.response) == ("Where is my order?", "On its way.")
     assert turn.tool_calls == (ToolCall(name="find", args={"id": 7}, id="c1", agent="orders"),)
     assert (case.agents, case.trajectory, case.state) == (("orders",), ("orders",), {"done": True})
 
 
-def test_a_case_knows_where_it_comes_from_and_its_date_is_the_recordings():
-    assert golden(trace()).lineage == Lineage(
-        source="genai recording",
+def test_a_case_knows_where_it_comes_from_and_has_the_date_of_the_trace():
+    assert expected_case(trace()).lineage == Lineage(
+        source="genai trace",
         trace_id=f"{1:032x}",
         file="shop.jsonl",
         date_added="2024-10-04",
@@ -62,65 +62,66 @@ def test_a_case_knows_where_it_comes_from_and_its_date_is_the_recordings():
 
 
 def test_the_same_question_with_another_answer_is_another_case():
-    taken = captured(trace(1), trace(2, response="It is lost."))
-    first, second = (case.id for case in taken.cases)
+    result = capture(trace(1), trace(2, response="It is lost."))
+    first, second = (case.id for case in result.cases)
     assert second == f"{first}-2"
 
 
-def test_a_recording_that_says_the_same_is_named_as_a_duplicate():
-    taken = captured(trace(1), trace(2))
-    assert len(taken.cases) == 1
-    assert taken.captured("adk").duplicates == ("s-2",)
+def test_a_trace_with_the_same_content_is_a_duplicate():
+    result = capture(trace(1), trace(2))
+    assert len(result.cases) == 1
+    assert result.to_report("adk").duplicates == ("s-2",)
 
 
-def test_a_recording_without_the_users_message_is_a_problem_with_a_hint():
-    taken = captured(trace(user=None))
-    assert taken.cases == []
-    (problem,) = taken.problems
+def test_a_trace_without_the_users_message_is_a_problem_with_a_hint():
+    result = capture(trace(user=None))
+    assert result.cases == []
+    (problem,) = result.problems
     assert isinstance(problem, Problem)
     assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" in (problem.hint or "")
 
 
 @pytest.mark.parametrize(
-    ("wanted", "kept"),
+    ("filter_", "matches"),
     [
-        (Wanted(agent="orders"), True),
-        (Wanted(agent="returns"), False),
-        (Wanted(session="s-1"), True),
-        (Wanted(session=f"{1:032x}"), True),
-        (Wanted(session="s-9"), False),
-        (Wanted(since=20_000 * DAY), True),
-        (Wanted(since=20_001 * DAY), False),
-        (Wanted(until=20_001 * DAY), True),
-        (Wanted(until=20_000 * DAY), False),
-        (Wanted(status="ok"), True),
-        (Wanted(status="error"), False),
+        (TraceFilter(agent="orders"), True),
+        (TraceFilter(agent="returns"), False),
+        (TraceFilter(session="s-1"), True),
+        (TraceFilter(session=f"{1:032x}"), True),
+        (TraceFilter(session="s-9"), False),
+        (TraceFilter(since=20_000 * DAY), True),
+        (TraceFilter(since=20_001 * DAY), False),
+        (TraceFilter(until=20_001 * DAY), True),
+        (TraceFilter(until=20_000 * DAY), False),
+        (TraceFilter(status="ok"), True),
+        (TraceFilter(status="error"), False),
     ],
 )
-def test_filters(wanted: Wanted, kept: bool):
-    taken = captured(trace(), wanted=wanted)
-    assert (len(taken.cases), taken.left_out) == ((1, 0) if kept else (0, 1))
+def test_a_filter_takes_matching_traces_only(filter_: TraceFilter, matches: bool):
+    result = capture(trace(), filter_=filter_)
+    assert (len(result.cases), result.left_out) == ((1, 0) if matches else (0, 1))
 
 
-def test_a_recording_that_names_no_agent_is_that_of_the_agent_asked_for():
-    (case,) = captured(trace(agents=()), wanted=Wanted(agent="orders")).cases
+def test_a_trace_without_agents_belongs_to_the_agent_of_the_filter():
+    (case,) = capture(trace(agents=()), filter_=TraceFilter(agent="orders")).cases
     assert case.agents == ("orders",)
 
 
 def test_logged_cases_get_the_agent_and_keep_the_rest():
-    taken = Capture(Wanted(agent="orders"))
+    result = Capture(TraceFilter(agent="orders"))
     logged = Case.of("Hi", "Hello")
-    taken.add_cases([logged])
-    assert [(case.agents, case.turns) for case in taken.cases] == [(("orders",), logged.turns)]
+    result.add_cases([logged])
+    assert [(case.agents, case.turns) for case in result.cases] == [(("orders",), logged.turns)]
 
 
-def test_a_row_of_the_table_keeps_the_recording_beside_the_case():
-    case = in_table(trace())
+def test_a_row_of_the_table_keeps_the_trace_with_the_case():
+    case = table_case(trace())
     assert case.turns == (Turn(user="Where is my order?"),)
     assert case.recording is not None
-    assert case.recording.turns[-1].messages[-1] == Message(agent="orders", text="On its way.")
+    assert case.recording.turns[-1].messages[-1] == AgentMessage(agent="orders", text="On its way.")
 
 
-def test_filters_that_leave_nothing_say_whose_recordings_there_are():
-    taken = captured(trace(agents=("orders",)), wanted=Wanted(agent="order"))
-    assert taken.why() == "the filters left out the only recording; recorded agents: orders"
+def test_filters_that_match_nothing_list_the_agents_of_the_traces():
+    result = capture(trace(agents=("orders",)), filter_=TraceFilter(agent="order"))
+    hint = "the filters left out the only trace; agents in the traces: orders"
+    assert result.explain_empty() == hint

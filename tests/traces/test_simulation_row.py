@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from carob.schema import Message, ModelCall, Span, ToolCall, ToolResult, Trace, Turn, Usage
-from carob.traces.simulation_row import summary, tabled
+from carob.schema import AgentMessage, ModelCall, Span, ToolCall, ToolResult, Trace, Turn, Usage
+from carob.traces.simulation_row import add_table_columns, summarize_session
 
 SECOND = 10**9
 
@@ -14,7 +14,7 @@ def session(**changes: Any) -> Trace:
         user="Where are my orders?",
         response="Both are shipped.",
         agents=("front", "orders"),
-        messages=(Message(agent="front", text="One moment."),),
+        messages=(AgentMessage(agent="front", text="One moment."),),
         model_calls=(
             ModelCall(agent="front", usage=Usage(input_tokens=5), end=2 * SECOND),
             ModelCall(agent="orders", end=4 * SECOND),
@@ -31,15 +31,15 @@ def session(**changes: Any) -> Trace:
         start=1 * SECOND,
         end=9 * SECOND,
     )  # fmt: skip
-    held = {"user_id": "jo@example.com", "app_name": "shop"}
-    return Trace(id="s-1", turns=(turn,), attributes=cast("Any", held), **changes)
+    attributes = {"user_id": "jo@example.com", "app_name": "shop"}
+    return Trace(id="s-1", turns=(turn,), attributes=cast("Any", attributes), **changes)
 
 
 def rows(trace: Trace) -> list[dict[str, Any]]:
-    return cast("Any", tabled(trace, "case-1").attributes["session_trace"])
+    return cast("Any", add_table_columns(trace, "case-1").attributes["session_trace"])
 
 
-def test_each_call_is_one_span_with_its_arguments_and_its_answer():
+def test_each_call_is_one_span_with_its_arguments_and_result():
     tools = [row for row in rows(session()) if row["name"] == "execute_tool find_order"]
     assert [row["attributes"]["gcp.vertex.agent.tool_call_args"] for row in tools] == [
         '{"order_id":8}',
@@ -51,7 +51,7 @@ def test_each_call_is_one_span_with_its_arguments_and_its_answer():
     ]
 
 
-def test_spans_take_as_long_as_it_took():
+def test_spans_have_the_durations_of_the_turn():
     lengths = [row["end_time"] - row["start_time"] for row in rows(session())]
     whole, front, orders, *models, first, second = lengths
     assert (whole, front, orders) == (8 * SECOND, 8 * SECOND, SECOND + 250)
@@ -74,12 +74,12 @@ def test_recorded_spans_are_taken_as_they_are():
 
 
 def test_the_summary_keeps_repeated_calls_and_names_no_user():
-    told = summary(session()).splitlines()
+    told = summarize_session(session()).splitlines()
     assert told[0] == "user: Where are my orders?"
     assert told.count('orders calls find_order({"order_id":8})') == 2
     assert told[-1] == "orders: Both are shipped."
 
 
 def test_who_the_user_was_is_no_column():
-    columns = tabled(session(), "case-1").attributes
+    columns = add_table_columns(session(), "case-1").attributes
     assert columns.keys() == {"app_name", "trace_summary", "session_trace"}

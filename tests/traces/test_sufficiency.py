@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Trace
-from carob.traces.sufficiency import sufficiency
+from carob.traces.sufficiency import check_sufficiency
 
 NEEDS = {"cost": ("usage",), "rouge": ("response", "case.response"), "count": ()}
 
@@ -11,16 +11,16 @@ def lacks(need: str, trace: Trace) -> str | None:
 
 
 def test_a_metric_is_supported_if_its_needs_are_met():
-    found = sufficiency(Trace(id="t", convention="adk"), NEEDS, lacks)
+    found = check_sufficiency(Trace(id="t", convention="adk"), NEEDS, lacks)
     assert found.supports == {"cost": None, "rouge": "no response was recorded", "count": None}
 
 
 def test_the_hint_is_that_of_the_framework():
-    found = sufficiency(Trace(id="t", convention="openllmetry"), NEEDS, lacks)
+    found = check_sufficiency(Trace(id="t", convention="openllmetry"), NEEDS, lacks)
     assert found.hints == {
         "no response was recorded": "openllmetry: set TRACELOOP_TRACE_CONTENT=true"
     }
 
 
 def test_a_framework_without_a_known_way_has_no_hint():
-    assert sufficiency(Trace(id="t", convention="chat"), NEEDS, lacks).hints == {}
+    assert check_sufficiency(Trace(id="t", convention="chat"), NEEDS, lacks).hints == {}

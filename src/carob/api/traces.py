@@ -93,7 +93,9 @@ def capture(
         )
         capture.add(traces)
     if not capture.cases:
-        raise UsageError("no trace became a case; nothing was written", hint=capture.explain_empty())
+        raise UsageError(
+            "no trace became a case; nothing was written", hint=capture.explain_empty()
+        )
     masks = Masks() if mask else None
     cases = [mask_case(case, masks) for case in capture.cases] if masks else capture.cases
     dataset = Dataset(name=Path(dst).name.partition(".")[0], cases=cases)

@@ -1,6 +1,6 @@
-"""Recordings become golden cases: what the agent did is what is expected of it from now on.
+"""Turn traces into golden cases: what the agent did becomes what is expected of it.
 
-Everything follows from the recordings, the dates too, so that the same ones give the same cases.
+Everything is derived from the traces, the dates too, so that the same traces give the same cases.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from carob.schema import Captured, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
+from carob.schema import CaptureReport, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
 from carob.traces.conventions.hints import recording_hint
-from carob.traces.simulation_row import tabled
+from carob.traces.simulation_row import add_table_columns
 
 Status = Literal["ok", "error"]
 _SHOWN = 10
 
 
-class Wanted(NamedTuple):
-    """Which recordings are to become cases; `None` is any."""
+class TraceFilter(NamedTuple):
+    """Which traces become cases; `None` matches any."""
 
     agent: str | None = None
     session: str | None = None
     since: int | None = None
-    """Unix time in nanoseconds; what has no time is neither since nor until."""
+    """Unix time in nanoseconds; a trace without a time is neither since nor until."""
     until: int | None = None
     status: Status | None = None
 
-    def takes(self, trace: Trace) -> bool:
-        """Whether a recording is one of them; one that names no agents may be any agent's."""
+    def matches(self, trace: Trace) -> bool:
+        """Whether a trace passes; one that names no agents may be any agent's."""
         return (
             (self.agent is None or not trace.agents or self.agent in trace.agents)
             and (self.session is None or self.session in {trace.id, *_ids(trace)})
             and (self.status is None or self.status == _status(trace))
-            and self._in_time(trace)
+            and self._is_in_period(trace)
         )
 
-    def _in_time(self, trace: Trace) -> bool:
+    def _is_in_period(self, trace: Trace) -> bool:
         if self.since is None and self.until is None:
             return True
         start = _start(trace)
@@ -51,41 +51,40 @@ class Wanted(NamedTuple):
 
 
 class Capture:
-    """Takes recordings in, one after the other, and makes cases of them."""
+    """Collects cases from traces, and counts the traces that do not become cases."""
 
-    def __init__(self, wanted: Wanted, *, table: bool = False) -> None:
-        self.wanted = wanted
+    def __init__(self, filter_: TraceFilter, *, table: bool = False) -> None:
+        self.filter = filter_
         self.table = table
         self.cases: list[Case] = []
         self.left_out = 0
         self.duplicates: list[str] = []
         self.problems: list[Problem] = []
         self._agents: dict[str, None] = {}
-        """Whose recordings were left out."""
+        """The agents of the traces that were left out."""
         self._ids: dict[str, int] = {}
         self._seen: dict[bytes, str] = {}
 
     def add(self, traces: Iterable[Trace]) -> None:
-        """Take recordings in."""
+        """Add the cases of some traces."""
         for trace in traces:
-            if not self.wanted.takes(trace):
+            if not self.filter.matches(trace):
                 self._leave_out(trace)
             elif any(turn.user is None for turn in trace.turns) or not trace.turns:
-                self.problems.append(_unheard(trace))
+                self.problems.append(_missing_user_message(trace))
             else:
-                self._case(trace)
+                self._add_case(trace)
 
     def _leave_out(self, trace: Trace) -> None:
         self.left_out += 1
         self._agents |= dict.fromkeys(trace.agents)
 
-    def _case(self, trace: Trace) -> None:
-        case = (
-            in_table(trace, self.wanted.agent) if self.table else golden(trace, self.wanted.agent)
-        )
-        content = msgspec.json.encode([*map(_said, trace.turns), case.state])
-        same = self._seen.setdefault(content, trace.id)
-        if same != trace.id:
+    def _add_case(self, trace: Trace) -> None:
+        to_case = table_case if self.table else expected_case
+        case = to_case(trace, self.filter.agent)
+        content = msgspec.json.encode([*map(_content, trace.turns), case.state])
+        first = self._seen.setdefault(content, trace.id)
+        if first != trace.id:
             self.duplicates.append(trace.id)
             return
         number = self._ids[case.id] = self._ids.get(case.id, 0) + 1
@@ -94,34 +93,33 @@ class Capture:
         self.cases.append(case)
 
     def add_cases(self, cases: Iterable[Case]) -> None:
-        """Take in cases that were logged, with what was recorded of them."""
+        """Add cases that were logged, with their traces if they have any."""
         for case in cases:
-            recording = case.recording
-            if recording is not None and not self.wanted.takes(recording):
-                self._leave_out(recording)
+            trace = case.recording
+            if trace is not None and not self.filter.matches(trace):
+                self._leave_out(trace)
                 continue
-            agent = self.wanted.agent
+            agent = self.filter.agent
             if agent and not case.agents:
                 case = msgspec.structs.replace(case, agents=(agent,))
-            if self.table and recording is not None:
-                case = msgspec.structs.replace(
-                    case, recording=tabled(recording, case.id), origin=None
-                )
+            if self.table and trace is not None:
+                row = add_table_columns(trace, case.id)
+                case = msgspec.structs.replace(case, recording=row, origin=None)
             self.cases.append(case)
 
-    def why(self) -> str | None:
-        """Why there is no case, for a message."""
+    def explain_empty(self) -> str | None:
+        """Why there is no case, for a hint."""
         if self.left_out:
-            agents = ", ".join([*self._agents][:_SHOWN]) if self.wanted.agent else ""
-            whose = f"; recorded agents: {agents}" if agents else ""
-            return f"the filters left out {_recordings(self.left_out)}{whose}"
+            agents = ", ".join([*self._agents][:_SHOWN]) if self.filter.agent else ""
+            known = f"; agents in the traces: {agents}" if agents else ""
+            return f"the filters left out {_count_traces(self.left_out)}{known}"
         if self.problems:
             return self.problems[-1].hint or self.problems[-1].message
         return None
 
-    def captured(self, form: str, losses: tuple[Loss, ...] = ()) -> Captured:
-        """What became of the recordings."""
-        return Captured(
+    def to_report(self, form: str, losses: tuple[Loss, ...] = ()) -> CaptureReport:
+        """What became of the traces."""
+        return CaptureReport(
             format=form,
             cases=len(self.cases),
             left_out=self.left_out,
@@ -131,24 +129,24 @@ class Capture:
         )
 
 
-def golden(trace: Trace, agent: str | None = None) -> Case:
-    """The case that expects what the recording tells."""
+def expected_case(trace: Trace, agent: str | None = None) -> Case:
+    """The case that expects what the agent did in the trace."""
     return msgspec.structs.replace(
-        _head(trace, agent),
-        turns=tuple(map(_expected, trace.turns)),
+        _case_header(trace, agent),
+        turns=tuple(map(_expected_turn, trace.turns)),
         trajectory=_trajectory(trace),
         state=trace.state,
     )
 
 
-def in_table(trace: Trace, agent: str | None = None) -> Case:
-    """The case that expects nothing yet, beside the recording: a row of the simulation table."""
+def table_case(trace: Trace, agent: str | None = None) -> Case:
+    """The case that expects nothing yet, with its trace: a row of the simulation table."""
     users = tuple(Turn(user=turn.user) for turn in trace.turns)
-    case = _head(trace, agent)
-    return msgspec.structs.replace(case, turns=users, recording=tabled(trace, case.id))
+    case = _case_header(trace, agent)
+    return msgspec.structs.replace(case, turns=users, recording=add_table_columns(trace, case.id))
 
 
-def _head(trace: Trace, agent: str | None) -> Case:
+def _case_header(trace: Trace, agent: str | None) -> Case:
     agents = trace.agents or ((agent,) if agent else ())
     start = _start(trace)
     return Case(
@@ -161,14 +159,14 @@ def _head(trace: Trace, agent: str | None) -> Case:
 
 def _lineage(trace: Trace, start: int | None) -> dict[str, Json]:
     ids = _ids(trace)
-    found: dict[str, Json | None] = {
-        "source": f"{trace.convention} recording" if trace.convention else "recording",
+    lineage: dict[str, Json | None] = {
+        "source": f"{trace.convention} trace" if trace.convention else "trace",
         "trace_id": ids[0] if ids else trace.id,
         "session_id": trace.conversation,
         "file": Path(trace.source).name if trace.source else None,
         "date_added": _date(start, "day") if start else None,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in lineage.items() if value is not None}
 
 
 def _date(start: int, precision: Literal["day", "seconds"]) -> str | None:
@@ -179,8 +177,8 @@ def _date(start: int, precision: Literal["day", "seconds"]) -> str | None:
     return moment.date().isoformat() if precision == "day" else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _expected(turn: Turn) -> Turn:
-    """What of a recorded turn is to be expected again: no times, no tokens."""
+def _expected_turn(turn: Turn) -> Turn:
+    """The part of a turn that can be expected again: no times, no tokens."""
     calls = turn.tool_calls
     return Turn(
         id=turn.id,
@@ -206,15 +204,15 @@ def _trajectory(trace: Trace) -> tuple[str, ...] | None:
     return tuple(steps) or None
 
 
-def _said(turn: Turn) -> list[Json]:
+def _content(turn: Turn) -> list[Json]:
     calls: list[Json] = [[call.name, call.args] for call in turn.tool_calls or ()]
     return [turn.user, turn.response, calls]
 
 
-def _unheard(trace: Trace) -> Problem:
+def _missing_user_message(trace: Trace) -> Problem:
     return Problem(
         where=f"{trace.source}: {trace.id}" if trace.source else trace.id,
-        message="the user's message was not recorded, so it cannot be a case",
+        message="the user's message is missing; the trace cannot become a case",
         hint=recording_hint(trace.convention or "", "user"),
         severity="warning",
     )
@@ -222,7 +220,7 @@ def _unheard(trace: Trace) -> Problem:
 
 def _ids(trace: Trace) -> list[str]:
     ids = trace.attributes.get("trace_ids")
-    return [str(one) for one in ids] if isinstance(ids, list) else []
+    return [str(trace_id) for trace_id in ids] if isinstance(ids, list) else []
 
 
 def _start(trace: Trace) -> int | None:
@@ -233,5 +231,5 @@ def _status(trace: Trace) -> Status:
     return "error" if any(turn.error is not None for turn in trace.turns) else "ok"
 
 
-def _recordings(number: int) -> str:
-    return "the only recording" if number == 1 else f"all {number} recordings"
+def _count_traces(number: int) -> str:
+    return "the only trace" if number == 1 else f"all {number} traces"

@@ -1,7 +1,7 @@
-"""A recording as a row of the simulation table needs it: its summary, and its spans.
+"""A trace as a row of the simulation table: its summary and its spans as columns.
 
-Every call is one span that tells arguments and answer, takes as long as it took, and stands below
-the model call that asked for it.
+A trace without spans gets them from its turns: each tool call becomes a span with its arguments and
+result, as long as the call took, below the model call that requested it.
 """
 
 from __future__ import annotations
@@ -11,37 +11,37 @@ from hashlib import blake2b
 
 import msgspec
 
-from carob.schema import Json, Message, ModelCall, Span, ToolCall, ToolResult, Trace, Turn
+from carob.schema import AgentMessage, Json, ModelCall, Span, ToolCall, ToolResult, Trace, Turn
 
 _PRIVATE = {"user_id", "trace_ids"}
-"""What a row has no column for: users are not named in golden data."""
+"""Attributes that are left out: golden data must not name users."""
 
 
-def tabled(trace: Trace, case: str) -> Trace:
-    """The recording with the columns `trace_summary` and `session_trace`."""
-    spans: list[Json] = [_row(span) for span in trace.spans or _told_spans(trace)]
-    known = {name: held for name, held in trace.attributes.items() if name not in _PRIVATE}
-    columns: dict[str, Json] = {"trace_summary": summary(trace), "session_trace": spans}
+def add_table_columns(trace: Trace, case: str) -> Trace:
+    """The trace with the columns `trace_summary` and `session_trace`."""
+    spans: list[Json] = [_row(span) for span in trace.spans or _spans_from_turns(trace)]
+    public = {name: value for name, value in trace.attributes.items() if name not in _PRIVATE}
+    columns: dict[str, Json] = {"trace_summary": summarize_session(trace), "session_trace": spans}
     return msgspec.structs.replace(
         trace,
         case=case,
-        turns=tuple(map(_spoken, trace.turns)),
-        attributes=known | columns,
+        turns=tuple(map(_add_response, trace.turns)),
+        attributes=public | columns,
         spans=(),
     )
 
 
-def _spoken(turn: Turn) -> Turn:
-    """The turn with its response among what the agents said."""
+def _add_response(turn: Turn) -> Turn:
+    """The turn with its response as the last of the agents' messages."""
     if turn.response is None:
         return turn
     agent = turn.agents[-1] if turn.agents else ""
-    last = Message(agent=agent, text=turn.response)
+    last = AgentMessage(agent=agent, text=turn.response)
     return msgspec.structs.replace(turn, messages=(*turn.messages, last))
 
 
-def summary(trace: Trace) -> str:
-    """The session as plain text; the user is called `user`, whoever that was."""
+def summarize_session(trace: Trace) -> str:
+    """The session as plain text; the user is always called `user`."""
     return "\n".join(line for turn in trace.turns for line in _lines(turn))
 
 
@@ -52,30 +52,30 @@ def _lines(turn: Turn) -> Iterator[str]:
     for call, result in zip(turn.tool_calls or (), results, strict=True):
         yield f"{call.agent or 'agent'} calls {call.name}({_json(call.args)})"
         if result is not None:
-            yield f"{call.name} answers {_json(_answer(result))}"
-    for message in _spoken(turn).messages:
+            yield f"{call.name} answers {_json(_result_value(result))}"
+    for message in _add_response(turn).messages:
         yield f"{message.agent or 'agent'}: {message.text}"
     if turn.error is not None:
         yield f"error: {turn.error}"
 
 
 def _results(turn: Turn) -> list[ToolResult | None]:
-    """The result of each call, by its id, else by its name and order."""
-    left = list(turn.tool_results)
-    found: list[ToolResult | None] = []
+    """The result of each call, matched by id, else by name and order."""
+    unmatched = list(turn.tool_results)
+    results: list[ToolResult | None] = []
     for call in turn.tool_calls or ():
-        result = next((one for one in left if _answers(one, call)), None)
+        result = next((result for result in unmatched if _belongs_to(result, call)), None)
         if result is not None:
-            left.remove(result)
-        found.append(result)
-    return found
+            unmatched.remove(result)
+        results.append(result)
+    return results
 
 
-def _answers(result: ToolResult, call: ToolCall) -> bool:
+def _belongs_to(result: ToolResult, call: ToolCall) -> bool:
     return result.id == call.id if result.id and call.id else result.name == call.name
 
 
-def _answer(result: ToolResult) -> Json:
+def _result_value(result: ToolResult) -> Json:
     if result.result is None and result.error is not None:
         return {"error": result.error}
     return result.result
@@ -100,13 +100,13 @@ def _row(span: Span) -> Json:
     }
 
 
-def _told_spans(trace: Trace) -> Iterator[Span]:
-    """Spans for a session that was recorded without any, under ADK's names for them."""
+def _spans_from_turns(trace: Trace) -> Iterator[Span]:
+    """Spans for a session without any, under the names that ADK gives them."""
     for number, turn in enumerate(trace.turns):
-        yield from _Spans(trace, number, turn).all()
+        yield from _TurnSpans(trace, number, turn).all()
 
 
-class _Spans:
+class _TurnSpans:
     """The spans of one turn."""
 
     def __init__(self, trace: Trace, number: int, turn: Turn) -> None:
@@ -117,42 +117,42 @@ class _Spans:
         self.session: dict[str, Json] = {"gcp.vertex.agent.session_id": trace.id}
 
     def all(self) -> Iterator[Span]:
-        """The invocation, its agents, their model calls, and the tools that those asked for."""
+        """The invocation, its agents, their model calls, and the tools that these requested."""
         turn = self.turn
         yield self._span("invocation", self.root, None, turn.start, turn.end, {})
         for agent in dict.fromkeys(turn.agents):
             owner = self.root if agent == turn.agents[0] else self._id(turn.agents[0])
-            named: dict[str, Json] = {"gen_ai.agent.name": agent}
+            attributes: dict[str, Json] = {"gen_ai.agent.name": agent}
             name = f"invoke_agent {agent}"
-            yield self._span(name, self._id(agent), owner, *self._times(agent), named)
-        yield from self._models()
-        yield from self._tools()
+            yield self._span(name, self._id(agent), owner, *self._times(agent), attributes)
+        yield from self._model_spans()
+        yield from self._tool_spans()
 
-    def _models(self) -> Iterator[Span]:
+    def _model_spans(self) -> Iterator[Span]:
         before = self.turn.start
-        for place, call in enumerate(self.turn.model_calls):
+        for index, call in enumerate(self.turn.model_calls):
             start = before if call.start is None else call.start
-            key = self._id(f"model {place}")
+            key = self._id(f"model {index}")
             owner = self._owner(call.agent)
             yield self._span("call_llm", key, owner, start, call.end, _model_attributes(call))
             before = call.end if call.end is not None else before
 
-    def _tools(self) -> Iterator[Span]:
+    def _tool_spans(self) -> Iterator[Span]:
         results = _results(self.turn)
-        for place, call in enumerate(self.turn.tool_calls or ()):
-            attributes = _tool_attributes(call, results[place])
-            name, key = f"execute_tool {call.name}", self._id(f"tool {place}")
-            yield self._span(name, key, self._asker(call), call.start, call.end, attributes)
+        for index, call in enumerate(self.turn.tool_calls or ()):
+            attributes = _tool_attributes(call, results[index])
+            name, key = f"execute_tool {call.name}", self._id(f"tool {index}")
+            yield self._span(name, key, self._requester(call), call.start, call.end, attributes)
 
-    def _asker(self, call: ToolCall) -> str:
+    def _requester(self, call: ToolCall) -> str:
         """The latest model call of the agent that had ended when the tool was called."""
-        asked = [
-            place
-            for place, model in enumerate(self.turn.model_calls)
+        earlier = [
+            index
+            for index, model in enumerate(self.turn.model_calls)
             if model.agent == call.agent
             and (model.end is None or call.start is None or model.end <= call.start)
         ]
-        return self._id(f"model {asked[-1]}") if asked else self._owner(call.agent)
+        return self._id(f"model {earlier[-1]}") if earlier else self._owner(call.agent)
 
     def _owner(self, agent: str | None) -> str:
         return self._id(agent) if agent in self.turn.agents and agent else self.root
@@ -161,11 +161,11 @@ class _Spans:
         turn = self.turn
         if len({*turn.agents}) == 1 or agent == turn.agents[0]:
             return turn.start, turn.end
-        did = [
-            *(one for one in turn.model_calls if one.agent == agent),
-            *(one for one in turn.tool_calls or () if one.agent == agent),
+        calls = [
+            *(call for call in turn.model_calls if call.agent == agent),
+            *(call for call in turn.tool_calls or () if call.agent == agent),
         ]
-        times = [time for one in did for time in (one.start, one.end) if time is not None]
+        times = [time for call in calls for time in (call.start, call.end) if time is not None]
         return min(times, default=None), max(times, default=None)
 
     def _id(self, name: str) -> str:
@@ -195,7 +195,7 @@ class _Spans:
 
 def _model_attributes(call: ModelCall) -> dict[str, Json]:
     usage = call.usage
-    found: dict[str, Json] = {
+    attributes: dict[str, Json] = {
         "gen_ai.request.model": call.model,
         "gen_ai.agent.name": call.agent,
         "gen_ai.usage.input_tokens": usage.input_tokens,
@@ -203,15 +203,15 @@ def _model_attributes(call: ModelCall) -> dict[str, Json]:
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
         "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _tool_attributes(call: ToolCall, result: ToolResult | None) -> dict[str, Json]:
-    found: dict[str, Json] = {
+    attributes: dict[str, Json] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.name,
         "gen_ai.tool.call.id": call.id,
         "gcp.vertex.agent.tool_call_args": None if call.args is None else _json(call.args),
-        "gcp.vertex.agent.tool_response": None if result is None else _json(_answer(result)),
+        "gcp.vertex.agent.tool_response": None if result is None else _json(_result_value(result)),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Can a recording support a metric, and if not, how is what it lacks switched on?"""
+"""Which metrics a trace supports, and how to record what is missing for the others."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ class Sufficiency(NamedTuple):
 
     supports: dict[str, str | None]
     hints: dict[str, str]
-    """By the reason why not: how to have it recorded."""
+    """How to record what is missing, by the reason."""
 
 
-def sufficiency(
+def check_sufficiency(
     trace: Trace,
     needs: Mapping[str, Sequence[N]],
     lacks: Callable[[N, Trace], str | None],
 ) -> Sufficiency:
-    """Each metric by its needs; the first that is not met is the reason why not.
+    """Check the needs of each metric; the first that is not met is the reason.
 
-    `lacks` says of a need why a trace does not meet it, and `None` if it does.
+    `lacks` returns why a trace does not meet a need, or `None` if it does.
     """
-    several = dict.fromkeys(need for wanted in needs.values() for need in wanted)
-    reasons = {need: lacks(need, trace) for need in several}
+    unique = dict.fromkeys(need for metric_needs in needs.values() for need in metric_needs)
+    reasons = {need: lacks(need, trace) for need in unique}
     supports: dict[str, str | None] = {}
     hints: dict[str, str] = {}
-    for metric, wanted in needs.items():
-        lacking = next((need for need in wanted if reasons[need]), None)
-        reason = reasons[lacking] if lacking else None
+    for metric, metric_needs in needs.items():
+        unmet = next((need for need in metric_needs if reasons[need]), None)
+        reason = reasons[unmet] if unmet else None
         supports[metric] = reason
-        hint = recording_hint(trace.convention or "", lacking) if lacking else None
+        hint = recording_hint(trace.convention or "", unmet) if unmet else None
         if reason and hint:
             hints[reason] = f"{trace.convention}: {hint}"
     return Sufficiency(supports, hints)
