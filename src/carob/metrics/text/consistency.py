@@ -19,7 +19,7 @@ _SAME_TOPIC = 0.6  # share of common words from which two clauses are about the 
 
 @dataclass(frozen=True, kw_only=True)
 class Consistency(Metric):
-    """Whether the responses contradict the context or each other.
+    """Whether the responses are consistent with the context and with each other.
 
     3 ^ -(sentences with a contradiction) per response, then the mean. A contradiction is a clause
     that denies what an earlier sentence or the context affirms, or the other way round, or that

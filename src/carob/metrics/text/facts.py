@@ -59,9 +59,8 @@ class Facts(NamedTuple):
     """Content words of clauses with a negation."""
 
 
-@lru_cache(
-    maxsize=2048
-)  # several metrics read each text, and golden texts recur in every repetition
+# Several metrics read each text, and golden texts recur in every repetition.
+@lru_cache(maxsize=2048)
 def extract_facts(text: str) -> Facts:
     """Extract the facts of a text."""
     text = normalize("NFKC", text)

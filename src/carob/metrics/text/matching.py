@@ -82,8 +82,8 @@ class Contains(Metric):
 class Regex(Metric):
     """Share of the responses that match a regular expression.
 
-    `pattern` is searched anywhere in the response, in RE2 syntax: matching never takes longer than
-    reading the text, but there is no lookaround and there are no backreferences. `\\d`, `\\w`,
+    `pattern` is searched anywhere in the response, in RE2 syntax: matching takes time linear in the
+    text, but there is no lookaround and there are no backreferences. `\\d`, `\\w`,
     `\\s` and `\\b` are ASCII only; use classes such as `\\pL` for letters of any script.
     """
 

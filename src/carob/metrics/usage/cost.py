@@ -11,6 +11,9 @@ from carob.metrics.needs import Need, has_usage
 from carob.schema import Case, ModelCall, Score, Trace, Turn, Unscored
 from carob.schema.outcome import Scale
 
+# Later than every date in the table, so that the newest prices apply. With the current time, two
+# reports on one trace could differ.
+NEWEST = datetime(9999, 1, 1, 12, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DATE = 10**17
 """Nanoseconds since 1970. An earlier start is a relative time, not a date."""
@@ -81,11 +84,6 @@ def _time(call: ModelCall, turn: Turn) -> datetime:
     if nanoseconds is None or nanoseconds < _FIRST_DATE:
         return NEWEST
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
-
-
-# Later than every date in the table, so that the newest prices apply. With the current time, two
-# reports on one trace could differ.
-NEWEST = datetime(9999, 1, 1, 12, tzinfo=UTC)
 
 
 def call_price(model: str, provider: str | None, *, at: datetime = NEWEST, **tokens: int) -> float:
