@@ -1,5 +1,5 @@
-"""The command line. A command's module is imported when the command is called, and not before:
-`carob --help` must answer before the user's hand leaves the key."""
+"""The command line. A command's module is imported when the command is called, so that
+`carob --help` answers as fast as `import click`."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ import gc
 import io
 import os
 import sys
-from importlib import import_module
 
 import click
 
 from carob import __version__
 from carob.errors import CarobError, StoppedError, UsageError
+from carob.lazy import load_object
 from carob.text.spelling import did_you_mean
 
 _COMMANDS = {
-    "demo": ("demo", "Tell the whole story on bundled data, offline."),
-    "validate": ("golden", "Check golden files and name every problem."),
-    "show": ("golden", "Summarise a dataset."),
-    "subset": ("golden", "Write part of a dataset."),
-    "convert": ("golden", "Convert golden data, with a report of what is lost."),
-    "lint": ("lint", "Find personal data, duplicates, contradictions and more in golden data."),
-    "schema": ("golden", "Print the JSON Schema of a format."),
-    "diff": ("versions", "Show what changed, and the version bump that it demands."),
-    "release": ("versions", "Freeze a dataset as a version that never changes."),
-    "versions": ("versions", "List releases, or verify that none was touched."),
-    "checkout": ("versions", "Copy a released version."),
-    "review": ("versions", "Show or set which cases are draft, reviewed or approved."),
-    "traces": ("traces", "Show what was understood from recordings."),
-    "capture": ("traces", "Make golden cases of recordings."),
-    "metrics": ("metrics", "List every metric: what it needs, its scale, its default threshold."),
-    "run": ("run", "Score traces against golden data."),
-    "policy": ("policy", "Turn scores that exist already into verdicts."),
-    "runs": ("history", "List the runs that are kept."),
-    "report": ("history", "Show a run again, in any form."),
-    "compare": ("compare", "Is the difference between two runs real?"),
-    "gate": ("compare", "May a run pass? One exit code for CI."),
-    "calibrate": ("calibrate", "How well does a judge agree with people?"),
-    "store": ("history", "Check, copy and clear out the store of runs."),
+    "demo": ("demo", "Run a full walkthrough on sample data."),
+    "validate": ("datasets", "Validate golden files and list every problem."),
+    "show": ("datasets", "Show a summary of a dataset."),
+    "subset": ("datasets", "Write selected cases of a dataset to a new file."),
+    "convert": ("datasets", "Convert golden data to another format."),
+    "lint": ("datasets", "Check golden data for PII, secrets, duplicates and more."),
+    "schema": ("datasets", "Print the JSON Schema of a format."),
+    "diff": ("versions", "Show changes between datasets and the version bump."),
+    "release": ("versions", "Release a dataset as an immutable version."),
+    "versions": ("versions", "List or verify released versions."),
+    "checkout": ("versions", "Copy a released version to a file."),
+    "review": ("versions", "Show or set the review status of cases."),
+    "traces": ("traces", "Show traces and the metrics that they support."),
+    "capture": ("traces", "Turn traces into golden cases."),
+    "metrics": ("scoring", "List the available metrics."),
+    "run": ("run", "Evaluate traces against golden data."),
+    "policy": ("scoring", "Apply scoring policies to existing scores."),
+    "runs": ("history", "List stored runs."),
+    "report": ("history", "Show a run in any output format."),
+    "compare": ("compare", "Compare two runs for significant differences."),
+    "gate": ("compare", "Decide whether a run passes, for CI."),
+    "calibrate": ("calibrate", "Measure how well a judge agrees with human labels."),
+    "store": ("history", "Verify, copy and prune the store of runs."),
 }
 
 
 class _Commands(click.Group):
-    """A group that knows its commands by name and imports only the one that is called."""
+    """A group that imports only the command that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -53,111 +53,119 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _ = _COMMANDS[cmd_name]
-        return getattr(import_module(f"carob.cli.{module}"), cmd_name)
+        return load_object(f"carob.cli.{module}:{cmd_name}")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(_unknown(args[0]), ctx)
+            raise click.UsageError(_unknown_command(args[0]), ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise StoppedError("stopped") from error
+            raise StoppedError("interrupted") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
 
-def _unknown(name: str) -> str:
+def _unknown_command(name: str) -> str:
     hint = did_you_mean(name, _COMMANDS)
-    return f"No such command {name!r}" + (f", {hint}" if hint else "")
+    return f"Unknown command {name!r}" + (f"; {hint}" if hint else "")
 
 
 @click.group(
     cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 @click.version_option(__version__, prog_name="carob")
 def carob() -> None:
-    """Carob measures AI agents against golden data.
+    """Measure AI agents against golden data.
 
-    Exit codes: 0 good, 1 the data or the agent did not pass, 2 the command could not be carried
-    out. Data goes to stdout, everything else to stderr.
+    Results go to stdout, everything else to stderr. Exit codes: 0 good, 1 the data
+    or the agent did not pass, 2 the command could not be carried out.
     """
 
 
 def main() -> None:
-    """The `carob` command: an error is shown without a traceback, and gives exit code 2."""
+    """Run `carob`. Errors are printed without a traceback and set the exit code of their class."""
     _collect_rarely()
     _write_utf8()
     try:
-        _check_names(sys.argv)
-        sys.exit(carob(prog_name="carob", color=_coloured(), standalone_mode=False))
+        _check_arguments(sys.argv)
+        sys.exit(carob(prog_name="carob", color=_color(), standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-    except click.ClickException as error:
-        show_error(_reworded(error))
-    except CarobError as error:
-        show_error(error)
-    except OSError as error:
-        show_error(CarobError(error.strerror or str(error), where=error.filename))
-    sys.exit(2)
+        sys.exit(UsageError.exit_code)
+    except (click.ClickException, CarobError, OSError) as error:
+        shown = _as_carob_error(error)
+        show_error(shown)
+        sys.exit(shown.exit_code)
+
+
+def _as_carob_error(error: click.ClickException | CarobError | OSError) -> CarobError:
+    if isinstance(error, CarobError):
+        return error
+    if isinstance(error, click.ClickException):
+        return _usage_error(error)
+    return CarobError(error.strerror or str(error), where=error.filename)
 
 
 def _collect_rarely() -> None:
-    """The cycle collector would look through all that is imported, again and again, and through
-    all there is when the process ends, which is an eighth of the time of a small run."""
+    """Make the cycle collector rare, and skip the collection at exit.
+
+    By default it walks all imported modules again and again, an eighth of the time of a small run.
+    """
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
 
 
 def _write_utf8() -> None:
-    """What goes to a file or a pipe is the same everywhere, whatever the locale; and no character
-    that a terminal does not have is worth a traceback."""
+    """Write UTF-8 to files and pipes in every locale, and escape what a terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-def _check_names(args: list[str]) -> None:
-    """A file name that is no text could be opened, but in no result be named."""
+def _check_arguments(args: list[str]) -> None:
+    """Reject file names that are not UTF-8: no JSON result could contain them."""
     for arg in args:
         if any("\ud800" <= letter <= "\udfff" for letter in arg):
-            raise UsageError(f"{arg!r} is not UTF-8", hint="give the file another name")
+            raise UsageError(f"{arg!r} is not valid UTF-8", hint="rename the file")
 
 
-def _coloured() -> bool | None:
-    """Not if the user wants none, see https://no-color.org; otherwise the terminal decides."""
+def _color() -> bool | None:
+    """Disable color if NO_COLOR is set (https://no-color.org), else let click decide."""
     return False if os.environ.get("NO_COLOR") else None
 
 
-_ELSEWHERE = {"--eval-set": "--golden", "--dataset": "--golden", "--metrics": "--metric"}
-"""Options of other tools, and what they are called here."""
+_OTHER_TOOLS = {"--eval-set": "--golden", "--dataset": "--golden", "--metrics": "--metric"}
+"""Options of other tools, and their names here."""
 
 
-def _reworded(error: click.ClickException) -> UsageError:
-    """What click finds wrong with a command, said as everything else is said."""
+def _usage_error(error: click.ClickException) -> UsageError:
+    """Return an error of click in the format of all errors."""
     text = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
-    hint = f"`{context.command_path} --help` tells what it takes" if context else None
+    hint = f"run `{context.command_path} --help` for usage" if context else None
     if isinstance(error, click.NoSuchOption):
-        text = f"no such option {error.option_name}"
-        known = _ELSEWHERE.get(error.option_name)
-        near = [known] if known else sorted(error.possibilities or ())
-        hint = f"did you mean {' or '.join(near)}?" if near else hint
+        text = f"unknown option {error.option_name}"
+        known = _OTHER_TOOLS.get(error.option_name)
+        candidates = [known] if known else sorted(error.possibilities or ())
+        hint = f"did you mean {' or '.join(candidates)}?" if candidates else hint
     return UsageError(text[:1].lower() + text[1:], hint=hint)
 
 
 def show_error(error: CarobError) -> None:
-    """The error, a blank line, then the hint, on stderr. What it quotes may come from a file."""
-    printable = import_module("carob.report.text").printable
-    shown = [f"{click.style('error:', fg='red', bold=True)} {printable(str(error))}"]
+    """Print the error, a blank line and the hint to stderr."""
+    # Imported late, because only errors need it. Messages may quote untrusted files.
+    printable = load_object("carob.report.text:printable")
+    parts = [f"{click.style('error:', fg='red', bold=True)} {printable(str(error))}"]
     if error.hint:
-        shown.append(f"{click.style('hint:', fg='cyan', bold=True)} {printable(error.hint)}")
-    click.echo("\n\n".join(shown), err=True, color=_coloured())
+        parts.append(f"{click.style('hint:', fg='cyan', bold=True)} {printable(error.hint)}")
+    click.echo("\n\n".join(parts), err=True, color=_color())

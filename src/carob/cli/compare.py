@@ -1,4 +1,4 @@
-"""`carob compare` and `carob gate`: two runs in, one answer out."""
+"""Commands that compare runs: compare and gate."""
 
 from __future__ import annotations
 
@@ -10,36 +10,53 @@ import click
 
 from carob.api import compare as compare_api
 from carob.api import history
-from carob.cli.options import FILE
-from carob.cli.output import emit, output_options, show_problem
-from carob.report import comparison as gate_report
-from carob.report import comparison as report
+from carob.cli.options import (
+    FILE,
+    command,
+    config_option,
+    option,
+    output_options,
+    parse_number,
+    parse_numbers,
+)
+from carob.cli.output import emit, show_problem
 from carob.report import render
-from carob.report.html.page import page
+from carob.report.comparison import (
+    format_comparison,
+    format_comparison_markdown,
+    format_gate,
+    format_gate_markdown,
+)
+from carob.report.forms import ReportInputs, format_report
 
-_margin = click.option(
+_margin_option = option(
     "--margin",
     "margins",
     multiple=True,
     metavar="SHARE|METRIC=NUMBER",
-    help="The difference that does not matter: a share of every scale, 0.02 if nothing is said, or"
-    " for one metric in its own units.",
+    help="Largest irrelevant difference: a share of every scale, or for one metric in its own"
+    " units. Repeatable.",
+    show_default="0.02",
 )
-_alpha = click.option(
-    "--alpha", type=float, help="How often chance may be taken for a difference; 0.05."
-)
-_held = click.option(
-    "-m", "--metric", "held", multiple=True, help="A metric that informs, to be held as well."
-)
+_alpha_option = option("--alpha", type=float, help="Significance level.", show_default="0.05")
 
 
-@click.command()
+@command(
+    "carob compare main.json new.json",
+    "carob compare branch:main latest --format md",
+)
 @click.argument("before")
 @click.argument("after")
-@_margin
-@_alpha
-@_held
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if the second run regressed.")
+@_margin_option
+@_alpha_option
+@option(
+    "-m",
+    "--metric",
+    "held",
+    multiple=True,
+    help="Also let this informational metric decide. Repeatable.",
+)
+@option("--exit-code", is_flag=True, help="Exit 1 if AFTER regressed.")
 @output_options("md", "html")
 def compare(
     before: str,
@@ -51,65 +68,77 @@ def compare(
     form: str,
     output: Path | None,
 ) -> None:
-    """Is the difference between the runs BEFORE and AFTER real?
+    """Compare two runs for significant differences.
 
-    \b
-    carob run traces/main.jsonl --golden gold.json --format json -o main.json
-    carob run traces/new.jsonl --golden gold.json --format json -o new.json
-    carob compare main.json new.json
-
-    Cases are compared one by one, and only where they, the metric and its parameters are the same
-    in both runs; what is not is named.
+    BEFORE and AFTER are files written by `carob run --format json`, or stored runs.
+    Only cases and metrics that are identical in both runs are compared; differences
+    between the inputs are listed.
     """
-    shares, numbers = _margins(margins)
-    made = compare_api.compare(
+    share, numbers = _parse_margins(margins)
+    comparison = compare_api.compare(
         before,
         after,
-        margin=compare_api.MARGIN if shares is None else shares,
+        margin=compare_api.MARGIN if share is None else share,
         margins=numbers,
         alpha=compare_api.ALPHA if alpha is None else alpha,
         held=held,
     )
     forms = {
-        "text": lambda: report.format_comparison(made),
-        "md": lambda: report.format_comparison_markdown(made),
-        "html": lambda: page(history.find_run(after), comparison=made),
+        "text": lambda: format_comparison(comparison),
+        "md": lambda: format_comparison_markdown(comparison),
+        "html": lambda: format_report(
+            "html", ReportInputs(history.find_run(after), comparison=comparison)
+        ),
     }
-    emit(render(made, form, forms), output)
-    sys.exit(1 if exit_code and made.verdict == "regressed" else 0)
+    emit(render(comparison, form, forms), output)
+    sys.exit(1 if exit_code and comparison.verdict == "regressed" else 0)
 
 
-@click.command()
+@command(
+    "carob gate new.json --baseline main.json",
+    "carob gate latest --threshold rouge_l=0.8 --min-pass-rate 0.9",
+)
 @click.argument("run")
-@click.option("--baseline", metavar="RUN", help="The run that it must not fall behind.")
-@click.option(
+@option("--baseline", metavar="RUN", help="Run that RUN is compared with.")
+@option(
     "--threshold",
     "thresholds",
     multiple=True,
     metavar="METRIC=MEAN",
-    help="What the mean over all cases must reach.",
+    help="Required mean of a metric over all cases. Repeatable.",
 )
-@click.option("--min-pass-rate", type=float, help="Share of the cases that must pass.")
-@_margin
-@_alpha
-@_held
-@click.option("--strict", is_flag=True, help="What is inconclusive fails.")
-@click.option("--allow-unscored", is_flag=True, help="Cases that cannot be scored may pass.")
-@click.option("--require-calibration", is_flag=True, help="Judges must have been calibrated.")
-@click.option(
+@option("--min-pass-rate", type=float, metavar="SHARE", help="Required share of passed cases.")
+@_margin_option
+@_alpha_option
+@option(
+    "-m",
+    "--metric",
+    "held",
+    multiple=True,
+    help="Also gate on this informational metric. Repeatable.",
+)
+@option("--strict", is_flag=True, help="Treat inconclusive results as failures.")
+@option("--allow-unscored", is_flag=True, help="Allow cases that could not be scored.")
+@option("--require-calibration", is_flag=True, help="Require calibrated judges.")
+@option(
     "--min-kappa",
     type=click.FloatRange(-1, 1),
-    help="What the lower end of their kappa must reach; 0.4.",
+    help="Minimum lower confidence bound of kappa for judges.",
+    show_default="0.4",
 )
-@click.option(
+@option(
     "--calibration",
     "calibrations",
     multiple=True,
     type=FILE,
-    help="A file with a calibration; the store has others.",
+    help="File with a calibration, in addition to the store. Repeatable.",
 )
-@click.option("--quarantine", type=FILE, help="Cases that may not decide, each with owner and day.")
-@click.option("-c", "--config", type=FILE, help="carob.toml, with the rules in [gate].")
+@option(
+    "--quarantine",
+    type=FILE,
+    help="File of quarantined cases, each with an owner and an expiry date.",
+)
+@config_option
 @output_options("md")
 def gate(
     run: str,
@@ -129,20 +158,16 @@ def gate(
     form: str,
     output: Path | None,
 ) -> None:
-    """May RUN pass? One exit code for CI.
+    """Decide whether a run passes, for CI.
 
-    \b
-    carob gate new.json --baseline main.json
-    carob gate new.json --threshold response_match_score=0.8 --min-pass-rate 0.9
-
-    Exit code 0 if it may, 1 if it regressed or stays below what is asked, 2 if that could not be
-    found out. What is inconclusive fails only with --strict.
+    Exits 0 on pass, 1 on fail, 2 if the gate could not be evaluated. Inconclusive
+    results fail only with --strict. Rules can also be set under [gate] in carob.toml.
     """
-    share, numbers = _margins(margins)
+    share, numbers = _parse_margins(margins)
     rules = compare_api.gate_rules(
         config,
         baseline=baseline,
-        thresholds=_numbers(thresholds),
+        thresholds=parse_numbers(thresholds),
         min_pass_rate=min_pass_rate,
         margin=share,
         margins=numbers,
@@ -155,36 +180,16 @@ def gate(
         calibrations=tuple(map(str, calibrations)),
         quarantine=quarantine and str(quarantine),
     )
-    made = compare_api.gate(run, rules)
-    for problem in made.problems:
+    result = compare_api.gate(run, rules)
+    for problem in result.problems:
         show_problem(problem)
-    forms = {
-        "text": lambda: gate_report.format_gate(made),
-        "md": lambda: gate_report.format_gate_markdown(made),
-    }
-    emit(render(made, form, forms), output)
-    sys.exit(0 if made.passed else 1)
+    forms = {"text": lambda: format_gate(result), "md": lambda: format_gate_markdown(result)}
+    emit(render(result, form, forms), output)
+    sys.exit(0 if result.passed else 1)
 
 
-def _margins(given: Iterable[str]) -> tuple[float | None, dict[str, float]]:
-    """The share for all metrics, and the numbers for single ones."""
-    shares = [one for one in given if "=" not in one]
-    numbers = _numbers(one for one in given if "=" in one)
-    return (_number(shares[-1]) if shares else None), numbers
-
-
-def _numbers(pairs: Iterable[str]) -> dict[str, float]:
-    made: dict[str, float] = {}
-    for pair in pairs:
-        name, sign, value = pair.rpartition("=")
-        if not sign or not name:
-            raise click.UsageError(f"Found {pair!r}, expected METRIC=NUMBER.")
-        made[name] = _number(value)
-    return made
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise click.UsageError(f"Found {text!r}, expected a number.") from error
+def _parse_margins(texts: Iterable[str]) -> tuple[float | None, dict[str, float]]:
+    """Return the share for all metrics, and the margins of single metrics."""
+    shares = [text for text in texts if "=" not in text]
+    numbers = parse_numbers(text for text in texts if "=" in text)
+    return (parse_number(shares[-1]) if shares else None), numbers

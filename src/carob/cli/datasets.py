@@ -1,4 +1,4 @@
-"""Commands for golden data."""
+"""Commands for golden data: validate, show, subset, convert, lint, schema."""
 
 from __future__ import annotations
 
@@ -11,20 +11,37 @@ import click
 
 from carob.api import datasets
 from carob.api import lint as lint_api
-from carob.cli import show_error
-from carob.cli.options import FILE, from_format
-from carob.cli.output import emit, output_options
+from carob.cli.options import (
+    FILE,
+    command,
+    config_option,
+    from_format,
+    option,
+    output_option,
+    output_options,
+)
+from carob.cli.output import emit
 from carob.errors import LossError
-from carob.report import lint as report
-from carob.report import render, text
+from carob.report import render
+from carob.report.datasets import (
+    format_conversion,
+    format_lint,
+    format_lint_sarif,
+    format_subset,
+    format_summary,
+    format_validations,
+)
 from carob.schema import Conversion, DatasetPurpose, LintedFile
 
 
-@click.command()
+@command(
+    "carob validate golden/*.json",
+    "carob validate table.csv --from simulation --agent billing --agent returns",
+)
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @from_format
-@click.option("--agent", "agents", multiple=True, help="An agent that exists. Give it for each.")
-@click.option("--catalogue", type=FILE, help="Catalogue of the scenarios that exist.")
+@option("--agent", "agents", multiple=True, help="Name of an existing agent. Repeatable.")
+@option("--catalogue", type=FILE, help="Catalog of existing scenarios.")
 @output_options()
 def validate(
     files: tuple[Path, ...],
@@ -34,33 +51,40 @@ def validate(
     form: str,
     output: Path | None,
 ) -> None:
-    """Check golden files and name every problem, with its place and a hint.
+    """Validate golden files and list every problem.
 
-    The format is recognised by content. Exit code 1 if a file is not valid, 2 if one cannot be
-    read or is of no known format.
+    Problems are listed with their location and a hint. Exits 1 if a file is
+    invalid, 2 if a file cannot be read or its format is unknown.
     """
-    found = datasets.validate(files, format=name, agents=agents or None, catalogue=catalogue)
-    emit(render({"files": found}, form, {"text": lambda: text.validations(found)}), output)
-    if any(one.format is None for one in found):
+    validations = datasets.validate(files, format=name, agents=agents or None, catalogue=catalogue)
+    forms = {"text": lambda: format_validations(validations)}
+    emit(render({"files": validations}, form, forms), output)
+    if any(validation.format is None for validation in validations):
         sys.exit(2)
-    sys.exit(0 if all(one.valid for one in found) else 1)
+    sys.exit(0 if all(validation.valid for validation in validations) else 1)
 
 
-@click.command()
+@command("carob show golden.json", "carob show golden.csv --from simulation --format json")
 @click.argument("file", type=FILE)
 @from_format
 @output_options()
 def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
-    """Summarise a dataset: cases, tags, context, turns, tools, agents, format."""
+    """Show a summary of a dataset.
+
+    Counts cases, turns, tags, tools, agents and metadata.
+    """
     summary = datasets.summarise(file, format=name)
-    emit(render(summary, form, {"text": lambda: text.summary(summary)}), output)
+    emit(render(summary, form, {"text": lambda: format_summary(summary)}), output)
 
 
-@click.command()
+@command(
+    "carob subset golden.json edge.json --tag edge-case",
+    "carob subset golden.json long.json --where 'len(turns) > 1'",
+)
 @click.argument("src", type=FILE)
 @click.argument("dst", type=FILE)
-@click.option("--tag", "tags", multiple=True, help="Keep cases with this tag; of several, all.")
-@click.option("--where", help="Keep cases for which an expression over their fields holds.")
+@option("--tag", "tags", multiple=True, help="Select cases with all of these tags. Repeatable.")
+@option("--where", metavar="EXPRESSION", help="Select cases that match an expression.")
 @from_format
 @output_options()
 def subset(
@@ -72,26 +96,28 @@ def subset(
     form: str,
     output: Path | None,
 ) -> None:
-    """Write the cases of SRC that match to DST, in the same format.
+    """Write selected cases of a dataset to a new file.
 
-    \b
-    carob subset golden.json edge.json --tag edge-case
-    carob subset golden.json high.json --where 'metadata.criticality == "high" and len(turns) > 1'
+    DST has the format of SRC. An expression refers to the fields of a case, such as
+    'metadata.criticality == "high" and len(turns) > 1'.
     """
     if not tags and where is None:
-        raise click.UsageError("Nothing to choose by: give --tag or --where.")
+        raise click.UsageError("No cases selected; pass --tag or --where.")
     part = datasets.subset(src, dst, tags=tags, where=where, format=name)
     summary = part.summary()
-    emit(render(summary, form, {"text": lambda: text.written(dst, summary)}), output)
+    emit(render(summary, form, {"text": lambda: format_subset(dst, summary)}), output)
 
 
-@click.command()
+@command(
+    "carob convert golden.json golden.csv --to csv",
+    "carob convert golden.csv golden.json --to adk --strict",
+)
 @click.argument("src", type=FILE)
 @click.argument("dst", type=FILE)
-@click.option("--to", required=True, help="Format to convert to.")
+@option("--to", required=True, metavar="FORMAT", help="Output format.")
 @from_format
-@click.option("--drop", is_flag=True, help="Do not carry along what DST has no place for.")
-@click.option("--strict", is_flag=True, help="Write nothing and exit 1 if anything is lost.")
+@option("--drop", is_flag=True, help="Drop fields without an equivalent in the output format.")
+@option("--strict", is_flag=True, help="Write nothing and exit 1 if a field has no equivalent.")
 @output_options()
 def convert(
     src: Path,
@@ -103,46 +129,40 @@ def convert(
     form: str,
     output: Path | None,
 ) -> None:
-    """Convert golden data, and report field by field what the target has no place for.
+    """Convert golden data to another format.
 
-    That is carried along, so that converting back restores the source exactly: under the key
-    `carob` in JSON documents, in DST.carob.json beside rows and tables.
+    Fields without an equivalent in the output format are reported and preserved, so
+    that converting back restores the source exactly. They are stored under the key
+    `carob` in JSON documents, and in the sidecar file DST.carob.json otherwise.
     """
     try:
-        made = datasets.convert(src, dst, to=to, format=name, drop=drop, strict=strict)
-    except LossError as error:
-        made = cast("Conversion", error.conversion)
-        emit(render(made, form, {"text": lambda: text.conversion(made)}), output)
-        show_error(error)
-        sys.exit(1)
-    emit(render(made, form, {"text": lambda: text.conversion(made)}), output)
+        conversion = datasets.convert(src, dst, to=to, format=name, drop=drop, strict=strict)
+    except LossError as error:  # the report says which fields, the error sets the exit code
+        emit_conversion(cast("Conversion", error.conversion), form, output)
+        raise
+    emit_conversion(conversion, form, output)
 
 
-@click.command()
-@click.argument("name", metavar="FORMAT")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the result to a file instead.",
+def emit_conversion(conversion: Conversion, form: str, output: Path | None) -> None:
+    """Print the fields that a conversion lost or preserved."""
+    emit(render(conversion, form, {"text": lambda: format_conversion(conversion)}), output)
+
+
+@command(
+    "carob lint golden/*.json --use regression",
+    "carob lint golden.json --format sarif -o lint.sarif",
 )
-def schema(name: str, output: Path | None) -> None:
-    """Print the JSON Schema of a format, so that an editor checks a file while it is written."""
-    emit(datasets.json_schema(name), output)
-
-
-@click.command()
 @click.argument("files", nargs=-1, required=True, type=FILE)
-@click.option("--from", "name", help="Format of the files, if it is not to be recognised.")
-@click.option("--fix", is_flag=True, help="Mask personal data and secrets in the files.")
-@click.option(
+@from_format
+@option("--fix", is_flag=True, help="Mask personal data and secrets in the files.")
+@option(
     "--use",
     type=click.Choice(get_args(DatasetPurpose)),
-    help="What the data is for: judges its size.",
+    help="Purpose of the dataset, which determines its minimum size.",
 )
-@click.option("--ignore", multiple=True, metavar="RULE", help="A rule to leave out. For each.")
-@click.option("--strict", is_flag=True, help="Warnings are failures as well.")
-@click.option("-c", "--config", type=FILE, help="A carob.toml other than the one that is here.")
+@option("--ignore", multiple=True, metavar="RULE", help="Rule to ignore. Repeatable.")
+@option("--strict", is_flag=True, help="Treat warnings as errors.")
+@config_option
 @output_options("sarif")
 def lint(
     files: tuple[Path, ...],
@@ -155,26 +175,32 @@ def lint(
     form: str,
     output: Path | None,
 ) -> None:
-    """Find personal data, secrets, duplicates, contradictions and more in golden files.
+    """Check golden data for PII, secrets, duplicates and more.
 
-    \b
-    carob lint golden/*.json --use regression
-    carob lint golden.json --fix
-    carob lint golden.json --format sarif -o lint.sarif
-
-    Exit code 1 if there is an error, with --strict also if there is a warning. Rules are left out
-    by --ignore, under [lint] in carob.toml, or by a case with `lint_ignore` in its metadata.
+    Exits 1 if there are errors. Suppress rules with --ignore, under [lint] in
+    carob.toml, or with `lint_ignore` in the metadata of a case.
     """
-    found = lint_api.lint(files, format=name, ignore=ignore, use=use, config=config, fix=fix)
+    linted = lint_api.lint(files, format=name, ignore=ignore, use=use, config=config, fix=fix)
     rules = lint_api.lint_rules()
     forms = {
-        "text": lambda: report.text(found, rules),
-        "sarif": lambda: report.as_sarif(found, rules),
+        "text": lambda: format_lint(linted, rules),
+        "sarif": lambda: format_lint_sarif(linted, rules),
     }
-    emit(render({"files": found}, form, forms), output)
-    sys.exit(1 if _failed(found, strict) else 0)
+    emit(render({"files": linted}, form, forms), output)
+    sys.exit(1 if _has_errors(linted, strict) else 0)
 
 
-def _failed(files: Iterable[LintedFile], strict: bool) -> bool:
-    failing = {"error", "warning"} if strict else {"error"}
-    return any(finding.level in failing for file in files for finding in file.findings)
+def _has_errors(files: Iterable[LintedFile], strict: bool) -> bool:
+    levels = {"error", "warning"} if strict else {"error"}
+    return any(finding.level in levels for file in files for finding in file.findings)
+
+
+@command("carob schema adk", "carob schema questions -o questions.schema.json")
+@click.argument("name", metavar="FORMAT")
+@output_option
+def schema(name: str, output: Path | None) -> None:
+    """Print the JSON Schema of a format.
+
+    Editors use it to validate and complete golden files.
+    """
+    emit(datasets.json_schema(name), output)

@@ -1,4 +1,4 @@
-"""`carob demo`: the whole story, told by the real commands on bundled data."""
+"""`carob demo`: a walkthrough that runs the real commands on sample data."""
 
 from __future__ import annotations
 
@@ -15,62 +15,70 @@ from typing import NamedTuple
 import click
 
 from carob.cli import carob
+from carob.cli.options import command, option
 from carob.errors import UsageError
 
 
-class Step(NamedTuple):
-    """What a command is for, and the command."""
+class DemoStep(NamedTuple):
+    """A command, and what it shows."""
 
-    why: str
+    comment: str
     command: str
 
 
-STORY = (
-    Step("A bike shop has golden data for its support agent.", "show support.evalset.json"),
-    Step(
-        "Every format is recognised by its content, and checked by its own rules.",
+STEPS = (
+    DemoStep(
+        "A bike shop has golden data for its support agent.",
+        "show support.evalset.json",
+    ),
+    DemoStep(
+        "Formats are detected from the content, and each has its own validation rules.",
         "validate support.evalset.json support_golden.json support.csv support.explain.jsonl",
     ),
-    Step(
-        "Any format becomes any other. What the target has no place for is named …",
+    DemoStep(
+        "Convert to any format. Fields without an equivalent are listed …",
         "convert support.evalset.json converted.csv --to csv",
     ),
-    Step(
-        "… and carried along, so that the way back is exact.",
+    DemoStep(
+        "… and preserved, so that converting back restores the original.",
         "convert converted.csv back.json --to adk",
     ),
-    Step(
-        "The agent was recorded with OpenTelemetry. Release 1.4.0 does what is expected of it.",
+    DemoStep(
+        "Evaluate the agent's OpenTelemetry traces. Release 1.4.0 behaves as expected.",
         "run traces/good.otlp.jsonl --golden support.evalset.json --allow-unscored",
     ),
-    Step(
-        "Release 1.5.0 does not, and here is what broke.",
+    DemoStep(
+        "Release 1.5.0 does not. The report shows what broke.",
         "run traces/regressed.otlp.jsonl --golden support.evalset.json",
     ),
 )
 
 
-@click.command()
-@click.option(
+@command("carob demo", "carob demo --keep carob-demo")
+@option(
     "--keep",
+    metavar="DIRECTORY",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Leave the bundled data and all that is made of it in this folder, a new one.",
+    help="Keep the sample data and all results in a new directory.",
 )
 def demo(keep: Path | None) -> None:
-    """Tell the whole story on bundled data: offline, in seconds."""
+    """Run a full walkthrough on sample data.
+
+    Works offline and takes a few seconds.
+    """
     with _folder(keep) as folder:
-        for step in STORY:
-            click.secho(f"\n# {step.why}", fg="cyan")
+        for step in STEPS:
+            click.secho(f"\n# {step.comment}", fg="cyan")
             click.secho(f"$ carob {step.command}", bold=True)
-            _carry_out(step.command.split())
-        click.echo(f"\nThe files are in {folder}." if keep else "\nMore: carob --help")
+            _run(step.command.split())
+        click.echo(f"\nThe files are in {folder}." if keep else "\nNext: carob --help")
 
 
 @contextmanager
 def _folder(keep: Path | None) -> Generator[Path]:
-    """The bundled data in a folder of its own, which is the current one meanwhile."""
+    """Copy the sample data to a directory, and make it the working directory meanwhile."""
     if keep and keep.is_dir() and any(keep.iterdir()):
-        raise UsageError(f"{keep} has files already", hint="name a new folder")
+        raise UsageError(f"{keep} is not empty", hint="pass a new directory")
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as scratch:
         folder = keep or Path(scratch)
@@ -83,7 +91,7 @@ def _folder(keep: Path | None) -> Generator[Path]:
             os.chdir(here)
 
 
-def _carry_out(args: list[str]) -> None:
+def _run(args: list[str]) -> None:
     sys.stdout.flush()
-    with suppress(SystemExit):  # a command that did not pass is part of the story
+    with suppress(SystemExit):  # the last command exits 1
         carob.main(args, prog_name="carob", standalone_mode=False)

@@ -1,4 +1,4 @@
-"""`carob runs`, `carob report` and `carob store`: runs that are over."""
+"""Commands for stored runs: runs, report, store."""
 
 from __future__ import annotations
 
@@ -11,26 +11,50 @@ import msgspec
 from carob.api import datasets
 from carob.api import history as history_api
 from carob.api import metrics as metrics_api
-from carob.cli.options import FILE
-from carob.cli.output import emit, output_options, pairs
-from carob.report import history, render
-from carob.report.forms import RUN_FORMS, run_forms
-
-_store = click.option("--store", metavar="PATH|URL", help="The store, if not .carob/carob.db.")
-
-
-@click.command()
-@click.option("--dataset", help="Only runs of this dataset.")
-@click.option("--agent", help="Only runs in which this agent acted.")
-@click.option("--tag", help="Only runs with cases of this tag.")
-@click.option(
-    "--label", "labels", multiple=True, metavar="NAME=VALUE", help="Only with this label."
+from carob.cli.options import (
+    FILE,
+    command,
+    option,
+    output_options,
+    parse_pairs,
+    report_options,
+    store_option,
+    subcommand,
 )
-@click.option("--since", metavar="TIME", help="Not before: 2026-03-01, or 7d for so long ago.")
-@click.option("--until", metavar="TIME", help="Not after.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True)
-@click.option("--start", metavar="NEXT", help="Where the page before ended.")
-@_store
+from carob.cli.output import emit
+from carob.report import format_json, render
+from carob.report.forms import ReportInputs, format_report
+from carob.report.history import (
+    format_export,
+    format_history,
+    format_import,
+    format_prune,
+    format_store_verification,
+)
+
+
+@command("carob runs --since 7d", "carob runs --dataset support --label branch=main")
+@option("--dataset", metavar="NAME", help="Only runs of this dataset.")
+@option("--agent", metavar="NAME", help="Only runs in which this agent took part.")
+@option("--tag", help="Only runs with cases that have this tag.")
+@option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only runs with this label. Repeatable.",
+)
+@option("--since", metavar="TIME", help="Only runs since a date, or an age such as 7d.")
+@option("--until", metavar="TIME", help="Only runs until a date, or an age such as 7d.")
+@option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="Maximum number of runs.",
+)
+@option("--start", metavar="NEXT", help="Start of the page, as printed by the previous page.")
+@store_option
 @output_options()
 def runs(
     dataset: str | None,
@@ -45,27 +69,30 @@ def runs(
     form: str,
     output: Path | None,
 ) -> None:
-    """List the runs that are kept, newest first."""
-    found = history_api.list_runs(
+    """List stored runs.
+
+    The newest run comes first.
+    """
+    page = history_api.list_runs(
         dataset=dataset,
         agent=agent,
         tag=tag,
-        labels=pairs(labels),
+        labels=parse_pairs(labels),
         since=since,
         until=until,
         limit=limit,
         start=start,
         store=store,
     )
-    emit(render(found, form, {"text": lambda: history.text(found)}), output)
+    emit(render(page, form, {"text": lambda: format_history(page)}), output)
 
 
-@click.command()
+@command("carob report latest", "carob report run.json --format html -o report.html")
 @click.argument("run")
-@click.option("--by", multiple=True, help="Break down by agent, tag, phase, difficulty, …")
-@click.option("-g", "--golden", type=FILE, help="Golden data, for the lines that SARIF names.")
-@_store
-@output_options(*RUN_FORMS)
+@option("--by", multiple=True, help="Break down by agent, tag, phase or difficulty. Repeatable.")
+@option("-g", "--golden", type=FILE, help="Golden data, required by --format sarif.")
+@store_option
+@report_options
 def report(
     run: str,
     by: tuple[str, ...],
@@ -74,71 +101,82 @@ def report(
     form: str,
     output: Path | None,
 ) -> None:
-    """Show a run again.
+    """Show a run in any output format.
 
-    RUN is a file that `carob run --format json` wrote, or a run in the store: its id or the
-    beginning of it, `latest`, `latest:DATASET`, `branch:NAME`, or any other LABEL:VALUE.
+    RUN is a file written by `carob run --format json`, or a stored run: its id or the
+    start of it, `latest`, `latest:DATASET`, `branch:NAME` or any other LABEL:VALUE.
     """
-    if form == "json":  # as it was printed, whatever this version would make of it
-        emit(render(msgspec.Raw(history_api.find_document(run, store=store)), form, {}), output)
+    if form == "json":  # as it was stored, even if this version would write it differently
+        emit(format_json(msgspec.Raw(history_api.find_document(run, store=store))), output)
         return
-    found = history_api.find_run(run, store=store)
-    forms = run_forms(
-        found,
-        by=by,
-        places=lambda: datasets.case_lines(golden) if golden else {},
-        metrics=metrics_api.metrics,
-        earlier=lambda: history_api.earlier_runs(found, store=store),
+    stored = history_api.find_run(run, store=store)
+    inputs = ReportInputs(
+        stored,
+        by,
+        load_case_lines=lambda: datasets.case_lines(golden) if golden else {},
+        load_metrics=metrics_api.metrics,
+        load_earlier_runs=lambda: history_api.earlier_runs(stored, store=store),
     )
-    emit(render(found, form, forms), output)
+    emit(format_report(form, inputs), output)
 
 
 @click.group()
 def store() -> None:
-    """Check, copy and clear out the store that runs are kept in."""
+    """Verify, copy and prune the store of runs."""
 
 
-@store.command()
-@_store
+@subcommand(store, "carob store verify", "carob store verify --store runs.db")
+@store_option
 @output_options()
 def verify(store: str | None, form: str, output: Path | None) -> None:
-    """Derive all digests again and name every number that was changed.
+    """Verify the digests of all stored runs.
 
-    Exit code 1 if there is one.
+    Exits 1 if a stored value was changed.
     """
-    found = history_api.verify_store(store=store)
-    emit(render(found, form, {"text": lambda: history.verification(found)}), output)
-    sys.exit(1 if found.problems else 0)
+    checked = history_api.verify_store(store=store)
+    emit(render(checked, form, {"text": lambda: format_store_verification(checked)}), output)
+    sys.exit(1 if checked.problems else 0)
 
 
-@store.command("export", short_help="Write all that is kept, or some runs, to a file.")
+@subcommand(
+    store,
+    "carob store export runs.jsonl.gz",
+    "carob store export baseline.jsonl latest",
+    name="export",
+)
 @click.argument("file", type=FILE)
 @click.argument("runs", nargs=-1)
-@_store
+@store_option
 @output_options()
-def export_(
+def export_runs(
     file: Path, runs: tuple[str, ...], store: str | None, form: str, output: Path | None
 ) -> None:
-    """Write all that is kept, or some RUNS, to a file of JSON lines; .gz compresses it."""
-    made = history_api.export_runs(file, runs, store=store)
-    emit(render(made, form, {"text": lambda: history.exported(made)}), output)
+    """Export all runs, or the given RUNS, to a file.
+
+    The file contains JSON lines, compressed if its name ends with .gz.
+    """
+    exported = history_api.export_runs(file, runs, store=store)
+    emit(render(exported, form, {"text": lambda: format_export(exported)}), output)
 
 
-@store.command("import", short_help="Take in what was exported, or a run.")
+@subcommand(store, "carob store import runs.jsonl.gz", "carob store import run.json", name="import")
 @click.argument("file", type=FILE)
-@_store
+@store_option
 @output_options()
-def import_(file: Path, store: str | None, form: str, output: Path | None) -> None:
-    """Take in what was exported, or a run that `carob run --format json` wrote."""
-    made = history_api.import_runs(file, store=store)
-    emit(render(made, form, {"text": lambda: history.imported(made)}), output)
+def import_runs(file: Path, store: str | None, form: str, output: Path | None) -> None:
+    """Import exported runs, or a run written by `carob run`.
+
+    Runs that are already stored are skipped.
+    """
+    imported = history_api.import_runs(file, store=store)
+    emit(render(imported, form, {"text": lambda: format_import(imported)}), output)
 
 
-@store.command()
-@click.option("--keep", type=click.IntRange(min=0), help="The newest so many stay.")
-@click.option("--older-than", metavar="AGE", help="Only what is older goes: 12h, 90d, 4w.")
-@click.option("--dry-run", "dry", is_flag=True, help="Tell what would go, and remove nothing.")
-@_store
+@subcommand(store, "carob store prune --keep 100", "carob store prune --older-than 90d --dry-run")
+@option("--keep", type=click.IntRange(min=0), metavar="N", help="Keep the newest N runs.")
+@option("--older-than", metavar="AGE", help="Remove only older runs: 12h, 90d, 4w.")
+@option("--dry-run", "dry", is_flag=True, help="Show what would be removed.")
+@store_option
 @output_options()
 def prune(
     keep: int | None,
@@ -148,18 +186,19 @@ def prune(
     form: str,
     output: Path | None,
 ) -> None:
-    """Remove old runs. What is labelled `baseline` or `release` stays.
+    """Remove old runs from the store.
 
-    With both --keep and --older-than only what is neither new nor young goes.
+    Runs labeled `baseline` or `release` are kept. With both --keep and --older-than,
+    a run is removed only if both apply.
     """
-    made = history_api.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
-    emit(render(made, form, {"text": lambda: history.pruned(made)}), output)
+    pruned = history_api.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
+    emit(render(pruned, form, {"text": lambda: format_prune(pruned)}), output)
 
 
-@store.command()
+@subcommand(store, "carob store label latest baseline=1.4.0")
 @click.argument("run")
-@click.argument("labels", nargs=-1, required=True, metavar="NAME=VALUE…")
-@_store
+@click.argument("labels", nargs=-1, required=True, metavar="NAME=VALUE...")
+@store_option
 def label(run: str, labels: tuple[str, ...], store: str | None) -> None:
-    """Label a run that is kept: carob store label latest baseline=1.4.0"""
-    history_api.label_run(run, pairs(labels), store=store)
+    """Add labels to a stored run."""
+    history_api.label_run(run, parse_pairs(labels), store=store)

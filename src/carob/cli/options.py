@@ -1,38 +1,178 @@
-"""What commands take in the same way."""
+"""Commands with examples, and the arguments and options that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-FILE = click.Path(readable=False, path_type=Path)  # whoever reads it says what is wrong with it
-from_format = click.option(
-    "--from", "name", help="Format of the file, if it is not to be recognised."
-)
+from carob.report.forms import RUN_FORMS, form_names
 
+if TYPE_CHECKING:
+    from click.types import OptionHelpExtra
 
 F = TypeVar("F", bound=Callable[..., object])
 
+FILE = click.Path(readable=False, path_type=Path)  # the reader reports missing files itself
 
-def judge_options(command: F) -> F:
-    """Who is asked, and how much of it is allowed."""
+
+class _Command(click.Command):
+    """A command whose help ends with examples."""
+
+    def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                # Written line by line: click would wrap commands in the middle of an argument.
+                for example in self.examples:
+                    formatter.write(f"  {example}\n")
+
+
+class _Option(click.Option):
+    """An option whose help shows `[default: CPU count]` for a computed default."""
+
+    def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        if isinstance(self.show_default, str):
+            extra["default"] = self.show_default  # click puts it in parentheses
+        return extra
+
+
+def command(*examples: str, name: str | None = None) -> Callable[[Callable[..., Any]], _Command]:
+    """Declare a command with the examples that its help ends with."""
+    return partial(click.command, name, cls=_Command)(examples=examples)
+
+
+def subcommand(
+    group: click.Group, *examples: str, name: str | None = None
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Declare a command of a group."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        made = command(*examples, name=name)(function)
+        group.add_command(made)
+        return made
+
+    return decorate
+
+
+option = partial(click.option, cls=_Option)
+
+from_format = option(
+    "--from", "name", metavar="FORMAT", help="Input format.", show_default="detected from content"
+)
+config_option = option(
+    "-c", "--config", type=FILE, help="Configuration file.", show_default="carob.toml"
+)
+store_option = option(
+    "--store", metavar="PATH|URL", help="Store of runs.", show_default=".carob/carob.db"
+)
+
+
+def output_options(*formats: str) -> Callable[[F], F]:
+    """Add `--format` and `--output`, which every command that prints a result has."""
+
+    def decorate(function: F) -> F:
+        form = option(
+            "--format",
+            "form",
+            type=click.Choice(["text", "json", *formats]),
+            default="text",
+            show_default=True,
+            help="Output format.",
+        )
+        return form(output_option(function))
+
+    return decorate
+
+
+output_option = option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the result to a file.",
+    show_default="stdout",
+)
+
+
+def report_options(function: F) -> F:
+    """Add `--format` with all forms of a run, and `--output`."""
+    form = option(
+        "--format",
+        "form",
+        metavar=f"[{'|'.join(RUN_FORMS)}]",
+        callback=_check_form,
+        default="text",
+        show_default=True,
+        help="Output format.",
+    )
+    return form(output_option(function))
+
+
+def _check_form(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Check the form before the run starts: a misspelt one must not cost a run."""
+    if value not in RUN_FORMS and value not in form_names():
+        raise click.BadParameter(f"expected one of: {', '.join(form_names())}", ctx, param)
+    return value
+
+
+def judge_options(function: F) -> F:
+    """Add the options that select a judge model and limit its use."""
     options = [
-        click.option("--judge", metavar="PROVIDER:MODEL", help="The model that judges ask."),
-        click.option("--judge-url", metavar="URL", help="Its address, if it is OpenAI-compatible."),
-        click.option(
-            "--concurrency", type=click.IntRange(min=1), help="Questions at the same time; 16."
+        option("--judge", metavar="PROVIDER:MODEL", help="Model that judges use."),
+        option("--judge-url", metavar="URL", help="Base URL of an OpenAI-compatible API."),
+        option(
+            "--concurrency",
+            type=click.IntRange(min=1),
+            help="Maximum concurrent judge calls.",
+            show_default="16",
         ),
-        click.option("--max-calls", type=click.IntRange(min=1), help="Stop after so many calls."),
-        click.option(
+        option("--max-calls", type=click.IntRange(min=1), help="Maximum number of judge calls."),
+        option(
             "--max-cost",
             type=click.FloatRange(min=0, min_open=True),
             metavar="DOLLARS",
-            help="Stop before it costs more.",
+            help="Maximum cost of judge calls.",
         ),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    for decorate in reversed(options):
+        function = decorate(function)
+    return function
+
+
+def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
+    """Parse repeated options of the form NAME=VALUE."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise click.UsageError(f"Found {text!r}, expected NAME=VALUE.")
+        pairs[name] = value
+    return pairs
+
+
+def parse_numbers(texts: Iterable[str]) -> dict[str, float]:
+    """Parse repeated options of the form METRIC=NUMBER."""
+    numbers: dict[str, float] = {}
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if not sign or not name:
+            raise click.UsageError(f"Found {text!r}, expected METRIC=NUMBER.")
+        numbers[name] = parse_number(value)
+    return numbers
+
+
+def parse_number(text: str) -> float:
+    """Parse a number of an option."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise click.UsageError(f"Found {text!r}, expected a number.") from error

@@ -26,7 +26,7 @@ from carob.report.judge_cost import format_estimate
 
 @command(
     "carob run traces.json --golden golden.json -m tool_trajectory_avg_score",
-    "carob run --golden simulation.csv -m tool_usage_accuracy --threshold 'rouge_l=0.8'",
+    "carob run --golden simulation.csv -m tool_usage_accuracy",
 )
 @click.argument("traces", nargs=-1, type=FILE)
 @option("-g", "--golden", type=FILE, help="Golden data, in any format.")
@@ -131,9 +131,7 @@ def run(
         _show_estimate(request, form, output)
         return
     with progress_line() as line:
-        listeners = Listeners(
-            reading=line.reading, scoring=line.of("scoring"), problem=line.report
-        )
+        listeners = Listeners(reading=line.reading, scoring=line.of("scoring"), problem=line.report)
         evaluation = evaluate(request, listeners)
     emit(format_report(form, evaluation.report_inputs(by)), output)
     sys.exit(0 if evaluation.passed(allow_unscored=allow_unscored) else 1)

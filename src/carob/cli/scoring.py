@@ -1,4 +1,4 @@
-"""`carob metrics`: what can be measured."""
+"""Commands for metrics and scoring policies."""
 
 from __future__ import annotations
 
@@ -10,47 +10,53 @@ import click
 
 from carob.api import metrics as metrics_api
 from carob.api import policy as policy_api
-from carob.cli.output import emit, output_options
-from carob.report import metrics as report
-from carob.report import policy as report
+from carob.cli.options import command, option, output_options, subcommand
+from carob.cli.output import emit
 from carob.report import render
+from carob.report.metrics import format_metrics, format_verdicts, verdicts_document
 
 
-@click.command()
+@command("carob metrics", "carob metrics tool_trajectory_avg_score rouge_l")
 @click.argument("names", nargs=-1)
 @output_options()
 def metrics(names: tuple[str, ...], form: str, output: Path | None) -> None:
-    """List every metric: what it means, what it needs, its scale, its default threshold.
+    """List the available metrics.
 
-    With NAMES only those, with how they are measured and their parameters.
+    Shows what each metric means and needs, its scale and its default threshold.
+    With NAMES, also how these metrics are measured, and their parameters.
     """
-    found = metrics_api.metrics(names)
-    made = {"text": lambda: report.text(found, fully=bool(names))}
-    emit(render({"metrics": found}, form, made), output)
+    listed = metrics_api.metrics(names)
+    forms = {"text": lambda: format_metrics(listed, full=bool(names))}
+    emit(render({"metrics": listed}, form, forms), output)
 
 
 @click.group()
 def policy() -> None:
-    """Turn scores into verdicts."""
+    """Apply scoring policies to existing scores."""
 
 
-@policy.command()
+@subcommand(
+    policy,
+    "carob policy apply scores.jsonl",
+    "carob policy apply scores.jsonl --profile prep_default",
+)
 @click.argument("scores", type=click.File("rb"), default="-")
-@click.option("--profile", help="Scoring profile for all lines: a name or a file.")
-@click.option("--raw-scales", is_flag=True, help="Take the numbers as they are, whatever scale.")
+@option("--profile", metavar="NAME|FILE", help="Scoring profile for all cases.")
+@option("--raw-scales", is_flag=True, help="Do not convert scores to the profile's scale.")
 @output_options()
 def apply(
     scores: BinaryIO, profile: str | None, raw_scales: bool, form: str, output: Path | None
 ) -> None:
-    """Judge scores that exist already by a scoring profile.
+    """Judge existing scores by a scoring profile.
 
-    SCORES has JSON lines; without it they are read from stdin. A score that could not be had is
-    null. Exit code 1 if a case did not pass.
+    SCORES contains JSON lines; the default is stdin. Missing scores are null. Exits 1
+    if a case did not pass. A line looks like this:
 
     \b
-    echo '{"case": "a", "profile": "prep_default", "scores": {"Relevance": 4}}' | carob policy apply
+    {"case": "a", "profile": "prep_default", "scores": {"Relevance": 4}}
     """
-    source = str(getattr(scores, "name", "<stdin>"))  # not every stand-in for stdin has a name
-    made = policy_api.apply_policy(scores, source=source, profile=profile, raw=raw_scales)
-    emit(render(report.document(made), form, {"text": lambda: report.text(made)}), output)
-    sys.exit(0 if all(case.status == "passed" for case in made.cases) else 1)
+    source = str(getattr(scores, "name", "<stdin>"))  # stdin may be replaced by an unnamed object
+    verdicts = policy_api.apply_policy(scores, source=source, profile=profile, raw=raw_scales)
+    forms = {"text": lambda: format_verdicts(verdicts)}
+    emit(render(verdicts_document(verdicts), form, forms), output)
+    sys.exit(0 if all(case.status == "passed" for case in verdicts.cases) else 1)

@@ -1,4 +1,4 @@
-"""Commands for recordings."""
+"""Commands for traces: traces and capture."""
 
 from __future__ import annotations
 
@@ -8,36 +8,39 @@ from typing import Literal
 import click
 
 from carob.api import traces as traces_api
-from carob.cli.options import FILE
-from carob.cli.output import emit, output_options, progress_line
+from carob.cli.options import FILE, command, option, output_options
+from carob.cli.output import emit, progress_line
 from carob.report import render
-from carob.report import traces as report
+from carob.report.traces import format_capture, format_traces, traces_document
 
 
-@click.command()
+@command("carob traces traces.jsonl", "carob traces spans.json logs.json --format json")
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @output_options()
 def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
-    """Show what was understood from recordings, and which metrics they can support.
+    """Show traces and the metrics that they support.
 
-    Any container and convention is recognised by content; several files are one input, such as
-    spans in one and their log records in another.
+    Containers and conventions are detected from the content. Several files are read as
+    one input, such as spans in one file and their log records in another.
     """
     with progress_line() as line:
-        found = traces_api.understand(files, progress=line.reading)
-    emit(render(report.document(found), form, {"text": lambda: report.text(found)}), output)
+        listing = traces_api.list_traces(files, progress=line.reading)
+    emit(render(traces_document(listing), form, {"text": lambda: format_traces(listing)}), output)
 
 
-@click.command()
+@command(
+    "carob capture traces.jsonl golden.json --to adk --session s-42",
+    "carob capture logs.json golden.json --to questions --since 7d --mask",
+)
 @click.argument("sources", nargs=-1, required=True, type=FILE)
 @click.argument("dst", type=FILE)
-@click.option("--to", required=True, metavar="FORMAT", help="Golden format of DST.")
-@click.option("--agent", help="Only sessions of this agent; it is the one that is evaluated.")
-@click.option("--session", help="Only the session with this id.")
-@click.option("--since", metavar="ISO", help="Only what began at this time or later.")
-@click.option("--until", metavar="ISO", help="Only what began before this time, or on this day.")
-@click.option("--status", type=click.Choice(["ok", "error"]), help="Only what ended like this.")
-@click.option("--mask", is_flag=True, help="Replace personal data and secrets.")
+@option("--to", required=True, metavar="FORMAT", help="Output format.")
+@option("--agent", metavar="NAME", help="Only sessions of this agent, which is evaluated.")
+@option("--session", metavar="ID", help="Only the session with this id.")
+@option("--since", metavar="TIME", help="Only traces since a date, or an age such as 7d.")
+@option("--until", metavar="TIME", help="Only traces until a date, or an age such as 7d.")
+@option("--status", type=click.Choice(["ok", "error"]), help="Only traces with this status.")
+@option("--mask", is_flag=True, help="Mask personal data and secrets.")
 @output_options()
 def capture(
     sources: tuple[Path, ...],
@@ -52,15 +55,12 @@ def capture(
     form: str,
     output: Path | None,
 ) -> None:
-    """Make golden cases of recordings: what the agent did is what is expected from now on.
+    """Turn traces into golden cases.
 
-    \b
-    carob capture traces.jsonl golden.evalset.json --to adk --session s-42
-    carob capture raw_logs.json golden.json --agent orders --to questions
-    carob capture history.evalset_result.json table.csv --to simulation
+    The cases expect what the agent did in the traces of SOURCES.
     """
     with progress_line() as line:
-        made = traces_api.capture(
+        report = traces_api.capture(
             sources,
             dst,
             to=to,
@@ -72,4 +72,4 @@ def capture(
             mask=mask,
             progress=line.reading,
         )
-    emit(render(made, form, {"text": lambda: report.captured(made, str(dst))}), output)
+    emit(render(report, form, {"text": lambda: format_capture(report, str(dst))}), output)

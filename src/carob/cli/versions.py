@@ -1,4 +1,4 @@
-"""Commands for versions of golden data."""
+"""Commands for versions of golden data: diff, release, versions, checkout, review."""
 
 from __future__ import annotations
 
@@ -11,64 +11,79 @@ import click
 
 from carob.api import release as release_api
 from carob.api import versions as versions_api
-from carob.api.load import REGISTRY
-from carob.cli import show_error
-from carob.cli.options import FILE, from_format
-from carob.cli.output import emit, output_options
-from carob.errors import RefusedError, UsageError
+from carob.cli.options import FILE, command, from_format, option, output_options
+from carob.cli.output import emit
+from carob.errors import UsageError
 from carob.report import render
-from carob.report import versions as text
+from carob.report.versions import (
+    diff_document,
+    format_diff,
+    format_diff_markdown,
+    format_release,
+    format_releases,
+    format_reviews,
+    format_verification,
+)
 from carob.schema import Bump, ReviewStatus
 
-_registry = click.option(
+_registry_option = option(
     "--registry",
     type=FILE,
-    default=REGISTRY,
+    default=versions_api.REGISTRY,
     show_default=True,
-    help="Folder of the releases.",
+    help="Directory of releases.",
 )
-_date = click.option("--date", help="Day or time of it, instead of now.")
+_date_option = option("--date", help="Date or time to record.", show_default="now")
 
 
-@click.command()
+@command("carob diff old.json new.json", "carob diff support@1.2.0 support.json --format md")
 @click.argument("old")
 @click.argument("new")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if there are differences.")
-@_registry
+@option("--exit-code", is_flag=True, help="Exit 1 if there are differences.")
+@_registry_option
 @output_options("md")
 def diff(
     old: str, new: str, exit_code: bool, registry: Path, form: str, output: Path | None
 ) -> None:
-    """Show what changed from OLD to NEW, and the semantic version bump that it demands.
+    """Show changes between datasets and the version bump.
 
-    Both are golden files of any format, or releases such as support@1.2.0.
+    OLD and NEW are golden files of any format, or releases such as support@1.2.0.
 
     \b
-    major  a case is gone, or what it asks or expects has another meaning
+    major  a case was removed, or what it asks or expects changed its meaning
     minor  cases were added
-    patch  wording, tags, metadata, description, lineage, order
+    patch  wording, tags, metadata, description, lineage or order changed
     """
-    found = versions_api.diff(old, new, registry=registry)
-    colour = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    changes = versions_api.diff(old, new, registry=registry)
+    color = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     forms = {
-        "text": lambda: text.diff(found, colour=colour),
-        "md": lambda: text.diff_markdown(found),
+        "text": lambda: format_diff(changes, color=color),
+        "md": lambda: format_diff_markdown(changes),
     }
-    emit(render(text.diff_document(found), form, forms), output)
-    sys.exit(1 if exit_code and found.bump != "none" else 0)
+    emit(render(diff_document(changes), form, forms), output)
+    sys.exit(1 if exit_code and changes.bump != "none" else 0)
 
 
-@click.command()
+@command(
+    "carob release support.json",
+    "carob release support.json --bump minor --note 'Add refund cases'",
+)
 @click.argument("file", type=FILE)
-@click.option("--bump", type=click.Choice(["major", "minor", "patch"]), help="At least this bump.")
-@click.option("--version", help="Exactly this version.")
-@click.option("--for", "made_for", multiple=True, help="Model or agent version that it is for.")
-@click.option("--by", help="Who releases it. Otherwise who git, or the system, says you are.")
-@click.option("--note", "notes", multiple=True, help="A line for the changelog.")
-@click.option("--require-approved", is_flag=True, help="Refuse if a case is not approved.")
-@_date
+@option("--bump", type=click.Choice(["major", "minor", "patch"]), help="Minimum version bump.")
+@option("--version", help="Exact version.", show_default="derived from the changes")
+@option(
+    "--for",
+    "made_for",
+    multiple=True,
+    metavar="NAME",
+    help="Model or agent version that the release is for. Repeatable.",
+)
+@option("--by", metavar="NAME", help="Author of the release.", show_default="git or system user")
+@option("--note", "notes", multiple=True, help="Line for the changelog. Repeatable.")
+@option("--require-approved", is_flag=True, help="Require that all cases are approved.")
+@_date_option
 @from_format
-@_registry
+@_registry_option
 @output_options()
 def release(
     file: Path,
@@ -84,98 +99,99 @@ def release(
     form: str,
     output: Path | None,
 ) -> None:
-    """Freeze FILE as a version that can no longer change.
+    """Release a dataset as an immutable version.
 
-    The version follows from what changed since the last release; a lower one is refused (exit code
-    1). The version is written into the file where its format has a place, and the changelog grows.
+    The version is derived from the changes since the last release, written into FILE
+    if its format has a version field, and added to the changelog. Exits 1 if the
+    changes require a higher version.
     """
     if bump and version:
-        raise click.UsageError("Give --bump or --version, not both.")
-    try:
-        made = release_api.release(
-            file,
-            bump=cast("Bump | None", bump),
-            version=version,
-            made_for=made_for,
-            by=by,
-            date=date,
-            notes=notes,
-            require_approved=require_approved,
-            registry=registry,
-            format=name,
-        )
-    except RefusedError as error:
-        show_error(error)
-        sys.exit(1)
-    folder = versions_api.release_folder(made, registry=registry)
-    emit(render(made, form, {"text": lambda: text.release(made, folder)}), output)
+        raise click.UsageError("--bump and --version cannot be combined.")
+    released = release_api.release(
+        file,
+        bump=cast("Bump | None", bump),
+        version=version,
+        made_for=made_for,
+        by=by,
+        date=date,
+        notes=notes,
+        require_approved=require_approved,
+        registry=registry,
+        format=name,
+    )
+    folder = versions_api.release_folder(released, registry=registry)
+    emit(render(released, form, {"text": lambda: format_release(released, folder)}), output)
 
 
-@click.command()
+@command("carob versions support --format md", "carob versions --verify")
 @click.argument("name", required=False)
-@click.option("--verify", is_flag=True, help="Check that every release is as it was released.")
-@_registry
+@option("--verify", is_flag=True, help="Verify that no release was changed.")
+@_registry_option
 @output_options("md")
 def versions(
     name: str | None, verify: bool, registry: Path, form: str, output: Path | None
 ) -> None:
-    """List the releases of all datasets, or of one.
+    """List or verify released versions.
 
-    --verify makes every digest anew and follows the chain of releases: what was edited, replaced or
-    deleted is named, and the exit code is 1. --format md prints the changelog of one dataset.
+    With --verify, all digests and the chain of releases are checked; exits 1 if a
+    release was edited, replaced or deleted. --format md prints the changelog of NAME.
     """
     if verify:
-        problems = versions_api.verify(registry=registry)
-        document = {"valid": not problems, "problems": problems}
-        intact = 0 if problems else len(versions_api.versions(name, registry=registry))
-        if not problems and not intact:  # no good news: the registry is elsewhere, or gone
-            raise UsageError(f"there are no releases in {registry}", hint="name it with --registry")
-        shown = {"text": lambda: text.verification(problems, intact)}
-        emit(render(document, form, shown), output)
-        sys.exit(1 if problems else 0)
-    if form == "md" and name is None:
-        raise click.UsageError("A changelog is that of one dataset: give its name.")
+        _verify(name, registry, form, output)
     if form == "md":
-        emit(versions_api.changelog(cast("str", name), registry=registry), output)
+        if name is None:
+            raise click.UsageError("--format md requires the NAME of a dataset.")
+        emit(versions_api.changelog(name, registry=registry), output)
         return
-    found = versions_api.versions(name, registry=registry)
-    emit(render({"releases": found}, form, {"text": lambda: text.releases(found)}), output)
+    releases = versions_api.versions(name, registry=registry)
+    forms = {"text": lambda: format_releases(releases)}
+    emit(render({"releases": releases}, form, forms), output)
 
 
-@click.command()
+def _verify(name: str | None, registry: Path, form: str, output: Path | None) -> None:
+    problems = versions_api.verify(registry=registry)
+    document = {"valid": not problems, "problems": problems}
+    verified = 0 if problems else len(versions_api.versions(name, registry=registry))
+    if not problems and not verified:  # not a pass: the registry is elsewhere, or gone
+        raise UsageError(f"no releases in {registry}", hint="pass its directory with --registry")
+    forms = {"text": lambda: format_verification(problems, verified)}
+    emit(render(document, form, forms), output)
+    sys.exit(1 if problems else 0)
+
+
+@command("carob checkout support@1.2.0", "carob checkout support@^1 golden/support.json")
 @click.argument("reference", metavar="NAME@VERSION")
 @click.argument("dst", type=FILE, required=False)
-@click.option("--force", is_flag=True, help="Replace DST if it is there.")
-@_registry
+@option("--force", is_flag=True, help="Overwrite DST.")
+@_registry_option
 @output_options()
 def checkout(
     reference: str, dst: Path | None, force: bool, registry: Path, form: str, output: Path | None
 ) -> None:
-    """Copy a released version to DST.
+    """Copy a released version to a file.
 
-    \b
-    carob checkout support@1.2.0
-    carob checkout support@^1 golden/support.json
+    Without DST, the file keeps the name that it was released under.
     """
-    try:
-        made = versions_api.checkout(reference, dst, force=force, registry=registry)
-    except RefusedError as error:
-        show_error(error)
-        sys.exit(1)
-    emit(
-        render(made.release, form, {"text": lambda: text.release(made.release, made.path)}), output
-    )
+    copied = versions_api.checkout(reference, dst, force=force, registry=registry)
+    forms = {"text": lambda: format_release(copied.release, copied.path)}
+    emit(render(copied.release, form, forms), output)
 
 
-@click.command()
+@command(
+    "carob review golden.json",
+    "carob review golden.json refund_policy --as approved --by 'Lena Ortiz'",
+)
 @click.argument("file", type=FILE)
 @click.argument("cases", nargs=-1)
-@click.option(
-    "--as", "status", type=click.Choice(["draft", "reviewed", "approved"]), help="Set this status."
+@option(
+    "--as",
+    "status",
+    type=click.Choice(["draft", "reviewed", "approved"]),
+    help="Status to set.",
 )
-@click.option("--all", "everything", is_flag=True, help="Set it for all cases.")
-@click.option("--by", help="Who reviewed them.")
-@_date
+@option("--all", "everything", is_flag=True, help="Set the status of all cases.")
+@option("--by", metavar="NAME", help="Reviewer, required by --as.")
+@_date_option
 @from_format
 @output_options()
 def review(
@@ -189,18 +205,16 @@ def review(
     form: str,
     output: Path | None,
 ) -> None:
-    """Show the review and the lineage of each case in FILE, or set the review of some.
+    """Show or set the review status of cases.
 
-    \b
-    carob review golden.json
-    carob review golden.json refund_policy opening_hours --as approved --by "Lena Ortiz"
+    Without --as, shows the review status and the lineage of CASES, or of all cases.
     """
     if status is None:
-        found = versions_api.review(file, format=name)
-        found = tuple(one for one in found if not cases or one.case in cases)
+        reviews = versions_api.review(file, format=name)
+        reviews = tuple(review for review in reviews if not cases or review.case in cases)
     else:
-        _expect_reviewer(cases, everything, by)
-        found = versions_api.mark_reviewed(
+        _check_review(cases, everything, by)
+        reviews = versions_api.mark_reviewed(
             file,
             None if everything else cases,
             cast("ReviewStatus", status),
@@ -208,11 +222,11 @@ def review(
             date=date,
             format=name,
         )
-    emit(render({"cases": found}, form, {"text": lambda: text.reviews(found)}), output)
+    emit(render({"cases": reviews}, form, {"text": lambda: format_reviews(reviews)}), output)
 
 
-def _expect_reviewer(cases: tuple[str, ...], everything: bool, by: str | None) -> None:
+def _check_review(cases: tuple[str, ...], everything: bool, by: str | None) -> None:
     if not by:
-        raise click.UsageError("A review needs a reviewer: give --by.")
+        raise click.UsageError("--as requires a reviewer; pass --by.")
     if bool(cases) == everything:
-        raise click.UsageError("Name the cases, or give --all.")
+        raise click.UsageError("Pass either CASES or --all.")
