@@ -136,7 +136,7 @@ def dice(seed: int) -> random.Random:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_rouge_is_adks_to_the_last_bit(ask: Ask, seed: int):
+def test_rouge_equals_adks_bit_for_bit(ask: Ask, seed: int):
     chance = dice(seed)
     for _ in range(20):
         golden = [text(chance) for _ in range(chance.randint(1, 4))]
@@ -161,7 +161,7 @@ def test_rouge_of_short_texts_equals_adks(ask: Ask, golden: str, said: str):
     agree(ask, ResponseMatch(), (Turn(response=golden),), (Turn(response=said),))
 
 
-def test_rouge_of_long_texts_is_adks(ask: Ask):
+def test_rouge_of_long_texts_equals_adks(ask: Ask):
     chance = dice(5)
     golden, said = text(chance, most=3000), text(chance, most=3000)
     agree(ask, ResponseMatch(), (Turn(response=golden * 5),), (Turn(response=said * 5),))
@@ -169,7 +169,7 @@ def test_rouge_of_long_texts_is_adks(ask: Ask):
 
 @pytest.mark.parametrize("match_type", ["EXACT", "IN_ORDER", "ANY_ORDER"])
 @pytest.mark.parametrize("ignore_args", [False, True])
-def test_trajectory_is_adks_to_the_last_bit(ask: Ask, match_type: MatchType, ignore_args: bool):
+def test_trajectory_equals_adks_bit_for_bit(ask: Ask, match_type: MatchType, ignore_args: bool):
     chance = dice(1)
     metric = ToolTrajectory(match_type=match_type, ignore_args=ignore_args)
     for _ in range(300):
@@ -197,7 +197,7 @@ def criterion(metric: ToolTrajectory) -> dict[str, Json]:
 
 
 @pytest.mark.parametrize("ignore_args", [False, True])
-def test_every_pair_of_arguments_is_as_equal_as_in_adk(ask: Ask, ignore_args: bool):
+def test_argument_equality_is_that_of_adk(ask: Ask, ignore_args: bool):
     metric = ToolTrajectory(ignore_args=ignore_args)
     for golden in ARGS:
         expected = turns([(ToolCall(name="a", args=golden),)] * len(ARGS))
@@ -205,7 +205,7 @@ def test_every_pair_of_arguments_is_as_equal_as_in_adk(ask: Ask, ignore_args: bo
         agree(ask, metric, expected, actual, **criterion(metric))
 
 
-def test_adk_stops_where_turns_are_missing_and_ours_counts_them_as_failed(ask: Ask):
+def test_missing_turns_fail_where_adk_stops(ask: Ask):
     call = (ToolCall(name="a", args={}),)
     expected, actual = turns([call, call]), turns([call])
     theirs = ask("tool_trajectory_avg_score", expected, actual, {})
@@ -215,7 +215,7 @@ def test_adk_stops_where_turns_are_missing_and_ours_counts_them_as_failed(ask: A
     assert score.turns == (1.0, 0.0)
 
 
-def test_figures_of_effort_are_adks_to_the_last_bit(ask: Ask):
+def test_efficiency_metrics_equal_adks_bit_for_bit(ask: Ask):
     chance = dice(3)
     for _ in range(100):
         actual = tuple(spent(chance) for _ in range(chance.randint(1, 5)))

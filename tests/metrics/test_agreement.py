@@ -102,7 +102,7 @@ def test_docstring_states_the_agreement_on_held_out_pairs(metric: Metric):
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_agreement_with_the_pairs_it_was_built_with_does_not_fall(metric: Metric):
+def test_agreement_with_development_pairs_does_not_fall(metric: Metric):
     if metric.name == "safety":
         pytest.importorskip("glin_profanity")
     found = agreement(metric, pairs("qa", "safety", "coherence"))

@@ -36,7 +36,7 @@ def test_metric_that_raises_fails_for_that_pair_only():
     assert outcome == Failed(kind="ZeroDivisionError", message="nothing to divide by")
 
 
-def test_outcome_of_a_sound_metric_is_passed_on():
+def test_outcome_of_the_metric_is_returned():
     assert evaluate(Constant(value=0.25), Case(id="c"), Trace(id="t")) == Score(value=0.25)
 
 

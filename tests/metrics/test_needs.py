@@ -88,7 +88,7 @@ def test_results_are_missing_only_where_a_tool_was_called():
     )
 
 
-def test_class_can_be_asked_as_well_as_its_instance():
+def test_needs_can_be_checked_on_the_class():
     assert missing_data(type(needing("user")), Trace(id="t")) == "no user message was recorded"
 
 

@@ -59,22 +59,22 @@ def test_misspelled_parameter_is_rejected_with_a_suggestion():
     assert error.hint == "did you mean 'match_type'?"
 
 
-def test_parameter_of_a_metric_that_takes_none_is_refused():
+def test_parameter_of_a_metric_without_parameters_is_rejected():
     assert refused("response_match_score", stemmer=True).hint == "it takes no parameters"
 
 
-def test_parameter_given_in_both_spellings_is_refused():
+def test_parameter_in_both_spellings_is_rejected():
     error = refused("tool_trajectory_avg_score", matchType="EXACT", match_type="EXACT")
     assert "given twice" in error.message
 
 
 @pytest.mark.parametrize("value", ["exact", "EXACTLY", 3, None, True])
-def test_unknown_match_type_is_refused_and_its_parameter_named(value: object):
+def test_error_for_an_unknown_match_type_names_the_parameter(value: object):
     error = refused("tool_trajectory_avg_score", match_type=value)
     assert re.match(r"metric 'tool_trajectory_avg_score': match_type: ", error.message)
 
 
-def test_wrong_type_is_refused():
+def test_wrong_type_is_rejected():
     error = refused("tool_trajectory_avg_score", ignore_args="yes")
     assert "ignore_args: Expected `bool`, got `str`" in error.message
 
@@ -87,7 +87,7 @@ def test_missing_package_is_reported_before_the_run(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("kind", [Contract, Cost, Safety, SemanticSimilarity])
-def test_extra_that_brings_a_missing_package_is_named_and_has_it(
+def test_hint_names_an_extra_that_contains_the_missing_package(
     kind: type[Metric], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(build.__globals__, "find_spec", dict[str, None]().get)
@@ -117,20 +117,20 @@ def test_parameters_include_defaults():
 
 
 @pytest.mark.parametrize("written", ["IN_ORDR", "in_order", "InOrder"])
-def test_unknown_match_type_is_refused_with_the_nearest_one(written: str):
+def test_unknown_match_type_is_rejected_with_a_suggestion(written: str):
     error = refused("tool_trajectory_avg_score", match_type=written)
     assert f"match_type: found '{written}', expected one of EXACT, IN_ORDER, " in error.message
     assert error.hint == "did you mean 'IN_ORDER'?"
 
 
-def test_unknown_word_within_a_parameter_is_refused_with_the_nearest_one():
+def test_unknown_choice_within_a_parameter_is_rejected_with_a_suggestion():
     with pytest.raises(UsageError) as caught:
         build("tool_usage_accuracy", {"comparators": {"city": "regx"}}, TOOL_USAGE)
     assert "comparators: found 'regx', expected one of exact, regex, " in caught.value.message
     assert caught.value.hint == "did you mean 'regex'?"
 
 
-def test_parameter_that_must_be_given_is_named():
+def test_missing_required_parameter_is_named():
     with pytest.raises(UsageError) as caught:
         build("regex", {}, {"regex": Regex})
     assert caught.value.message == "metric 'regex' needs the parameter 'pattern'"

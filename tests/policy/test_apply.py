@@ -30,7 +30,7 @@ def test_each_line_is_judged_by_its_own_profile():
     assert second.judgement.reason == "Composite=3.65 (<3.70)"
 
 
-def test_a_given_profile_judges_every_line():
+def test_explicit_profile_overrides_those_of_the_lines():
     own = Profile(
         name="own",
         scale=(0, 1),
@@ -41,7 +41,7 @@ def test_a_given_profile_judges_every_line():
     assert composite(result) == 0.75
 
 
-def test_a_score_that_could_not_be_had_is_left_out():
+def test_missing_score_is_left_out():
     both, one = applied(line(Relevance=4, Coherence=None), line(Relevance=4))
     assert composite(both) == composite(one) == 4
     assert [score.status for score in both.scores] == ["passed", "unscored"]
@@ -52,25 +52,25 @@ def test_a_line_without_scores_is_unscored():
     assert (result.status, composite(result)) == ("unscored", None)
 
 
-def test_perceived_intelligence_is_on_ten_unless_taken_raw():
+def test_perceived_intelligence_has_a_scale_to_ten_unless_raw():
     data = line(PerceivedIntelligenceExplain=10)
     assert composite(applied(data)[0]) == 5
     assert composite(applied(data, raw=True)[0]) == 10
 
 
-def test_a_number_off_its_scale_is_an_error_unless_taken_raw():
+def test_score_outside_its_scale_is_an_error_unless_raw():
     with pytest.raises(FormatError, match="Relevance: -1 is not on its scale from 1 to 5"):
         applied(line(Relevance=-1))
     assert composite(applied(line(Relevance=-1), raw=True)[0]) == -1
 
 
-def test_a_metric_that_the_profile_does_not_know_has_no_say():
+def test_metric_outside_the_profile_is_ignored():
     (weighed,) = applied(line(Relevance=4))
     (mixed,) = applied(line(Relevance=4, Charm=1, tool_usage_accuracy=0.5))
     assert mixed.judgement == weighed.judgement
 
 
-def test_blank_lines_and_a_byte_order_mark_are_passed_over():
+def test_blank_lines_and_a_byte_order_mark_are_skipped():
     assert len(applied(b"\xef\xbb\xbf" + line(Relevance=4), b"\n", line(Relevance=4))) == 2
 
 
@@ -91,7 +91,7 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over():
         ),
     ],
 )
-def test_a_mistake_is_named_with_its_line(broken: bytes, message: str, hint: str):
+def test_error_names_the_line(broken: bytes, message: str, hint: str):
     with pytest.raises(FormatError) as caught:
         applied(line(Relevance=4), broken)
     assert str(caught.value).startswith("scores.jsonl line 2: ")

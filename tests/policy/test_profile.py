@@ -42,7 +42,7 @@ def written(folder: Path, **changes: object) -> str:
         ("assessment_strict", 3.70, [0.22, 0.13, 0.12, 0.14, 0.10, 0.12, 0.08, 0.03, 0.06]),
     ],
 )
-def test_the_profiles_that_ship(name: str, composite: float, weights: list[float]):
+def test_builtin_profiles(name: str, composite: float, weights: list[float]):
     profile = load_profile(name)
     assert (profile.name, profile.scale, profile.composite) == (name, (1, 5), composite)
     assert [demand.weight for demand in profile.metrics.values()] == weights
@@ -61,7 +61,7 @@ def test_the_profiles_that_ship(name: str, composite: float, weights: list[float
     assert profile.hard_fail == HardFail(below=3.0, metrics=hard, contract=True)
 
 
-def test_a_profile_of_the_users_own_is_a_file(tmp_path: Path):
+def test_profile_is_loaded_from_a_file(tmp_path: Path):
     assert load_profile(written(tmp_path)) == Profile(
         name="counter",
         scale=(0, 1),
@@ -74,11 +74,11 @@ def test_a_profile_of_the_users_own_is_a_file(tmp_path: Path):
     )
 
 
-def test_a_file_without_a_name_gives_its_own(tmp_path: Path):
+def test_profile_without_a_name_is_named_after_its_file(tmp_path: Path):
     assert load_profile(written(tmp_path, name=None)).name == "own"
 
 
-def test_an_unknown_profile_is_an_error_with_the_nearest_name():
+def test_unknown_profile_is_rejected_with_a_suggestion():
     with pytest.raises(UsageError, match="unknown profile 'prep_defualt'") as caught:
         load_profile("prep_defualt")
     assert caught.value.hint == "did you mean 'prep_default'?"
@@ -89,12 +89,12 @@ def test_missing_file_is_reported(tmp_path: Path):
         load_profile(str(tmp_path / "none.toml"))
 
 
-def test_a_name_from_data_is_never_taken_for_a_path(tmp_path: Path):
+def test_profile_name_from_data_is_never_a_path(tmp_path: Path):
     with pytest.raises(UsageError, match="unknown profile"):
         find_profile(written(tmp_path), {})
 
 
-def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
+def test_profile_of_the_user_is_found_by_name(tmp_path: Path):
     path = written(tmp_path)
     assert find_profile("counter", load_profiles([path])) == load_profile(path)
     with pytest.raises(UsageError, match="duplicate profile 'counter'"):
@@ -129,7 +129,7 @@ def test_a_profile_of_the_users_own_is_found_by_its_name(tmp_path: Path):
         ),
     ],
 )
-def test_a_mistake_is_named_with_its_key(
+def test_error_names_the_key(
     tmp_path: Path, changes: dict[str, object], message: str, hint: str | None
 ):
     with pytest.raises(FormatError) as caught:
@@ -138,7 +138,7 @@ def test_a_mistake_is_named_with_its_key(
     assert (hint or "") in (caught.value.hint or "")
 
 
-def test_the_two_names_of_an_eval_are_one_metric(tmp_path: Path):
+def test_both_names_of_an_eval_are_one_metric(tmp_path: Path):
     assert canonical_name("RelevanceExplain") == canonical_name("Relevance") == "Relevance"
     demand = {"threshold": 0.5, "weight": 1}
     metrics = {"Relevance": demand, "RelevanceExplain": demand}

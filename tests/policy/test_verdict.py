@@ -36,7 +36,7 @@ def test_good_scores_pass_without_a_reason():
     assert made == ProfileVerdict(profile="prep_default", composite=4.0, passed=True, reason="")
 
 
-def test_the_reasons_come_in_order_and_word_for_word():
+def test_reasons_have_a_fixed_order_and_wording():
     scores = scored(TaskAdherence=1, IntentResolution=2.5, Relevance=3, Fluency=3.5, Empathy=5)
     assert apply_profile(PREP, scores).reason == (
         "Hard-fail metrics (<3.00): TaskAdherence=1.00, IntentResolution=2.50; "
@@ -45,13 +45,13 @@ def test_the_reasons_come_in_order_and_word_for_word():
     )
 
 
-def test_a_metric_that_fails_hard_is_not_named_below_its_threshold_again():
+def test_hard_failed_metric_is_reported_once():
     made = apply_profile(PREP, everything(4.0) | scored(ToolCallAccuracy=2.99))
     assert made.reason == "Hard-fail metrics (<3.00): ToolCallAccuracy=2.99"
     assert not made.passed
 
 
-def test_only_the_metrics_that_were_scored_are_weighed():
+def test_composite_uses_only_metrics_with_a_score():
     made = apply_profile(PREP, scored(TaskAdherence=4, Empathy=5, Charm=1))
     assert made.composite == pytest.approx((4 * 0.20 + 5 * 0.05) / 0.25)
     assert made.passed
@@ -62,7 +62,7 @@ def test_thresholds_are_reached_at_their_own_value():
     assert apply_profile(PREP, scores).reason == "Composite=3.60 (<3.65)"
 
 
-def test_a_composite_that_is_reached_by_hand_is_reached():
+def test_composite_is_computed_with_exact_decimals():
     demands = dict.fromkeys("abc", MetricRequirement(threshold=1, weight=0.1))
     profile = Profile(name="p", scale=(1, 5), composite=3.3, metrics=demands)
     assert (3.3 * 0.1 + 3.3 * 0.1 + 3.3 * 0.1) / (0.1 + 0.1 + 0.1) < 3.3
@@ -70,19 +70,19 @@ def test_a_composite_that_is_reached_by_hand_is_reached():
     assert made == ProfileVerdict(profile="p", composite=3.3, passed=True, reason="")
 
 
-def test_nothing_scored_is_no_composite_and_no_pass():
+def test_case_without_scores_has_no_composite_and_does_not_pass():
     made = apply_profile(PREP, scored(Charm=5))
     assert (made.composite, made.passed) == (None, False)
     assert made.reason == "No metric of the profile was scored"
 
 
-def test_a_broken_contract_fails_hard_if_the_profile_says_so():
+def test_violated_contract_is_a_hard_fail_if_the_profile_sets_it():
     assert apply_profile(PREP, everything(5), contract_broken=True).reason == "Contract broken"
     lenient = Profile(name="p", scale=(1, 5), composite=3, metrics=PREP.metrics)
     assert apply_profile(lenient, everything(5), contract_broken=True).passed
 
 
-def test_other_scales_are_brought_onto_the_profiles_before_they_are_mixed():
+def test_scores_are_converted_to_the_scale_of_the_profile():
     scores = {"PerceivedIntelligence": ScaledScore(5.5, (1, 10))}
     assert apply_profile(PREP, scores).reason == (
         "Below threshold: PerceivedIntelligence=3.00 (<3.50); Composite=3.00 (<3.65)"
@@ -90,7 +90,7 @@ def test_other_scales_are_brought_onto_the_profiles_before_they_are_mixed():
     assert apply_profile(PREP, scores, raw=True).composite == 5.5
 
 
-def test_both_names_of_an_eval_are_weighed_but_not_both_at_once():
+def test_either_name_of_an_eval_counts_but_not_both():
     assert apply_profile(PREP, scored(RelevanceExplain=4)) == apply_profile(
         PREP, scored(Relevance=4)
     )
@@ -138,7 +138,7 @@ def test_profile_rejects_metrics_without_upper_limit_or_with_lower_is_better():
         (0.1, None, "higher", "info"),
     ],
 )
-def test_a_score_against_its_threshold(
+def test_score_is_compared_with_its_threshold(
     value: float,
     threshold: float | None,
     better: Literal["higher", "lower"],

@@ -25,14 +25,14 @@ def test_nothing_expected_and_nothing_recorded_are_unscored():
     )
 
 
-def test_a_share_is_as_large_as_the_threshold_that_is_written_for_it():
+def test_two_of_ten_is_exactly_the_threshold_of_0_2():
     expected = tuple(f"agent_{n}" for n in range(10))
     outcome = AgentRouting().score(Case(id="c", agents=expected), trace(*expected[:2]))
     assert isinstance(outcome, Score)
     assert outcome.value == 0.2
 
 
-def test_taking_over_is_counted_within_turns():
+def test_handoffs_are_counted_within_turns():
     turns = Turn(agents=("root", "billing", "root")), Turn(agents=("billing", "billing")), Turn()
     assert AgentHandoffs().score(Case(id="c"), Trace(id="t", turns=turns)) == Score(
         value=2.0, turns=(2.0, 0.0, None), details={"agents": ["root", "billing"]}

@@ -44,7 +44,7 @@ def test_types_count(wish: Json, got: Json, same: bool):
     assert (compare({"x": wish}, {"x": got}).value == 1.0) is same
 
 
-def test_absent_branch_costs_all_its_paths():
+def test_every_path_of_a_missing_branch_differs():
     score = compare({"a": 1, "b": {"c": 1, "d": [2]}}, {"a": 1})
     assert score.value == pytest.approx(1 / 3)
     assert score.reason == "b.c: expected 1, got nothing; b.d.0: expected 2, got nothing"
@@ -78,7 +78,7 @@ def test_missing_state_is_unscored():
     )
 
 
-def test_a_tolerance_is_as_wide_as_it_is_written_and_not_below_zero():
+def test_tolerance_is_a_decimal_and_not_negative():
     case, trace = Case(id="c", state={"price": 1}), Trace(id="t", state={"price": 1.1})
     score = StateFidelity(tolerance=0.1).score(case, trace)
     assert isinstance(score, Score)
@@ -88,7 +88,7 @@ def test_a_tolerance_is_as_wide_as_it_is_written_and_not_below_zero():
 
 
 @pytest.mark.parametrize("got", [5, None, [1, 2], "x=1"])
-def test_every_path_below_a_place_that_is_something_else_differs(got: Json):
+def test_every_path_below_a_value_of_another_type_differs(got: Json):
     score = compare({"cart": {"x": 1, "y": 2}, "paid": True}, {"cart": got, "paid": True})
     assert score.value == 1 / 3
     assert score.details["differing"] == ["cart.x", "cart.y"]

@@ -35,7 +35,7 @@ def agents(names: str) -> Turn:
         ("any_order", "pay bill", 0.0),
     ],
 )
-def test_each_way_of_matching(match: Match, actual: str, expected: float):
+def test_each_match_mode(match: Match, actual: str, expected: float):
     assert value(match, "greet bill pay", agents(actual)) == pytest.approx(expected)
 
 
@@ -56,7 +56,7 @@ def test_turns_follow_each_other():
     assert value("exact", "greet bill", agents("greet"), agents("bill")) == 1.0
 
 
-def test_reason_shows_both_ways():
+def test_reason_shows_both_trajectories():
     case = Case(id="c", trajectory=("greet", "bill"))
     score = Trajectory().score(case, Trace(id="t", turns=(agents("greet pay"),)))
     assert score == Score(value=0.5, reason="expected greet → bill, got greet → pay")
@@ -80,7 +80,7 @@ def test_distance_is_the_least_number_of_edits(first: str, second: str, steps: i
     assert edit_distance(first, second) == edit_distance(second, first) == steps
 
 
-def test_an_agent_that_goes_on_in_the_next_turn_may_be_named_again_or_not():
+def test_continuing_agent_may_be_repeated_or_not():
     turns = agents("greet"), agents("greet bill"), agents("bill")
     assert value("exact", "greet bill", *turns) == 1.0
     assert value("exact", "greet greet bill bill", *turns) == 1.0

@@ -34,7 +34,7 @@ def test_sentences_end_where_they_should(text: str, parts: list[str]):
         ("You can pay without a card", ["You can pay", "without a card"]),
     ],
 )
-def test_clauses_say_one_thing_each(text: str, parts: list[str]):
+def test_sentences_are_split_into_clauses(text: str, parts: list[str]):
     assert split_clauses(text) == parts
 
 
@@ -60,5 +60,5 @@ def test_negations_are_whole_words(clause: str, denied: bool):
     ("text", "expected"),
     [("Yes, sure", True), ("No.", False), ("Nope", False), ("Notably, yes", None), ("", None)],
 )
-def test_first_word_may_be_an_answer(text: str, expected: bool | None):
+def test_first_word_may_be_a_yes_or_no(text: str, expected: bool | None):
     assert yes_or_no(text) is expected

@@ -138,7 +138,7 @@ def test_each_example_rejects_another_shape(name: str, answer: str):
     assert outcome.value == 0.0
 
 
-def test_reason_names_the_place():
+def test_reason_names_the_path():
     outcome = check("P", '{"x": "one"}', {"P": POINT})
     assert isinstance(outcome, Score)
     assert outcome.reason == "P: $.x: 'one' is not of type 'integer'"

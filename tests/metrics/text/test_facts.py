@@ -28,7 +28,7 @@ def test_names_are_capitalised_words_within_a_sentence():
     assert found.openers == {"ada"}
 
 
-def test_content_leaves_out_small_words():
+def test_content_words_exclude_stop_words():
     assert content_words("The dogs are running to the station") == {"dog", "run", "station"}
 
 
@@ -43,7 +43,7 @@ def test_content_leaves_out_small_words():
         ("the shop opens at noon", "The museum is not free.", False),
     ],
 )
-def test_denial_of_the_same_words_is_opposition(clause: str, source: str, against: bool):
+def test_denial_of_the_same_words_is_a_contradiction(clause: str, source: str, against: bool):
     assert contradicts(extract_facts(clause), extract_facts(source)) is against
 
 

@@ -57,19 +57,19 @@ def test_perfect_answer_passes_everywhere(metric: Metric, question: str, expecte
     assert passed(metric, case, expected)
 
 
-def test_negation_is_seen():
+def test_negation_is_detected():
     case = Case.of("Is PayPal available?", "PayPal and vouchers are not available.")
     assert not passed(Factuality(), case, "PayPal and vouchers are available.")
     assert passed(Factuality(), case, "PayPal and vouchers aren't available.")
 
 
-def test_cannot_is_no_contradiction_by_itself():
+def test_negation_alone_is_not_a_contradiction():
     case = Case(id="c", context="Parcels cannot be sent to islands. Letters can.")
     assert passed(Consistency(), case, "Parcels cannot be sent to islands.")
     assert not passed(Consistency(), case, "Parcels can be sent to islands.")
 
 
-def test_earlier_response_is_something_to_contradict():
+def test_response_can_contradict_an_earlier_response():
     turns = "The shop opens at 9 on Sunday.", "The shop opens at 11 on Sunday."
     score = judge(Consistency(), Case(id="c"), *turns)
     assert score.turns == (1.0, pytest.approx(1 / 3))
@@ -87,7 +87,7 @@ def test_context_and_tool_results_ground_a_response():
     assert not passed(Hallucination(), case, "Parcel X9 is in Rome.")
 
 
-def test_reasons_name_the_culprit():
+def test_reasons_name_what_is_wrong():
     case = Case.of("When?", "It arrives on 4 May.")
     assert judge(Factuality(), case, "It arrives on 9 May.").reason == "number: expected 4, got 9"
     assert judge(Completeness(), case, "In May.").reason == "missing 4"
@@ -95,7 +95,7 @@ def test_reasons_name_the_culprit():
     assert judge(Coherence(), case, "It is, if the").reason == "the text breaks off"
 
 
-def test_without_anything_to_compare_with_they_are_unscored():
+def test_responses_without_anything_to_compare_are_unscored():
     trace = Trace(id="t", turns=(Turn(response="It depends."),))
     for metric in (
         Completeness(),
@@ -114,7 +114,7 @@ def test_empty_response_is_not_coherent():
 
 
 @pytest.mark.parametrize("metric", [Coherence(), Consistency()], ids=lambda metric: metric.name)
-def test_endless_text_is_unscored_instead_of_taking_hours(metric: Metric):
+def test_very_long_text_is_unscored(metric: Metric):
     trace = Trace(id="t", turns=(Turn(response="One more thing. " * 20_000),))
     outcome = metric.score(Case(id="c"), trace)
     assert isinstance(outcome, Unscored)

@@ -56,7 +56,7 @@ def test_pattern_is_searched_in_every_response():
     )
 
 
-def test_bad_pattern_and_no_pattern_are_refused_before_anything_runs():
+def test_invalid_and_missing_patterns_are_rejected_before_the_run():
     with pytest.raises(UsageError, match="invalid regular expression"):
         build("regex", {"pattern": "("}, {"regex": Regex})
     with pytest.raises(UsageError, match="needs the parameter 'pattern'"):

@@ -24,21 +24,21 @@ def texts(seed: int) -> tuple[str, str]:
 PAIRS = [texts(seed) for seed in range(500)]
 
 
-def test_bleu_is_that_of_sacrebleu():
+def test_bleu_equals_sacrebleu():
     sacrebleu = pytest.importorskip("sacrebleu")
     for reference, response in PAIRS:
         theirs = sacrebleu.sentence_bleu(response, [reference]).score / 100
         assert bleu(reference, response) == pytest.approx(theirs, abs=1e-9)
 
 
-def test_chrf_is_that_of_sacrebleu():
+def test_chrf_equals_sacrebleu():
     sacrebleu = pytest.importorskip("sacrebleu")
     for reference, response in PAIRS:
         theirs = sacrebleu.sentence_chrf(response, [reference]).score / 100
         assert chrf(reference, response) == pytest.approx(theirs, abs=1e-9)
 
 
-def test_rouge_l_is_that_of_rouge_score_on_plain_text():
+def test_rouge_l_equals_rouge_score_on_plain_text():
     module = pytest.importorskip("rouge_score.rouge_scorer")
     scorer = module.RougeScorer(["rougeL"], use_stemmer=True)
     for reference, response in PAIRS:

@@ -35,7 +35,7 @@ def trace(*responses: str | None) -> Trace:
         ("!!!", "word", 0.0),
     ],
 )
-def test_the_number_is_adks_to_the_last_bit(response: str, reference: str, expected: float):
+def test_score_equals_adks_bit_for_bit(response: str, reference: str, expected: float):
     assert rouge_1(reference, response) == expected
 
 

@@ -28,7 +28,7 @@ def model(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("response", "value"), [("cheap", 1.0), ("inexpensive", 0.9939), ("blue", 0.0), ("???", 0.0)]
 )
-def test_words_of_like_meaning_are_close(model: str, response: str, value: float):
+def test_words_with_similar_meaning_are_close(model: str, response: str, value: float):
     metric = build(
         "semantic_similarity", {"model": model}, {"semantic_similarity": SemanticSimilarity}
     )
@@ -37,7 +37,7 @@ def test_words_of_like_meaning_are_close(model: str, response: str, value: float
     assert score.value == pytest.approx(value, abs=1e-4)
 
 
-def test_name_that_would_be_fetched_is_refused():
+def test_model_name_that_would_be_downloaded_is_rejected():
     pytest.importorskip("model2vec")
     with pytest.raises(UsageError, match="expected the directory of an embedding model"):
         build(

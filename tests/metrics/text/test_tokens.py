@@ -27,12 +27,12 @@ def test_short_and_foreign_words_keep_their_endings():
 
 
 @given(st.text(max_size=60))
-def test_ascii_takes_the_same_way_as_all_other_text(text: str):
+def test_ascii_text_is_split_as_any_other_text(text: str):
     plain = text.encode("ascii", "ignore").decode()
     assert tokenize(plain) == tokenize(f"{plain} é")[:-1]
 
 
-def test_memory_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch):
+def test_cache_of_stems_is_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "_MAX_CACHED", 10)
     tokenize(" ".join(f"word{number}" for number in range(100)) + " " + "x" * 1000)
     assert len(module._STEMS) <= 10  # pyright: ignore[reportPrivateUsage] - the bound is the point

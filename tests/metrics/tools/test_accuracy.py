@@ -89,13 +89,13 @@ def test_argument_modes_give_partial_credit(
         ("any", "x", None, True),
     ],
 )
-def test_comparators_are_chosen_per_argument(comparator: Any, wish: Json, got: Json, right: bool):
+def test_comparators_apply_per_argument(comparator: Any, wish: Json, got: Json, right: bool):
     metric = ToolUsage(comparators={"f.x": comparator, "x": "exact"})
     score = compare(metric, [call("f", x=wish)], [call("f", x=got)])
     assert (score.value == 1.0) is right
 
 
-def test_reason_is_an_edit_script():
+def test_reason_lists_what_differs():
     actual = [call("search", city="paris"), call("mail", to="ops")]
     score = compare(ToolUsage(), [SEARCH, PAY], actual)
     assert score.reason == (
@@ -105,13 +105,13 @@ def test_reason_is_an_edit_script():
     assert score.details == {"precision": 0.25, "recall": 0.25, "f1": 0.25}
 
 
-def test_script_says_how_much_is_right_already():
+def test_reason_starts_with_the_number_of_matched_calls():
     assert compare(ToolUsage(), [SEARCH, PAY], [SEARCH]).reason == "matched 1 of 2; missing pay()"
     assert compare(ToolUsage(), [SEARCH], [SEARCH]).reason == ""
 
 
 @given(st.permutations([call("f", x=n % 3, y=n % 2) for n in range(5)]))
-def test_score_does_not_depend_on_the_order_of_listing(actual: list[ToolCall]):
+def test_score_does_not_depend_on_the_order_of_calls(actual: list[ToolCall]):
     expected = [call("f", x=n, y=0) for n in range(3)]
     assert compare(ToolUsage(), expected, actual).value == pytest.approx(0.75)
 
@@ -124,7 +124,7 @@ SOME = st.lists(
 
 
 @given(SOME, SOME, st.randoms(use_true_random=False))
-def test_not_even_the_last_bit_depends_on_the_order_of_listing(
+def test_score_is_bit_identical_in_any_order_of_calls(
     expected: list[ToolCall], actual: list[ToolCall], chance: Random
 ):
     score = compare(ToolUsage(), expected, actual)
@@ -133,7 +133,7 @@ def test_not_even_the_last_bit_depends_on_the_order_of_listing(
     assert compare(ToolUsage(), expected, actual).value == score.value
 
 
-def test_turns_are_scored_where_the_case_says_so_and_others_left_out():
+def test_turns_without_expectations_are_left_out():
     golden = Case(id="c", turns=(Turn(tool_calls=(PAY,)), Turn(), Turn(tool_calls=(BOOK,))))
     trace = Trace(id="t", turns=(Turn(tool_calls=(PAY,)), Turn(tool_calls=(PAY,))))
     score = ToolUsage().score(golden, trace)
@@ -155,7 +155,7 @@ def test_nothing_expected_and_nothing_recorded_are_unscored():
     )
 
 
-def test_flood_of_calls_is_unscored_instead_of_taking_hours():
+def test_too_many_calls_are_unscored():
     golden = Case(id="c", tool_calls=(PAY,) * 1000)
     outcome = ToolUsage().score(golden, Trace(id="t", turns=(Turn(tool_calls=(PAY,) * 1000),)))
     assert outcome == Unscored(reason="too many calls to pair: 1000 × 1000")
@@ -169,7 +169,7 @@ def by_turn(expected: list[list[ToolCall]], actual: list[list[ToolCall]]) -> Sco
     return score
 
 
-def test_turns_tell_the_means_of_their_rates():
+def test_details_are_means_over_turns():
     one = by_turn([[SEARCH, BOOK]], [[SEARCH]])
     assert one.details == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3})
     two = by_turn([[SEARCH, BOOK], [PAY]], [[SEARCH], [PAY]])
@@ -178,12 +178,12 @@ def test_turns_tell_the_means_of_their_rates():
     assert missing.details == {"precision": 0.5, "recall": 0.5, "f1": 0.5}
 
 
-def test_calls_in_a_turn_that_nobody_expects_are_unexpected():
+def test_calls_in_an_extra_turn_are_unexpected():
     score = by_turn([[SEARCH]], [[SEARCH], [PAY], []])
     assert (score.value, score.turns) == (0.5, (1.0, 0.0, None))
     assert score.reason == "turn 2: unexpected pay()"
 
 
-def test_a_tolerance_below_zero_is_refused():
+def test_negative_tolerance_is_rejected():
     with pytest.raises(ValueError, match="comparators: x: found -1, expected 0 or more"):
         ToolUsage(comparators={"x": -1.0})

@@ -49,13 +49,13 @@ def test_sandbox_tools_are_counted():
         ([], False),
     ],
 )
-def test_errors_are_known_by_their_shape(result: Json, failed: bool):
+def test_error_results_are_recognized_by_their_shape(result: Json, failed: bool):
     score = ToolSuccess().score(CASE, trace(calls("f"), ToolResult(id="0", result=result)))
     assert isinstance(score, Score)
     assert score.value == (0.0 if failed else 1.0)
 
 
-def test_recorded_error_and_missing_result_are_failures_that_are_named():
+def test_recorded_errors_and_missing_results_are_named():
     good, bad = ToolResult(id="0"), ToolResult(id="1", error="refused")
     score = ToolSuccess().score(CASE, trace(calls("a", "b", "c"), good, bad))
     assert score == Score(
@@ -73,7 +73,7 @@ def test_results_without_ids_belong_to_the_next_call_of_that_tool():
     assert score.reason == "b: broken"
 
 
-def test_outcome_of_a_recorder_is_taken_at_its_word():
+def test_recorded_outcome_of_a_call_decides():
     made = (ToolCall(name="a", outcome="relevant"), ToolCall(name="b", outcome="error"))
     score = ToolSuccess().score(CASE, trace(made))
     assert isinstance(score, Score)

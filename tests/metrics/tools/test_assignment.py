@@ -29,7 +29,7 @@ def every_pairing(table: list[list[float]]):
 
 @given(TABLES)
 @settings(deadline=None)
-def test_no_pairing_is_worth_more(table: list[list[float]]):
+def test_no_pairing_has_more_credit(table: list[list[float]]):
     best = max(worth(table, pairs) for pairs in every_pairing(table))
     assert abs(worth(table, assign(table)) - best) < 1e-9
 
@@ -43,7 +43,7 @@ def test_no_row_and_no_column_is_paired_twice(table: list[list[float]]):
 
 @given(TABLES)
 @settings(deadline=None)
-def test_no_pairing_that_keeps_the_order_is_worth_more(table: list[list[float]]):
+def test_no_ordered_pairing_has_more_credit(table: list[list[float]]):
     ordered = [
         pairs for pairs in every_pairing(table) if pairs == sorted(pairs, key=lambda p: p[1])
     ]
@@ -57,6 +57,6 @@ def test_greedy_choice_does_not_win():
     assert assign([[1.0, 0.9], [0.9, 0.0]]) == [(0, 1), (1, 0)]
 
 
-def test_pairs_that_are_worth_nothing_are_left_out():
+def test_pairs_without_credit_are_left_out():
     assert assign([[0.0, 0.0]]) == []
     assert assign([]) == align([]) == []

@@ -79,7 +79,7 @@ def test_ids_do_not_count_and_names_are_case_sensitive():
 
 
 @pytest.mark.parametrize("match_type", ["EXACT", "IN_ORDER", "ANY_ORDER"])
-def test_absent_arguments_match_anything_only_on_request(
+def test_unstated_arguments_match_anything_only_if_requested(
     match_type: Literal["EXACT", "IN_ORDER", "ANY_ORDER"],
 ):
     expected, actual = (call("f"),), (call("f", {"x": 1}),)
@@ -87,12 +87,12 @@ def test_absent_arguments_match_anything_only_on_request(
     assert value(ToolTrajectory(match_type=match_type, args="any"), expected, actual) == 1
 
 
-def test_call_of_any_arguments_leaves_the_exact_one_to_the_call_that_needs_it():
+def test_call_without_stated_arguments_leaves_exact_matches_to_others():
     expected, actual = (call("a"), A), (A, call("a", {"x": 2}))
     assert value(ToolTrajectory(match_type="ANY_ORDER", args="any"), expected, actual) == 1
 
 
-def test_adks_numbers_for_match_types_are_understood():
+def test_match_type_accepts_the_numbers_of_adk():
     assert value(ToolTrajectory(match_type=2), (A, B), (B, A)) == 1
 
 
@@ -139,13 +139,13 @@ def test_calls_that_were_not_recorded_are_unscored():
     assert outcome == Unscored(reason="tool calls were not recorded")
 
 
-def test_calls_of_the_whole_case_are_compared_with_those_of_the_whole_trace():
+def test_calls_stated_for_the_case_are_compared_with_the_whole_trace():
     golden = Case(id="c", turns=(Turn(user="hi"),), tool_calls=(A, B))
     assert EXACT.score(golden, trace((A,), (B,))) == Score(value=1.0)
     assert EXACT.score(golden, trace((A,), None)) == Unscored(reason="tool calls were not recorded")
 
 
-def test_cases_that_come_and_go_are_not_mistaken_for_each_other():
+def test_cache_does_not_confuse_short_lived_cases():
     for number in range(5000):
         name = f"tool_{number % 3}"
         golden = case((call(name, {}),))

@@ -36,7 +36,7 @@ def test_tool_results_are_billed_as_input_and_thoughts_are_part_of_output():
     assert dollars(output_tokens=MILLION, reasoning_tokens=MILLION // 2) == pytest.approx(10.0)
 
 
-def test_name_of_a_framework_is_no_provider():
+def test_name_of_a_framework_is_not_a_provider():
     assert dollars(provider="strands-agents", input_tokens=MILLION) == pytest.approx(2.5)
 
 

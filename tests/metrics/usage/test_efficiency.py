@@ -47,7 +47,7 @@ def test_turn_that_counted_nothing_is_zero_tokens_in_the_mean_as_in_adk():
     assert score == Score(value=50.0, turns=(100.0, None))
 
 
-def test_total_is_taken_where_the_parts_were_not_recorded():
+def test_recorded_total_is_used_without_parts():
     score = TurnTokens().score(CASE, trace(Turn(model_calls=(spent(total_tokens=70),))))
     assert score == Score(value=70.0, turns=(70.0,))
 

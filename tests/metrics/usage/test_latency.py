@@ -8,7 +8,7 @@ from carob.schema import Case, ModelCall, Score, ToolCall, Trace, Turn, Unscored
 MS = 1_000_000
 
 
-def test_time_is_split_without_counting_any_of_it_twice():
+def test_no_time_is_counted_twice():
     models = (
         ModelCall(start=10 * MS, end=30 * MS),
         ModelCall(start=20 * MS, end=40 * MS),
@@ -37,7 +37,7 @@ def test_turns_have_their_own_time():
         (Turn(start=2, end=1), "the recorded end is before the start"),
     ],
 )
-def test_time_that_makes_no_sense_is_unscored(turn: Turn, reason: str):
+def test_negative_duration_is_unscored(turn: Turn, reason: str):
     outcome = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
     assert outcome == Unscored(reason=reason)
 
@@ -62,7 +62,7 @@ def test_a_moment_belongs_to_the_innermost_call(
     assert time_by_kind({"model": models, "tool": tools}) == {"model": model, "tool": tool}
 
 
-def test_a_model_call_has_answered_when_the_tool_that_it_asked_for_begins():
+def test_model_call_has_answered_when_its_tool_starts():
     turn = Turn(
         start=0,
         end=12 * MS,

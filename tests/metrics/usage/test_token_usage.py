@@ -38,7 +38,7 @@ def test_thoughts_are_part_of_the_output():
     assert score(Thinking(), CALL).value == 0.2
 
 
-def test_null_kinds_count_as_none_of_that_kind_and_drop_no_call():
+def test_missing_token_kinds_count_as_zero():
     other = Usage(input_tokens=1000, output_tokens=None, tool_tokens=10)
     assert score(TokenUsage(), CALL, other).value == 2260
     assert score(CacheEfficiency(), CALL, other).value == 0.2
@@ -70,7 +70,7 @@ def test_calls_without_usage_are_unscored(metric: Metric):
     assert outcome.reason.endswith("recorded")
 
 
-def test_more_cached_than_prompt_is_no_share_above_one():
+def test_more_cached_than_input_tokens_is_unscored():
     trace = Trace(
         id="t",
         turns=(Turn(model_calls=(ModelCall(usage=Usage(input_tokens=1, cached_tokens=2)),)),),
