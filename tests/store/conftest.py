@@ -11,16 +11,16 @@ from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,
-    Group,
+    MetricSpec,
     MetricSummary,
-    MetricUse,
     Run,
     RunDataset,
     RunSummary,
+    SummaryGroup,
 )
 from carob.schema.digest import run_id
 from carob.store import Database, open_store
-from carob.store.document import of_run
+from carob.store.document import document_of_run
 from tests.postgres import server
 
 MakeRun = Callable[..., Run]
@@ -77,7 +77,9 @@ def _run(
         summary=RunSummary(
             cases=counts,
             metrics={METRIC: MetricSummary(mean=0.75, passed=passed)},
-            groups=tuple(Group(by=by, value=of, cases=counts, means={}) for by, of in groups),
+            groups=tuple(
+                SummaryGroup(by=by, value=of, cases=counts, means={}) for by, of in groups
+            ),
         ),
     )
     return _with_id(run)
@@ -87,12 +89,12 @@ def _with_id(run: Run) -> Run:
     from msgspec.json import encode
     from msgspec.structs import replace
 
-    name = run_id(encode(run.dataset), encode(run.metrics), of_run(run).bodies)
+    name = run_id(encode(run.dataset), encode(run.metrics), document_of_run(run).bodies)
     return replace(run, id=name)
 
 
-def _use() -> MetricUse:
-    return MetricUse(
+def _use() -> MetricSpec:
+    return MetricSpec(
         name=METRIC, version=1, params={}, threshold=1.0, scale=(0.0, 1.0), better="higher"
     )
 

@@ -7,9 +7,9 @@ import pytest
 from carob.errors import InputError, UsageError
 from carob.schema import Run
 from carob.store import Database
-from carob.store.document import of_run
-from carob.store.history import Wanted, find, label, page
-from carob.store.runs import keep
+from carob.store.document import document_of_run
+from carob.store.history import HistoryQuery, find_execution, history_page, label_execution
+from carob.store.runs import save_execution
 
 MakeRun = Callable[..., Run]
 
@@ -27,12 +27,12 @@ def fill(database: Database, make_run: MakeRun, number: int = 5) -> list[str]:
         for day in range(1, number + 1)
     ]
     for day, run in enumerate(runs, 1):
-        keep(database, of_run(run), {"branch": "main" if day < 4 else "fix"})
+        save_execution(database, document_of_run(run), {"branch": "main" if day < 4 else "fix"})
     return [run.id for run in runs]
 
 
 def listed(database: Database, *facets: tuple[str, str], since: int = 0) -> list[str]:
-    found = page(database, Wanted(facets=facets, since=since), limit=100)
+    found = history_page(database, HistoryQuery(facets=facets, since=since), limit=100)
     return [run.id for run in found.runs]
 
 
@@ -42,8 +42,8 @@ def test_the_history_is_newest_first(database: Database, make_run: MakeRun):
 
 
 def test_a_run_is_listed_with_its_numbers_and_labels(database: Database, make_run: MakeRun):
-    keep(database, of_run(make_run(1.0, 0.5)), {"branch": "main", "who": "a=b"})
-    (found,) = page(database, Wanted(), limit=1).runs
+    save_execution(database, document_of_run(make_run(1.0, 0.5)), {"branch": "main", "who": "a=b"})
+    (found,) = history_page(database, HistoryQuery(), limit=1).runs
     assert (found.dataset, found.version, found.verdict) == ("shop", "1.0.0", "failed")
     assert (found.cases.total, found.cases.passed, found.cases.failed) == (2, 1, 1)
     assert found.means == {"tool_trajectory_avg_score": 0.75}
@@ -53,11 +53,11 @@ def test_a_run_is_listed_with_its_numbers_and_labels(database: Database, make_ru
 def test_pages_go_on_where_the_last_one_ended(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
     same_time = make_run(0.9, created_at="2026-03-03T12:00:00Z")
-    keep(database, of_run(same_time), {})
+    save_execution(database, document_of_run(same_time), {})
     found: list[str] = []
     start: str | None = None
     for _ in range(3):
-        one = page(database, Wanted(), limit=2, start=start)
+        one = history_page(database, HistoryQuery(), limit=2, start=start)
         found += [run.id for run in one.runs]
         start = one.next
     assert found == [ids[4], ids[3], same_time.id, ids[2], ids[1], ids[0]]
@@ -77,15 +77,15 @@ def test_times_are_ends_that_belong_to_it(database: Database, make_run: MakeRun)
     ids = fill(database, make_run)
     noon = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
     day = 86_400_000_000
-    wanted = Wanted(since=noon + day, until=noon + 2 * day)
-    assert [run.id for run in page(database, wanted, limit=9).runs] == [ids[2], ids[1]]
-    wanted = Wanted(facets=[("tag", "refund")], since=noon + 3 * day)
-    assert [run.id for run in page(database, wanted, limit=9).runs] == [ids[4], ids[3]]
+    wanted = HistoryQuery(since=noon + day, until=noon + 2 * day)
+    assert [run.id for run in history_page(database, wanted, limit=9).runs] == [ids[2], ids[1]]
+    wanted = HistoryQuery(facets=[("tag", "refund")], since=noon + 3 * day)
+    assert [run.id for run in history_page(database, wanted, limit=9).runs] == [ids[4], ids[3]]
 
 
 def test_a_page_cannot_start_anywhere(database: Database):
-    with pytest.raises(UsageError, match="'somewhere' is not the start of a page"):
-        page(database, Wanted(), limit=1, start="somewhere")
+    with pytest.raises(UsageError, match="invalid page start 'somewhere'"):
+        history_page(database, HistoryQuery(), limit=1, start="somewhere")
 
 
 def test_runs_are_found_by_the_names_that_users_give(database: Database, make_run: MakeRun):
@@ -93,7 +93,7 @@ def test_runs_are_found_by_the_names_that_users_give(database: Database, make_ru
 
     def named(name: str) -> str:
         sql = "SELECT r.id FROM executions e JOIN runs r ON r.number = e.run WHERE e.number = ?"
-        return next(database.rows(sql, (find(database, name),)))[0]
+        return next(database.rows(sql, (find_execution(database, name),)))[0]
 
     assert named("latest") == ids[4]
     assert named("latest:shop") == ids[3]
@@ -104,30 +104,36 @@ def test_runs_are_found_by_the_names_that_users_give(database: Database, make_ru
 
 
 def test_of_several_executions_the_newest_is_found(database: Database, make_run: MakeRun):
-    late = keep(database, of_run(make_run(created_at="2026-03-09T12:00:00Z")), {})
-    keep(database, of_run(make_run(created_at="2026-03-01T12:00:00Z")), {})
-    assert find(database, make_run().id) == late
-    assert find(database, "latest") == late
+    late = save_execution(
+        database, document_of_run(make_run(created_at="2026-03-09T12:00:00Z")), {}
+    )
+    save_execution(database, document_of_run(make_run(created_at="2026-03-01T12:00:00Z")), {})
+    assert find_execution(database, make_run().id) == late
+    assert find_execution(database, "latest") == late
 
 
 def test_the_last_release_is_the_newest_run_with_such_a_label(
     database: Database, make_run: MakeRun
 ):
-    with pytest.raises(InputError, match="no run is labelled as a release"):
-        find(database, "release")
-    newest = of_run(make_run(created_at="2026-03-05T12:00:00Z"))
-    second = keep(database, newest, {"release": "1.10.0"})
-    keep(database, of_run(make_run(created_at="2026-03-01T12:00:00Z")), {"release": "1.9.0"})
-    keep(database, of_run(make_run(created_at="2026-03-09T12:00:00Z")), {"releases": "x"})
-    assert find(database, "release") == second
+    with pytest.raises(InputError, match="no run has a release label"):
+        find_execution(database, "release")
+    newest = document_of_run(make_run(created_at="2026-03-05T12:00:00Z"))
+    second = save_execution(database, newest, {"release": "1.10.0"})
+    save_execution(
+        database, document_of_run(make_run(created_at="2026-03-01T12:00:00Z")), {"release": "1.9.0"}
+    )
+    save_execution(
+        database, document_of_run(make_run(created_at="2026-03-09T12:00:00Z")), {"releases": "x"}
+    )
+    assert find_execution(database, "release") == second
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("run-0000", "`carob runs` lists them"),
-        ("latest:nobody", "dataset is one of bikes, shop"),
-        ("branch:nobody", "branch is one of fix, main"),
+        ("run-0000", "list runs with `carob runs`"),
+        ("latest:nobody", "known values of dataset: bikes, shop"),
+        ("branch:nobody", "known values of branch: fix, main"),
         ("release:1", "no run has a label release=…"),
     ],
 )
@@ -135,29 +141,31 @@ def test_a_run_that_is_not_there_is_named(
     database: Database, make_run: MakeRun, name: str, hint: str
 ):
     fill(database, make_run)
-    with pytest.raises(InputError, match=f"no run is '{name}'") as raised:
-        find(database, name)
+    with pytest.raises(InputError, match=f"no run found for '{name}'") as raised:
+        find_execution(database, name)
     assert (raised.value.hint or "").startswith(hint)
 
 
 def test_a_beginning_of_several_ids_is_refused(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
-    with pytest.raises(InputError, match="'run-' begins several runs") as raised:
-        find(database, "run-")
-    assert raised.value.hint == ", ".join(sorted(ids)[:5])
+    with pytest.raises(InputError, match="'run-' is ambiguous") as raised:
+        find_execution(database, "run-")
+    assert raised.value.hint == "matching runs: " + ", ".join(sorted(ids)[:5])
 
 
 def test_an_empty_store_says_so(database: Database):
-    with pytest.raises(InputError, match="no run is 'latest'") as raised:
-        find(database, "latest")
+    with pytest.raises(InputError, match="no run found for 'latest'") as raised:
+        find_execution(database, "latest")
     assert (raised.value.hint or "").startswith("the store is empty")
 
 
 def test_a_label_replaces_one_of_the_same_name(database: Database, make_run: MakeRun):
-    execution = keep(database, of_run(make_run()), {"branch": "main", "release": "1"})
-    label(database, execution, {"release": "2", "baseline": "yes"})
-    (found,) = page(database, Wanted(), limit=1).runs
+    execution = save_execution(
+        database, document_of_run(make_run()), {"branch": "main", "release": "1"}
+    )
+    label_execution(database, execution, {"release": "2", "baseline": "yes"})
+    (found,) = history_page(database, HistoryQuery(), limit=1).runs
     assert found.labels == {"branch": "main", "release": "2", "baseline": "yes"}
-    assert find(database, "release:2") == execution
+    assert find_execution(database, "release:2") == execution
     with pytest.raises(InputError):
-        find(database, "release:1")
+        find_execution(database, "release:1")

@@ -7,9 +7,9 @@ import pytest
 from carob.errors import InputError
 from carob.schema import Run
 from carob.store import Database, open_store
-from carob.store.document import of_run
+from carob.store.document import document_of_run
 from carob.store.migrate import Migration, migrate, migrations
-from carob.store.runs import keep
+from carob.store.runs import save_execution
 from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
@@ -31,7 +31,7 @@ def test_a_new_store_has_them_all(database: Database):
 
 
 def test_an_older_store_is_brought_up_to_date_with_its_runs(database: Database, make_run: MakeRun):
-    keep(database, of_run(make_run()), {})
+    save_execution(database, document_of_run(make_run()), {})
     for table in ("traces", "judge_cache", "calibration", "case_traces"):
         database.execute(f"DROP TABLE {table}")
     database.execute("DELETE FROM migrations WHERE number > 1")
@@ -43,9 +43,9 @@ def test_an_older_store_is_brought_up_to_date_with_its_runs(database: Database, 
 def test_a_store_of_a_newer_version_is_refused(place: str):
     with open_store(place, create=True) as database:
         database.execute("INSERT INTO migrations (number, name, at) VALUES (99, 'later', 0)")
-    with pytest.raises(InputError, match=f"its schema is 99, this version knows {NEWEST}") as error:
+    with pytest.raises(InputError, match=f"schema 99, this version supports {NEWEST}") as error:
         open_store(place).__enter__()
-    assert error.value.hint == "upgrade Carob, or name another store with --store"
+    assert error.value.hint == "upgrade Carob, or choose another store with --store"
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(

@@ -10,24 +10,24 @@ import sys
 import pytest
 
 from carob.store import open_store
-from carob.store.history import find
-from carob.store.runs import read
+from carob.store.history import find_execution
+from carob.store.runs import read_run
 from carob.store.verify import verify
 
-# Keeps runs of many cases without end, and says the id of each as soon as it is kept.
+# Saves runs of many cases in a loop and prints the id of each as soon as it is saved.
 _WRITER = """
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from carob.store import open_store
-from carob.store.document import of_run
-from carob.store.runs import keep
+from carob.store.document import document_of_run
+from carob.store.runs import save_execution
 spec = spec_from_file_location("builders", sys.argv[1])
 builders = module_from_spec(spec)
 spec.loader.exec_module(builders)
 with open_store(sys.argv[2], create=True) as database:
     for number in range(int(sys.argv[4])):
         run = builders._run(*[float(f"0.{sys.argv[3]}{number:04}")] * 200)
-        keep(database, of_run(run), {"writer": sys.argv[3]})
+        save_execution(database, document_of_run(run), {"writer": sys.argv[3]})
         print(run.id, flush=True)
 """
 _BUILDERS = os.path.join(os.path.dirname(__file__), "conftest.py")  # noqa: PTH118, PTH120
@@ -50,7 +50,7 @@ def test_what_was_reported_survives_a_kill(place: str, lines: int):
         assert found.problems == ()
         assert found.runs >= len(told)
         for name in told:
-            assert name.encode() in read(database, find(database, name))
+            assert name.encode() in read_run(database, find_execution(database, name))
 
 
 def test_four_writers_do_not_disturb_each_other(place: str):
@@ -62,7 +62,7 @@ def test_four_writers_do_not_disturb_each_other(place: str):
         found = verify(database)
         assert (found.runs, found.executions, found.cases) == (40, 40, 8000)
         assert found.problems == ()
-        assert all(find(database, name) for name in told)
+        assert all(find_execution(database, name) for name in told)
 
 
 def test_the_same_run_from_four_writers_is_kept_once(place: str):

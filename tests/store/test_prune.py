@@ -6,11 +6,11 @@ import pytest
 
 from carob.schema import Run, Trace
 from carob.store import Database
-from carob.store.document import of_run
-from carob.store.history import Wanted, page
+from carob.store.blobs import save_traces
+from carob.store.document import document_of_run
+from carob.store.history import HistoryQuery, history_page
 from carob.store.prune import Retention, prune
-from carob.store.runs import keep
-from carob.store.traces import keep_traces
+from carob.store.runs import save_execution
 from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
@@ -24,12 +24,14 @@ def fill(database: Database, make_run: MakeRun) -> None:
     for day in range(1, 6):
         run = make_run(0.1 * day, created_at=f"2026-03-{day:02}T12:00:00Z")
         labels = {"baseline": "1.0"} if day == 2 else {"branch": "main"}
-        execution = keep(database, of_run(run), labels)
-        keep_traces(database, execution, [Trace(id="trace_0", source=f"day {day}")])
+        execution = save_execution(database, document_of_run(run), labels)
+        save_traces(database, execution, [Trace(id="trace_0", source=f"day {day}")])
 
 
 def days(database: Database) -> list[int]:
-    return [int(run.created_at[8:10]) for run in page(database, Wanted(), limit=9).runs]
+    return [
+        int(run.created_at[8:10]) for run in history_page(database, HistoryQuery(), limit=9).runs
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,9 @@ def test_nothing_of_what_is_gone_is_left(database: Database, make_run: MakeRun):
 
 def test_numbers_stay_as_long_as_an_execution_does(database: Database, make_run: MakeRun):
     for day in (1, 2):
-        keep(database, of_run(make_run(created_at=f"2026-03-0{day}T12:00:00Z")), {})
+        save_execution(
+            database, document_of_run(make_run(created_at=f"2026-03-0{day}T12:00:00Z")), {}
+        )
     assert prune(database, Retention(keep=1)).removed == 1
     found = verify(database)
     assert (found.runs, found.executions, found.cases, found.problems) == (1, 1, 2, ())

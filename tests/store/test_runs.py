@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from carob.errors import InputError, RefusedError
 from carob.schema import Run, Trace, Turn
 from carob.store import Database, open_store
-from carob.store.document import of_json, of_run
-from carob.store.history import find
-from carob.store.runs import keep, read
-from carob.store.traces import find_trace, keep_traces
+from carob.store.blobs import save_traces
+from carob.store.document import document_of_run, parse_document
+from carob.store.history import find_execution
+from carob.store.runs import read_run, save_execution
 from carob.store.verify import verify
+from tests.store.stored import find_trace
 
 MakeRun = Callable[..., Run]
 
@@ -26,32 +27,34 @@ def count(database: Database, table: str) -> int:
 
 def test_a_run_comes_out_byte_by_byte(database: Database, make_run: MakeRun):
     run = make_run(1.0, None, 0.1 + 0.2, -0.0, 1e-300)
-    execution = keep(database, of_run(run), {})
-    assert read(database, execution) == msgspec.json.encode(run)
+    execution = save_execution(database, document_of_run(run), {})
+    assert read_run(database, execution) == msgspec.json.encode(run)
 
 
 def test_a_run_without_cases_comes_out_too(database: Database, make_run: MakeRun):
     run = replace(make_run(), cases=(), dataset=None)
-    assert read(database, keep(database, of_run(run), {})) == msgspec.json.encode(run)
+    assert read_run(
+        database, save_execution(database, document_of_run(run), {})
+    ) == msgspec.json.encode(run)
 
 
 def test_what_this_version_does_not_know_is_kept(database: Database, make_run: MakeRun):
     run = make_run(1.0)
     text = msgspec.json.encode(run)[:-1] + b',"colour":{"of":["gold",1.50]}}'
-    execution = keep(database, of_json(text, "run.json"), {})
-    assert read(database, execution) == text
+    execution = save_execution(database, parse_document(text, "run.json"), {})
+    assert read_run(database, execution) == text
 
 
 def test_text_that_a_database_has_no_place_for_is_kept(database: Database, make_run: MakeRun):
     run = make_run(1.0, tags=("x" * 5000, "x" * 5001, "nul\0", "é\u202e"))
     case = replace(run.cases[0], case="\0", trace="a\0b")
     run = replace(run, cases=(case,))
-    execution = keep(database, of_run(run), {"branch": "b" * 5000})
-    assert read(database, execution) == msgspec.json.encode(run)
+    execution = save_execution(database, document_of_run(run), {"branch": "b" * 5000})
+    assert read_run(database, execution) == msgspec.json.encode(run)
 
 
 def test_each_score_is_a_row_that_can_be_asked_for(database: Database, make_run: MakeRun):
-    keep(database, of_run(make_run(1.0, 0.25, None)), {})
+    save_execution(database, document_of_run(make_run(1.0, 0.25, None)), {})
     sql = "SELECT metric, status, value, threshold FROM outcomes ORDER BY place"
     metric = "tool_trajectory_avg_score"
     assert list(database.rows(sql)) == [
@@ -64,31 +67,35 @@ def test_each_score_is_a_row_that_can_be_asked_for(database: Database, make_run:
 def test_the_same_numbers_are_kept_once_and_each_execution_is(
     database: Database, make_run: MakeRun
 ):
-    first = keep(database, of_run(make_run(created_at="2026-03-01T12:00:00Z")), {})
-    second = keep(database, of_run(make_run(created_at="2026-03-02T12:00:00Z")), {})
+    first = save_execution(
+        database, document_of_run(make_run(created_at="2026-03-01T12:00:00Z")), {}
+    )
+    second = save_execution(
+        database, document_of_run(make_run(created_at="2026-03-02T12:00:00Z")), {}
+    )
     assert (count(database, "runs"), count(database, "cases")) == (1, 2)
-    assert b"2026-03-01T12" in read(database, first)
-    assert b"2026-03-02T12" in read(database, second)
+    assert b"2026-03-01T12" in read_run(database, first)
+    assert b"2026-03-02T12" in read_run(database, second)
 
 
 def test_other_numbers_under_the_same_id_are_refused(database: Database, make_run: MakeRun):
     run = make_run(0.5)
-    keep(database, of_run(run), {})
+    save_execution(database, document_of_run(run), {})
     forged = replace(make_run(0.6), id=run.id)
-    with pytest.raises(RefusedError, match="is there already, with other numbers"):
-        keep(database, of_run(forged), {})
+    with pytest.raises(RefusedError, match="already exists with different results"):
+        save_execution(database, document_of_run(forged), {})
     assert count(database, "executions") == 1
 
 
 def test_a_run_without_a_time_is_refused(database: Database, make_run: MakeRun):
     with pytest.raises(InputError, match="created_at is 'yesterday'"):
-        keep(database, of_run(make_run(created_at="yesterday")), {})
+        save_execution(database, document_of_run(make_run(created_at="yesterday")), {})
     assert count(database, "runs") == 0
 
 
 def test_dataset_versions_are_known(database: Database, make_run: MakeRun):
     for name in ("shop", "shop", "bikes"):
-        keep(database, of_run(make_run(dataset=name)), {})
+        save_execution(database, document_of_run(make_run(dataset=name)), {})
     sql = "SELECT name, version, digest, format FROM datasets ORDER BY name"
     assert list(database.rows(sql)) == [
         ("bikes", "1.0.0", "sha256:bikes", "adk"),
@@ -98,9 +105,11 @@ def test_dataset_versions_are_known(database: Database, make_run: MakeRun):
 
 def test_the_traces_of_a_run_are_kept_once(database: Database, make_run: MakeRun):
     trace = Trace(id="trace_1", turns=(Turn(user="Hi", response="Hello"),))
-    executions = [keep(database, of_run(make_run(1.0, value)), {}) for value in (0.5, 0.6)]
+    executions = [
+        save_execution(database, document_of_run(make_run(1.0, value)), {}) for value in (0.5, 0.6)
+    ]
     for execution in executions:
-        assert keep_traces(database, execution, [trace, Trace(id="of nobody")]) == 1
+        assert save_traces(database, execution, [trace, Trace(id="of nobody")]) == 1
     assert count(database, "traces") == 1
     assert find_trace(database, executions[1], 1) == trace
     assert find_trace(database, executions[1], 0) is None
@@ -108,7 +117,9 @@ def test_the_traces_of_a_run_are_kept_once(database: Database, make_run: MakeRun
 
 def test_a_store_is_there_when_it_is_opened_again(place: str, make_run: MakeRun):
     with open_store(place, create=True) as database:
-        keep(database, of_run(make_run()), {})
+        save_execution(database, document_of_run(make_run()), {})
     with open_store(place) as database:
-        assert read(database, find(database, "latest")) == msgspec.json.encode(make_run())
+        assert read_run(database, find_execution(database, "latest")) == msgspec.json.encode(
+            make_run()
+        )
         assert verify(database).problems == ()

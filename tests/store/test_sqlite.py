@@ -12,9 +12,9 @@ import pytest
 from carob.errors import InputError, OutputError
 from carob.schema import Run
 from carob.store import open_store
-from carob.store.document import of_run
-from carob.store.history import Wanted, find, labels_query, page_query
-from carob.store.runs import keep, read
+from carob.store.document import document_of_run
+from carob.store.history import HistoryQuery, find_execution, labels_query, page_query
+from carob.store.runs import read_run, save_execution
 from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
@@ -24,16 +24,16 @@ import sys
 from pathlib import Path
 from carob.errors import CarobError
 from carob.store import open_store
-from carob.store.document import of_json
-from carob.store.runs import keep
+from carob.store.document import parse_document
+from carob.store.runs import save_execution
 import resource
 place, small, large = sys.argv[1:]
 with open_store(place, create=True) as database:
-    keep(database, of_json(Path(small).read_bytes(), small), {})
+    save_execution(database, parse_document(Path(small).read_bytes(), small), {})
     size = Path(place + "-wal").stat().st_size + 100_000
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     try:
-        keep(database, of_json(Path(large).read_bytes(), large), {})
+        save_execution(database, parse_document(Path(large).read_bytes(), large), {})
     except CarobError as error:
         print(type(error).__name__, error)
 """
@@ -48,19 +48,19 @@ def test_a_full_disk_is_told_and_does_no_damage(tmp_path: Path, make_run: MakeRu
     done = subprocess.run(
         [sys.executable, "-c", _WRITER, place, *map(str, files)], capture_output=True, check=True
     )
-    told = f"OutputError {place}: cannot be written, and is as it was before: "
+    told = f"OutputError {place}: cannot be written, nothing was changed: "
     assert done.stdout.decode().startswith(told)
     with open_store(place) as database:
         assert verify(database).problems == ()
-        assert read(database, find(database, "latest")) == msgspec.json.encode(small)
-        keep(database, of_run(large), {})
+        assert read_run(database, find_execution(database, "latest")) == msgspec.json.encode(small)
+        save_execution(database, document_of_run(large), {})
 
 
 def test_a_store_that_must_not_grow_is_full(tmp_path: Path, make_run: MakeRun):
     with open_store(str(tmp_path / "carob.db"), create=True) as database:
         list(database.rows("PRAGMA max_page_count = 40"))
-        with pytest.raises(OutputError, match="cannot be written, and is as it was before"):
-            keep(database, of_run(make_run(*[0.5] * 2000)), {})
+        with pytest.raises(OutputError, match="cannot be written, nothing was changed"):
+            save_execution(database, document_of_run(make_run(*[0.5] * 2000)), {})
         assert verify(database).runs == 0
         assert verify(database).problems == ()
 
@@ -76,21 +76,21 @@ def test_writing_ahead_is_how_readers_and_writers_get_along(tmp_path: Path, make
 def test_a_text_made_by_an_sql_prompt_is_found_out(tmp_path: Path, make_run: MakeRun):
     place = str(tmp_path / "carob.db")
     with open_store(place, create=True) as database:
-        keep(database, of_run(make_run(0.25)), {})
+        save_execution(database, document_of_run(make_run(0.25)), {})
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE cases SET body = replace(body, '0.25', '0.95')")
     connection.close()
     with open_store(place) as database:
         assert "its body was changed" in verify(database).problems[0].message
-        assert b"0.95" in read(database, find(database, "latest"))
+        assert b"0.95" in read_run(database, find_execution(database, "latest"))
         database.execute("UPDATE runs SET cases = 'many'")
-        assert "do not hold what they should" in verify(database).problems[0].message
+        assert "invalid rows" in verify(database).problems[0].message
 
 
 def test_a_page_that_was_overwritten_is_found(tmp_path: Path, make_run: MakeRun):
     path = tmp_path / "carob.db"
     with open_store(str(path), create=True) as database:
-        keep(database, of_run(make_run(*[0.5] * 500)), {})
+        save_execution(database, document_of_run(make_run(*[0.5] * 500)), {})
     with path.open("r+b") as file:
         file.seek(path.stat().st_size // 2)
         file.write(b"\xa5" * 8192)
@@ -101,20 +101,20 @@ def test_a_page_that_was_overwritten_is_found(tmp_path: Path, make_run: MakeRun)
 def test_what_is_no_store_is_refused(tmp_path: Path):
     path = tmp_path / "notes.db"
     path.write_text("These are my notes. " * 100)
-    with pytest.raises(InputError, match="this is no SQLite file, so it is no store"):
+    with pytest.raises(InputError, match="not a SQLite file"):
         open_store(str(path)).__enter__()
     assert path.read_text().startswith("These are my notes.")
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match=r"file/carob\.db: cannot be made"):
+    with pytest.raises(OutputError, match=r"file/carob\.db: cannot be created"):
         open_store(str(tmp_path / "file" / "carob.db"), create=True).__enter__()
 
 
 def test_a_store_is_made_only_on_demand(tmp_path: Path):
     place = tmp_path / "carob.db"
-    with pytest.raises(InputError, match="there is no store"):
+    with pytest.raises(InputError, match="no store found"):
         open_store(str(place)).__enter__()
     assert not place.exists()
 
@@ -132,7 +132,7 @@ def test_the_labels_of_a_page_are_found_by_an_index(tmp_path: Path):
 def test_a_page_is_found_by_an_index_and_is_not_sorted(
     tmp_path: Path, facets: tuple[tuple[str, str], ...]
 ):
-    sql, values = page_query(Wanted(facets=facets), (1, 1), 20)
+    sql, values = page_query(HistoryQuery(facets=facets), (1, 1), 20)
     with open_store(str(tmp_path / "carob.db"), create=True) as database:
         plan = [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert not [step for step in plan if "SCAN" in step or "TEMP B-TREE" in step]

@@ -11,13 +11,13 @@ import pytest
 from carob.errors import InputError
 from carob.schema import Run, Trace
 from carob.store import Database, open_store
-from carob.store.document import of_run
-from carob.store.history import find
-from carob.store.runs import keep, read
-from carob.store.shelf import Shelf
-from carob.store.traces import find_trace, keep_traces
-from carob.store.transfer import lines, take
+from carob.store.blobs import BlobTable, save_traces
+from carob.store.document import document_of_run
+from carob.store.history import find_execution
+from carob.store.runs import read_run, save_execution
+from carob.store.transfer import export_lines, import_file
 from carob.store.verify import verify
+from tests.store.stored import find_trace
 
 MakeRun = Callable[..., Run]
 
@@ -25,23 +25,23 @@ MakeRun = Callable[..., Run]
 def fill(database: Database, make_run: MakeRun) -> None:
     for day in (2, 1):
         run = make_run(0.1 * day, None, created_at=f"2026-03-0{day}T12:00:00Z", tags=("refund",))
-        execution = keep(database, of_run(run), {"branch": f"b{day}"})
-    keep(database, of_run(run), {"branch": "again"})
-    keep_traces(database, execution, [Trace(id="trace_1", source="a.json")])
-    Shelf(database, "calibration", dict[str, float]).put("judge:a", {"kappa": 0.8})
+        execution = save_execution(database, document_of_run(run), {"branch": f"b{day}"})
+    save_execution(database, document_of_run(run), {"branch": "again"})
+    save_traces(database, execution, [Trace(id="trace_1", source="a.json")])
+    BlobTable(database, "calibration", dict[str, float]).put("judge:a", {"kappa": 0.8})
 
 
 def test_a_store_becomes_a_file_and_a_store_again(
     database: Database, make_run: MakeRun, tmp_path: Path
 ):
     fill(database, make_run)
-    exported = b"".join(lines(database))
+    exported = b"".join(export_lines(database))
     (tmp_path / "all.jsonl").write_bytes(exported)
     with open_store(str(tmp_path / "other.db"), create=True) as other:
-        made = take(other, tmp_path / "all.jsonl")
+        made = import_file(other, tmp_path / "all.jsonl")
         assert (made.executions, made.known, made.contents) == (3, 0, 2)
-        assert b"".join(lines(other)) == exported
-        assert find_trace(other, find(other, "branch:again"), 1) == Trace(
+        assert b"".join(export_lines(other)) == exported
+        assert find_trace(other, find_execution(other, "branch:again"), 1) == Trace(
             id="trace_1", source="a.json"
         )
         assert verify(other).problems == ()
@@ -50,8 +50,8 @@ def test_a_store_becomes_a_file_and_a_store_again(
 def test_twice_is_as_good_as_once(database: Database, make_run: MakeRun, tmp_path: Path):
     fill(database, make_run)
     path = tmp_path / "all.jsonl.gz"
-    path.write_bytes(gzip.compress(b"".join(lines(database))))
-    made = take(database, path)
+    path.write_bytes(gzip.compress(b"".join(export_lines(database))))
+    made = import_file(database, path)
     assert (made.executions, made.known, made.contents) == (0, 3, 0)
     assert verify(database).executions == 3
 
@@ -63,34 +63,34 @@ def test_a_run_that_was_printed_is_taken_in(
     path = tmp_path / "run.json"
     text = msgspec.json.encode(make_run(1.0, 0.1))
     path.write_bytes(msgspec.json.format(text, indent=indent) + b"\n")
-    assert take(database, path).executions == 1
-    assert read(database, find(database, "latest")) == text
+    assert import_file(database, path).executions == 1
+    assert read_run(database, find_execution(database, "latest")) == text
 
 
 def test_some_runs_can_be_chosen(database: Database, make_run: MakeRun):
     fill(database, make_run)
-    (line,) = lines(database, [find(database, "branch:b2")])
+    (line,) = export_lines(database, [find_execution(database, "branch:b2")])
     assert msgspec.json.decode(line)["labels"] == {"branch": "b2"}
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (b"{", "nothing of a store"),
-        (b"[]", "nothing of a store"),
-        (b"{}", "no run: Object missing required field"),
-        (b"\xff\xfe", "nothing of a store"),
-        (b"[" * 100_000, "nothing of a store"),
-        (b'{"run": 1}', "no run: Expected `object`"),
+        (b"{", "not part of a store export"),
+        (b"[]", "not part of a store export"),
+        (b"{}", "not a run: Object missing required field"),
+        (b"\xff\xfe", "not part of a store export"),
+        (b"[" * 100_000, "not part of a store export"),
+        (b'{"run": 1}', "not a run: Expected `object`"),
         (b'{"kind": "runs; DROP TABLE", "address": "", "content": 1}', "Invalid enum value"),
-        (b'{"kind": "traces", "address": "sha256:0", "content": {}}', "the trace is that of"),
+        (b'{"kind": "traces", "address": "sha256:0", "content": {}}', "the trace has the address"),
     ],
 )
 def test_what_is_no_export_is_refused(database: Database, tmp_path: Path, text: bytes, told: str):
     path = tmp_path / "all.jsonl"
     path.write_bytes(text + b"\n")
     with pytest.raises(InputError, match=told) as raised:
-        take(database, path)
+        import_file(database, path)
     assert raised.value.where == f"{path} line 1"
 
 
@@ -99,15 +99,15 @@ def test_a_number_that_was_changed_in_a_file_is_refused(
 ):
     path = tmp_path / "run.json"
     path.write_bytes(msgspec.json.encode(make_run(0.25)).replace(b"0.25", b"0.95"))
-    with pytest.raises(InputError, match="its numbers are those of run-"):
-        take(database, path)
+    with pytest.raises(InputError, match="but the content has the id run-"):
+        import_file(database, path)
 
 
 def test_a_file_that_is_cut_off_is_an_error(database: Database, tmp_path: Path):
     path = tmp_path / "all.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}\n" * 1000)[:-20])
     with pytest.raises(InputError, match="cannot be read"):
-        take(database, path)
+        import_file(database, path)
 
 
 @pytest.mark.parametrize(
@@ -124,5 +124,5 @@ def test_a_hostile_run_is_taken_in_or_refused_but_breaks_nothing(
     path = tmp_path / "run.json"
     path.write_bytes(msgspec.json.encode(make_run(0.25)).replace(found, instead))
     with suppress(InputError):
-        take(database, path)
+        import_file(database, path)
     assert verify(database).problems == ()

@@ -6,10 +6,9 @@ import pytest
 
 from carob.schema import Run, Trace
 from carob.store import Database
-from carob.store.document import link, of_run
-from carob.store.runs import keep
-from carob.store.shelf import put_bytes
-from carob.store.traces import keep_traces
+from carob.store.blobs import put_blob, save_traces
+from carob.store.document import chain_digest, document_of_run
+from carob.store.runs import save_execution
 from carob.store.verify import verify
 
 MakeRun = Callable[..., Run]
@@ -18,8 +17,8 @@ MakeRun = Callable[..., Run]
 @pytest.fixture
 def run(database: Database, make_run: MakeRun) -> Run:
     run = make_run(1.0, 0.25, None)
-    execution = keep(database, of_run(run), {})
-    keep_traces(database, execution, [Trace(id="trace_0")])
+    execution = save_execution(database, document_of_run(run), {})
+    save_traces(database, execution, [Trace(id="trace_0")])
     return run
 
 
@@ -42,25 +41,25 @@ def test_a_changed_number_is_named(database: Database, run: Run):
 
 
 def test_a_changed_body_is_named(database: Database, run: Run):
-    body = of_run(run).bodies[1].replace(b"0.25", b"0.95")
+    body = document_of_run(run).bodies[1].replace(b"0.25", b"0.95")
     database.execute("UPDATE cases SET body = ? WHERE place = 1", (body,))
     found = problems(database)
-    assert f"{run.id} case 'case_1': its body was changed: it does not give its digest" in found
+    assert f"{run.id} case 'case_1': its body was changed: it does not match its digest" in found
     assert any("outcome of 'tool_trajectory_avg_score' is value 0.25" in one for one in found)
 
 
 def test_a_forger_who_knows_the_digests_is_found_by_the_id(database: Database, run: Run):
-    bodies = [*of_run(run).bodies]
+    bodies = [*document_of_run(run).bodies]
     bodies[2] = bodies[2].replace(b"as told", b"as sold")
     digest = b""
     for place, body in enumerate(bodies):
-        digest = link(digest, body)
+        digest = chain_digest(digest, body)
         sql = "UPDATE cases SET body = ?, digest = ? WHERE place = ?"
         database.execute(sql, (body, digest, place))
     database.execute("UPDATE runs SET digest = ?", (digest,))
     (found,) = problems(database)
     assert found.startswith(f"{run.id} execution")
-    assert found.endswith(f", not of {run.id}")
+    assert found.endswith(f", expected {run.id}")
 
 
 @pytest.mark.parametrize(
@@ -68,18 +67,18 @@ def test_a_forger_who_knows_the_digests_is_found_by_the_id(database: Database, r
     [
         ("UPDATE outcomes SET status = 'passed' WHERE place = 1", "status 'passed', its body"),
         ("UPDATE outcomes SET value = 0.0 WHERE place = 2", "value 0.0, its body says None"),
-        ("UPDATE cases SET status = 'passed' WHERE place = 1", "row 1 says 'passed'"),
-        ("UPDATE executions SET passed = 3", "the history does not say what the run says: 3 for 1"),
-        ("UPDATE executions SET at = 1", "the history does not say what the run says"),
+        ("UPDATE cases SET status = 'passed' WHERE place = 1", "row 1 has 'passed'"),
+        ("UPDATE executions SET passed = 3", "the columns do not match the run: 3 for 1"),
+        ("UPDATE executions SET at = 1", "the columns do not match the run"),
         ("UPDATE runs SET digest = (SELECT digest FROM executions)", "do not give its digest"),
         ("DELETE FROM outcomes WHERE place = 0", "0 outcomes, its body has 1"),
         ("DELETE FROM cases WHERE place = 2", "has 2 cases, it had 3"),
-        ("UPDATE outcomes SET run = 99 WHERE place = 0", "1 rows belong to nothing"),
-        ("DELETE FROM runs", "rows belong to nothing"),
-        ("UPDATE traces SET address = 'sha256:0'", "it was changed: it does not give its digest"),
-        ("UPDATE traces SET body = digest", "it was changed: it does not give its digest"),
-        ("UPDATE cases SET body = digest WHERE place = 0", "its body is no result"),
-        ("UPDATE executions SET head = digest", "its head is no run"),
+        ("UPDATE outcomes SET run = 99 WHERE place = 0", "1 orphaned rows"),
+        ("DELETE FROM runs", "orphaned rows"),
+        ("UPDATE traces SET address = 'sha256:0'", "it was changed: it does not match its digest"),
+        ("UPDATE traces SET body = digest", "it was changed: it does not match its digest"),
+        ("UPDATE cases SET body = digest WHERE place = 0", "its body is not a result"),
+        ("UPDATE executions SET head = digest", "its head is not a run"),
     ],
 )
 def test_whatever_is_changed_is_found(database: Database, run: Run, change: str, told: str):
@@ -88,19 +87,19 @@ def test_whatever_is_changed_is_found(database: Database, run: Run, change: str,
 
 
 def test_a_changed_summary_is_named(database: Database, run: Run):
-    head = of_run(run).head.replace(b'"mean":0.75', b'"mean":0.95')
+    head = document_of_run(run).head.replace(b'"mean":0.75', b'"mean":0.95')
     database.execute("UPDATE executions SET head = ?", (head,))
     assert any("its summary was changed" in one for one in problems(database))
 
 
 def test_a_cached_answer_that_was_changed_is_named(database: Database):
     with database.writing():
-        put_bytes(database, "judge_cache", "judge:1", b'{"score":1}')
-        put_bytes(database, "judge_cache", "judge:2", b'{"score":0}')
+        put_blob(database, "judge_cache", "judge:1", b'{"score":1}')
+        put_blob(database, "judge_cache", "judge:2", b'{"score":0}')
     database.execute(
         "UPDATE judge_cache SET body ="
         " (SELECT body FROM judge_cache WHERE address = 'judge:1') WHERE address = 'judge:2'"
     )
     assert problems(database) == [
-        "judge_cache judge:2: it was changed: it does not give its digest"
+        "judge_cache judge:2: it was changed: it does not match its digest"
     ]

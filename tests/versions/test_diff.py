@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carob.errors import InputError
-from carob.schema import Case, Dataset, Loss, Rubric, Session, ToolCall, Turn
+from carob.schema import Case, CaseSession, Dataset, Loss, Rubric, ToolCall, Turn
 from carob.versions.diff import diff, highest, with_losses
 
 BASE = Case(
@@ -27,7 +27,7 @@ BASE = Case(
     contract="answer",
     reference={"facts": ["free"]},
     rubrics=(Rubric(id="polite", text="Is polite.", description="tone"),),
-    session=Session(app="shop", user="u1"),
+    session=CaseSession(app="shop", user="u1"),
     metrics=("exact_match", "rouge_l"),
     profile="strict",
     tags=("returns",),
@@ -66,7 +66,7 @@ def only(new: Case) -> tuple[str | None, str, str]:
         (changed(contract="other"), "contract"),
         (changed(reference={"facts": ["paid"]}), "reference.facts"),
         (changed(rubrics=(Rubric(id="polite", text="Is rude."),)), "rubrics"),
-        (changed(session=Session(app="shop", user="u2")), "session.user"),
+        (changed(session=CaseSession(app="shop", user="u2")), "session.user"),
         (changed(metrics=("exact_match",)), "metrics"),
         (changed(profile="lenient"), "profile"),
     ],

@@ -140,40 +140,43 @@ def test_of_many_who_release_the_same_version_exactly_one_wins(tmp_path: Path):
     for worker in workers:
         worker.join()
     found = sorted(outcomes.get() for _ in workers)
-    assert found == ["version 1.1.0 is released already"] * 5 + ["won"]
+    assert found == ["version 1.1.0 is already released"] * 5 + ["won"]
     assert expect_whole(root) == ["1.0.0", "1.1.0"]
 
 
 def test_without_locks_the_rename_decides(tmp_path: Path):
     folder = tmp_path / "support" / "1.0.0"
-    with publish.staged(tmp_path, folder) as one, publish.staged(tmp_path, folder) as other:
+    with (
+        publish.stage_release(tmp_path, folder) as one,
+        publish.stage_release(tmp_path, folder) as other,
+    ):
         one.write("a", b"1")
         other.write("a", b"2")
         one.publish()
-        with pytest.raises(RefusedError, match="released already"):
+        with pytest.raises(RefusedError, match="already released"):
             other.publish()
     assert (folder / "a").read_bytes() == b"1"
     assert [path.name for path in tmp_path.iterdir()] == ["support"]
 
 
 def test_whoever_waits_too_long_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(publish, "_PATIENCE", 0.05)
+    monkeypatch.setattr(publish, "_TIMEOUT", 0.05)
     with (
-        publish.locked(tmp_path),
-        pytest.raises(OutputError, match="another release is under way"),
-        publish.locked(tmp_path),
+        publish.registry_lock(tmp_path),
+        pytest.raises(OutputError, match="another release is in progress"),
+        publish.registry_lock(tmp_path),
     ):
         pass
 
 
 def test_the_note_of_the_newest_release_leaves_nothing_beside_it(tmp_path: Path):
-    publish.put(tmp_path, "support.json", b"1")
-    publish.put(tmp_path, "support.json", b"2")
+    publish.write_atomically(tmp_path, "support.json", b"1")
+    publish.write_atomically(tmp_path, "support.json", b"2")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"support.json": b"2"}
 
 
 def test_git_never_sees_what_a_crash_left(tmp_path: Path):
-    with publish.staged(tmp_path, tmp_path / "support" / "1.0.0") as stage:
+    with publish.stage_release(tmp_path, tmp_path / "support" / "1.0.0") as stage:
         assert (stage.path.parents[1] / ".gitignore").read_text() == "*\n"
 
 

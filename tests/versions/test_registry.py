@@ -26,7 +26,10 @@ def root(tmp_path: Path) -> Path:
 def test_datasets_stand_side_by_side(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "Support"), registry=root)
     release_api.release(golden(tmp_path, "RAG retrieval"), registry=root)
-    assert [shelf.folder.name for shelf in Registry(root).shelves()] == ["rag-retrieval", "support"]
+    assert [shelf.folder.name for shelf in Registry(root).datasets()] == [
+        "rag-retrieval",
+        "support",
+    ]
 
 
 def test_two_names_with_the_same_folder_do_not_meet(tmp_path: Path, root: Path):
@@ -58,10 +61,10 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "support"), registry=root)
     with pytest.raises(UsageError, match="no dataset 'suport'") as caught:
         Registry(root).find("suport@1.0.0")
-    assert caught.value.hint == "the datasets released there are support"
+    assert caught.value.hint == "released datasets: support"
     with pytest.raises(UsageError, match="no release") as caught:
         Registry(root).find("support@^2")
-    assert caught.value.hint == "its releases are 1.0.0"
+    assert caught.value.hint == "releases: 1.0.0"
 
 
 def test_a_record_of_another_shape_is_no_traceback(tmp_path: Path, root: Path):

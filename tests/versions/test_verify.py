@@ -11,7 +11,7 @@ import pytest
 from carob.api import release, versions
 from carob.errors import RefusedError
 from carob.schema import Release
-from carob.versions.seal import sealed
+from carob.versions.digests import seal_release
 
 
 def golden(folder: Path, *answers: str) -> Path:
@@ -43,7 +43,7 @@ def forge(folder: Path, **fields: object) -> None:
     """Change a record and seal it anew, as somebody would who knows how."""
     path = folder / "release.json"
     record = msgspec.json.decode(path.read_bytes(), type=Release)
-    path.write_bytes(msgspec.json.encode(sealed(msgspec.structs.replace(record, **fields))))
+    path.write_bytes(msgspec.json.encode(seal_release(msgspec.structs.replace(record, **fields))))
 
 
 def test_an_untouched_registry_is_fine(root: Path):
@@ -70,24 +70,26 @@ def test_an_added_file_is_found(root: Path):
 def test_changed_metadata_is_found(root: Path):
     path = root / "support" / "1.1.0" / "release.json"
     path.write_text(path.read_text().replace("Lena", "Somebody"))
-    assert found(root) == [("support/1.1.0/release.json", "was edited: it does not match its seal")]
+    assert found(root) == [
+        ("support/1.1.0/release.json", "was edited: it does not match its digest")
+    ]
 
 
 def test_metadata_changed_under_a_new_seal_is_found_by_the_next_release(root: Path):
     forge(root / "support" / "1.1.0", released_by="Somebody")
-    assert found(root) == [("support/1.1.0", "was replaced: 2.0.0 came after another one")]
+    assert found(root) == [("support/1.1.0", "was replaced: release 2.0.0 follows a different one")]
 
 
 def test_the_newest_release_under_a_new_seal_is_found_too(root: Path):
     forge(root / "support" / "2.0.0", released_by="Somebody")
-    assert found(root) == [("support/2.0.0", "was replaced: support.json names another one")]
+    assert found(root) == [("support/2.0.0", "was replaced: support.json names a different one")]
 
 
 @pytest.mark.parametrize(
     ("version", "why"),
     [
-        ("1.0.0", "1.1.0 came after it"),
-        ("1.1.0", "2.0.0 came after it"),
+        ("1.0.0", "release 1.1.0 follows it"),
+        ("1.1.0", "release 2.0.0 follows it"),
         ("2.0.0", "support.json names it"),
     ],
 )
@@ -104,19 +106,19 @@ def test_a_dataset_that_is_gone_is_found(root: Path):
 def test_a_release_put_in_the_place_of_another_is_found(root: Path):
     shutil.rmtree(root / "support" / "1.1.0")
     shutil.copytree(root / "support" / "1.0.0", root / "support" / "1.1.0")
-    assert ("support/1.1.0", "was replaced: it is the release 1.0.0") in found(root)
+    assert ("support/1.1.0", "was replaced: it contains release 1.0.0") in found(root)
 
 
 def test_a_release_slipped_in_is_found(root: Path):
     shutil.copytree(root / "support" / "1.1.0", root / "support" / "1.2.0")
     forge(root / "support" / "1.2.0", version="1.2.0")
     messages = [message for _, message in found(root)]
-    assert "breaks the chain: it came after 1.0.0, not after 1.1.0" in messages
+    assert "breaks the chain: it follows 1.0.0, not 1.1.0" in messages
 
 
 def test_a_digest_that_is_not_that_of_the_content_is_found(root: Path):
     forge(root / "support" / "2.0.0", digest="sha256:00")
-    assert any("the record says sha256:00" in message for _, message in found(root))
+    assert any("expected sha256:00" in message for _, message in found(root))
 
 
 def test_a_link_in_the_place_of_a_file_is_not_followed(root: Path, tmp_path: Path):

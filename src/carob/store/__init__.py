@@ -1,6 +1,6 @@
-"""Where runs are kept: in a SQLite file by default, or in PostgreSQL. Plain SQL, one schema."""
+"""The store of runs: a SQLite file by default, or PostgreSQL. Plain SQL, one schema."""
 
 from carob.store.database import Database
-from carob.store.place import DEFAULT, is_there, open_store
+from carob.store.url import DEFAULT, exists, open_store
 
-__all__ = ["DEFAULT", "Database", "is_there", "open_store"]
+__all__ = ["DEFAULT", "Database", "exists", "open_store"]

@@ -1,4 +1,4 @@
-"""Calibrations in and out of the store, and in files. One is found by what it is bound to."""
+"""Calibrations in the store and in files. They are derived by the judge that they apply to."""
 
 from __future__ import annotations
 
@@ -8,56 +8,58 @@ from itertools import groupby
 import msgspec
 
 from carob.errors import InputError
-from carob.schema import Calibration, MetricUse
+from carob.schema import Calibration, MetricSpec
 from carob.schema.digest import binding_digest, calibration_digest
+from carob.store.blobs import blob_addresses, get_blob, put_blob
 from carob.store.database import Database
-from carob.store.shelf import addresses, get_bytes, put_bytes
 
 _decoder = msgspec.json.Decoder(Calibration)
 _HINT = "write one with `carob calibrate … --format json -o FILE`"
 
 
-def sealed(made: Calibration) -> Calibration:
+def with_digest(calibration: Calibration) -> Calibration:
     """The calibration with its own digest."""
-    return msgspec.structs.replace(made, digest=calibration_digest(msgspec.json.encode(made)))
+    return msgspec.structs.replace(
+        calibration, digest=calibration_digest(msgspec.json.encode(calibration))
+    )
 
 
-def of_json(data: bytes, where: str) -> Calibration:
-    """The calibration in a JSON document, if it says what it said when it was made."""
+def parse_calibration(data: bytes, where: str) -> Calibration:
+    """Parse a calibration. Raises `InputError` if it does not match its digest."""
     try:
-        made = _decoder.decode(data)
-        found = calibration_digest(data)
+        calibration = _decoder.decode(data)
+        derived = calibration_digest(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"no calibration: {error}", where=where, hint=_HINT) from error
-    if made.digest != found:
-        message = f"the digest is {made.digest!r}, its content is that of {found}"
-        hint = "it was edited: take it as Carob wrote it, or calibrate again"
+        raise InputError(f"not a calibration: {error}", where=where, hint=_HINT) from error
+    if calibration.digest != derived:
+        message = f"the digest is {calibration.digest!r}, but the content has the digest {derived}"
+        hint = "the file was edited; use it as Carob wrote it, or calibrate again"
         raise InputError(message, where=where, hint=hint)
-    return made
+    return calibration
 
 
-def keep(database: Database, made: Calibration) -> None:
-    """Keep a calibration. When this returns, it is on disk."""
-    address = f"{binding_digest(made.metric)}/{made.created_at}/{made.digest}"
+def save_calibration(database: Database, calibration: Calibration) -> None:
+    """Save a calibration. When this returns, it is on disk."""
+    address = f"{binding_digest(calibration.metric)}/{calibration.created_at}/{calibration.digest}"
     with database.writing():
-        put_bytes(database, "calibration", address, msgspec.json.encode(made))
+        put_blob(database, "calibration", address, msgspec.json.encode(calibration))
 
 
-def find(database: Database, use: MetricUse) -> list[Calibration]:
-    """The calibrations that are bound to what was used, the newest first. If there is none, those
-    of the metric under other circumstances: of each the newest."""
-    known = sorted(addresses(database, "calibration"), reverse=True)
-    binding = binding_digest(use)
+def stored_calibrations(database: Database, spec: MetricSpec) -> list[Calibration]:
+    """The calibrations of this judge, newest first. If there are none, the newest of each other
+    configuration of the metric, so that a gate can say what changed."""
+    known = sorted(blob_addresses(database, "calibration"), reverse=True)
+    binding = binding_digest(spec)
     own = [one for one in known if one.startswith(f"{binding}/")]
     if own:
         return [*_read(database, own)]
-    newest = [next(some) for _, some in groupby(known, key=lambda one: one.partition("/")[0])]
-    others = [one for one in _read(database, newest) if one.metric.name == use.name]
+    newest = [next(group) for _, group in groupby(known, key=lambda one: one.partition("/")[0])]
+    others = [one for one in _read(database, newest) if one.metric.name == spec.name]
     return sorted(others, key=lambda one: one.created_at, reverse=True)
 
 
 def _read(database: Database, known: list[str]) -> Iterator[Calibration]:
     for address in known:
-        body = get_bytes(database, "calibration", address)
+        body = get_blob(database, "calibration", address)
         if body is not None:
-            yield of_json(body, f"{database.where} calibration {address}")
+            yield parse_calibration(body, f"{database.where} calibration {address}")

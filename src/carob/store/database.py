@@ -1,4 +1,4 @@
-"""What the store asks of a database. All SQL is written once, with `?` for values."""
+"""The database interface of the store. All SQL is shared, with `?` for values."""
 
 from __future__ import annotations
 
@@ -6,52 +6,52 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
-Value: TypeAlias = "str | int | float | bytes | None"
+SqlValue: TypeAlias = "str | int | float | bytes | None"
 Row: TypeAlias = "tuple[Any, ...]"
-"""A row as a database gives it; what the columns hold is known by the query only."""
+"""A row of a query, whose column types only the query knows."""
 
 
 class Database(Protocol):
-    """A connection. Its errors are Carob's own."""
+    """A connection. It raises errors of `carob.errors` only."""
 
     @property
     def where(self) -> str:
-        """The place to name in errors, without a password."""
+        """The path or URL to show in errors, without a password."""
         ...
 
     def writing(self) -> AbstractContextManager[None]:
-        """One transaction: all that is written in it is there, or nothing is."""
+        """Run one write transaction."""
         ...
 
-    def rows(self, sql: str, values: Sequence[Value] = ()) -> Iterator[Row]: ...
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[Row]: ...
 
-    def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
-        """How many rows were changed."""
+    def execute(self, sql: str, values: Sequence[SqlValue] = ()) -> int:
+        """Execute a statement and return the number of changed rows."""
         ...
 
-    def add(self, table: str, columns: Sequence[str], row: Sequence[Value]) -> int:
-        """Insert a row and tell the `number` that it got."""
+    def add(self, table: str, columns: Sequence[str], row: Sequence[SqlValue]) -> int:
+        """Insert a row and return its generated `number`."""
         ...
 
-    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
-        """Insert many rows, the fastest way there is."""
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[SqlValue]]) -> None:
+        """Bulk-insert rows, the fastest way the database has."""
         ...
 
     def script(self, sql: str) -> None:
-        """Carry out the statements of a migration."""
+        """Execute the statements of a migration."""
         ...
 
     def lock(self, *, shared: bool = False) -> None:
-        """Within a transaction: keep others out, who migrate, remove or write; with `shared`, only
-        those who migrate or remove."""
+        """Lock the store within a transaction against migrations, pruning and other writes; with
+        `shared` against migrations and pruning only."""
         ...
 
     def damage(self) -> Iterator[str]:
-        """What the database itself finds broken."""
+        """Problems that the database's own integrity check finds."""
         ...
 
     def compact(self) -> None:
-        """Give the space of removed rows back."""
+        """Release the space of removed rows."""
         ...
 
     def close(self) -> None: ...

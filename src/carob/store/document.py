@@ -1,4 +1,4 @@
-"""The JSON document of a run, in the parts that it is kept in, and together again byte by byte."""
+"""Split the JSON document of a run into the parts that are stored, and join them byte for byte."""
 
 from __future__ import annotations
 
@@ -20,66 +20,66 @@ _HINT = "write one with `carob run … --format json -o FILE`"
 
 
 class Document(NamedTuple):
-    """A run as it is kept: `head` has all but the cases, `bodies` has them one by one."""
+    """A run as stored: `head` is everything but the cases, `bodies` are the cases."""
 
     run: Run
     head: bytes
     bodies: Sequence[bytes]
 
 
-def of_run(run: Run) -> Document:
-    """The document of a run that was just made."""
+def document_of_run(run: Run) -> Document:
+    """The document of a new run."""
     head = _encode(msgspec.structs.replace(run, cases=()))
     return Document(run, head, [_encode(one) for one in run.cases])
 
 
-def of_json(data: bytes, where: str) -> Document:
-    """The document of a run in a file, as it is written there; its numbers must be those that its
-    id was made from."""
-    run = decoded(data, where)
+def parse_document(data: bytes, where: str) -> Document:
+    """Parse the document of a run, keeping its bytes. Raises `InputError` if the id does not match
+    the content."""
+    run = decode_run(data, where)
     try:
         fields = _fields.decode(msgspec.json.format(data, indent=-1))
     except RecursionError as error:
         raise InputError("nested too deeply", where=where) from error
     bodies = [bytes(body) for body in _raws.decode(fields["cases"])]
-    found = run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies)
-    if found != run.id:
-        message = f"the id is {run.id}, its numbers are those of {found}"
-        raise InputError(message, where=where, hint="take the file as Carob wrote it")
-    return Document(run, _joined(fields, b"[]"), bodies)
+    derived = run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies)
+    if derived != run.id:
+        message = f"the id is {run.id}, but the content has the id {derived}"
+        raise InputError(message, where=where, hint="the file was edited; use it as Carob wrote it")
+    return Document(run, _join_fields(fields, b"[]"), bodies)
 
 
-def decoded(data: bytes, where: str) -> Run:
-    """The run in a JSON document."""
+def decode_run(data: bytes, where: str) -> Run:
+    """Decode a run."""
     try:
         return msgspec.json.decode(data, type=Run)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"no run: {error}", where=where, hint=_HINT) from error
+        raise InputError(f"not a run: {error}", where=where, hint=_HINT) from error
 
 
-def together(head: bytes, bodies: Iterable[bytes]) -> bytes:
-    """The whole document."""
-    return _joined(_fields.decode(head), b"[" + b",".join(bodies) + b"]")
+def join_document(head: bytes, bodies: Iterable[bytes]) -> bytes:
+    """Join the parts of a document."""
+    return _join_fields(_fields.decode(head), b"[" + b",".join(bodies) + b"]")
 
 
-def head_id(head: bytes, bodies: Iterable[bytes]) -> str:
-    """The id that the numbers of a document give."""
+def derive_run_id(head: bytes, bodies: Iterable[bytes]) -> str:
+    """Derive the run id from the content of a document."""
     fields = _fields.decode(head)
     return run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies)
 
 
-def exact(value: bytes | str) -> bytes:
-    """Bytes of a column, which somebody with an SQL prompt may have made a text in SQLite."""
+def as_bytes(value: bytes | str) -> bytes:
+    """The bytes of a column. In SQLite an edit by hand may have turned them into text."""
     return value if isinstance(value, bytes) else value.encode()
 
 
-def link(before: bytes, part: bytes) -> bytes:
-    """The digest of a part and of all parts before it."""
+def chain_digest(before: bytes, part: bytes) -> bytes:
+    """The digest of a part and, through `before`, of all parts before it."""
     return blake2b(before + part, digest_size=16).digest()
 
 
-def moment(run: Run, where: str) -> int:
-    """When the run was made, in microseconds since 1970."""
+def created_microseconds(run: Run, where: str) -> int:
+    """The creation time of a run in microseconds since 1970."""
     try:
         return microseconds(datetime.fromisoformat(run.created_at))
     except (ValueError, OverflowError) as error:
@@ -96,28 +96,30 @@ def microseconds(when: datetime) -> int:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _joined(fields: Mapping[str, msgspec.Raw], cases: bytes) -> bytes:
-    parts = [
+def _join_fields(fields: Mapping[str, msgspec.Raw], cases: bytes) -> bytes:
+    decode_result = [
         _encode(key) + b":" + (cases if key == "cases" else bytes(value))
         for key, value in fields.items()
     ]
-    return b"{" + b",".join(parts) + b"}"
+    return b"{" + b",".join(decode_result) + b"}"
 
 
-class Numbers(msgspec.Struct, frozen=True):
+class StoredScore(msgspec.Struct, frozen=True):
+    """The fields of a score that are also stored in columns."""
+
     metric: str
     status: str
     value: float | None = None
     threshold: float | None = None
 
 
-class Parts(msgspec.Struct, frozen=True):
-    """What the outcomes of a case repeat of its body."""
+class StoredResult(msgspec.Struct, frozen=True):
+    """The fields of a case that are also stored in columns."""
 
     case: str | None
     trace: str | None
     status: str
-    scores: tuple[Numbers, ...] = ()
+    scores: tuple[StoredScore, ...] = ()
 
 
-parts = msgspec.json.Decoder(Parts).decode
+decode_result = msgspec.json.Decoder(StoredResult).decode

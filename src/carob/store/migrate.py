@@ -1,4 +1,4 @@
-"""Numbered migrations: plain SQL files, each in a transaction of its own, forward only."""
+"""Numbered migrations: plain SQL files, each applied in its own transaction, forward only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from carob.store.database import Database
 
 
 class Migration(NamedTuple):
-    """A step of the schema; its number is the first word of its file's name."""
+    """A migration; its number is the first part of the file name."""
 
     number: int
     name: str
@@ -19,8 +19,8 @@ class Migration(NamedTuple):
 
 
 def migrations() -> Iterator[Migration]:
-    """All that this version knows, in order."""
-    from importlib import resources  # late: most runs do not open a store before they are made
+    """All migrations of this version, in order."""
+    from importlib import resources  # late: slow, and only needed when a store is opened
 
     folder = resources.files("carob.store") / "migrations"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
@@ -30,30 +30,30 @@ def migrations() -> Iterator[Migration]:
 
 
 def migrate(database: Database) -> None:
-    """Bring a store up to date, and refuse one that is ahead."""
+    """Apply missing migrations. Raises `InputError` for a store of a newer version."""
     known = list(migrations())
     version = _version(database)
     if version > known[-1].number:
         raise InputError(
-            f"written by a newer version of Carob: its schema is {version}, "
-            f"this version knows {known[-1].number}",
+            f"created by a newer version of Carob: schema {version}, "
+            f"this version supports {known[-1].number}",
             where=database.where,
-            hint="upgrade Carob, or name another store with --store",
+            hint="upgrade Carob, or choose another store with --store",
         )
-    for one in known:
-        if one.number > version:
-            _apply(database, one)
+    for migration in known:
+        if migration.number > version:
+            _apply(database, migration)
 
 
 def _version(database: Database) -> int:
-    """0 for a store that was just made."""
+    """The number of the last migration; 0 for a new store."""
     try:
-        return _highest(database)
-    except InputError:  # no such table: to be made, unless it is no store at all
+        return _last_migration(database)
+    except InputError:  # no such table: create it, which fails if this is not a store
         with database.writing():
             database.lock()
             database.script(_TABLE)
-        return _highest(database)
+        return _last_migration(database)
 
 
 _TABLE = """
@@ -65,15 +65,15 @@ CREATE TABLE IF NOT EXISTS migrations (
 """
 
 
-def _highest(database: Database) -> int:
+def _last_migration(database: Database) -> int:
     return next(database.rows("SELECT COALESCE(MAX(number), 0) FROM migrations"))[0]
 
 
-def _apply(database: Database, one: Migration) -> None:
+def _apply(database: Database, migration: Migration) -> None:
     with database.writing():
         database.lock()
-        if _highest(database) >= one.number:  # another process was faster
+        if _last_migration(database) >= migration.number:  # another process was faster
             return
-        database.script(one.sql)
-        values = (one.number, one.name, time.time_ns() // 1000)
+        database.script(migration.sql)
+        values = (migration.number, migration.name, time.time_ns() // 1000)
         database.execute("INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)", values)

@@ -1,4 +1,4 @@
-"""A store in a PostgreSQL database, in a schema of its own that is called `carob`."""
+"""A store in a PostgreSQL database, in its own schema `carob`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, LiteralString, cast
 from urllib.parse import urlsplit
 
 from carob.errors import CarobError, InputError, OutputError, UsageError
-from carob.store.database import Row, Value
+from carob.store.database import Row, SqlValue
 
 if TYPE_CHECKING:
     import psycopg
 
-_LOCK = 0x6B61726174
-"""Any number that nobody else locks."""
-_PATIENCE = 10
+_LOCK = 0x6361726F62
+"""The key of our advisory lock: 'carob' in ASCII."""
+_TIMEOUT = 10
 
 
 class Postgres:
@@ -23,7 +23,7 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         self.where = without_password(url)
-        _require()
+        _require_psycopg()
         with self._errors():
             self._connection = _connect(url)
 
@@ -32,29 +32,33 @@ class Postgres:
         with self._errors(), self._connection.transaction():
             yield
 
-    def rows(self, sql: str, values: Sequence[Value] = ()) -> Iterator[Row]:
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[Row]:
         with self._errors():
-            yield from self._connection.execute(_own(sql), values)
+            yield from self._connection.execute(_psycopg_sql(sql), values)
 
-    def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
+    def execute(self, sql: str, values: Sequence[SqlValue] = ()) -> int:
         with self._errors():
-            return self._connection.execute(_own(sql), values).rowcount
+            return self._connection.execute(_psycopg_sql(sql), values).rowcount
 
-    def add(self, table: str, columns: Sequence[str], row: Sequence[Value]) -> int:
+    def add(self, table: str, columns: Sequence[str], row: Sequence[SqlValue]) -> int:
         places = ", ".join("?" * len(columns))
         named = f"{table} ({', '.join(columns)})"
         sql = f"INSERT INTO {named} VALUES ({places}) RETURNING number"  # noqa: S608 - own names
         return next(self.rows(sql, row))[0]
 
-    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[SqlValue]]) -> None:
         sql = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-        with self._errors(), self._connection.cursor() as cursor, cursor.copy(_own(sql)) as copy:
+        with (
+            self._errors(),
+            self._connection.cursor() as cursor,
+            cursor.copy(_psycopg_sql(sql)) as copy,
+        ):
             for row in rows:
                 copy.write_row(row)
 
     def script(self, sql: str) -> None:
         with self._errors():
-            self._connection.execute(_own(sql))
+            self._connection.execute(_psycopg_sql(sql))
 
     def lock(self, *, shared: bool = False) -> None:
         kind = "_shared" if shared else ""
@@ -65,7 +69,7 @@ class Postgres:
         return iter(())
 
     def compact(self) -> None:
-        """The server does it by itself."""
+        """Nothing to do: the server vacuums by itself."""
 
     def close(self) -> None:
         with self._errors():
@@ -78,50 +82,52 @@ class Postgres:
         try:
             yield
         except psycopg.Error as error:
-            raise _translated(error, self.where) from error
+            raise _translate_error(error, self.where) from error
 
 
 def without_password(url: str) -> str:
-    """The address as it may be shown."""
+    """The URL without user and password, as shown in messages."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"
 
 
-def _require() -> None:
+def _require_psycopg() -> None:
     try:
-        import psycopg  # noqa: F401  # pyright: ignore[reportUnusedImport]  - is it there?
+        import psycopg  # noqa: F401  # pyright: ignore[reportUnusedImport]  - only checks that it is installed
     except ImportError as error:
         hint = "pip install 'carob[postgres]'"
-        raise UsageError("a store in PostgreSQL needs psycopg", hint=hint) from error
+        raise UsageError(
+            "a PostgreSQL store requires the package 'psycopg', which is not installed", hint=hint
+        ) from error
 
 
 def _connect(url: str) -> psycopg.Connection[Row]:
     import psycopg
 
-    made = psycopg.connect(url, autocommit=True, connect_timeout=_PATIENCE)
-    made.execute("SET client_min_messages TO warning")
-    if not made.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'carob'").fetchone():
-        with made.transaction():
-            made.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            made.execute("CREATE SCHEMA IF NOT EXISTS carob")
-    made.execute("SET search_path TO carob")
-    return made
+    connection = psycopg.connect(url, autocommit=True, connect_timeout=_TIMEOUT)
+    connection.execute("SET client_min_messages TO warning")
+    if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'carob'").fetchone():
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            connection.execute("CREATE SCHEMA IF NOT EXISTS carob")
+    connection.execute("SET search_path TO carob")
+    return connection
 
 
-def _own(sql: str) -> LiteralString:
-    """psycopg's mark for a value. The SQL is all ours: no value is ever put into it."""
+def _psycopg_sql(sql: str) -> LiteralString:
+    """SQL with psycopg's placeholder. It is a constant of ours: values are always parameters."""
     return cast("LiteralString", sql.replace("?", "%s"))
 
 
-def _translated(error: psycopg.Error, where: str) -> CarobError:
+def _translate_error(error: psycopg.Error, where: str) -> CarobError:
     import psycopg
 
     lines = str(error).strip().splitlines()
     text = lines[0] if lines else type(error).__name__
     if isinstance(error, psycopg.errors.DiskFull):
-        message = f"cannot be written, and is as it was before: {text}"
+        message = f"cannot be written, nothing was changed: {text}"
         return OutputError(message, where=where)
     if isinstance(error, psycopg.OperationalError):
-        return InputError(f"cannot be reached: {text}", where=where)
-    return InputError(f"PostgreSQL says: {text}", where=where)
+        return InputError(f"cannot connect: {text}", where=where)
+    return InputError(f"PostgreSQL error: {text}", where=where)

@@ -1,38 +1,38 @@
-"""Retention: old executions go, and with the last execution of a run its numbers and traces."""
+"""Remove old executions, and results and traces that no execution uses any more."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from carob.schema.history import Pruned
+from carob.schema.history import PruneReport
 from carob.store.database import Database
 
 PROTECTED = ("baseline", "release")
-"""Labels of executions that others are held against."""
-_LEFT = (
+"""Executions with these labels are never removed: others are compared with them."""
+_UNUSED_RUNS = (
     "SELECT number FROM runs r WHERE NOT EXISTS (SELECT 1 FROM executions e WHERE e.run = r.number)"
 )
-_NUMBERS = ("cases", "outcomes", "case_traces")
-_UNUSED = (
+_RESULT_TABLES = ("cases", "outcomes", "case_traces")
+_DELETE_UNUSED_TRACES = (
     "DELETE FROM traces WHERE NOT EXISTS"
     " (SELECT 1 FROM case_traces t WHERE t.address = traces.address)"
 )
 
 
 class Retention(NamedTuple):
-    """What stays: the newest so many, and what is not older than a time; both, if both are
-    given. `dry` removes nothing."""
+    """What to keep: the newest executions, and those since a time; both, if both are set. With
+    `dry`, nothing is removed."""
 
     keep: int | None = None
     since: int | None = None
     dry: bool = False
 
 
-def prune(database: Database, retention: Retention) -> Pruned:
-    """Remove what retention does not ask to keep, in one transaction."""
+def prune(database: Database, retention: Retention) -> PruneReport:
+    """Remove executions beyond the retention, in one transaction."""
     with database.writing():
         database.lock()
-        old = _beyond(database, retention)
+        old = _expired(database, retention)
         labelled = old & _protected(database)
         total = next(database.rows("SELECT COUNT(*) FROM executions"))[0]
         removed = old - labelled
@@ -40,7 +40,7 @@ def prune(database: Database, retention: Retention) -> Pruned:
             _remove(database, removed)
     if removed and not retention.dry:
         database.compact()
-    return Pruned(
+    return PruneReport(
         store=database.where,
         removed=len(removed),
         kept=total - len(removed),
@@ -49,7 +49,7 @@ def prune(database: Database, retention: Retention) -> Pruned:
     )
 
 
-def _beyond(database: Database, retention: Retention) -> set[int]:
+def _expired(database: Database, retention: Retention) -> set[int]:
     sql = "SELECT number, at FROM executions ORDER BY at DESC, number DESC"
     rows = list(database.rows(sql))[retention.keep or 0 :]
     return {number for number, at in rows if retention.since is None or at < retention.since}
@@ -65,8 +65,8 @@ def _remove(database: Database, executions: set[int]) -> None:
     for number in sorted(executions):
         database.execute("DELETE FROM facets WHERE execution = ?", (number,))
         database.execute("DELETE FROM executions WHERE number = ?", (number,))
-    for run in [row[0] for row in database.rows(_LEFT)]:
-        for table in _NUMBERS:
+    for run in [row[0] for row in database.rows(_UNUSED_RUNS)]:
+        for table in _RESULT_TABLES:
             database.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - own names
         database.execute("DELETE FROM runs WHERE number = ?", (run,))
-    database.execute(_UNUSED)
+    database.execute(_DELETE_UNUSED_TRACES)

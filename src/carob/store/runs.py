@@ -1,4 +1,4 @@
-"""Runs in and out of the store."""
+"""Save runs to the store and read them back."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import msgspec
 
 from carob.errors import InputError, RefusedError
 from carob.schema import Run
-from carob.store.database import Database, Value
-from carob.store.document import Document, exact, link, moment, together
+from carob.store.database import Database, SqlValue
+from carob.store.document import (
+    Document,
+    as_bytes,
+    chain_digest,
+    created_microseconds,
+    join_document,
+)
 
 CASES = ("run", "place", "case_id", "trace_id", "status", "digest", "body")
 OUTCOMES = ("run", "place", "part", "metric", "status", "value", "threshold")
@@ -19,30 +25,30 @@ _EXECUTIONS = (
     *("total", "passed", "failed", "unscored", "errors", "means", "digest", "head"),
 )
 _FACETS = ("kind", "value", "at", "execution")
-_FOUND_BY = ("agent", "tag")
+_FACET_GROUPS = ("agent", "tag")
 _LONGEST = 255
-"""Characters by which something is looked up: an index entry has its limits."""
+"""Characters of a facet; index entries have a size limit."""
 BATCH = 5_000
-"""Cases that are read in one go."""
+"""Cases that are read at once."""
 
 
-def keep(database: Database, document: Document, labels: Mapping[str, str]) -> int:
-    """Keep an execution, and its numbers if they are new. When this returns, it is on disk."""
+def save_execution(database: Database, document: Document, labels: Mapping[str, str]) -> int:
+    """Save an execution, and its results if they are new. When this returns, it is on disk."""
     run = document.run
-    at = moment(run, database.where)
+    at = created_microseconds(run, database.where)
     with database.writing():
         database.lock(shared=True)
-        number = _keep_numbers(database, document)
-        execution = _keep_execution(database, number, document)
+        number = _save_results(database, document)
+        execution = _insert_execution(database, number, document)
         facets = [*_facets(run), *(("label", label_text(*pair)) for pair in labels.items())]
-        rows = [(kind, facet(value), at, execution) for kind, value in facets]
+        rows = [(kind, facet_value(value), at, execution) for kind, value in facets]
         database.load("facets", _FACETS, dict.fromkeys(rows))
-        _keep_dataset(database, at, run)
+        _save_dataset(database, at, run)
     return execution
 
 
-def read(database: Database, execution: int) -> bytes:
-    """The JSON document of an execution, as it was when it was kept."""
+def read_run(database: Database, execution: int) -> bytes:
+    """The JSON document of an execution, byte for byte as saved."""
     run, cases, head = next(
         database.rows(
             "SELECT r.number, r.cases, e.head FROM executions e JOIN runs r ON r.number = e.run"
@@ -51,90 +57,97 @@ def read(database: Database, execution: int) -> bytes:
         )
     )
     sql = "SELECT body FROM cases WHERE run = ? ORDER BY place"
-    bodies = [exact(row[0]) for row in database.rows(sql, (run,))]
+    bodies = [as_bytes(row[0]) for row in database.rows(sql, (run,))]
     if len(bodies) != cases:
-        message = f"a run has {len(bodies)} of its {cases} cases"
-        raise InputError(message, where=database.where, hint="see `carob store verify`")
-    return together(exact(head), bodies)
+        message = f"the run has only {len(bodies)} of its {cases} cases"
+        raise InputError(message, where=database.where, hint="run `carob store verify`")
+    return join_document(as_bytes(head), bodies)
 
 
 def label_text(key: str, value: str) -> str:
-    """How a label is looked up."""
+    """The facet value of a label."""
     return f"{key}={value}"
 
 
-def facet(text: str) -> str:
-    """A text as it is looked up: short, and without what PostgreSQL has no place for."""
-    return column(text)[:_LONGEST]
+def facet_value(text: str) -> str:
+    """A text as facet value: shortened, and without characters that PostgreSQL rejects."""
+    return column_text(text)[:_LONGEST]
 
 
 @overload
-def column(text: str) -> str: ...
+def column_text(text: str) -> str: ...
 @overload
-def column(text: str | None) -> str | None: ...
-def column(text: str | None) -> str | None:
-    """A text for a column that is asked; PostgreSQL has no place for NUL, the body has."""
+def column_text(text: str | None) -> str | None: ...
+def column_text(text: str | None) -> str | None:
+    """A text for a column. PostgreSQL rejects NUL in text; the body keeps it."""
     return text.replace("\0", "\ufffd") if text and "\0" in text else text
 
 
-def _keep_numbers(database: Database, document: Document) -> int:
-    """The number of the run; the same numbers are kept once."""
-    links = chain(document.bodies)
+def _save_results(database: Database, document: Document) -> int:
+    """Save the results unless they are stored already, and return the number of the run."""
+    links = digest_chain(document.bodies)
     values = (document.run.id, len(document.bodies), links[-1])
     sql = "INSERT INTO runs (id, cases, digest) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
     new = database.execute(sql, values) == 1
-    sought = "SELECT number, digest FROM runs WHERE id = ?"
-    number, digest = next(database.rows(sought, (document.run.id,)))
+    query = "SELECT number, digest FROM runs WHERE id = ?"
+    number, digest = next(database.rows(query, (document.run.id,)))
     if digest != links[-1]:
-        message = f"{document.run.id} is there already, with other numbers"
-        raise RefusedError(message, where=database.where, hint="see `carob store verify`")
+        message = f"{document.run.id} already exists with different results"
+        raise RefusedError(message, where=database.where, hint="run `carob store verify`")
     if new:
         database.load("cases", CASES, case_rows(number, document, links))
         database.load("outcomes", OUTCOMES, outcome_rows(number, document.run))
     return number
 
 
-def chain(bodies: Sequence[bytes]) -> list[bytes]:
-    """The chain of digests; the last stands for all."""
-    made = [b""]
+def digest_chain(bodies: Sequence[bytes]) -> list[bytes]:
+    """The chain of digests, of which the last covers all bodies."""
+    digests = [b""]
     for body in bodies:
-        made.append(link(made[-1], body))
-    return made
+        digests.append(chain_digest(digests[-1], body))
+    return digests
 
 
-def case_rows(number: int, document: Document, links: Sequence[bytes]) -> Iterator[Sequence[Value]]:
+def case_rows(
+    number: int, document: Document, links: Sequence[bytes]
+) -> Iterator[Sequence[SqlValue]]:
     for place, (one, body) in enumerate(zip(document.run.cases, document.bodies, strict=True)):
-        case, trace = column(one.case), column(one.trace)
+        case, trace = column_text(one.case), column_text(one.trace)
         yield number, place, case, trace, one.status, links[place + 1], body
 
 
-def outcome_rows(number: int, run: Run) -> Iterator[Sequence[Value]]:
+def outcome_rows(number: int, run: Run) -> Iterator[Sequence[SqlValue]]:
     for place, one in enumerate(run.cases):
         for part, score in enumerate(one.scores):
             yield (
                 number,
                 place,
                 part,
-                column(score.metric),
+                column_text(score.metric),
                 score.status,
                 score.value,
                 score.threshold,
             )
 
 
-def _keep_execution(database: Database, number: int, document: Document) -> int:
+def _insert_execution(database: Database, number: int, document: Document) -> int:
     columns = execution_columns(document.run, database.where)
-    row = (number, *columns, link(b"", document.head), document.head)
+    row = (number, *columns, chain_digest(b"", document.head), document.head)
     return database.add("executions", _EXECUTIONS, row)
 
 
-def execution_columns(run: Run, where: str) -> tuple[Value, ...]:
-    """What the history says of a run without opening it."""
+def execution_columns(run: Run, where: str) -> tuple[SqlValue, ...]:
+    """The columns by which the history lists a run without reading its document."""
     counts = run.summary.cases
     means = {name: one.mean for name, one in run.summary.metrics.items() if one.mean is not None}
-    about = (run.dataset.name, run.dataset.version) if run.dataset else (None, None)
+    dataset = (run.dataset.name, run.dataset.version) if run.dataset else (None, None)
     return (
-        *(moment(run, where), column(run.created_at), run.verdict, *map(column, about)),
+        *(
+            created_microseconds(run, where),
+            column_text(run.created_at),
+            run.verdict,
+            *map(column_text, dataset),
+        ),
         *(counts.total, counts.passed, counts.failed, counts.unscored, counts.errors),
         msgspec.json.encode(means).decode(),
     )
@@ -144,14 +157,14 @@ def _facets(run: Run) -> Iterator[tuple[str, str]]:
     if run.dataset:
         yield "dataset", run.dataset.name
     for group in run.summary.groups:
-        if group.by in _FOUND_BY:
+        if group.by in _FACET_GROUPS:
             yield group.by, group.value
 
 
-def _keep_dataset(database: Database, at: int, run: Run) -> None:
+def _save_dataset(database: Database, at: int, run: Run) -> None:
     if run.dataset:
         one = run.dataset
-        texts = [column(text) for text in (one.digest, one.name, one.version, one.format)]
+        texts = [column_text(text) for text in (one.digest, one.name, one.version, one.format)]
         database.execute(
             "INSERT INTO datasets (digest, name, version, format, seen_at)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",

@@ -1,4 +1,4 @@
-"""A store in a file. Nothing has to be started; readers and one writer at a time get along."""
+"""A store in a SQLite file. Readers do not block the writer, and writers wait for each other."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carob.errors import CarobError, InputError, OutputError
-from carob.store.database import Row, Value
+from carob.store.database import Row, SqlValue
 
 if TYPE_CHECKING:
     import sqlite3
 
-_PATIENCE = 60
+_TIMEOUT = 60
 """Seconds to wait for another writer."""
 _DIALECT = {
     "BIGINT GENERATED ALWAYS AS IDENTITY": "INTEGER",
@@ -25,14 +25,14 @@ _DIALECT = {
 
 
 class Sqlite:
-    """A connection to a SQLite file, which is made if it is not there."""
+    """A connection to a SQLite file, which is created if missing."""
 
     def __init__(self, path: Path) -> None:
         self.where = str(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"cannot be made: {error.strerror}", where=self.where) from error
+            raise OutputError(f"cannot be created: {error.strerror}", where=self.where) from error
         with self._errors():
             self._connection = _connect(path)
 
@@ -54,30 +54,30 @@ class Sqlite:
         with suppress(sqlite3.Error):  # a full disk rolls back by itself
             self._connection.execute("ROLLBACK")
 
-    def rows(self, sql: str, values: Sequence[Value] = ()) -> Iterator[Row]:
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[Row]:
         with self._errors():
             yield from self._connection.execute(sql, values)
 
-    def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
+    def execute(self, sql: str, values: Sequence[SqlValue] = ()) -> int:
         with self._errors():
             return self._connection.execute(sql, values).rowcount
 
-    def add(self, table: str, columns: Sequence[str], row: Sequence[Value]) -> int:
+    def add(self, table: str, columns: Sequence[str], row: Sequence[SqlValue]) -> int:
         with self._errors():
             return self._connection.execute(_insert(table, columns), row).lastrowid or 0
 
-    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[SqlValue]]) -> None:
         with self._errors():
             self._connection.executemany(_insert(table, columns), rows)
 
     def script(self, sql: str) -> None:
-        for written, ours in _DIALECT.items():
-            sql = sql.replace(written, ours)
+        for postgres, sqlite in _DIALECT.items():
+            sql = sql.replace(postgres, sqlite)
         for statement in _statements(sql):
             self.execute(statement)
 
     def lock(self, *, shared: bool = False) -> None:
-        """A transaction that writes has the file for itself already."""
+        """Nothing to do: a write transaction locks the file."""
 
     def damage(self) -> Iterator[str]:
         try:
@@ -89,7 +89,9 @@ class Sqlite:
     def compact(self) -> None:
         import sqlite3
 
-        with suppress(sqlite3.OperationalError):  # somebody else is at work: the next time
+        with suppress(
+            sqlite3.OperationalError
+        ):  # in use by another process: left to the next prune
             self._connection.execute("VACUUM")
 
     def close(self) -> None:
@@ -103,29 +105,30 @@ class Sqlite:
         try:
             yield
         except sqlite3.Error as error:
-            raise _translated(error, self.where) from error
+            raise _translate_error(error, self.where) from error
         except OverflowError as error:
             raise InputError(
-                f"a number is too large to be kept: {error}", where=self.where
+                f"a number is too large to store: {error}", where=self.where
             ) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     import sqlite3
 
-    made = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-    # What was reported as written is to survive the loss of power too, not only of the process.
-    made.execute("PRAGMA synchronous = FULL")
-    if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        _to_wal(made)
-    return made
+    connection = sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)
+    # FULL, because a run that was reported as saved must survive a power failure: with NORMAL the
+    # last transactions in the WAL may be lost.
+    connection.execute("PRAGMA synchronous = FULL")
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        _switch_to_wal(connection)
+    return connection
 
 
-def _to_wal(connection: sqlite3.Connection) -> None:
-    """The change needs the file for itself, and SQLite does not wait for that."""
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Switching needs exclusive access, for which SQLite does not wait by itself."""
     import sqlite3
 
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _TIMEOUT
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -152,13 +155,13 @@ def _statements(sql: str) -> Iterator[str]:
             statement = ""
 
 
-_FULL = "free some space, or keep runs elsewhere with --store"
+_FULL = "free some space, or choose another store with --store"
 
 
-def _translated(error: sqlite3.Error, where: str) -> CarobError:
+def _translate_error(error: sqlite3.Error, where: str) -> CarobError:
     text = str(error)
     if "is full" in text or "disk I/O" in text:
-        message = f"cannot be written, and is as it was before: {text}"
+        message = f"cannot be written, nothing was changed: {text}"
         return OutputError(message, where=where, hint=_FULL)
     if "readonly" in text or "unable to open" in text:
         return OutputError(f"cannot be written: {text}", where=where)
@@ -166,5 +169,5 @@ def _translated(error: sqlite3.Error, where: str) -> CarobError:
         hint = "another process has been writing to it for a minute"
         return OutputError(f"cannot be written: {text}", where=where, hint=hint)
     if "not a database" in text:
-        return InputError("this is no SQLite file, so it is no store", where=where)
-    return InputError(f"cannot be read: {text}", where=where, hint="try `carob store verify`")
+        return InputError("not a SQLite file", where=where)
+    return InputError(f"cannot be read: {text}", where=where, hint="run `carob store verify`")

@@ -1,8 +1,8 @@
-"""Is every number in the store the one that was put there?
+"""Verify that nothing in the store was changed.
 
-Each case has a digest of its body and of all bodies before it; the run has the last of them, and
-an id that follows from the numbers. A body, a digest or a column that was changed does not fit the
-others any more, and is named.
+Each case has a digest of its body and of all bodies before it; the run has the last of them, and an
+id derived from the content. So a changed body, digest or column does not match the others any more
+and is reported.
 """
 
 from __future__ import annotations
@@ -15,11 +15,18 @@ from itertools import groupby
 import msgspec
 
 from carob.schema import Problem, Run
-from carob.schema.history import Verification
+from carob.schema.history import VerifyReport
+from carob.store.blobs import BLOB_KINDS, BlobKind, blob_addresses, content_address
 from carob.store.database import Database, Row
-from carob.store.document import Numbers, Parts, exact, head_id, link, parts
-from carob.store.runs import BATCH, column, execution_columns
-from carob.store.shelf import NAMES, Name, addresses, content_address
+from carob.store.document import (
+    StoredResult,
+    StoredScore,
+    as_bytes,
+    chain_digest,
+    decode_result,
+    derive_run_id,
+)
+from carob.store.runs import BATCH, column_text, execution_columns
 
 _OUTCOMES = (
     "SELECT place, metric, status, value, threshold FROM outcomes"
@@ -41,11 +48,11 @@ _ORPHANS = {
 }
 
 
-def verify(database: Database) -> Verification:
-    """Derive every digest again and name what does not fit."""
-    check = _Check(database)
+def verify(database: Database) -> VerifyReport:
+    """Compute every digest again and report mismatches."""
+    check = _StoreCheck(database)
     problems = tuple(check.problems())
-    return Verification(
+    return VerifyReport(
         store=database.where,
         runs=check.counts["runs"],
         executions=check.counts["executions"],
@@ -56,14 +63,16 @@ def verify(database: Database) -> Verification:
     )
 
 
-class _Check:
+class _StoreCheck:
+    """Checks all tables and counts the rows."""
+
     def __init__(self, database: Database) -> None:
         self.counts: Counter[str] = Counter()
         self._database = database
 
     def problems(self) -> Iterator[Problem]:
         damage = [_problem(self._database.where, text) for text in self._database.damage()]
-        if damage:  # a file that is broken gives no rows to go through
+        if damage:  # the rows of a broken file cannot be read
             yield from damage
             return
         runs = "SELECT number, id, cases, digest FROM runs ORDER BY number"
@@ -72,9 +81,9 @@ class _Check:
             try:
                 yield from self._run(number, name, cases, digest)
             except (TypeError, ValueError, AttributeError) as error:
-                yield _problem(name, f"its rows do not hold what they should: {error}")
+                yield _problem(name, f"invalid rows: {error}")
         yield from self._orphans()
-        for name in NAMES:
+        for name in BLOB_KINDS:
             yield from self._contents(name)
 
     def _run(self, number: int, name: str, cases: int, digest: bytes) -> Iterator[Problem]:
@@ -83,13 +92,15 @@ class _Check:
         for row in self._cases(number, cases):
             yield from self._case(name, chain, *row)
             chain = row[0][4]
-            bodies.append(exact(row[0][5]))
+            bodies.append(as_bytes(row[0][5]))
         sql = "SELECT COUNT(*) FROM cases WHERE run = ?"
         rows = next(self._database.rows(sql, (number,)))[0]
         if rows != cases:
-            yield _problem(name, f"has {rows} cases, it had {cases}")
+            yield _problem(name, f"has {rows} cases, expected {cases}")
         elif chain != digest:
-            yield _problem(name, "its cases do not give its digest: some were changed or exchanged")
+            yield _problem(
+                name, "its cases do not match its digest: some were changed or reordered"
+            )
         for row in list(self._database.rows(_EXECUTIONS, (number,))):
             self.counts["executions"] += 1
             yield from self._execution(name, row, bodies)
@@ -107,74 +118,83 @@ class _Check:
 
     def _case(self, name: str, chain: bytes, row: Row, outcomes: list[Row]) -> Iterator[Problem]:
         place, case, trace, status, digest, text = row
-        body = exact(text)
+        body = as_bytes(text)
         where = f"{name} case {case if case is not None else trace!r}"
-        if link(chain, body) != digest:
-            yield _problem(where, "its body was changed: it does not give its digest")
+        if chain_digest(chain, body) != digest:
+            yield _problem(where, "its body was changed: it does not match its digest")
         try:
-            found = parts(body)
+            result = decode_result(body)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            yield _problem(where, f"its body is no result: {error}")
+            yield _problem(where, f"its body is not a result: {error}")
             return
-        if (column(found.case), column(found.trace), found.status) != (case, trace, status):
-            yield _problem(where, f"row {place} says {status!r}, its body {_about(found)}")
-        yield from _differing(where, found, outcomes)
+        if (column_text(result.case), column_text(result.trace), result.status) != (
+            case,
+            trace,
+            status,
+        ):
+            yield _problem(
+                where, f"row {place} has {status!r}, its body {_describe_result(result)}"
+            )
+        yield from _changed_outcomes(where, result, outcomes)
 
     def _execution(self, name: str, row: Row, bodies: list[bytes]) -> Iterator[Problem]:
         number, *columns, digest, text = row
-        head = exact(text)
+        head = as_bytes(text)
         where = f"{name} execution {number}"
-        if link(b"", head) != digest:
-            yield _problem(where, "its summary was changed: it does not give its digest")
+        if chain_digest(b"", head) != digest:
+            yield _problem(where, "its summary was changed: it does not match its digest")
         try:
             run = msgspec.json.decode(head, type=Run)
-            derived = head_id(head, bodies)
+            derived = derive_run_id(head, bodies)
             expected = execution_columns(run, self._database.where)
         except (msgspec.MsgspecError, UnicodeDecodeError, KeyError) as error:
-            yield _problem(where, f"its head is no run: {error}")
+            yield _problem(where, f"its head is not a run: {error}")
             return
         if not run.id == derived == name:
-            yield _problem(where, f"its numbers are those of {derived}, not of {name}")
+            yield _problem(where, f"its content has the id {derived}, expected {name}")
         if tuple(columns) != expected:
             pairs = zip(columns, expected, strict=True)
-            told = ", ".join(f"{now!r} for {then!r}" for now, then in pairs if now != then)
-            yield _problem(where, f"the history does not say what the run says: {told}")
+            changes = ", ".join(f"{now!r} for {then!r}" for now, then in pairs if now != then)
+            yield _problem(where, f"the columns do not match the run: {changes}")
 
     def _orphans(self) -> Iterator[Problem]:
         for name, condition in _ORPHANS.items():
             number = next(self._database.rows(f"SELECT COUNT(*) FROM {condition}"))[0]  # noqa: S608
             if number:
-                yield _problem(name, f"{number} rows belong to nothing")
+                yield _problem(name, f"{number} orphaned rows")
 
-    def _contents(self, name: Name) -> Iterator[Problem]:
+    def _contents(self, name: BlobKind) -> Iterator[Problem]:
         sql = f"SELECT digest, body FROM {name} WHERE address = ?"  # noqa: S608 - one of three words
-        for address in addresses(self._database, name):
+        for address in blob_addresses(self._database, name):
             self.counts["contents"] += 1
             digest, packed = next(self._database.rows(sql, (address,)))
-            if not _intact(name, address, digest, packed):
-                yield _problem(f"{name} {address}", "it was changed: it does not give its digest")
+            if not _is_intact(name, address, digest, packed):
+                yield _problem(f"{name} {address}", "it was changed: it does not match its digest")
 
 
-def _intact(name: Name, address: str, digest: bytes, packed: bytes) -> bool:
+def _is_intact(name: BlobKind, address: str, digest: bytes, packed: bytes) -> bool:
     try:
         body = zlib.decompress(packed)
     except zlib.error:
         return False
     own = name != "traces" or address == content_address(body)
-    return own and link(address.encode(), body) == digest
+    return own and chain_digest(address.encode(), body) == digest
 
 
-def _differing(where: str, found: Parts, outcomes: list[Row]) -> Iterator[Problem]:
-    if len(outcomes) != len(found.scores):
-        yield _problem(where, f"{len(outcomes)} outcomes, its body has {len(found.scores)}")
+def _changed_outcomes(where: str, result: StoredResult, outcomes: list[Row]) -> Iterator[Problem]:
+    if len(outcomes) != len(result.scores):
+        yield _problem(where, f"{len(outcomes)} outcomes, its body has {len(result.scores)}")
         return
-    for (_, *now), score in zip(outcomes, found.scores, strict=True):
-        then = [column(score.metric), score.status, score.value, score.threshold]
+    for (_, *now), score in zip(outcomes, result.scores, strict=True):
+        then = [column_text(score.metric), score.status, score.value, score.threshold]
         if now != then:
-            yield _problem(where, f"outcome of {score.metric!r} is {_told(Numbers(*now), score)}")
+            yield _problem(
+                where,
+                f"outcome of {score.metric!r} is {_describe_change(StoredScore(*now), score)}",
+            )
 
 
-def _told(now: Numbers, then: Numbers) -> str:
+def _describe_change(now: StoredScore, then: StoredScore) -> str:
     fields = ("metric", "status", "value", "threshold")
     differing = [name for name in fields if getattr(now, name) != getattr(then, name)]
     return ", ".join(
@@ -183,8 +203,8 @@ def _told(now: Numbers, then: Numbers) -> str:
     )
 
 
-def _about(found: Parts) -> str:
-    return f"{found.status!r} of case {found.case!r} and trace {found.trace!r}"
+def _describe_result(result: StoredResult) -> str:
+    return f"{result.status!r} of case {result.case!r} and trace {result.trace!r}"
 
 
 def _problem(where: str, message: str) -> Problem:

@@ -16,7 +16,7 @@ import msgspec
 
 from carob.schema import Case, content_id
 from carob.schema.digest import case_digest
-from carob.versions import meaning
+from carob.versions import equivalence
 
 _NEAR = 0.8
 """Share of the text that two messages must have in common to be one message said anew."""
@@ -105,11 +105,11 @@ def _said(case: Case) -> tuple[str, ...]:
     said = [turn.user for turn in case.turns]
     if case.scenario:
         said.append(case.scenario.prompt)
-    return tuple(meaning.text(user) for user in said if user)
+    return tuple(equivalence.normalize_text(user) for user in said if user)
 
 
 def _answer(case: Case) -> tuple[str, ...]:
-    return tuple(meaning.text(turn.response or "") for turn in case.turns)
+    return tuple(equivalence.normalize_text(turn.response or "") for turn in case.turns)
 
 
 def _likenesses(old: dict[int, str], new: dict[int, str]) -> dict[tuple[int, int], float]:

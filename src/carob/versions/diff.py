@@ -14,11 +14,11 @@ from typing import NamedTuple, cast
 import msgspec
 
 from carob.errors import InputError
-from carob.schema import Case, Dataset, Json, Noun, Turn
-from carob.schema.diff import Bump, Change, Diff, Kind, Level
+from carob.schema import Case, Dataset, Json, Struct, Turn
 from carob.schema.digest import case_digest
+from carob.schema.versions import Bump, Change, ChangeKind, ChangeLevel, Diff
 from carob.versions.align import align, is_derived
-from carob.versions.meaning import equal, meaning
+from carob.versions.equivalence import json_equal, normalize_value
 
 _WORDING = frozenset({"id", "tags", "metadata", "created_at", "updated_at", "recording"})
 """What of a case asks nothing and expects nothing. A field that is not named here does."""
@@ -40,8 +40,8 @@ _ORDER: dict[Bump, int] = {"none": 0, "patch": 1, "minor": 2, "major": 3}
 
 class _Field(NamedTuple):
     field: str
-    kind: Kind
-    level: Level
+    kind: ChangeKind
+    level: ChangeLevel
     old: Json
     new: Json
 
@@ -77,7 +77,7 @@ def with_losses(found: Diff) -> Diff:
     return msgspec.structs.replace(found, bump=highest(changes), changes=changes)
 
 
-def _lost_level(path: str) -> Level:
+def _lost_level(path: str) -> ChangeLevel:
     first, *rest = re.findall(r"[A-Za-z_]\w*", path)
     wording = _WORDING
     if first == "turns" and rest:
@@ -88,7 +88,7 @@ def _lost_level(path: str) -> Level:
     return _level(first, wording)
 
 
-def _level(name: str, wording: frozenset[str]) -> Level:
+def _level(name: str, wording: frozenset[str]) -> ChangeLevel:
     return "patch" if name in wording else "major"
 
 
@@ -120,7 +120,7 @@ def _case_changes(old: Dataset, new: Dataset) -> Iterator[Change]:
         yield Change(case=None, field="order", kind="changed", level="patch")
 
 
-def _whole(case: Case, kind: Kind, level: Level) -> Change:
+def _whole(case: Case, kind: ChangeKind, level: ChangeLevel) -> Change:
     return Change(case=case.id, field=None, kind=kind, level=level, user=_said(case))
 
 
@@ -156,7 +156,7 @@ def _turn(path: str, old: Turn, new: Turn) -> Iterator[_Field]:
         yield from _compare(f"{path}.{name}", before, after, _level(name, _TURN_WORDING))
 
 
-def _plain(noun: Noun, name: str) -> Json:
+def _plain(noun: Struct, name: str) -> Json:
     return _json(getattr(noun, name))
 
 
@@ -165,7 +165,7 @@ def _json(value: object) -> Json:
     return cast("Json", msgspec.json.decode(_encode(value)))
 
 
-def _compare(path: str, old: Json, new: Json, level: Level) -> Iterator[_Field]:
+def _compare(path: str, old: Json, new: Json, level: ChangeLevel) -> Iterator[_Field]:
     name = path.rpartition(".")[2]
     if name not in _OPEN or not isinstance(old, dict) or not isinstance(new, dict):
         yield from _differing(path, old, new, level)
@@ -175,21 +175,21 @@ def _compare(path: str, old: Json, new: Json, level: Level) -> Iterator[_Field]:
         if key in old and key in new:
             yield from _differing(place, old[key], new[key], level)
         else:
-            kind: Kind = "added" if key in new else "removed"
+            kind: ChangeKind = "added" if key in new else "removed"
             yield _Field(place, kind, level, old.get(key), new.get(key))
 
 
-def _differing(path: str, old: Json, new: Json, level: Level) -> Iterator[_Field]:
-    if equal(old, new):
+def _differing(path: str, old: Json, new: Json, level: ChangeLevel) -> Iterator[_Field]:
+    if json_equal(old, new):
         return
-    kind: Kind = "added" if old is None else "removed" if new is None else "changed"
-    same = equal(_meant(path, old), _meant(path, new))
+    kind: ChangeKind = "added" if old is None else "removed" if new is None else "changed"
+    same = json_equal(_meant(path, old), _meant(path, new))
     yield _Field(path, kind, "patch" if same else level, old, new)
 
 
 def _meant(path: str, value: Json) -> Json:
     """The value as far as it has meaning in its field."""
-    meant = meaning(value)
+    meant = normalize_value(value)
     if isinstance(meant, list):
         remarks = _REMARKS.get(path.rpartition(".")[2], frozenset())
         meant = [_without(item, remarks) for item in meant]

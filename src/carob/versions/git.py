@@ -1,4 +1,4 @@
-"""What git knows of the moment. It is asked only where there is a repository, and only to read."""
+"""Read the commit, branch and user from git, if the folder is in a repository."""
 
 from __future__ import annotations
 
@@ -6,37 +6,39 @@ import os
 import subprocess
 from pathlib import Path
 
-_PATIENCE = 10
+_TIMEOUT = 10
 
 
-def commit(folder: Path) -> str | None:
-    """The commit that is checked out."""
-    return _ask(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+def current_commit(folder: Path) -> str | None:
+    """The commit that is checked out, if any."""
+    return _run_git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
 
 
-def branch(folder: Path) -> str | None:
-    """The branch that is checked out; `None` if only a commit is."""
-    return _ask(folder, "symbolic-ref", "--short", "--quiet", "HEAD")
+def current_branch(folder: Path) -> str | None:
+    """The branch that is checked out; `None` for a detached head."""
+    return _run_git(folder, "symbolic-ref", "--short", "--quiet", "HEAD")
 
 
-def user(folder: Path) -> str | None:
-    """The name that git signs commits with."""
-    return _ask(folder, "config", "user.name")
+def user_name(folder: Path) -> str | None:
+    """The configured user name."""
+    return _run_git(folder, "config", "user.name")
 
 
-def _ask(folder: Path, *words: str) -> str | None:
-    place = folder.resolve()
-    if not any((parent / ".git").exists() for parent in (place, *place.parents)):
+def _run_git(folder: Path, *arguments: str) -> str | None:
+    path = folder.resolve()
+    if not any((parent / ".git").exists() for parent in (path, *path.parents)):
         return None
     try:
-        done = subprocess.run(  # noqa: S603 - fixed words, no shell
-            ["git", *words],  # noqa: S607 - whichever git the user has
-            cwd=place,
+        result = subprocess.run(  # noqa: S603 - fixed words, no shell
+            ["git", *arguments],  # noqa: S607 - whichever git the user has
+            cwd=path,
             env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.decode(errors="replace").strip() or None if done.returncode == 0 else None
+    if result.returncode != 0:
+        return None
+    return result.stdout.decode(errors="replace").strip() or None

@@ -1,4 +1,4 @@
-"""How a release comes into being: completely, once, and by one process at a time."""
+"""Publish a release atomically, once, and by one process at a time."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from carob.errors import OutputError, RefusedError
 
 try:
     import fcntl
-except ImportError:  # Windows: the rename alone decides who wins
+except ImportError:  # Windows: the rename alone decides which process wins
     fcntl = None
 
 _STAGING = ".staging-"
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 _PAUSE = 0.02
 
 
 @contextmanager
-def locked(root: Path) -> Generator[None]:
-    """Be the only one who releases under this folder. A lock ends with its process, so that a
-    killed one leaves none behind; what it left half-written is cleared away."""
+def registry_lock(root: Path) -> Generator[None]:
+    """Lock the registry. The lock ends with its process, so a killed process leaves none behind;
+    its unfinished files are removed."""
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -36,85 +36,88 @@ def locked(root: Path) -> Generator[None]:
         return
     handle = os.open(root, os.O_RDONLY)
     try:
-        if _is_alone(handle, root):
-            for left in root.glob(f"{_STAGING}*"):
-                shutil.rmtree(left, ignore_errors=True)
+        if _acquire_lock(handle, root):
+            for leftover in root.glob(f"{_STAGING}*"):
+                shutil.rmtree(leftover, ignore_errors=True)
         yield
     finally:
         os.close(handle)
 
 
-def _is_alone(handle: int, root: Path) -> bool:
-    """Wait for the lock. `False` on a file system without locks: there the rename decides."""
-    assert fcntl is not None  # noqa: S101 - for the type checker: the caller has looked
-    end = time.monotonic() + _PATIENCE
+def _acquire_lock(handle: int, root: Path) -> bool:
+    """Wait for the lock. `False` on a file system without locks: there the rename decides which
+    process wins."""
+    assert fcntl is not None  # noqa: S101 - for the type checker: the caller has checked
+    end = time.monotonic() + _TIMEOUT
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         except BlockingIOError as error:
             if time.monotonic() > end:
-                raise OutputError("another release is under way", where=str(root)) from error
+                raise OutputError("another release is in progress", where=str(root)) from error
             time.sleep(_PAUSE)
         except OSError:
             return False
 
 
-class Stage:
-    """A folder in the making, of which nobody knows until it is published."""
+class StagedRelease:
+    """A release folder that is not visible until it is published."""
 
     def __init__(self, top: Path, folder: Path) -> None:
-        self._top, self._folder = top, folder
+        self._folder = folder
         self.path = top / folder.parent.name / folder.name
         self.path.mkdir(parents=True)
         self.is_published = False
 
     def write(self, name: str, data: bytes) -> None:
-        """Add a file, on the disk and not only on its way there."""
+        """Add a file and flush it to disk."""
         _write(self.path / name, data)
 
     def publish(self) -> None:
-        """Make the folder appear, with all that is in it; refused if there is one already."""
-        sync(self.path)
+        """Move the folder into place. Raises `RefusedError` if the release exists already."""
+        sync_folder(self.path)
         parent = self._folder.parent
+        # The first release of a dataset moves the dataset folder as well, so that a crash cannot
+        # leave an empty one behind.
         first = not parent.exists()
         source, target = (self.path.parent, parent) if first else (self.path, self._folder)
         if first:
-            sync(source)
+            sync_folder(source)
         try:
             source.rename(target)
         except OSError as error:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.EACCES) and target.exists():
-                raise already_there(self._folder) from error
+                raise already_released(self._folder) from error
             raise
         self.is_published = True
-        sync(target.parent)
+        sync_folder(target.parent)
 
 
 @contextmanager
-def staged(root: Path, folder: Path) -> Generator[Stage]:
-    """Prepare `folder`, two levels below `root`."""
+def stage_release(root: Path, folder: Path) -> Generator[StagedRelease]:
+    """Prepare the release `folder`, which is two levels below `root`."""
     with _staging(root) as top:
-        yield Stage(top, folder)
+        yield StagedRelease(top, folder)
 
 
-def put(root: Path, name: str, data: bytes) -> None:
-    """Write or replace a file in `root`, completely or not at all."""
+def write_atomically(root: Path, name: str, data: bytes) -> None:
+    """Write or replace a file in `root` atomically."""
     with _staging(root) as top:
         _write(top / name, data)
         (top / name).replace(root / name)
-        sync(root)
+        sync_folder(root)
 
 
-def keep_bytes(root: Path) -> None:
-    """Tell git not to change line ends: a release is the same bytes on every machine."""
+def disable_line_end_conversion(root: Path) -> None:
+    """Stop git from converting line endings, which would change the digests of releases."""
     if not (root / ".gitattributes").exists():
-        put(root, ".gitattributes", b"* -text\n")
+        write_atomically(root, ".gitattributes", b"* -text\n")
 
 
 @contextmanager
 def _staging(root: Path) -> Generator[Path]:
-    """A hidden folder. Git does not see what a crash leaves of it."""
+    """A hidden folder that git ignores, even if a crash leaves it behind."""
     try:
         top = Path(tempfile.mkdtemp(dir=root, prefix=_STAGING))
         try:
@@ -133,8 +136,8 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
+def sync_folder(folder: Path) -> None:
+    """Flush the entries of a folder to disk."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -144,12 +147,12 @@ def sync(folder: Path) -> None:
         os.close(handle)
 
 
-def already_there(folder: Path) -> RefusedError:
-    """Somebody was faster."""
+def already_released(folder: Path) -> RefusedError:
+    """The error for a version that exists already."""
     return RefusedError(
-        f"version {folder.name} is released already",
+        f"version {folder.name} is already released",
         where=str(folder),
-        hint="a released version never changes; release the next one",
+        hint="releases are immutable; release the next version",
     )
 
 

@@ -1,28 +1,29 @@
-"""The folder of releases. Whoever reads it needs only a file browser:
+"""The registry: a folder of releases that can be read with a file browser.
 
-    registry/support.json               the newest release of `support`, so that none can vanish
-    registry/support/1.2.0/support.csv  the golden file as it was released
-    registry/support/1.2.0/release.json who, when, from which commit, its digests and its link
+    registry/support.json               the newest release, so that deleting it is noticed
+    registry/support/1.2.0/support.csv  the golden file as released
+    registry/support/1.2.0/release.json author, time, commit, digests, link to the previous release
     registry/support/1.2.0/CHANGELOG.md what changed, up to this release
 
-A release comes into being by one rename of a folder that is written completely. What lies in that
-folder is never written again.
+A release is published by renaming one complete folder. Files in it are never written again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
+from unicodedata import normalize
 
 import msgspec
 
 from carob.errors import InputError, UsageError
 from carob.schema import Release
-from carob.versions.names import folders
-from carob.versions.numbers import newest, number
-from carob.versions.publish import put
-from carob.versions.seal import is_sealed
+from carob.versions.digests import has_valid_seal
+from carob.versions.numbers import newest_in_range, parse_version
+from carob.versions.publish import write_atomically
 
 RECORD = "release.json"
 CHANGELOG = "CHANGELOG.md"
@@ -30,18 +31,18 @@ _LIMIT = 16 * 2**20
 RESTORE = "restore it from git or from a backup"
 
 
-class Newest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The newest release of a dataset. It may lag behind after a crash, and is never ahead."""
+class NewestRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The newest release of a dataset. After a crash it may be an older one, never a later one."""
 
     name: str
     version: str
     seal: str
 
 
-S = TypeVar("S", Newest, Release)
+S = TypeVar("S", NewestRelease, Release)
 
 
-class Released(NamedTuple):
+class StoredRelease(NamedTuple):
     """A release and the folder that holds it."""
 
     record: Release
@@ -59,47 +60,46 @@ class Registry:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def shelves(self) -> list[Shelf]:
+    def datasets(self) -> list[DatasetReleases]:
         """Every dataset that has, or had, a release."""
         if not self.root.is_dir():
             return []
-        marked = {path.stem for path in self.root.glob("*.json")}
-        found = {path.name for path in self.root.iterdir() if _is_folder(path)}
-        return [Shelf(self.root, name) for name in sorted(marked | found)]
+        recorded = {path.stem for path in self.root.glob("*.json")}
+        present = {path.name for path in self.root.iterdir() if _is_folder(path)}
+        return [DatasetReleases(self.root, name) for name in sorted(recorded | present)]
 
-    def shelf(self, name: str) -> Shelf:
-        """The place for a dataset of this name, which may still be empty."""
-        places = [Shelf(self.root, folder) for folder in folders(name)]
-        return next((place for place in places if place.owner() in (None, name)), places[-1])
+    def releases_of(self, name: str) -> DatasetReleases:
+        """The releases of the dataset with this name, of which there may be none yet."""
+        candidates = [DatasetReleases(self.root, folder) for folder in folder_names(name)]
+        free = (one for one in candidates if one.owner() in (None, name))
+        return next(free, candidates[-1])
 
-    def find(self, reference: str) -> Released:
-        """The release that is meant by `support@1.2.0`, `support@^1` or `support`."""
-        name, _, wanted = reference.rpartition("@") if "@" in reference else (reference, "", "")
-        shelf = self.named(name)
-        releases = {one.record.version: one for one in shelf.releases()}
-        version = newest(wanted, releases)
+    def find(self, reference: str) -> StoredRelease:
+        """Find a release by a reference such as `support@1.2.0`, `support@^1` or `support`."""
+        name, _, requested = reference.rpartition("@") if "@" in reference else (reference, "", "")
+        dataset = self.find_dataset(name)
+        releases = {release.record.version: release for release in dataset.releases()}
+        version = newest_in_range(requested, releases)
         if version is None:
-            known = ", ".join(releases) or "none"
-            raise UsageError(
-                f"no release {wanted or 'at all'} of {name!r}", hint=f"its releases are {known}"
-            )
+            message = f"no release of {name!r} matches {requested or 'latest'!r}"
+            raise UsageError(message, hint=f"releases: {', '.join(releases) or 'none'}")
         return releases[version]
 
-    def named(self, name: str) -> Shelf:
-        """The releases of a dataset, by its name or by that of its folder."""
-        shelves = self.shelves()
-        for shelf in shelves:
-            if shelf.owner() == name:
-                return shelf
-        for shelf in shelves:
-            if shelf.folder.name == name:
-                return shelf
-        known = ", ".join(shelf.folder.name for shelf in shelves)
-        hint = f"the datasets released there are {known}" if known else "nothing is released there"
+    def find_dataset(self, name: str) -> DatasetReleases:
+        """Find a dataset by its name or the name of its folder."""
+        datasets = self.datasets()
+        for dataset in datasets:
+            if dataset.owner() == name:
+                return dataset
+        for dataset in datasets:
+            if dataset.folder.name == name:
+                return dataset
+        known = ", ".join(dataset.folder.name for dataset in datasets)
+        hint = f"released datasets: {known}" if known else "the registry has no releases"
         raise UsageError(f"no dataset {name!r} in {self.root}", hint=hint)
 
 
-class Shelf:
+class DatasetReleases:
     """The releases of one dataset."""
 
     def __init__(self, root: Path, folder: str) -> None:
@@ -107,46 +107,46 @@ class Shelf:
         self.newest_path = root / f"{folder}.json"
 
     def owner(self) -> str | None:
-        """The name of the dataset that is released here; `None` if none is."""
+        """The name of the dataset; `None` if there is no release."""
         try:
-            mark = self.newest()
-            if mark:
-                return mark.name
-            return next((one.record.name for one in self.releases()), None)
+            newest = self.newest()
+            if newest:
+                return newest.name
+            return next((release.record.name for release in self.releases()), None)
         except InputError:
-            return ""  # somebody's, and damaged
+            return ""  # taken, but damaged: no name may claim the folder
 
-    def newest(self) -> Newest | None:
-        """What the registry knows to be the newest release."""
+    def newest(self) -> NewestRelease | None:
+        """The newest release according to the registry."""
         if not self.newest_path.is_file():
             return None
-        return _decode(self.newest_path, Newest)
+        return _decode(self.newest_path, NewestRelease)
 
-    def remember(self, release: Release) -> None:
-        """Make a release the newest one that the registry knows of."""
-        mark = Newest(name=release.name, version=release.version, seal=release.seal)
-        data = msgspec.json.format(msgspec.json.encode(mark), indent=2) + b"\n"
-        put(self.newest_path.parent, self.newest_path.name, data)
+    def set_newest(self, release: Release) -> None:
+        """Record a release as the newest one."""
+        newest = NewestRelease(name=release.name, version=release.version, seal=release.seal)
+        data = msgspec.json.format(msgspec.json.encode(newest), indent=2) + b"\n"
+        write_atomically(self.newest_path.parent, self.newest_path.name, data)
 
     def folders(self) -> Iterator[Path]:
-        """The folders that have a version for a name, oldest first."""
-        found = [path for path in _entries(self.folder) if _is_folder(path) and _is_version(path)]
-        return iter(sorted(found, key=lambda path: number(path.name)))
+        """The folders named after a version, oldest first."""
+        paths = [path for path in _entries(self.folder) if _is_folder(path) and _is_version(path)]
+        return iter(sorted(paths, key=lambda path: parse_version(path.name)))
 
-    def releases(self) -> list[Released]:
+    def releases(self) -> list[StoredRelease]:
         """The releases, oldest first."""
-        return [Released(read_record(folder), folder) for folder in self.folders()]
+        return [StoredRelease(read_record(folder), folder) for folder in self.folders()]
 
 
 def read_record(folder: Path) -> Release:
-    """What a folder says of its release."""
+    """Read and check the `release.json` of a folder."""
     record = _decode(folder / RECORD, Release)
-    if not is_sealed(record):
+    if not has_valid_seal(record):
         raise InputError(
-            "was edited: it does not match its seal", where=str(folder / RECORD), hint=RESTORE
+            "was edited: it does not match its digest", where=str(folder / RECORD), hint=RESTORE
         )
     if Path(record.file).name != record.file or record.file not in record.files:
-        raise InputError(f"names the file {record.file!r}", where=str(folder / RECORD))
+        raise InputError(f"invalid file name {record.file!r}", where=str(folder / RECORD))
     return record
 
 
@@ -155,7 +155,7 @@ def _decode(path: Path, kind: type[S]) -> S:
         if path.is_symlink() or not path.is_file():
             raise InputError("is missing", where=str(path), hint=RESTORE)
         if path.stat().st_size > _LIMIT:
-            raise InputError(f"more than {_LIMIT >> 20} MiB", where=str(path))
+            raise InputError(f"larger than {_LIMIT >> 20} MiB", where=str(path))
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
@@ -169,12 +169,27 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _is_folder(path: Path) -> bool:
-    """A folder of ours: no link that leads elsewhere, nothing hidden."""
+    """Whether this is a folder of the registry: not a symbolic link, not hidden."""
     return path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
 
 
 def _is_version(path: Path) -> bool:
     try:
-        return str(number(path.name)) == path.name
+        return str(parse_version(path.name)) == path.name
     except UsageError:
         return False
+
+
+_LONGEST = 60
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")
+"""Device names on Windows."""
+
+
+def folder_names(name: str) -> tuple[str, ...]:
+    """The folder names that a dataset may use, in order of preference. `Größe 1` and `grosse-1` may
+    share the first; the last includes a hash of the name and is unique."""
+    plain = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    short = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST].strip("-")
+    suffix = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    unique = f"{short or 'dataset'}-{suffix}"
+    return (unique,) if not short or _RESERVED.fullmatch(short) else (short, unique)

@@ -9,7 +9,7 @@ import msgspec
 
 from carob.errors import UsageError
 from carob.schema import Case, Dataset, Diff, Review, ReviewStatus
-from carob.versions.meaning import shown
+from carob.versions.equivalence import printable
 
 STATUS, REVIEWER, DATE = "review_status", "reviewed_by", "reviewed_at"
 _SHOWN = 10
@@ -42,7 +42,7 @@ def reviewed(
     known = {case.id for case in dataset.cases}
     for name in ids:
         if name not in known:
-            some = ", ".join(shown(known) for known in sorted(known)[:_SHOWN])
+            some = ", ".join(printable(known) for known in sorted(known)[:_SHOWN])
             raise UsageError(f"no case {name!r}", hint=f"some of the cases are {some}")
     notes = {STATUS: to, REVIEWER: by, DATE: at}
     return dataset.with_cases(
@@ -58,9 +58,9 @@ def unapproved(dataset: Dataset, found: Diff | None) -> Iterator[str]:
     stale = _changed_since(found) if found else frozenset[str]()
     for case in dataset.cases:
         if status(case) != "approved":
-            yield f"{shown(case.id)} ({status(case)})"
+            yield f"{printable(case.id)} ({status(case)})"
         elif case.id in stale:
-            yield f"{shown(case.id)} (changed since it was approved)"
+            yield f"{printable(case.id)} (changed since it was approved)"
 
 
 def _changed_since(found: Diff) -> frozenset[str]:

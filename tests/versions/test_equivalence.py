@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from carob.versions.meaning import equal, meaning, shown, text
+from carob.versions.equivalence import json_equal, normalize_text, normalize_value, printable
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from carob.versions.meaning import equal, meaning, shown, text
     ],
 )
 def test_what_no_reader_can_see_has_no_meaning(one: str, other: str):
-    assert text(one) == text(other)
+    assert normalize_text(one) == normalize_text(other)
 
 
 @pytest.mark.parametrize(
@@ -22,19 +22,19 @@ def test_what_no_reader_can_see_has_no_meaning(one: str, other: str):
     [("10²", "102"), ("legal", "illegal"), ("14 days", "30 days"), ("US", "us"), ("a, b", "a b")],
 )
 def test_what_a_reader_can_see_may_have_meaning(one: str, other: str):
-    assert text(one) != text(other)
+    assert normalize_text(one) != normalize_text(other)
 
 
 def test_texts_inside_values_are_normalised():
-    assert meaning({"a": ["x  y", 1]}) == {"a": ["x y", 1]}
+    assert normalize_value({"a": ["x  y", 1]}) == {"a": ["x y", 1]}
 
 
 def test_a_number_is_the_same_in_both_spellings_but_no_truth_value():
-    assert equal({"n": [1]}, {"n": [1.0]})
-    assert not equal({"n": 1}, {"n": True})
-    assert not equal([False], [0])
+    assert json_equal({"n": [1]}, {"n": [1.0]})
+    assert not json_equal({"n": 1}, {"n": True})
+    assert not json_equal([False], [0])
 
 
 def test_an_id_cannot_command_the_terminal():
-    assert shown("Rückgabe 1") == "Rückgabe 1"
-    assert shown("\x1b[2J") == "'\\x1b[2J'"
+    assert printable("Rückgabe 1") == "Rückgabe 1"
+    assert printable("\x1b[2J") == "'\\x1b[2J'"

@@ -1,0 +1,119 @@
+"""Compressed blobs by address: traces, judges' answers, calibrations. They have separate tables,
+so that listing the history does not read them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+from carob.errors import InputError
+from carob.schema import Trace
+from carob.store.database import Database
+from carob.store.document import chain_digest
+
+T = TypeVar("T")
+BlobKind = Literal["traces", "judge_cache", "calibration"]
+BLOB_KINDS: tuple[BlobKind, ...] = ("traces", "judge_cache", "calibration")
+_LEVEL = 1
+
+
+class BlobTable(Generic[T]):
+    """Blobs of one type. The content of an address never changes: a second put is ignored."""
+
+    def __init__(self, database: Database, name: BlobKind, kind: type[T]) -> None:
+        self._database = database
+        self._name: BlobKind = name
+        self._decoder = msgspec.json.Decoder(kind)
+
+    def get(self, address: str) -> T | None:
+        """The value at an address, if any."""
+        body = get_blob(self._database, self._name, address)
+        try:
+            return None if body is None else self._decoder.decode(body)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise _damaged_blob(self._database, self._name, address) from error
+
+    def put(self, address: str, value: T) -> None:
+        """Store a value. When this returns, it is on disk."""
+        self.put_all({address: value})
+
+    def put_all(self, contents: Mapping[str, T]) -> None:
+        """Store several values in one transaction."""
+        with self._database.writing():
+            for address, value in contents.items():
+                put_blob(self._database, self._name, address, msgspec.json.encode(value))
+
+
+def get_blob(database: Database, name: BlobKind, address: str) -> bytes | None:
+    """The JSON at an address, if any."""
+    sql = f"SELECT body FROM {name} WHERE address = ?"  # noqa: S608 - one of three words
+    row = next(database.rows(sql, (address,)), None)
+    try:
+        return None if row is None else zlib.decompress(row[0])
+    except zlib.error as error:
+        raise _damaged_blob(database, name, address) from error
+
+
+def put_blob(database: Database, name: BlobKind, address: str, body: bytes) -> bool:
+    """Store JSON within a transaction, and return whether the address was new."""
+    sql = (
+        f"INSERT INTO {name} (address, digest, body) VALUES (?, ?, ?)"  # noqa: S608 - see above
+        " ON CONFLICT (address) DO NOTHING"
+    )
+    digest = chain_digest(address.encode(), body)
+    return database.execute(sql, (address, digest, zlib.compress(body, _LEVEL))) == 1
+
+
+def trace_blob(trace: Trace) -> tuple[str, bytes]:
+    """The address and JSON of a trace."""
+    body = msgspec.json.encode(trace, order="deterministic")
+    return content_address(body), body
+
+
+def content_address(body: bytes) -> str:
+    """The address of content that is stored by its hash."""
+    return f"sha256:{sha256(body).hexdigest()}"
+
+
+def blob_addresses(database: Database, name: BlobKind) -> Iterator[str]:
+    """All addresses in order, read in pages to bound memory."""
+    sql = f"SELECT address FROM {name} WHERE address > ? ORDER BY address LIMIT 1000"  # noqa: S608
+    last = ""
+    while page := [row[0] for row in database.rows(sql, (last,))]:
+        yield from page
+        last = page[-1]
+
+
+def _damaged_blob(database: Database, name: BlobKind, address: str) -> InputError:
+    hint = "run `carob store verify`"
+    return InputError(f"{name} {address} is damaged", where=database.where, hint=hint)
+
+
+_CASES_WITH_TRACE = "SELECT place, trace_id FROM cases WHERE run = ? AND trace_id IS NOT NULL"
+_LINK_TRACE = (
+    "INSERT INTO case_traces (run, place, address) VALUES (?, ?, ?)"
+    " ON CONFLICT (run, place) DO NOTHING"
+)
+
+
+def save_traces(database: Database, execution: int, traces: Iterable[Trace]) -> int:
+    """Store the traces that cases of an execution were scored by, and return their number."""
+    sql = "SELECT run FROM executions WHERE number = ?"
+    run = next(database.rows(sql, (execution,)))[0]
+    places: dict[str, list[int]] = {}
+    for place, trace in database.rows(_CASES_WITH_TRACE, (run,)):
+        places.setdefault(trace, []).append(place)
+    stored = 0
+    with database.writing():
+        for trace in traces:
+            if trace.id in places:
+                address, body = trace_blob(trace)
+                put_blob(database, "traces", address, body)
+                for place in places[trace.id]:
+                    database.execute(_LINK_TRACE, (run, place, address))
+                stored += 1
+    return stored

@@ -1,0 +1,58 @@
+"""Open a store by its path (SQLite) or URL (PostgreSQL)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from carob.errors import InputError, UsageError
+from carob.store.database import Database
+from carob.store.migrate import migrate
+from carob.store.postgres import Postgres
+from carob.store.sqlite import Sqlite
+
+DEFAULT = ".carob/carob.db"
+_POSTGRES = ("postgresql://", "postgres://")
+_URL = re.compile(r"([A-Za-z][\w+.-]+)://")
+
+
+def check_store_url(url: str) -> None:
+    """Raise `UsageError` for URLs of unsupported databases."""
+    scheme = _URL.match(url)
+    if scheme and not url.startswith(_POSTGRES):
+        raise UsageError(
+            f"unsupported store URL scheme {scheme[1]!r}",
+            hint="expected a file path or postgresql://USER@HOST/DATABASE",
+        )
+
+
+def exists(url: str) -> bool:
+    """Whether the store exists. A PostgreSQL database is assumed to, without connecting."""
+    return url.startswith(_POSTGRES) or Path(url).is_file()
+
+
+@contextmanager
+def open_store(url: str, *, create: bool = False) -> Generator[Database]:
+    """Open a store, apply migrations, and close it in the end. A missing file is an error unless
+    `create` is set."""
+    check_store_url(url)
+    if not create and not exists(url):
+        hint = "`carob run` creates a store and saves every run in it"
+        raise InputError("no store found", where=url, hint=hint)
+    database = Postgres(url) if url.startswith(_POSTGRES) else Sqlite(Path(url))
+    try:
+        if url == DEFAULT:
+            _write_gitignore(Path(url).with_name(".gitignore"))
+        migrate(database)
+        yield database
+    finally:
+        database.close()
+
+
+def _write_gitignore(ignore: Path) -> None:
+    """Keep agents' answers, which may be confidential, out of `git add .`."""
+    with suppress(OSError):
+        if not ignore.exists():
+            ignore.write_text("*\n", "utf-8")

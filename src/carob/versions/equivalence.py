@@ -1,0 +1,45 @@
+"""Decide whether two values mean the same.
+
+Only differences that no reader can see are ignored: white space, Unicode composition, the style of
+quotation marks. Typos are not: `legal` and `illegal` are two letters apart.
+"""
+
+from __future__ import annotations
+
+from unicodedata import normalize
+
+from carob.schema import Json
+
+_TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "…": "..."})
+
+
+def normalize_text(value: str) -> str:
+    """Normalize white space, Unicode composition and quotation marks."""
+    return " ".join(normalize("NFC", value).translate(_TYPOGRAPHY).split())
+
+
+def normalize_value(value: Json) -> Json:
+    """Normalize all texts in a value."""
+    if isinstance(value, str):
+        return normalize_text(value)
+    if isinstance(value, list):
+        return [normalize_value(item) for item in value]
+    if isinstance(value, dict):
+        return {key: normalize_value(item) for key, item in value.items()}
+    return value
+
+
+def json_equal(old: Json, new: Json) -> bool:
+    """Compare JSON values: `1` equals `1.0`, but unlike in Python not `true`."""
+    if isinstance(old, bool) or isinstance(new, bool):
+        return old is new
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(json_equal(old[key], new[key]) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(json_equal, old, new))
+    return old == new
+
+
+def printable(normalize_text: str) -> str:
+    """Escape an id for a message if it contains control characters."""
+    return normalize_text if normalize_text.isprintable() else ascii(normalize_text)
