@@ -86,7 +86,7 @@ def test_missing_package_is_reported_before_the_run(monkeypatch: pytest.MonkeyPa
     assert error.hint == "pip install no_such_package"
 
 
-@pytest.mark.parametrize("kind", [Contract, Cost, Safety, SemanticSimilarity])
+@pytest.mark.parametrize("kind", [Contract, Cost, Regex, Safety, SemanticSimilarity])
 def test_hint_names_an_extra_that_contains_the_missing_package(
     kind: type[Metric], monkeypatch: pytest.MonkeyPatch
 ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,11 @@ def test_value_written_in_another_way_is_the_same_value():
 def test_long_text_is_searched_to_its_end():
     (match,) = find_sensitive("word " * 50_000 + "jo.baker@bikemail.net")
     assert match.kind == "email"
+
+
+@pytest.mark.parametrize("extra", ["pii", "safety"])
+def test_extras_install_every_package_of_the_finder(extra: str):
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    packages = " ".join(project["project"]["optional-dependencies"][extra])
+    for package in ("detect-secrets", "phonenumbers", "python-stdnum"):
+        assert package in packages
