@@ -23,25 +23,43 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.api.traces import read_traces as read_traces
     from carob.api.versions import checkout as checkout
     from carob.api.versions import diff as diff
+    from carob.datasets.formats import Format as Format
+    from carob.datasets.lint.rules import RuleFamily as RuleFamily
     from carob.errors import CarobError as CarobError
+    from carob.judges.model import JudgeModel as JudgeModel
+    from carob.metrics import Metric as Metric
+    from carob.report.forms import ReportInputs as ReportInputs
     from carob.schema import Case as Case
     from carob.schema import Dataset as Dataset
     from carob.schema import Failed as Failed
+    from carob.schema import LintRule as LintRule
     from carob.schema import Rubric as Rubric
     from carob.schema import Score as Score
+    from carob.schema import Span as Span
     from carob.schema import ToolCall as ToolCall
     from carob.schema import ToolResult as ToolResult
     from carob.schema import Trace as Trace
     from carob.schema import Turn as Turn
     from carob.schema import Unscored as Unscored
+    from carob.traces.containers.container import Container as Container
+    from carob.traces.mapping.convention import Convention as Convention
 
 _NAMES = {
     "CarobError": "carob.errors:CarobError",
     "Case": "carob.schema:Case",
+    "Container": "carob.traces.containers.container:Container",
+    "Convention": "carob.traces.mapping.convention:Convention",
     "Dataset": "carob.schema:Dataset",
     "Failed": "carob.schema:Failed",
+    "Format": "carob.datasets.formats:Format",
+    "JudgeModel": "carob.judges.model:JudgeModel",
+    "LintRule": "carob.schema:LintRule",
+    "Metric": "carob.metrics:Metric",
+    "ReportInputs": "carob.report.forms:ReportInputs",
     "Rubric": "carob.schema:Rubric",
+    "RuleFamily": "carob.datasets.lint.rules:RuleFamily",
     "Score": "carob.schema:Score",
+    "Span": "carob.schema:Span",
     "ToolCall": "carob.schema:ToolCall",
     "ToolResult": "carob.schema:ToolResult",
     "Trace": "carob.schema:Trace",
@@ -64,6 +82,7 @@ _NAMES = {
     "summarise": "carob.api.datasets:summarise",
     "validate": "carob.api.datasets:validate",
 }
+"""The public names: nouns, protocols for plugin authors, and use-cases."""
 
 __all__ = [*_NAMES]  # pyright: ignore[reportUnsupportedDunderAll] - exports are marked above
 

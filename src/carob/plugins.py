@@ -1,22 +1,32 @@
-"""Entry points: the built-in formats and metrics come through the same door as anybody else's.
+"""Plugins: every extension point, its built-ins, and the plugins that other packages install.
 
-Ours are in tables here, too, because to look through all installed packages takes longer than a
-small run: theirs are looked for when ours will not do, and whenever all are listed.
+Built-ins and plugins come through the same door: a name and a reference `package.module:name`. The
+built-ins are in tables, because searching all installed packages for entry points takes longer
+than a small run: plugins are looked up when a name is not built in, and whenever all are listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from carob.datasets.formats import Format
 from carob.errors import UsageError
+from carob.lazy import load_object
 from carob.metrics import Metric
+from carob.report.forms import add_form_finder
+from carob.traces.containers.registry import add_container_finders
+from carob.traces.conventions.registry import add_convention_finders
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from carob.datasets.lint.rules import RuleTable
+    from carob.judges.providers.open import ProviderFactory
+    from carob.report.forms import FormFunction
+    from carob.traces.containers.container import Container
+    from carob.traces.mapping.convention import Convention
 
 FORMATS = {
     "adk": "carob.datasets.formats.adk:Adk",
@@ -95,61 +105,84 @@ METRICS = {
 }
 
 
-class _Group:
-    """The plugins of one kind, by name."""
+class Door(NamedTuple):
+    """One extension point."""
 
-    def __init__(self, name: str, noun: str, own: Mapping[str, str]) -> None:
-        self._name, self._noun = name, noun
-        self.own = own
+    noun: str
+    """What a plugin is called in error messages."""
+    table: str
+    """A reference to the table of built-ins: from names to references."""
 
-    @cached_property
-    def others(self) -> Mapping[str, EntryPoint]:
-        """What other packages bring, by name."""
-        found: dict[str, EntryPoint] = {}
-        for point in _installed(self._name):
-            known = found[point.name].value if point.name in found else self.own.get(point.name)
-            if known not in (None, point.value):
-                message = f"two installed packages bring a {self._noun} {point.name!r}"
-                raise UsageError(message, hint=f"{known} and {point.value}: uninstall one of them")
-            if known is None:
-                found[point.name] = point
-        return dict(sorted(found.items()))
-
-    def load(self, name: str) -> Any:
-        """What a plugin is, imported now."""
-        if name not in self.own:
-            return self.others[name].load()
-        module, _, attribute = self.own[name].partition(":")
-        return getattr(import_module(module), attribute)
+    @property
+    def builtin(self) -> Mapping[str, str]:
+        """The built-ins, by name."""
+        return load_object(self.table)
 
 
-def _installed(group: str) -> Sequence[EntryPoint]:
-    from importlib.metadata import entry_points
+TARGETS: Mapping[str, str] = {}
+DOORS = {
+    "carob.formats": Door("format", "carob.plugins:FORMATS"),
+    "carob.metrics": Door("metric", "carob.plugins:METRICS"),
+    "carob.containers": Door("container", "carob.traces.containers.registry:BUILTIN"),
+    "carob.conventions": Door("convention", "carob.traces.conventions.registry:BUILTIN"),
+    "carob.judge_providers": Door("judge provider", "carob.judges.providers.open:PROVIDERS"),
+    "carob.targets": Door("target", "carob.plugins:TARGETS"),
+    "carob.lint_rules": Door("family of lint rules", "carob.datasets.lint.run:FAMILIES"),
+    "carob.report_forms": Door("report form", "carob.report.forms:RUN_FORMS"),
+}
+"""Every extension point, by the group of its entry points."""
 
-    # An editable install may list built-ins under the modules they had when it was made.
-    return tuple(
-        point
-        for point in entry_points(group=group)
-        if point.dist is None or point.dist.name != "carob"
-    )
+
+@cache
+def installed(group: str) -> Mapping[str, EntryPoint]:
+    """Return the plugins of other packages, by name. Raises `UsageError` for a name that is built
+    in, or that two packages use: which of them answers must not depend on the order of
+    installation."""
+    from importlib.metadata import entry_points  # late: slower to import than a small run
+
+    door, plugins = DOORS[group], dict[str, "EntryPoint"]()
+    for point in entry_points(group=group):
+        if point.dist and point.dist.name == "carob":
+            continue  # an editable install may list built-ins of an earlier version
+        taken = door.builtin.get(point.name)
+        if point.name in plugins:
+            taken = plugins[point.name].value
+        if taken == point.value:
+            continue
+        if taken is not None:
+            hint = f"{taken} and {point.value}: uninstall one of them"
+            raise UsageError(f"duplicate {door.noun} {point.name!r}", hint=hint)
+        plugins[point.name] = point
+    return dict(sorted(plugins.items()))
+
+
+def load_plugin(group: str, name: str) -> Any:
+    """Import a built-in or a plugin. Raises `KeyError` for an unknown name."""
+    builtin = DOORS[group].builtin
+    if name in builtin:
+        return load_object(builtin[name])
+    point = installed(group)[name]
+    try:
+        return point.load()
+    except Exception as error:  # noqa: BLE001 - a plugin may fail in any way when it is imported
+        message = f"cannot import the {DOORS[group].noun} {name!r} from {point.value}: {error}"
+        raise UsageError(message, hint="fix or uninstall the package") from error
 
 
 class Formats(Sequence[Format]):
-    """Every golden format that is installed: ours by name, then others by name. A format is
-    imported when it is its turn."""
+    """Every golden format, built-ins first. A format is imported when iteration reaches it."""
 
     def __init__(self) -> None:
-        self._group = _Group("carob.formats", "format", FORMATS)
-        self._made: dict[str, Format] = {}
+        self._formats: dict[str, Format] = {}
 
     def __iter__(self) -> Iterator[Format]:
-        yield from map(self._format, self._group.own)
-        yield from map(self._format, self._group.others)
+        yield from map(self._format, FORMATS)
+        yield from map(self._format, installed("carob.formats"))
 
     def _format(self, name: str) -> Format:
-        if name not in self._made:
-            self._made[name] = self._group.load(name)()
-        return self._made[name]
+        if name not in self._formats:
+            self._formats[name] = load_plugin("carob.formats", name)()
+        return self._formats[name]
 
     @overload
     def __getitem__(self, index: int) -> Format: ...
@@ -159,31 +192,76 @@ class Formats(Sequence[Format]):
         return tuple(self)[index]
 
     def __len__(self) -> int:
-        return len(self._group.own) + len(self._group.others)
+        return len(FORMATS) + len(installed("carob.formats"))
 
 
-class Metrics(Mapping[str, type[Metric]]):
-    """Every metric that is installed, by name; a metric is imported when it is asked for."""
+class Plugins(Mapping[str, Any]):
+    """The built-ins and plugins of one group, by name. Each is imported when it is looked up."""
 
-    def __init__(self) -> None:
-        self._group = _Group("carob.metrics", "metric", METRICS)
+    def __init__(self, group: str, *, alphabetical: bool = False) -> None:
+        self._group = group
+        self._alphabetical = alphabetical
 
-    def __getitem__(self, name: str) -> type[Metric]:
-        return self._group.load(name)
+    def __getitem__(self, name: str) -> Any:
+        return load_plugin(self._group, name)
 
     def __iter__(self) -> Iterator[str]:
-        names = [*self._group.own, *self._group.others]
-        return iter(sorted(names, key=lambda name: (name.lower(), name)))
+        names = [*DOORS[self._group].builtin, *installed(self._group)]
+        if self._alphabetical:
+            names.sort(key=lambda name: (name.lower(), name))
+        return iter(names)
 
     def __len__(self) -> int:
-        return len(self._group.own) + len(self._group.others)
+        return len(DOORS[self._group].builtin) + len(installed(self._group))
 
 
 @cache
 def formats() -> Formats:
+    """Return every golden format."""
     return Formats()
 
 
 @cache
-def metrics() -> Metrics:
-    return Metrics()
+def metrics() -> Mapping[str, type[Metric]]:
+    """Return every metric by name."""
+    return Plugins("carob.metrics", alphabetical=True)
+
+
+@cache
+def judge_providers() -> Mapping[str, ProviderFactory]:
+    """Return every judge provider by name."""
+    return Plugins("carob.judge_providers")
+
+
+def lint_rules() -> RuleTable:
+    """Return every lint rule."""
+    from carob.datasets.lint.run import BUILT_IN  # late: only `carob lint` needs it
+
+    group = "carob.lint_rules"
+    families = [load_plugin(group, name) for name in installed(group)]
+    return BUILT_IN.extend(families) if families else BUILT_IN
+
+
+def installed_containers() -> Iterable[Container]:
+    """Return the containers of other packages."""
+    group = "carob.containers"
+    return [load_plugin(group, name)() for name in installed(group)]
+
+
+def installed_conventions() -> Iterable[Convention]:
+    """Return the conventions of other packages."""
+    group = "carob.conventions"
+    return [load_plugin(group, name)() for name in installed(group)]
+
+
+def installed_forms() -> Mapping[str, Callable[[], FormFunction]]:
+    """Return the report forms of other packages."""
+    group = "carob.report_forms"
+    return {name: partial(load_plugin, group, name) for name in installed(group)}
+
+
+# Rooms below this module cannot import it. They call these finders when no built-in answers; a
+# worker process has them as soon as it imports this module, as everything in `api` does.
+add_container_finders([installed_containers])
+add_convention_finders([installed_conventions])
+add_form_finder(installed_forms)

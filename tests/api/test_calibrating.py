@@ -96,7 +96,7 @@ def test_without_golden_data_or_a_run_there_is_nothing_to_compare_with(model: Sc
 
 
 def test_without_a_judge_the_reason_says_what_to_do(golden: str, model: Scripted):
-    with pytest.raises(EvaluationError, match="test_tone scored none of the 1 answers") as caught:
+    with pytest.raises(EvaluationError, match="test_tone scored none of the 1 labelled answers") as caught:
         calibration.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["test_tone"])
     assert "--judge PROVIDER:MODEL" in str(caught.value.hint)
 
@@ -147,7 +147,7 @@ def test_of_several_metrics_the_only_judge_is_meant():
     ("text", "metrics", "message", "hint"),
     [
         ("case,label\na,5\n", (), "no single metric", "-m: tone, clarity"),
-        ("case,label,metric\na,5,tone\na,4,clarity\n", (), "nothing says which", "tone, clarity"),
+        ("case,label,metric\na,5,tone\na,4,clarity\n", (), "no single metric", "tone, clarity"),
         ("case,label,metric\na,5,tome\n", (), "labels.csv line 2: metric is 'tome'", "'tone'"),
         ("case,label\na,5\n", ("tona",), "run-judged has no metric 'tona'", "'tone'"),
     ],
@@ -171,7 +171,7 @@ def test_of_labels_for_several_metrics_those_of_one_are_taken():
 
 def test_a_metric_that_is_there_twice_is_an_error():
     run = judged({"a": 5.0}, metric(), metric(params={"strict": True}))
-    with pytest.raises(UsageError, match="has 'tone' 2 times"):
+    with pytest.raises(UsageError, match="has 2 metrics named 'tone'"):
         calibration.calibrate(labels("case,label\na,5\n"), run=run)
 
 

@@ -34,5 +34,5 @@ def test_a_part_of_a_dataset_is_evaluated_without_a_file():
 def test_two_cases_of_one_id_are_not_scored_as_one():
     case = carob.Case.of("Hello", "Hi", id="a")
     twice = carob.Dataset(name="shop", cases=[case, carob.Case.of("Bye", "Bye", id="a")])
-    with pytest.raises(carob.CarobError, match="shop has the case 'a' twice"):
+    with pytest.raises(carob.CarobError, match="duplicate case id 'a' in shop"):
         carob.run("traces/good.otlp.jsonl", golden=twice)

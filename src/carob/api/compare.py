@@ -1,4 +1,4 @@
-"""Use-cases of two runs: is the difference real, and may the new one pass?"""
+"""Compare two runs, and decide whether a run passes the gate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from carob.analysis import gate as analysis
 from carob.analysis.calibration_gate import deciding_judges
-from carob.analysis.compare import compare as _compare
+from carob.analysis.compare import compare as compare_runs
 from carob.analysis.rules import ALPHA, MARGIN, ComparisonRules
 from carob.api.calibration import find_calibrations
 from carob.api.clock import now
@@ -29,38 +29,37 @@ def compare(
     alpha: float = ALPHA,
     held: Collection[str] = (),
 ) -> Comparison:
-    """Is the difference between two runs real? The margin is a share of each metric's scale; those
-    of single metrics are in the units of the metric."""
+    """Compare two runs statistically. `margin` is a share of each metric's scale, `margins` are in
+    the units of single metrics. `held` are informational metrics to compare as well."""
     rules = ComparisonRules(alpha, margin, margins or {}, held)
-    return _compare(_found(before), _found(after), rules)
+    return compare_runs(_load(before), _load(after), rules)
 
 
 def gate_rules(config: Path | None = None, **flags: object) -> GateRules:
-    """The rules of a config, or of the `carob.toml` that is here, under the flags."""
+    """Return the rules of the config with the flags applied. Without a config, the `carob.toml` of
+    the working directory is used if there is one."""
     path = config or find_config(Path.cwd())
-    found = load_config(path).gate if path else GateRules()
-    given = {
+    rules = load_config(path).gate if path else GateRules()
+    changes = {
         name: value
         for name, value in flags.items()
-        if value is not None and value is not False and value not in ((), {})  # 0 is a number
+        if value is not None and value is not False and value not in ((), {})  # but 0 counts
     }
-    return msgspec.structs.replace(found, **given)
+    return msgspec.structs.replace(rules, **changes)
 
 
 def gate(run: Run | PathName, rules: GateRules) -> GateResult:
-    """May the run pass?"""
-    made = _found(run)
-    before = _found(rules.baseline) if rules.baseline else None
-    excused = _quarantined(rules)
-    names = {one.case for one in excused}
-    problems = _unknown(excused, made, rules)
-    made, before = (
-        analysis.exclude_cases(made, names),
-        before and analysis.exclude_cases(before, names),
-    )
-    comparison = before and _compare(
+    """Decide whether a run passes."""
+    after = _load(run)
+    before = _load(rules.baseline) if rules.baseline else None
+    quarantined = _load_quarantine(rules)
+    excluded = {entry.case for entry in quarantined}
+    problems = _unknown_cases(quarantined, after, rules)
+    after = analysis.exclude_cases(after, excluded)
+    before = before and analysis.exclude_cases(before, excluded)
+    comparison = before and compare_runs(
         before,
-        made,
+        after,
         ComparisonRules(
             ALPHA if rules.alpha is None else rules.alpha,
             MARGIN if rules.margin is None else rules.margin,
@@ -68,45 +67,52 @@ def gate(run: Run | PathName, rules: GateRules) -> GateResult:
             rules.metrics,
         ),
     )
-    known = find_calibrations(deciding_judges(made, rules), rules) if rules.calibrated else ()
-    checks = tuple(analysis.gate_checks(made, rules, before, comparison, known))
+    judges = deciding_judges(after, rules) if rules.calibrated else ()
+    calibrations = find_calibrations(judges, rules) if rules.calibrated else ()
+    checks = tuple(analysis.gate_checks(after, rules, before, comparison, calibrations))
     return GateResult(
-        run=made.id,
+        run=after.id,
         baseline=before.id if before else None,
         passed=analysis.gate_passes(checks, rules),
         checks=checks,
-        quarantined=excused,
+        quarantined=quarantined,
         problems=problems,
         comparison=comparison,
     )
 
 
-def _found(run: Run | PathName) -> Run:
+def _load(run: Run | PathName) -> Run:
     return run if isinstance(run, Run) else find_run(str(run))
 
 
-def _quarantined(rules: GateRules) -> tuple[QuarantinedCase, ...]:
-    """The cases that may not decide today."""
+def _load_quarantine(rules: GateRules) -> tuple[QuarantinedCase, ...]:
+    """Return the quarantined cases. Raises `EvaluationError` if a quarantine has expired."""
     if rules.quarantine is None:
         return ()
-    found, today = load_quarantine(Path(rules.quarantine)), now().date().isoformat()
-    expired = [one for one in found if one.expires < today]
+    entries, today = load_quarantine(Path(rules.quarantine)), now().date().isoformat()
+    expired = [
+        f"{entry.case!r} ({entry.expires}, owner {entry.owner})"
+        for entry in entries
+        if entry.expires < today
+    ]
     if expired:
-        named = "; ".join(f"{one.case!r} on {one.expires}, owner {one.owner}" for one in expired)
-        hint = "mend the case, or agree on another day with its owner"
-        raise EvaluationError(f"the quarantine is over: {named}", where=rules.quarantine, hint=hint)
-    return found
+        message = f"quarantine expired for {', '.join(expired)}"
+        hint = "fix the case or extend the expiry date"
+        raise EvaluationError(message, where=rules.quarantine, hint=hint)
+    return entries
 
 
-def _unknown(excused: Sequence[QuarantinedCase], run: Run, rules: GateRules) -> tuple[Problem, ...]:
-    known = {one.case for one in run.cases}
+def _unknown_cases(
+    quarantined: Sequence[QuarantinedCase], run: Run, rules: GateRules
+) -> tuple[Problem, ...]:
+    known = {result.case for result in run.cases}
     return tuple(
         Problem(
             where=rules.quarantine or "",
-            message=f"the run has no case {one.case!r}, which is in quarantine",
-            hint=f"remove it; its owner is {one.owner}",
+            message=f"quarantined case {entry.case!r} is not in the run",
+            hint=f"remove it; its owner is {entry.owner}",
             severity="warning",
         )
-        for one in excused
-        if one.case not in known
+        for entry in quarantined
+        if entry.case not in known
     )

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
 
+from carob import plugins
 from carob.judges.client.cache import Cache, CachedAnswer, MemoryCache, StoredCache
 from carob.judges.pool import JudgePool
 from carob.schema import JudgeSettings
@@ -24,7 +25,7 @@ def judge_pool(
             return MemoryCache()
         return StoredCache(partial(_answer_table, answers))
 
-    return JudgePool(judge, open_cache, dry=dry)
+    return JudgePool(judge, open_cache, providers=plugins.judge_providers(), dry=dry)
 
 
 @contextmanager

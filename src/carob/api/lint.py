@@ -1,4 +1,4 @@
-"""Use-cases of hygiene."""
+"""Lint golden data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 
 from carob import plugins
 from carob.api.load import PathName, as_list
+from carob.api.settings import NO_CONFIG
 from carob.config import Config, find_config, load_config
 from carob.datasets.lint import run
-from carob.datasets.lint.rules import LintSettings
-from carob.schema import DatasetPurpose, LintedFile, LintRule
+from carob.datasets.lint.rules import LintSettings, RuleTable
+from carob.schema import DatasetPurpose, LintedFile, LintRule, Severity
 
 
 def lint(
@@ -23,38 +24,46 @@ def lint(
     config: PathName | None = None,
     fix: bool = False,
 ) -> tuple[LintedFile, ...]:
-    """Hold golden files against every rule, under the config that is named or the `carob.toml` that
-    is here. With `fix`, personal data and secrets are masked in the files first."""
-    found = Path(config) if config else find_config(Path.cwd())
-    chosen = load_config(found) if found else Config(source="", dialect="carob")
-    flags = run.BUILT_IN.ids(ignore)
-    files = [(Path(path), _settings(Path(path), chosen, flags, use)) for path in as_list(paths)]
+    """Check golden files against every rule. Without a config, the `carob.toml` of the working
+    directory is used if there is one. With `fix`, personal data and secrets are masked first."""
+    file = Path(config) if config else find_config(Path.cwd())
+    loaded = load_config(file) if file else NO_CONFIG
+    rules = plugins.lint_rules()
+    ignored = rules.ids(ignore)
+    files = [
+        (Path(path), _settings(Path(path), loaded, rules, ignored, use)) for path in as_list(paths)
+    ]
     return tuple(
-        run.lint(path, plugins.formats(), name=format, settings=settings, fix=fix)
+        run.lint(path, plugins.formats(), name=format, settings=settings, rules=rules, fix=fix)
         for path, settings in files
     )
 
 
 def lint_rules() -> tuple[LintRule, ...]:
-    """Every rule for golden data."""
-    return run.BUILT_IN.rules
+    """Return every rule for golden data."""
+    return plugins.lint_rules().rules
 
 
 def _settings(
-    path: Path, config: Config, flags: frozenset[str], use: DatasetPurpose | None
+    path: Path,
+    config: Config,
+    rules: RuleTable,
+    flags: frozenset[str],
+    use: DatasetPurpose | None,
 ) -> LintSettings:
+    """Combine the flags with the config. Every rule that the config names is checked, also for
+    other files, so that a misspelt name is an error at once."""
     choice = config.lint
-    ignored = [run.BUILT_IN.get(name, where=_at(config, "ignore")).id for name in choice.ignore]
+    ignored = [rules.get(name, where=_at(config, "ignore")).id for name in choice.ignore]
     for pattern, names in choice.per_file_ignores.items():
-        rules = [run.BUILT_IN.get(name, where=_at(config, "per_file_ignores")).id for name in names]
+        ids = [rules.get(name, where=_at(config, "per_file_ignores")).id for name in names]
         if _matches(path, pattern, Path(config.source).parent):
-            ignored += rules
-    named = {run.BUILT_IN.get(name, where=_at(config, "levels")).id: name for name in choice.levels}
-    return LintSettings(
-        ignore=flags | {*ignored},
-        levels={rule: choice.levels[name] for rule, name in named.items()},
-        use=use or choice.use,
-    )
+            ignored += ids
+    levels: dict[str, Severity] = {
+        rules.get(name, where=_at(config, "levels")).id: level
+        for name, level in choice.levels.items()
+    }
+    return LintSettings(ignore=flags | {*ignored}, levels=levels, use=use or choice.use)
 
 
 def _at(config: Config, key: str) -> str:
@@ -62,7 +71,7 @@ def _at(config: Config, key: str) -> str:
 
 
 def _matches(path: Path, pattern: str, folder: Path) -> bool:
-    """Does a pattern such as `golden/*.json` stand for the file?"""
-    whole, root = path.resolve(), folder.resolve()
-    inner = whole.relative_to(root) if whole.is_relative_to(root) else whole
-    return fnmatchcase(inner.as_posix(), pattern) or fnmatchcase(path.name, pattern)
+    """Return whether a pattern such as `golden/*.json` matches the file, relative to the config."""
+    file, root = path.resolve(), folder.resolve()
+    relative = file.relative_to(root) if file.is_relative_to(root) else file
+    return fnmatchcase(relative.as_posix(), pattern) or fnmatchcase(path.name, pattern)

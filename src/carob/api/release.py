@@ -1,4 +1,4 @@
-"""The use-case of a release."""
+"""Release golden data as a version that can no longer change."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _SCHEMA = "carob.release/1"
 _SHOWN = 20
 
 
-class _Since(NamedTuple):
-    """The last release, and what changed since."""
+class _LastRelease(NamedTuple):
+    """The last release, and the changes since."""
 
-    last: StoredRelease
+    release: StoredRelease
     diff: Diff
 
 
@@ -70,46 +70,46 @@ def release(
     registry: PathName = REGISTRY,
     format: str | None = None,
 ) -> Release:
-    """Freeze a golden file as a version that can no longer change. The version follows from what
-    changed since the last release of a dataset of this name; a lower one is refused."""
+    """Release a golden file as an immutable version. The version follows from the changes since the
+    last release of the dataset; a lower one is refused."""
     file, root = writable_path(path), Path(registry)
     dataset = load(file, format=format)
-    _refuse_useless(dataset)
+    _check_usable(dataset)
     with registry_lock(root):
-        shelf = Registry(root).releases_of(dataset.name)
-        since = _since(shelf, dataset)
+        releases = Registry(root).releases_of(dataset.name)
+        last = _find_last(releases, dataset)
         if require_approved:
-            _refuse_drafts(dataset, since)
+            _check_approved(dataset, last)
         record = Release(
             schema=_SCHEMA,
             name=dataset.name,
-            version=_version(since, dataset, bump, version),
-            bump=since.diff.bump if since else None,
+            version=_version(last, dataset, bump, version),
+            bump=last.diff.bump if last else None,
             digest="",
             format=format or format_name(dataset) or "",
             file=file.name,
             files={},
-            cases=count_cases(since.diff if since else None, dataset),
+            cases=count_cases(last.diff if last else None, dataset),
             released_at=timestamp(date),
             released_by=by or git.user_name(file.parent) or getpass.getuser(),
             commit=git.current_commit(file.parent),
             made_for=tuple(made_for),
-            previous=_previous(since),
+            previous=_previous(last),
             seal="",
         )
-        log = _log(since, dataset, record, notes)
-        record = _freeze(root, shelf.folder / record.version, record, file, dataset, log)
-        shelf.set_newest(record)
+        log = _changelog(last, dataset, record, notes)
+        record = _freeze(root, releases.folder / record.version, record, file, dataset, log)
+        releases.set_newest(record)
     return record
 
 
 def _freeze(
     root: Path, folder: Path, record: Release, file: Path, dataset: Dataset, log: str
 ) -> Release:
-    """Make the release appear, completely or not at all."""
+    """Write the release atomically."""
     if folder.exists():
         raise already_released(folder)
-    parts = _stamped(file, dataset, record.version)
+    parts = _with_version(file, dataset, record.version)
     disable_line_end_conversion(root)
     with stage_release(root, folder) as stage:
         files = {**parts, CHANGELOG: log.encode()}
@@ -126,98 +126,103 @@ def _freeze(
     return record
 
 
-def _since(shelf: DatasetReleases, dataset: Dataset) -> _Since | None:
-    problem = next(iter(verify([shelf])), None)
+def _find_last(releases: DatasetReleases, dataset: Dataset) -> _LastRelease | None:
+    problem = next(iter(verify([releases])), None)
     if problem:
         raise RefusedError(
-            f"the releases before are not intact: {problem.where} {problem.message}",
-            hint="`carob versions --verify` names all that is wrong",
+            f"an earlier release was changed: {problem.where} {problem.message}",
+            hint="`carob versions --verify` lists all problems",
         )
-    releases = shelf.releases()
-    if not releases:
+    stored = releases.releases()
+    if not stored:
         return None
-    found = with_losses(diff_datasets(load_release(releases[-1]), dataset))
-    return _Since(releases[-1], found)
+    diff = with_losses(diff_datasets(load_release(stored[-1]), dataset))
+    return _LastRelease(stored[-1], diff)
 
 
-def _version(since: _Since | None, dataset: Dataset, bump: Bump | None, version: str | None) -> str:
-    if since is None:
+def _version(
+    last: _LastRelease | None, dataset: Dataset, bump: Bump | None, version: str | None
+) -> str:
+    if last is None:
         return first_version(dataset.version, version=version)
-    last = since.last.record.version
-    return next_version(last, since.diff, stated=dataset.version, bump=bump, version=version)
+    before = last.release.record.version
+    return next_version(before, last.diff, stated=dataset.version, bump=bump, version=version)
 
 
-def _previous(since: _Since | None) -> PreviousRelease | None:
-    last = since.last.record if since else None
-    return PreviousRelease(version=last.version, seal=last.seal) if last else None
+def _previous(last: _LastRelease | None) -> PreviousRelease | None:
+    record = last.release.record if last else None
+    return PreviousRelease(version=record.version, seal=record.seal) if record else None
 
 
-def _refuse_useless(dataset: Dataset) -> None:
-    """What no run can be made with must not be frozen."""
+def _check_usable(dataset: Dataset) -> None:
+    """Refuse golden data that no run can be made with."""
     if not dataset.cases:
         raise RefusedError(f"{dataset.name} has no cases to release")
     check_unique_ids(dataset)
 
 
-def _refuse_drafts(dataset: Dataset, since: _Since | None) -> None:
-    found = list(unapproved(dataset, since.diff if since else None))
-    if found:
-        more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+def _check_approved(dataset: Dataset, last: _LastRelease | None) -> None:
+    drafts = list(unapproved(dataset, last.diff if last else None))
+    if drafts:
+        more = [f"and {len(drafts) - _SHOWN} more"] if len(drafts) > _SHOWN else []
         raise RefusedError(
-            f"{len(found)} of {len(dataset.cases)} cases are not approved: "
-            + ", ".join([*found[:_SHOWN], *more]),
+            f"{len(drafts)} of {len(dataset.cases)} cases are not approved: "
+            + ", ".join([*drafts[:_SHOWN], *more]),
             hint="`carob review FILE CASE… --as approved --by NAME` approves them",
         )
 
 
-def _log(since: _Since | None, dataset: Dataset, record: Release, notes: Sequence[str]) -> str:
-    changes = changelog.later(since.diff, dataset) if since else changelog.first(dataset)
-    bullets = [*notes, *changes, *(f"For {one}" for one in record.made_for)]
+def _changelog(
+    last: _LastRelease | None, dataset: Dataset, record: Release, notes: Sequence[str]
+) -> str:
+    changes = changelog.later(last.diff, dataset) if last else changelog.first(dataset)
+    bullets = [*notes, *changes, *(f"For {system}" for system in record.made_for)]
     entry = changelog.entry(record.version, record.released_at[:10], bullets)
-    before = (since.last.folder / CHANGELOG).read_text("utf-8") if since else None
+    before = (last.release.folder / CHANGELOG).read_text("utf-8") if last else None
     return changelog.grown(dataset.name, entry, before)
 
 
-def _stamped(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
-    """The files of the release, by name: with the version in them where they have a place."""
+def _with_version(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
+    """Return the files of the release by name, with the version in them if the format has one."""
     if file.name in (RECORD, CHANGELOG):
-        raise UsageError(f"a golden file cannot be called {file.name!r}", hint="rename it")
-    parts = _with_aside(file)
+        raise UsageError(f"{file.name!r} is reserved in a release", hint="rename the file")
+    parts = _with_sidecar(file)
     if dataset.version == version:
         return parts
-    stamped = msgspec.structs.replace(dataset, version=version)
-    if _has_place(file, stamped):
+    versioned = msgspec.structs.replace(dataset, version=version)
+    if _stores_version(file, versioned):
         edited = set_version(parts[file.name], version)
-        return {**parts, file.name: edited} if edited else _written_anew(file, stamped)
-    # A version that the file carries along, under `carob` or beside it.
-    return _written_anew(file, stamped) if dataset.version else parts
+        return {**parts, file.name: edited} if edited else _rewrite(file, versioned)
+    # Else only a version that was preserved, under `carob` or in the sidecar file, is updated.
+    return _rewrite(file, versioned) if dataset.version else parts
 
 
-def _has_place(file: Path, dataset: Dataset) -> bool:
-    """Has the format a place for the version?"""
+def _stores_version(file: Path, dataset: Dataset) -> bool:
+    """Return whether the format stores the version of a dataset."""
     form = get_format(format_name(dataset) or "", plugins.formats())
     if not form.writable:
         return False
-    made = writing.prepare_dataset(
+    prepared = writing.prepare_dataset(
         dataset.with_cases(()), writing.choose_destination(file, form), plugins.formats()
     )
-    return "version" not in made.header.lost
+    return "version" not in prepared.header.lost
 
 
-def _written_anew(file: Path, dataset: Dataset) -> dict[str, bytes]:
+def _rewrite(file: Path, dataset: Dataset) -> dict[str, bytes]:
     with TemporaryDirectory() as folder:
         copy = Path(folder) / file.name
         save(dataset, copy, format=format_name(dataset))
-        return _with_aside(copy)
+        return _with_sidecar(copy)
 
 
-def _with_aside(file: Path) -> dict[str, bytes]:
-    return {one.name: one.read_bytes() for one in (file, sidecar_path(file)) if one.is_file()}
+def _with_sidecar(file: Path) -> dict[str, bytes]:
+    return {part.name: part.read_bytes() for part in (file, sidecar_path(file)) if part.is_file()}
 
 
 def _publish(stage: StagedRelease, file: Path, parts: dict[str, bytes]) -> None:
-    """The file states its version before the release exists: killed in between, the same release
-    can be made again, while a file behind its release would look like another version."""
+    """Write the version into the file, then publish: if the process is killed in between, the
+    same release can be made again. A file that lags behind its release would look like another
+    version."""
     before = {name: (file.parent / name).read_bytes() for name in parts}
     changed = [name for name in parts if parts[name] != before[name]]
     try:

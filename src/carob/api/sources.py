@@ -15,9 +15,10 @@ from carob.errors import CarobError, InputError, UsageError
 from carob.runner.job import Batch
 from carob.runner.pairing import Pair
 from carob.runner.workers import cpu_count
-from carob.schema import Case, Dataset
+from carob.schema import Case, Dataset, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces.read import read_shard, shard_traces
+from carob.traces.reading.trace_set import Shard
 
 _ROWS_PER_BATCH = 500
 _SMALL_INPUT = 16 * 2**20
@@ -60,7 +61,13 @@ def trace_batches(
         return _row_batches(dataset)
     with expecting_traces(paths):
         parts = shard_traces(paths, jobs, report=report, progress=reading)
-    return [partial(read_shard, shard) for shard in parts]
+    return [partial(_read, shard) for shard in parts]
+
+
+def _read(shard: Shard) -> Iterator[Trace]:
+    """Read a shard. A function of this module, because a worker process that unpickles it imports
+    the module and with it the plugins, which know containers and conventions of other packages."""
+    return read_shard(shard)
 
 
 def _row_batches(dataset: Dataset | None) -> list[Batch]:

@@ -11,9 +11,9 @@ from carob.config import Config, find_config, load_config
 from carob.errors import UsageError
 from carob.schema import Run, Trace
 from carob.store import DEFAULT, open_store
+from carob.store.blobs import save_traces
 from carob.store.document import document_of_run
 from carob.store.runs import save_execution
-from carob.store.traces import save_traces
 from carob.store.url import check_store_url
 from carob.versions import git
 

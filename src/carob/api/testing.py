@@ -1,4 +1,4 @@
-"""Golden cases as tests: suites for the pytest plugin, and `score` and `check` for plain asserts."""
+"""Golden cases as tests: suites for the pytest plugin, `score` and `check` for plain asserts."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def check(
     profile: str | None = None,
     judge: str | None = None,
 ) -> Scores:
-    """Score an answer to a golden case. Raises `AssertionError` with the reasons unless it passes."""
+    """Score an answer to a golden case. Raises `AssertionError` with reasons unless it passes."""
     __tracebackhide__ = True
     scores = score(
         case, answer, metrics=metrics, thresholds=thresholds, profile=profile, judge=judge

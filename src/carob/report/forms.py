@@ -42,28 +42,30 @@ class ReportInputs(NamedTuple):
 
 
 FormFunction = Callable[[ReportInputs], str]
-_registered: dict[str, Callable[[], FormFunction]] = {}
+FormFinder = Callable[[], Mapping[str, Callable[[], FormFunction]]]
+"""Returns the forms of other packages: from names to functions that import them."""
+_finders: dict[FormFinder, None] = {}
 
 
-def register_form(name: str, load: Callable[[], FormFunction]) -> None:
-    """Add a form of another package; `load` returns its function when it is first used.
-
-    The package `plugins` calls this for every entry point in the group `carob.report_forms`.
-    """
-    if name in RUN_FORMS:
-        raise UsageError(f"report form {name!r} is built in", hint="rename the plugin's form")
-    _registered[name] = load
+def add_form_finder(finder: FormFinder) -> None:
+    """Ask the finder for further forms, when a form is not built in."""
+    _finders[finder] = None
 
 
 def form_names() -> tuple[str, ...]:
     """Return the names of all forms, built-in forms first."""
-    return (*RUN_FORMS, *sorted(_registered))
+    return (*RUN_FORMS, *sorted(_installed_forms()))
 
 
 def format_report(form: str, inputs: ReportInputs) -> str:
     """Return a run in one of the forms."""
     if form in RUN_FORMS:
         return load_object(RUN_FORMS[form])(inputs)
-    if form in _registered:
-        return _registered[form]()(inputs)
+    installed = _installed_forms()
+    if form in installed:
+        return installed[form]()(inputs)
     raise UsageError(f"unknown format {form!r}; expected one of: {', '.join(form_names())}")
+
+
+def _installed_forms() -> dict[str, Callable[[], FormFunction]]:
+    return {name: load for find in _finders for name, load in find().items()}

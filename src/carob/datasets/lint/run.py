@@ -1,70 +1,72 @@
-"""`carob lint`: a file is read once, and every rule sees every case."""
+"""`carob lint`: read a file once and show every case to every rule family."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path as FilePath
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import UNSET
 
 from carob.datasets import locate
 from carob.datasets.formats import Format, list_key
-from carob.datasets.lint.check import Check, Found, Item, Path, Place
-from carob.datasets.lint.context import UnsupportedAnswers
-from carob.datasets.lint.coverage import Coverage
-from carob.datasets.lint.duplicates import Duplicates
-from carob.datasets.lint.expectations import Expectations
-from carob.datasets.lint.fix import Fix
-from carob.datasets.lint.near import NearDuplicates
-from carob.datasets.lint.privacy import Privacy, hidden
-from carob.datasets.lint.rules import RULES, find_rule, meant_rule
-from carob.datasets.lint.size import Size
-from carob.datasets.lint.tags import InconsistentTags
-from carob.datasets.lint.tools import UndeclaredTools
-from carob.datasets.lint.typos import Typos
-from carob.datasets.read import Opened, open_golden, read_cases
-from carob.datasets.sidecar import Aside, read_aside
-from carob.datasets.source import collector_paused
-from carob.schema import Case, DatasetUse, Finding, Json, LintedFile, Severity
+from carob.datasets.lint.fix import FileMasking
+from carob.datasets.lint.privacy import redact
+from carob.datasets.lint.rules import (
+    UNKNOWN_RULE,
+    CaseLocation,
+    JsonPath,
+    LintItem,
+    LintSettings,
+    RuleTable,
+    Violation,
+)
+from carob.datasets.read import GoldenFile, open_golden, read_cases
+from carob.datasets.sidecar import Sidecar, read_sidecar
+from carob.files.collector import collector_paused
+from carob.lazy import load_object
+from carob.schema import Case, Finding, Json, LintedFile
 
-SILENCE = "lint_ignore"
-"""The key of a case's metadata that names the rules it does not want."""
+IGNORE_KEY = "lint_ignore"
+"""The metadata key under which a case lists rules to ignore."""
 
-
-class Settings(NamedTuple):
-    """What a user wants of the rules."""
-
-    ignore: frozenset[str] = frozenset()
-    """The ids of rules that are not checked."""
-    levels: Mapping[str, Severity] = {}
-    """Other levels than the rules' own, by id."""
-    use: DatasetUse | None = None
-
-
-_DEFAULT = Settings()
+FAMILIES = {
+    "privacy": "carob.datasets.lint.privacy:Privacy",
+    "duplicates": "carob.datasets.lint.duplicates:Duplicates",
+    "near-duplicates": "carob.datasets.lint.near_duplicates:NearDuplicates",
+    "undeclared-tools": "carob.datasets.lint.tools:UndeclaredTools",
+    "inconsistent-tags": "carob.datasets.lint.tags:InconsistentTags",
+    "coverage": "carob.datasets.lint.coverage:Coverage",
+    "dataset-size": "carob.datasets.lint.coverage:DatasetSize",
+    "expectations": "carob.datasets.lint.expectations:Expectations",
+    "unsupported-answers": "carob.datasets.lint.expectations:UnsupportedAnswers",
+    "typos": "carob.datasets.lint.typos:Typos",
+}
+"""The built-in rule families; other packages add theirs in the group `carob.lint_rules`."""
+BUILT_IN = RuleTable(load_object(reference) for reference in FAMILIES.values())
+_DEFAULT = LintSettings()
 
 
 def lint(
-    path: FilePath,
+    path: Path,
     formats: Sequence[Format],
     *,
     name: str | None = None,
-    settings: Settings = _DEFAULT,
+    settings: LintSettings = _DEFAULT,
+    rules: RuleTable = BUILT_IN,
     fix: bool = False,
 ) -> LintedFile:
-    """What is wrong with a golden file; with `fix`, what is left after masking it."""
+    """Lint a golden file; with `fix`, mask it first and report what remains."""
     masked = 0
     if fix:
         opened = open_golden(path, formats, name)
         with collector_paused():
-            fixing = Fix(opened, [*_items(opened)], settings.ignore)
-        fixing.write()
-        masked = fixing.count
+            masking = FileMasking(opened, [*_items(opened, rules)], settings.ignore)
+        masking.write()
+        masked = masking.count
     with collector_paused():
         opened = open_golden(path, formats, name)
-        cases, found = _check(opened, settings)
-        findings = _placed(opened, found, settings)
+        cases, violations = _check(opened, settings, rules)
+        findings = _findings(opened, violations, settings)
     return LintedFile(
         path=str(path),
         format=opened.format.name,
@@ -74,101 +76,98 @@ def lint(
     )
 
 
-def _checks(settings: Settings) -> list[Check]:
-    checks: tuple[Check, ...] = (
-        Privacy(),
-        Duplicates(),
-        NearDuplicates(),
-        UndeclaredTools(),
-        InconsistentTags(),
-        Coverage(),
-        Size(settings.use),
-        Expectations(),
-        UnsupportedAnswers(),
-        Typos(),
-    )
-    return [check for check in checks if not {*check.rules} - {"K001"} <= settings.ignore]
-
-
-def _check(opened: Opened, settings: Settings) -> tuple[int, list[Found]]:
-    checks = _checks(settings)
+def _check(
+    opened: GoldenFile, settings: LintSettings, rules: RuleTable
+) -> tuple[int, list[Violation]]:
+    families = [
+        family(settings)
+        for family in rules.families
+        if not {rule.id for rule in family.rules} <= settings.ignore
+    ]
     cases = 0
-    found: list[Found] = []
-    for item in _items(opened):
+    violations: list[Violation] = []
+    for item in _items(opened, rules):
         cases += 1
-        found.extend(_unknown_rules(item))
-        for check in checks:
-            found.extend(check.see(item))
-    head = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
-    for check in checks:
-        found.extend(check.end(head, cases))
-    return cases, found
+        violations.extend(_unknown_rules(item, rules))
+        for family in families:
+            violations.extend(family.visit(item))
+    header = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
+    for family in families:
+        violations.extend(family.finish(header, cases))
+    return cases, violations
 
 
-def _items(opened: Opened) -> Iterator[Item]:
-    aside = read_aside(opened.source.path) if opened.container != "document" else Aside()
+def _items(opened: GoldenFile, rules: RuleTable) -> Iterator[LintItem]:
+    sidecar = read_sidecar(opened.source.path) if opened.container != "document" else Sidecar()
     key = list_key(opened.source.document, opened.format.items_keys)
-    rows = zip(read_cases(opened, aside), opened.items(), strict=True)
+    rows = zip(read_cases(opened, sidecar), opened.items(), strict=True)
     for index, (case, row) in enumerate(rows):
-        whole = row.value is opened.source.document
-        base: Path = () if whole else (index,) if key is None else (key, index)
-        rules = [find_rule(name) for name in _silenced(case)]
-        place = Place(
+        is_whole = row.value is opened.source.document
+        base: JsonPath = () if is_whole else (index,) if key is None else (key, index)
+        ignored = [rules.find(name) for name in _ignored_names(case)]
+        location = CaseLocation(
             case.id,
             base if opened.container == "document" else (),
             row.line if opened.container != "document" else None,
-            frozenset(rule.id for rule in rules if rule),
+            frozenset(rule.id for rule in ignored if rule),
         )
-        yield Item(case, row.value, place)
+        yield LintItem(case, row.value, location)
 
 
-def _silenced(case: Case) -> list[str]:
-    named = case.metadata.get(SILENCE)
-    listed: list[Json] = named if isinstance(named, list) else [named]
-    return [name for name in listed if isinstance(name, str)]
+def _ignored_names(case: Case) -> list[str]:
+    value = case.metadata.get(IGNORE_KEY)
+    names: list[Json] = value if isinstance(value, list) else [value]
+    return [name for name in names if isinstance(name, str)]
 
 
-def _unknown_rules(item: Item) -> Iterator[Found]:
-    for name in _silenced(item.case):
-        if find_rule(name) is None:
-            yield Found("K002", item.place, f"{SILENCE!r} names no rule {name!r}", meant_rule(name))
+def _unknown_rules(item: LintItem, rules: RuleTable) -> Iterator[Violation]:
+    for name in _ignored_names(item.case):
+        if rules.find(name) is None:
+            message = f"unknown lint rule {name!r} in {IGNORE_KEY!r}"
+            yield Violation(UNKNOWN_RULE, item.location, message, rules.suggest_rule(name))
 
 
-def _placed(opened: Opened, found: list[Found], settings: Settings) -> list[Finding]:
-    """The findings that nobody silenced, by line."""
-    kept = [
-        one
-        for one in found
-        if one.rule not in settings.ignore and one.rule not in one.place.silenced
+def _findings(
+    opened: GoldenFile, violations: list[Violation], settings: LintSettings
+) -> list[Finding]:
+    """The violations that are not suppressed, by line."""
+    reported = [
+        violation
+        for violation in violations
+        if violation.rule.id not in settings.ignore
+        and violation.rule.id not in violation.location.ignored
     ]
-    wheres = [_path_text((*one.place.base, *one.path)) for one in kept]
-    document = opened.container == "document"
-    lines = locate.lines(opened.source.data, {*wheres}) if document else {}
+    paths = [_path_text((*violation.location.base, *violation.path)) for violation in reported]
+    is_document = opened.container == "document"
+    # One pass over the text for all paths: a pass per finding would be quadratic.
+    lines = locate.find_lines(opened.source.data, {*paths}) if is_document else {}
     findings = [
-        _finding(one, where, lines.get(where) if document else one.place.line, settings)
-        for one, where in zip(kept, wheres, strict=True)
+        _finding(
+            violation, path, lines.get(path) if is_document else violation.location.line, settings
+        )
+        for violation, path in zip(reported, paths, strict=True)
     ]
-    return sorted(findings, key=lambda one: (one.case is None, one.line or 0, one.rule))
-
-
-_LEVELS: dict[str, Severity] = {rule.id: rule.level for rule in RULES}
-
-
-def _finding(one: Found, where: str, line: int | None, settings: Settings) -> Finding:
-    where = hidden(where)
-    whole = one.place.case is None and where == "$"
-    return Finding(
-        rule=one.rule,
-        level=settings.levels.get(one.rule, _LEVELS[one.rule]),
-        case=one.place.case,
-        where="" if whole else f"line {line} {where}" if line else where,
-        message=one.message,
-        hint=one.hint,
-        line=None if whole else line,
-        offset=one.span[0] if one.span else UNSET,
-        length=one.span[1] if one.span else UNSET,
+    return sorted(
+        findings, key=lambda finding: (finding.case is None, finding.line or 0, finding.rule)
     )
 
 
-def _path_text(path: Path) -> str:
+def _finding(violation: Violation, path: str, line: int | None, settings: LintSettings) -> Finding:
+    where = redact(path)  # a key may be an email address
+    rule = violation.rule
+    is_whole = violation.location.case is None and where == "$"
+    return Finding(
+        rule=rule.id,
+        level=settings.levels.get(rule.id, rule.level),
+        case=violation.location.case,
+        where="" if is_whole else f"line {line} {where}" if line else where,
+        message=violation.message,
+        hint=violation.hint,
+        line=None if is_whole else line,
+        offset=violation.span[0] if violation.span else UNSET,
+        length=violation.span[1] if violation.span else UNSET,
+    )
+
+
+def _path_text(path: JsonPath) -> str:
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
