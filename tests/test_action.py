@@ -73,7 +73,7 @@ class Runner:
 
     def gated(self) -> str:
         """The output `passed` after scoring and the gate."""
-        for name in ("Score", "Gate"):
+        for name in ("Evaluate", "Gate"):
             done = self.step(name)
             assert done.returncode == 0, done.stderr
         return self.known["steps.gate.outputs.passed"]
@@ -105,7 +105,7 @@ def test_every_input_is_used_and_every_used_input_exists():
     assert set(re.findall(r"inputs\.([\w-]+)", TEXT)) == DEFAULTS.keys()
 
 
-def test_no_input_can_become_a_command():
+def test_inputs_are_passed_as_environment_variables():
     scripts = [step["run"] for step in STEPS.values() if "run" in step]
     assert [script for script in scripts if "${{" in script] == []
     assert {step["shell"] for step in STEPS.values() if "run" in step} == {"bash"}
@@ -120,7 +120,7 @@ def test_carob_is_installed_from_the_ref_of_the_action(tmp_path: Path):
 
 def test_traces_are_scored_and_reported_in_every_form(tmp_path: Path):
     runner = regressed(tmp_path, "metrics=response_match_score\nlatency")
-    done = runner.step("Score")
+    done = runner.step("Evaluate")
     assert (done.returncode, done.stdout) == (0, "")
     made = find_run(runner.known["steps.run.outputs.file"])
     assert [one.name for one in made.metrics] == ["response_match_score", "latency"]
@@ -130,35 +130,35 @@ def test_traces_are_scored_and_reported_in_every_form(tmp_path: Path):
     assert "support.evalset.json" in (folder / "report.sarif").read_text()
 
 
-def test_a_run_that_cannot_be_made_stops_the_job_with_the_reason(tmp_path: Path):
-    done = regressed(tmp_path, "metrics=response_match").step("Score")
+def test_a_failed_command_stops_the_job_with_the_reason(tmp_path: Path):
+    done = regressed(tmp_path, "metrics=response_match").step("Evaluate")
     assert done.returncode == 2
     assert "unknown metric 'response_match'" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["", "../up", "a b", "-->", ".hidden"])
-def test_a_name_that_could_leave_its_folder_is_refused(tmp_path: Path, name: str):
-    assert regressed(tmp_path, f"name={name}").step("Score").returncode == 2
+def test_an_unsafe_name_is_an_error(tmp_path: Path, name: str):
+    assert regressed(tmp_path, f"name={name}").step("Evaluate").returncode == 2
     assert not (tmp_path / "temp").exists()
 
 
-def test_inputs_are_data_whatever_is_in_them(tmp_path: Path):
+def test_inputs_cannot_inject_commands(tmp_path: Path):
     evil = '$(touch "$HOME/owned"); `touch owned`"; touch owned; "'
     runner = regressed(
         tmp_path, f"traces=--output=owned\n{evil}", f"golden={evil}", "metrics=$(id)"
     )
-    assert runner.step("Score").returncode == 2
+    assert runner.step("Evaluate").returncode == 2
     assert list(tmp_path.rglob("owned")) == []
 
 
-def test_the_gate_holds_a_run_to_what_is_asked(tmp_path: Path):
+def test_the_gate_checks_thresholds(tmp_path: Path):
     assert regressed(tmp_path / "a", "min-pass-rate=0.9").gated() == "false"
     assert regressed(tmp_path / "b", "min-pass-rate=0.2").gated() == "true"
     lower = "response_match_score=0.5 tool_trajectory_avg_score=0.5"
     assert regressed(tmp_path / "c", f"thresholds={lower}").gated() == "true"
 
 
-def test_the_gate_holds_a_run_to_a_baseline(tmp_path: Path):
+def test_the_gate_compares_with_a_baseline(tmp_path: Path):
     good = regressed(tmp_path / "a", "traces=traces/good.otlp.jsonl", "min-pass-rate=0.5")
     assert good.gated() == "true"
     baseline = good.known["steps.run.outputs.file"]
@@ -169,18 +169,18 @@ def test_the_gate_holds_a_run_to_a_baseline(tmp_path: Path):
     assert again.gated() == "true"
 
 
-def test_a_gate_that_holds_to_nothing_stops_the_job(tmp_path: Path):
+def test_a_gate_without_rules_stops_the_job(tmp_path: Path):
     runner = regressed(tmp_path)
-    runner.step("Score")
+    runner.step("Evaluate")
     done = runner.step("Gate")
     assert done.returncode == 2
-    assert "nothing to hold the run to" in done.stderr
+    assert "the gate has nothing to check" in done.stderr
 
 
-def test_the_job_fails_when_all_has_been_reported(tmp_path: Path):
+def test_the_job_fails_after_everything_is_reported(tmp_path: Path):
     runner = regressed(tmp_path, "min-pass-rate=0.9")
     runner.gated()
-    assert runner.step("Summarise").returncode == 0
+    assert runner.step("Summarize").returncode == 0
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith("### failed: run-")
     assert "failed repair" in summary
@@ -201,11 +201,11 @@ def test_a_good_run_passes(tmp_path: Path):
         ("31\n45\n", "api --method PATCH repos/mara/bikes/issues/comments/31"),
     ],
 )
-def test_one_comment_is_written_and_then_kept_up_to_date(tmp_path: Path, ids: str, sent: str):
+def test_one_comment_is_created_and_then_updated(tmp_path: Path, ids: str, sent: str):
     runner = regressed(tmp_path, "min-pass-rate=0.9", "comment=true")
     (tmp_path / "ids.txt").write_text(ids)
     runner.gated()
-    runner.step("Summarise")
+    runner.step("Summarize")
     done = runner.step("Comment")
     assert (done.returncode, done.stderr) == (0, "")
     body = tmp_path / "temp" / "carob" / "carob" / "comment.md"
@@ -214,11 +214,11 @@ def test_one_comment_is_written_and_then_kept_up_to_date(tmp_path: Path, ids: st
     assert last == f"{sent} --field body=@{body} --silent"
 
 
-def test_a_comment_that_is_not_allowed_is_a_warning(tmp_path: Path):
+def test_a_forbidden_comment_is_a_warning(tmp_path: Path):
     runner = regressed(tmp_path, "min-pass-rate=0.9", "comment=true")
     runner.tool("gh", "#!/bin/sh\nexit 1\n")
     runner.gated()
-    runner.step("Summarise")
+    runner.step("Summarize")
     done = runner.step("Comment")
     assert (done.returncode, done.stdout[:11]) == (0, "::warning::")
 
@@ -256,7 +256,7 @@ def test_the_guide_gives_the_action_only_inputs_that_it_has():
 def test_the_recipe_for_any_shell_fails_the_build_for_a_regression(tmp_path: Path):
     [script] = re.findall(r"## Any shell\n\n```sh\n(.+?)```", GUIDE, re.DOTALL)
     runner = regressed(tmp_path, "traces=traces/good.otlp.jsonl")
-    runner.step("Score")
+    runner.step("Evaluate")
     work = tmp_path / "work"
     (work / "golden").mkdir()
     shutil.move(work / "support.evalset.json", work / "golden")

@@ -35,7 +35,7 @@ def calibrated(*args: str) -> Result:
     return call("calibrate", LABELS, "--run", RUN, *args)
 
 
-def test_a_judge_that_agrees_with_people_is_good():
+def test_a_judge_that_agrees_with_humans_is_calibrated():
     result = calibrated()
     assert result.exit_code == 0
     assert result.stdout.startswith(
@@ -43,7 +43,7 @@ def test_a_judge_that_agrees_with_people_is_good():
     )
 
 
-def test_the_exit_code_is_by_the_lower_end_of_kappa():
+def test_the_exit_code_depends_on_the_lower_bound_of_kappa():
     assert calibrated("--min-kappa", "0.6").exit_code == 0
     assert calibrated("--min-kappa", "0.8").exit_code == 1
     Path("carob.toml").write_text("[gate]\nmin_kappa = 0.8\n")
@@ -62,19 +62,19 @@ def test_a_calibration_is_one_json_document_and_the_same_every_time():
     assert made["disagreements"][0]["case"] == "return_too_late"
 
 
-def test_it_is_kept_unless_it_must_not_be():
+def test_a_calibration_is_saved_unless_no_store_is_given():
     calibrated("--no-store")
     assert not Path(".carob").exists()
     calibrated()
     assert "1 content)" in call("store", "verify").stdout
 
 
-def test_a_run_in_the_store_will_do():
+def test_a_stored_run_can_be_calibrated():
     call("store", "import", RUN)
     assert call("calibrate", LABELS, "--run", "latest").exit_code == 0
 
 
-def test_a_judge_is_asked_now(monkeypatch: pytest.MonkeyPatch):
+def test_without_a_run_the_judge_scores_the_labeled_answers(monkeypatch: pytest.MonkeyPatch):
     model = install(monkeypatch)
     Path("labels.csv").write_text("case,label\nwarranty_frame,fail\nrepair_brake,fail\n")
     result = call(
@@ -98,7 +98,7 @@ def test_a_judge_is_asked_now(monkeypatch: pytest.MonkeyPatch):
         ("--max-calls", "4"),
     ],
 )
-def test_a_run_has_its_answers_and_its_judge(more: tuple[str, ...]):
+def test_run_cannot_be_combined_with_traces_or_judges(more: tuple[str, ...]):
     result = calibrated(*more)
     assert result.exit_code == 2
     assert "A run has its answers and its judge" in result.stderr
@@ -110,20 +110,20 @@ def test_a_run_has_its_answers_and_its_judge(more: tuple[str, ...]):
         ("case,label\norder_status,9\n", FormatError, "line 2: label is 9, the scale of tone is"),
         ("case,label\norder_status,fine\n", FormatError, "line 2: label is 'fine', expected"),
         ("case,label,metric\norder_status,4,tome\n", UsageError, "line 2: metric is 'tome'"),
-        ("case,label\nunknown,4\n", EvaluationError, "none of the answers that are labelled"),
+        ("case,label\nunknown,4\n", EvaluationError, "none of the labelled answers"),
         ("case,label\nspam,4\n", EvaluationError, "tone scored none of the 1 answers"),
         ("case;label\na;4\n", FormatError, "no column 'case'"),
         ("", InputError, "the file is empty"),
     ],
 )
-def test_labels_that_do_not_fit_are_errors(labels: str, error: type[Exception], message: str):
+def test_invalid_labels_are_errors(labels: str, error: type[Exception], message: str):
     Path("labels.csv").write_text(labels)
     result = call("calibrate", "labels.csv", "--run", RUN)
     assert isinstance(result.exception, error)
     assert message in str(result.exception)
 
 
-def test_a_run_that_is_not_there_is_an_error():
+def test_a_missing_run_is_an_error():
     assert isinstance(call("calibrate", LABELS, "--run", "none.json").exception, InputError)
 
 
@@ -134,18 +134,18 @@ def test_without_numpy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPat
     assert result.exception.hint == "pip install 'carob[stats]'"
 
 
-def test_a_store_that_cannot_be_written_does_not_take_the_answer_away():
+def test_a_calibration_that_cannot_be_saved_is_still_printed():
     Path("store.db").write_text("no database")
     result = calibrated("--store", "store.db")
     assert result.exit_code == 0
-    assert "the calibration was not kept" in result.stderr
+    assert "the calibration was not saved" in result.stderr
 
 
 def gate(*args: str) -> Result:
     return call("gate", RUN, "--allow-unscored", *args)
 
 
-def test_a_gate_wants_a_calibration_and_finds_it_in_the_store():
+def test_a_gate_finds_a_required_calibration_in_the_store():
     assert gate("--require-calibration").exit_code == 1
     calibrated()
     result = gate("--require-calibration")
@@ -161,7 +161,7 @@ def test_a_gate_finds_it_in_a_file():
     assert gate().exit_code == 0
 
 
-def test_a_file_comes_before_the_store():
+def test_a_calibration_file_takes_precedence_over_the_store():
     calibrated()
     Path("few.csv").write_text("case,label\norder_status,5\ninsult,1\n")
     call("calibrate", "few.csv", "--run", RUN, "--no-store", "--format", "json", "-o", "few.json")
@@ -184,10 +184,10 @@ def test_a_calibration_that_was_edited_is_an_error():
         (
             "local:shop-judge.gguf",
             "local:new.gguf",
-            "the run asked local:new.gguf: calibrate again",
+            "the run used local:new.gguf: calibrate again",
         ),
-        ("a7a7", "b8b8", "calibrated with another rubric: calibrate again"),
-        ("5d5d", "6e6e", "calibrated with another prompt: calibrate again"),
+        ("a7a7", "b8b8", "calibrated with a different rubric: calibrate again"),
+        ("5d5d", "6e6e", "calibrated with a different prompt: calibrate again"),
     ],
 )
 def test_another_judge_must_be_calibrated_again(before: str, after: str, message: str):
@@ -206,7 +206,7 @@ def test_a_mistake_in_the_rules_is_an_error(text: str):
     assert isinstance(gate().exception, FormatError)
 
 
-def test_a_calibration_that_is_not_there_is_an_error():
+def test_a_missing_calibration_file_is_an_error():
     result = gate("--calibration", "none.json")
     assert isinstance(result.exception, InputError)
     assert str(result.exception) == "none.json: cannot be read: No such file or directory"

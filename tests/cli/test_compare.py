@@ -44,13 +44,13 @@ def quarantine(expires: str = "2026-06-30", case: str = "warranty_frame") -> str
     return "quarantine.toml"
 
 
-def test_a_run_carries_the_fingerprints_of_cases_and_mappers():
+def test_a_run_contains_the_digests_of_cases_and_mappers():
     cases = json.loads(Path("good.json").read_text())["cases"]
     assert all(one["digest"].startswith("sha256:") for one in cases)
     assert {one["mapper"] for one in cases if one["trace"]} == {"genai@1"}
 
 
-def test_what_broke_is_shown_with_expected_before_and_after():
+def test_broken_cases_are_shown_with_expected_before_and_after():
     result = call("compare", "good.json", "regressed.json")
     assert result.exit_code == 0
     assert "inconclusive: pass_rate" in result.stdout
@@ -75,7 +75,7 @@ def test_the_same_runs_give_the_same_bytes():
     assert call(*args).stdout == call(*args).stdout
 
 
-def test_an_exit_code_is_given_only_if_it_is_asked_for():
+def test_a_regression_sets_the_exit_code_only_on_request():
     regressed = ("compare", "good.json", "regressed.json", "--alpha", "0.4")
     assert call(*regressed).stdout.startswith("regressed: ")
     assert call(*regressed).exit_code == 0
@@ -83,34 +83,34 @@ def test_an_exit_code_is_given_only_if_it_is_asked_for():
     assert call("compare", "good.json", "good.json", "--exit-code").exit_code == 0
 
 
-def test_margins_are_for_all_metrics_or_for_one():
+def test_a_margin_applies_to_all_metrics_or_to_one():
     args = ("--margin", "0.1", "--margin", f"{MATCH}=0.3", "--format", "json")
     made = json.loads(call("compare", "good.json", "regressed.json", *args).stdout)
     assert [one["difference"]["margin"] for one in made["metrics"]] == [0.1, 0.3]
 
 
 @pytest.mark.parametrize("margin", ["wide", f"{MATCH}=wide", "=0.1"])
-def test_a_margin_that_is_no_number_is_a_usage_error(margin: str):
+def test_a_margin_that_is_not_a_number_is_a_usage_error(margin: str):
     result = call("compare", "good.json", "good.json", "--margin", margin)
     assert result.exit_code == 2
     assert "Found " in result.stderr
 
 
-def test_what_moved_is_named():
+def test_changed_inputs_are_listed():
     evaluate("regressed", "other.json", "-m", MATCH, "-m", "bleu", "--threshold", f"{MATCH}=0.9")
     text = call("compare", "good.json", "other.json").stdout
     assert "metric bleu, used not before, once after: not compared" in text
-    assert f"metric {MATCH}, threshold: 0.8 → 0.9; scores are compared, passing is not" in text
+    assert f"metric {MATCH}, threshold: 0.8 → 0.9; scores are compared, pass rates are not" in text
     assert f"metric {TRAJECTORY}, used once before, not after: not compared" in text
 
 
-def test_markdown_does_not_carry_out_what_agents_say():
+def test_text_of_agents_is_escaped_in_markdown():
     text = call("compare", "good.json", "regressed.json", "--format", "md").stdout
     assert text.startswith("### inconclusive: pass\\_rate")
     assert "| repair\\_brake | passed | failed |" in text
 
 
-def test_a_file_that_is_no_run_is_named():
+def test_a_file_that_is_not_a_run_is_an_error():
     Path("other.json").write_text("{}")
     result = call("compare", "good.json", "other.json")
     assert isinstance(result.exception, InputError)
@@ -125,14 +125,14 @@ def test_without_scipy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPat
     assert result.exception.hint == "pip install 'carob[stats]'"
 
 
-def test_a_gate_passes_what_is_inconclusive_unless_it_is_strict():
+def test_inconclusive_results_fail_only_a_strict_gate():
     args = ("gate", "regressed.json", "--baseline", "good.json")
     assert call(*args).exit_code == 0
     assert call(*args).stdout.startswith("passed: run-")
     assert call(*args, "--strict").exit_code == 1
 
 
-def test_a_gate_fails_what_regressed_or_stays_below():
+def test_a_gate_fails_for_a_regression_or_a_low_pass_rate():
     assert (
         call("gate", "regressed.json", "--baseline", "good.json", "--alpha", "0.4").exit_code == 1
     )
@@ -144,19 +144,19 @@ def test_a_gate_fails_what_regressed_or_stays_below():
     assert "failed  pass_rate: 50.0% of 8 cases, expected at least 90.0%" in low.stdout
 
 
-def test_a_gate_holds_means_to_thresholds():
+def test_a_gate_checks_means_against_thresholds():
     args = ("gate", "good.json", "--allow-unscored", "--threshold")
     assert call(*args, f"{MATCH}=0.9").exit_code == 0
     assert call(*args, f"{MATCH}=0.999").exit_code == 1
 
 
-def test_a_gate_without_rules_could_not_be_carried_out():
+def test_a_gate_without_rules_is_a_usage_error():
     result = call("gate", "good.json")
     assert isinstance(result.exception, UsageError)
     assert "--baseline" in str(result.exception.hint)
 
 
-def test_rules_come_from_carob_toml_and_flags_win():
+def test_gate_rules_come_from_carob_toml_and_flags_override_them():
     Path("carob.toml").write_text(
         '[gate]\nbaseline = "good.json"\nstrict = true\nmin_pass_rate = 0.9\n'
         f'quarantine = "{quarantine()}"\n\n[gate.thresholds]\n{MATCH} = 0.5\n'
@@ -179,7 +179,7 @@ def test_a_mistake_in_the_rules_is_an_error(text: str):
     assert isinstance(call("gate", "good.json", "--min-pass-rate", "0.5").exception, FormatError)
 
 
-def test_a_case_in_quarantine_does_not_decide_and_is_shown():
+def test_a_quarantined_case_does_not_decide_and_is_listed():
     args = ("gate", "regressed.json", "--min-pass-rate", "0.55", "--allow-unscored")
     assert call(*args).exit_code == 1
     result = call(*args, "--quarantine", quarantine())
@@ -187,7 +187,7 @@ def test_a_case_in_quarantine_does_not_decide_and_is_shown():
     assert "in quarantine  warranty_frame, until 2026-06-30, ida: the warranty" in result.stdout
 
 
-def test_a_quarantine_that_is_over_is_an_error_with_its_owner():
+def test_an_expired_quarantine_is_an_error_with_its_owner():
     args = ("gate", "regressed.json", "--min-pass-rate", "0.5", "--quarantine")
     result = call(*args, quarantine(expires="2026-05-27"))
     assert isinstance(result.exception, EvaluationError)
@@ -196,11 +196,11 @@ def test_a_quarantine_that_is_over_is_an_error_with_its_owner():
     assert last_day.exit_code == 0
 
 
-def test_a_case_in_quarantine_that_is_not_in_the_run_is_a_warning():
+def test_a_quarantined_case_missing_from_the_run_is_a_warning():
     result = call(
         "gate", "good.json", "--min-pass-rate", "0.5", "--quarantine", quarantine(case="waranty")
     )
-    assert "the run has no case 'waranty', which is in quarantine" in result.stderr
+    assert "quarantined case 'waranty' is not in the run" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_case_in_quarantine_that_is_not_in_the_run_is_a_warning():
         ('[[cases]]\ncase = "a"\n', "unknown key 'cases'"),
     ],
 )
-def test_a_quarantine_that_is_not_complete_is_refused(text: str, message: str):
+def test_an_incomplete_quarantine_is_an_error(text: str, message: str):
     Path("quarantine.toml").write_text(text)
     result = call("gate", "good.json", "--min-pass-rate", "0.5", "--quarantine", "quarantine.toml")
     assert isinstance(result.exception, FormatError)
@@ -225,7 +225,7 @@ def test_a_run_without_judges_needs_no_calibration():
     assert "passed  calibration: no judge decides" in result.stdout
 
 
-def test_a_rule_of_zero_is_a_rule():
+def test_a_threshold_of_zero_counts_as_a_rule():
     assert call("gate", "good.json", "--min-pass-rate", "0", "--allow-unscored").exit_code == 0
 
 
@@ -237,7 +237,7 @@ def test_a_rule_of_zero_is_a_rule():
         (("--baseline", "good.json", "--margin", "5"), "the margin is 5, expected a share"),
     ],
 )
-def test_a_gate_that_nothing_could_fail_or_pass_is_an_error(args: tuple[str, ...], message: str):
+def test_a_gate_without_a_deciding_check_is_an_error(args: tuple[str, ...], message: str):
     error = CliRunner().invoke(carob, ["gate", "regressed.json", *args]).exception
     assert isinstance(error, UsageError)
     assert message in str(error)
@@ -250,14 +250,14 @@ def test_a_run_that_was_edited_is_refused(command: str):
     rules = ("--min-pass-rate", "0.1") if command == "gate" else ()
     error = call(command, "edited.json", *rules).exception
     assert isinstance(error, InputError)
-    assert "its numbers are those of" in error.message
+    assert "but the content has the id" in error.message
 
 
 def test_a_verdict_that_was_edited_is_refused():
     text = Path("regressed.json").read_text()
     Path("edited.json").write_text(text.replace('"verdict": "failed"', '"verdict": "passed"'))
     error = call("compare", "regressed.json", "edited.json").exception
-    assert "the verdict is 'passed', that of the cases is 'failed'" in str(error)
+    assert "the verdict is 'passed', but the cases give 'failed'" in str(error)
 
 
 def test_a_summary_that_was_edited_is_refused():
@@ -265,4 +265,4 @@ def test_a_summary_that_was_edited_is_refused():
     run["summary"]["cases"]["failed"] = 0
     Path("edited.json").write_text(json.dumps(run))
     error = call("report", "edited.json").exception
-    assert "the summary is not that of the cases" in str(error)
+    assert "the summary does not match the cases" in str(error)

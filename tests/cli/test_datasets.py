@@ -43,7 +43,7 @@ def run(*args: object) -> Result:
     return result
 
 
-def test_validate_prints_the_contract(golden: Path):
+def test_validate_prints_the_json_contract(golden: Path):
     result = run("validate", golden, "--format", "json")
     assert result.exit_code == 0
     assert json.loads(result.stdout) == {
@@ -53,7 +53,7 @@ def test_validate_prints_the_contract(golden: Path):
     }
 
 
-def test_validate_exits_1_and_names_the_place(golden: Path):
+def test_validate_exits_1_and_names_the_location(golden: Path):
     golden.write_text(golden.read_text().replace("expectedOutput", "expectedOuput"))
     result = run("validate", golden)
     assert result.exit_code == 1
@@ -61,7 +61,7 @@ def test_validate_exits_1_and_names_the_place(golden: Path):
     assert "did you mean 'expectedOutput'?" in result.stdout
 
 
-def test_show_counts_what_the_dataset_is_made_of(golden: Path):
+def test_show_counts_the_parts_of_a_dataset(golden: Path):
     shown = json.loads(run("show", golden, "--format", "json").stdout)
     assert shown["cases"] == 2
     assert shown["with_context"] == 1
@@ -77,7 +77,7 @@ def test_subset_by_tag_and_expression(golden: Path):
     ]
 
 
-def test_a_subset_of_nothing_says_what_there_is_and_writes_nothing(golden: Path):
+def test_an_empty_subset_is_an_error_and_writes_nothing(golden: Path):
     dst = golden.with_name("part.json")
     result = run("subset", golden, dst, "--tag", "repairs")
     assert isinstance(result.exception, CarobError)
@@ -97,7 +97,7 @@ def test_convert_reports_losses_case_by_case(golden: Path):
     assert fields == {(True, "name"), (True, "version"), (False, "metadata")}
 
 
-def test_convert_and_back_is_exact(golden: Path):
+def test_converting_back_restores_the_source(golden: Path):
     csv, back = golden.with_name("golden.csv"), golden.with_name("back.json")
     run("convert", golden, csv, "--to", "csv")
     run("convert", csv, back, "--to", "examples")
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tm
         ("Input;ExpectedOutput\na;b\n", "its columns are separated by ';', expected ','"),
     ],
 )
-def test_what_is_no_golden_data_is_called_by_its_name(tmp_path: Path, content: str, hint: str):
+def test_other_kinds_of_files_are_named_in_the_error(tmp_path: Path, content: str, hint: str):
     file = tmp_path / "file"
     file.write_text(content)
     error = CliRunner().invoke(carob, ["show", str(file)]).exception
@@ -155,7 +155,7 @@ def test_what_is_no_golden_data_is_called_by_its_name(tmp_path: Path, content: s
     assert hint in (error.hint or "")
 
 
-def test_a_format_that_is_misspelt_is_guessed():
+def test_a_misspelt_format_gets_a_suggestion():
     error = CliRunner().invoke(carob, ["convert", "a.csv", "b.json", "--to", "question"]).exception
     assert isinstance(error, CarobError)
     assert error.hint == "did you mean 'questions'?"

@@ -57,12 +57,12 @@ def test_an_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
         (("convert", "a", "b", "--to"), "option '--to' requires an argument"),
     ],
 )
-def test_bad_usage_is_told_as_every_error_is(args: tuple[str, ...], told: str):
+def test_usage_errors_have_the_format_of_all_errors(args: tuple[str, ...], told: str):
     done = carob(*args)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {told}\n")
 
 
-def test_no_command_at_all_is_told_what_there_is():
+def test_without_a_command_the_commands_are_listed():
     done = carob()
     assert done.returncode == 2
     assert "Commands:" in done.stderr
@@ -72,7 +72,7 @@ def test_version():
     assert carob("--version").stdout == "carob, version 0.1.0\n"
 
 
-def test_no_colours_are_shown_to_those_who_want_none(monkeypatch: pytest.MonkeyPatch):
+def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch):
     def shown() -> bytes:
         leader, follower = os.openpty()
         subprocess.run([CAROB, "show", "missing"], stderr=follower, timeout=60, check=False)
@@ -87,18 +87,18 @@ def test_no_colours_are_shown_to_those_who_want_none(monkeypatch: pytest.MonkeyP
     assert shown() == b"error: missing: no such file\r\n"
 
 
-def test_an_error_that_quotes_a_file_cannot_command_the_terminal(tmp_path: Path):
+def test_an_error_that_quotes_a_file_cannot_control_the_terminal(tmp_path: Path):
     file = tmp_path / "evil.json"
     file.write_text('{"\\u001b]0;owned\\u0007\\u009b31m": 1}')
     assert r"seen: `\x1b]0;owned\x07\x9b31m`" in carob("show", str(file)).stderr
 
 
-def test_what_goes_into_a_pipe_is_utf8_in_every_locale(monkeypatch: pytest.MonkeyPatch):
+def test_pipes_are_utf8_in_every_locale(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
     assert "… and carried along" in carob("demo").stdout
 
 
-def test_a_file_name_that_is_no_text_is_refused():
+def test_a_file_name_that_is_not_utf8_is_an_error():
     done = carob("show", os.fsdecode(b"\xff.csv"))
     assert (done.returncode, done.stderr.splitlines()[0]) == (
         2,
@@ -106,13 +106,13 @@ def test_a_file_name_that_is_no_text_is_refused():
     )
 
 
-def test_what_the_system_refuses_is_an_error_without_a_traceback(tmp_path: Path):
+def test_an_os_error_is_shown_without_a_traceback(tmp_path: Path):
     (tmp_path / "file").touch()
     done = carob("demo", "--keep", str(tmp_path / "file" / "below"))
     assert (done.returncode, done.stderr) == (2, f"error: {tmp_path}/file/below: Not a directory\n")
 
 
-def test_a_command_that_is_stopped_was_not_carried_out(monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupted_command_raises_a_stopped_error(monkeypatch: pytest.MonkeyPatch):
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

@@ -9,16 +9,16 @@ from carob.cli import output
 from carob.schema import Problem
 
 
-def test_progress_is_one_line_that_is_gone_in_the_end(
+def test_progress_is_one_line_that_is_cleared_at_the_end(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(output, "PATIENCE", -1)
+    monkeypatch.setattr(output, "PROGRESS_DELAY", -1)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with output.progress_line() as line:
         line.reading(12_400_000, 1_200_000_000)
         line.of("scoring")(3, 8)
-    told = ("reading 12 of 1,200 MB", "scoring 3 of 8", "")
-    assert capsys.readouterr().err == "".join(f"\r\x1b[K{text}" for text in told)
+    shown = ("reading 12 of 1,200 MB", "scoring 3 of 8", "")
+    assert capsys.readouterr().err == "".join(f"\r\x1b[K{text}" for text in shown)
 
 
 def test_short_work_shows_no_progress(
@@ -30,19 +30,19 @@ def test_short_work_shows_no_progress(
     assert capsys.readouterr().err == ""
 
 
-def test_progress_is_for_terminals(
+def test_progress_is_shown_only_on_terminals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(output, "PATIENCE", -1)
+    monkeypatch.setattr(output, "PROGRESS_DELAY", -1)
     with output.progress_line() as line:
         line.of("scoring")(3, 8)
     assert capsys.readouterr().err == ""
 
 
-def test_a_problem_that_comes_up_meanwhile_has_a_line_of_its_own(
+def test_a_problem_during_progress_gets_its_own_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(output, "PATIENCE", -1)
+    monkeypatch.setattr(output, "PROGRESS_DELAY", -1)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with output.progress_line() as line:
         line.of("scoring")(3, 8)

@@ -47,20 +47,20 @@ def test_a_file_is_read_and_another_written(tmp_path: Path):
     assert json.loads(out.read_text())["cases"][0]["passed"] is True
 
 
-def test_text_shows_pass_rate_averages_and_what_did_not_pass():
+def test_text_shows_pass_rate_means_and_cases_that_did_not_pass():
     shown = apply(GOOD, BAD).stdout
     assert "prep_default: 2 cases, 1 passed (50.0%)" in shown
     assert f"orders-002  2.43  {REASON}" in shown
     assert "Relevance      3.50  3.00  4.00                1         0" in shown
 
 
-def test_text_says_it_of_every_profile():
+def test_text_lists_every_profile():
     shown = apply(GOOD, {**GOOD, "profile": "assessment_strict"}).stdout
     assert "prep_default: 1 case, 1 passed" in shown
     assert "assessment_strict: 1 case, 1 passed" in shown
 
 
-def test_a_profile_of_the_users_own_judges_every_line(tmp_path: Path):
+def test_a_custom_profile_applies_to_every_line(tmp_path: Path):
     own = tmp_path / "own.toml"
     metrics = "[metrics]\nRelevance = { threshold = 4.5, weight = 1 }\n"
     own.write_text("scale = [1, 5]\ncomposite = 1\n" + metrics)
@@ -70,7 +70,7 @@ def test_a_profile_of_the_users_own_judges_every_line(tmp_path: Path):
     )
 
 
-def test_raw_scales_take_the_numbers_as_they_are():
+def test_raw_scales_use_scores_unchanged():
     line = {**GOOD, "scores": {"PerceivedIntelligence": 10}}
     scaled, raw = (
         apply(line, options=("--format", "json", *flag)) for flag in ([], ["--raw-scales"])

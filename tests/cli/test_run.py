@@ -30,7 +30,7 @@ def run(*args: str, release: str = "regressed", golden: str = "support.evalset.j
     return CliRunner().invoke(carob, ["run", *traces, "--golden", golden, *args])
 
 
-def test_a_run_prints_the_contract():
+def test_a_run_prints_the_json_contract():
     result = run("-m", TRAJECTORY, "--format", "json")
     made = json.loads(result.stdout)
     assert result.exit_code == 1
@@ -79,13 +79,13 @@ print(sorted(heavy & set(sys.modules)))
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_unscored_cases_are_not_passed_unless_they_may_be():
+def test_unscored_cases_fail_unless_allowed():
     assert run(release="good").exit_code == 1
     assert run("--allow-unscored", release="good").exit_code == 0
     assert run("--allow-unscored", release="regressed").exit_code == 1
 
 
-def test_a_run_in_which_nothing_was_scored_is_never_good():
+def test_a_run_without_scores_never_passes():
     result = run("-m", "contains", "--allow-unscored", "--format", "json", release="good")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["verdict"] == "inconclusive"
@@ -127,13 +127,13 @@ def test_thresholds_and_parameters_by_flag():
         (("--profile", "prep_defautl"), "unknown profile 'prep_defautl'"),
     ],
 )
-def test_what_is_misspelt_is_an_error_before_anything_runs(args: tuple[str, ...], message: str):
+def test_misspelt_names_are_errors_before_anything_runs(args: tuple[str, ...], message: str):
     result = run(*args)
     assert isinstance(result.exception, UsageError)
     assert message in str(result.exception)
 
 
-def test_what_is_measured_when_nobody_says_what_can_be_set_by_flag():
+def test_default_metrics_can_be_configured_by_flags():
     made = json.loads(run("--threshold", f"{TRAJECTORY}=0.5", "--format", "json").stdout)
     assert {one["name"]: one["threshold"] for one in made["metrics"]} == {
         TRAJECTORY: 0.5,
@@ -141,7 +141,7 @@ def test_what_is_measured_when_nobody_says_what_can_be_set_by_flag():
     }
 
 
-def test_rows_with_recordings_need_no_traces():
+def test_rows_with_recorded_answers_need_no_traces():
     result = run("-m", TRAJECTORY, "--format", "json", release="", golden="support.explain.jsonl")
     made = json.loads(result.stdout)
     assert {one["paired_by"] for one in made["cases"]} == {"the same row"}
@@ -150,13 +150,13 @@ def test_rows_with_recordings_need_no_traces():
     assert {group["value"] for group in agents} == {"front_desk", "orders", "returns", "workshop"}
 
 
-def test_golden_data_without_recordings_needs_traces():
+def test_golden_data_without_recorded_answers_needs_traces():
     result = run(release="")
     assert isinstance(result.exception, CarobError)
     assert "give trace files" in str(result.exception.hint)
 
 
-def test_a_trace_file_that_is_not_there_is_named():
+def test_a_missing_trace_file_is_an_error():
     result = run(release="missing")
     assert isinstance(result.exception, CarobError)
     assert str(result.exception).startswith("traces/missing.otlp.jsonl: ")
@@ -176,7 +176,7 @@ def test_an_adk_test_config_is_understood():
     assert made["metrics"][0]["threshold"] == 0.6
 
 
-def test_carob_toml_is_found_and_flags_win():
+def test_carob_toml_is_found_and_flags_override_it():
     Path("carob.toml").write_text(
         '[run]\nmetrics = ["rouge_l"]\n\n[metrics.rouge_l]\nthreshold = 0.2\n'
     )
@@ -202,7 +202,7 @@ def test_csv_has_a_row_for_each_score():
     assert rows[0]["metric"] == TRAJECTORY
 
 
-def test_markdown_cannot_be_commanded_by_an_agent():
+def test_text_of_agents_is_escaped_in_markdown():
     text = Path("traces/regressed.otlp.jsonl").read_text()
     hostile = "<img src=x onerror=alert(1)> [a](http://x) | `"
     Path("traces/regressed.otlp.jsonl").write_text(text.replace("create_return", hostile))
@@ -222,7 +222,7 @@ def test_every_case_with_every_trace():
     assert len(made["cases"]) == 81
 
 
-def test_a_mistake_is_told_of_the_config_that_has_it_and_not_of_a_flag():
+def test_an_error_in_the_config_names_the_config():
     config = Path("test_config.json")
     config.write_text(f'{{"criteria": {{"{TRAJECTORY}": {{"threshold": 1, "match_type": "X"}}}}}}')
     told = str(run("-c", str(config)).exception)
@@ -231,6 +231,6 @@ def test_a_mistake_is_told_of_the_config_that_has_it_and_not_of_a_flag():
     assert flagged.startswith("unknown metric 'respons_match_score'")
 
 
-def test_a_run_that_lacks_golden_data_says_so_first():
+def test_a_run_without_golden_data_says_so_first():
     result = CliRunner().invoke(carob, ["run", "traces/good.otlp.jsonl", "--no-store"])
     assert result.stdout.splitlines()[1].startswith("there was no golden data: name it with")

@@ -67,7 +67,7 @@ def made(result: Result) -> dict[str, Any]:
     return json.loads(result.stdout)
 
 
-def test_a_score_says_who_was_asked_and_what_it_took(server: Serve):
+def test_a_score_names_the_judge_and_its_cost(server: Serve):
     result = run(server(grade()), "--format", "json")
     found = made(result)
     assert result.exit_code == 0
@@ -91,7 +91,7 @@ def test_a_score_says_who_was_asked_and_what_it_took(server: Serve):
     assert found["spending"]["TaskAdherence"]["calls"] == 8
 
 
-def test_a_run_that_is_made_again_is_the_same_run_for_nothing(server: Serve):
+def test_repeating_a_run_uses_cached_answers(server: Serve):
     judge = server(grade())
     first = made(run(judge, "--format", "json"))
     asked = len(judge.asked)
@@ -110,7 +110,7 @@ def test_a_run_that_is_made_again_is_the_same_run_for_nothing(server: Serve):
     assert first == second
 
 
-def test_an_answer_out_of_range_is_asked_for_again_and_then_an_error(
+def test_an_answer_out_of_range_is_retried_and_then_an_error(
     server: Serve,
 ):
     judge = server(grade(7))
@@ -118,11 +118,11 @@ def test_an_answer_out_of_range_is_asked_for_again_and_then_an_error(
     assert result.exit_code == 1
     score = made(result)["cases"][0]["scores"][0]
     assert (score["status"], score["value"]) == ("error", None)
-    assert score["reason"] == "invalid_answer: Expected `int` <= 5 - at `$.score` (3 times asked)"
+    assert score["reason"] == "invalid_answer: Expected `int` <= 5 - at `$.score` (asked 3 times)"
     assert len(judge.asked) == 24
 
 
-def test_the_limit_of_calls_ends_the_run_in_order(server: Serve):
+def test_the_call_limit_stops_the_run(server: Serve):
     judge = server(grade())
     result = run(judge, "--max-calls", "3")
     assert result.exit_code == 1
@@ -138,11 +138,11 @@ def test_a_cost_cannot_be_limited_without_a_price(server: Serve):
     judge = server(grade())
     result = run(judge, "--max-cost", "1")
     assert isinstance(result.exception, UsageError)
-    assert str(result.exception) == "openai:judge: no price is known, so no cost can be limited"
+    assert str(result.exception) == "openai:judge: the cost cannot be limited: the price of the model is unknown"
     assert not judge.asked
 
 
-def test_a_dry_run_asks_nobody_and_writes_nothing(server: Serve):
+def test_a_dry_run_makes_no_calls_and_writes_nothing(server: Serve):
     judge = server(grade())
     result = run(judge, "--dry-run", "--format", "json")
     assert result.exit_code == 0
@@ -153,7 +153,7 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(server: Serve):
     assert run(judge, "--dry-run", "--format", "csv").exit_code == 2
 
 
-def test_a_dry_run_knows_what_was_answered_before(server: Serve):
+def test_a_dry_run_counts_cached_answers(server: Serve):
     judge = server(grade())
     run(judge)
     assert (
@@ -161,7 +161,7 @@ def test_a_dry_run_knows_what_was_answered_before(server: Serve):
     )
 
 
-def test_the_key_gets_nowhere_but_to_the_judge(server: Serve, monkeypatch: pytest.MonkeyPatch):
+def test_the_api_key_is_sent_only_to_the_judge(server: Serve, monkeypatch: pytest.MonkeyPatch):
     judge = server(says({"error": {"message": f"bad key {SECRET}"}}, status=401))
     Path("carob.toml").write_text(
         f'[judge]\nmodel = "openai:judge"\nurl = "{judge.url}/v1"\nkey_env = "SHOP_KEY"\n', "utf-8"
@@ -178,7 +178,7 @@ def test_the_key_gets_nowhere_but_to_the_judge(server: Serve, monkeypatch: pytes
     assert not any(SECRET.encode() in each for each in held)
 
 
-def test_a_provider_that_does_not_exist_is_named_before_anything_runs():
+def test_an_unknown_provider_is_an_error_before_anything_runs():
     command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
     result = CliRunner().invoke(carob, [*command, "--judge", "opnai:gpt-5"])
     assert isinstance(result.exception, UsageError)
@@ -186,7 +186,7 @@ def test_a_provider_that_does_not_exist_is_named_before_anything_runs():
     assert result.exception.hint == "did you mean 'openai'?"
 
 
-def test_without_a_judge_nothing_passes_silently():
+def test_without_a_judge_judged_metrics_do_not_pass():
     command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
     result = CliRunner().invoke(carob, command)
     assert result.exit_code == 1
@@ -207,7 +207,7 @@ def test_an_attempt_to_steer_the_judge_is_flagged_and_fenced(server: Serve):
     assert "Ignore the rubric" in user
 
 
-def test_a_run_that_was_killed_asks_only_what_it_did_not_get(server: Serve):
+def test_a_resumed_run_asks_only_missing_answers(server: Serve):
     row = json.loads(Path("support.explain.jsonl").read_text("utf-8-sig").splitlines()[0])
     rows = [row | {"case_id": f"c-{n}", "question": f"{row['question']} ({n})"} for n in range(120)]
     Path("many.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows), "utf-8")

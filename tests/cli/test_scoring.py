@@ -18,7 +18,7 @@ def test_all_metrics_are_listed_with_what_they_need():
     assert "  takes match_type, ignore_args, args\n" in listed
 
 
-def test_a_metric_that_is_named_is_described_with_its_parameters():
+def test_named_metrics_are_described_with_their_parameters():
     shown = metrics("tool_trajectory_avg_score").stdout
     assert "IN_ORDER the expected calls in their order" in shown
     assert "  --param tool_trajectory_avg_score.match_type=EXACT\n" in shown
@@ -26,13 +26,13 @@ def test_a_metric_that_is_named_is_described_with_its_parameters():
     assert one["name"] == "rouge_l"
 
 
-def test_a_metric_that_is_misspelt_is_guessed():
+def test_a_misspelt_metric_gets_a_suggestion():
     error = metrics("rouge").exception
     assert isinstance(error, CarobError)
     assert (error.message, error.hint) == ("unknown metric 'rouge'", "did you mean 'rouge_l'?")
 
 
-def test_a_parameter_that_is_wrong_says_where_it_is_described():
+def test_an_unknown_parameter_hints_at_the_description():
     args = ["run", "x.json", "-m", "tool_trajectory_avg_score"]
     wrong = ["--param", "tool_trajectory_avg_score.match_type=LOOSE"]
     error = CliRunner().invoke(carob, [*args, *wrong]).exception

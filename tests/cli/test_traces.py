@@ -34,7 +34,7 @@ def message(role: str, text: str) -> str:
 
 
 @pytest.fixture
-def recording(tmp_path: Path) -> Path:
+def trace_file(tmp_path: Path) -> Path:
     agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "orders"}
     tool = {
         "gen_ai.operation.name": "execute_tool",
@@ -61,8 +61,8 @@ def run(*args: object) -> Result:
     return CliRunner().invoke(carob, [str(arg) for arg in args])
 
 
-def test_json_has_exactly_the_keys_that_others_rely_on(recording: Path):
-    document = json.loads(run("traces", recording, "--format", "json").stdout)
+def test_json_has_exactly_the_keys_of_the_contract(trace_file: Path):
+    document = json.loads(run("traces", trace_file, "--format", "json").stdout)
     (trace,) = document["traces"]
     assert list(document) == ["traces", "problems"]
     assert list(trace) == [
@@ -83,42 +83,42 @@ def test_json_has_exactly_the_keys_that_others_rely_on(recording: Path):
     assert trace["supports"]["state_management_fidelity"] == "the session state was not recorded"
 
 
-def test_text_tells_turn_by_turn_and_cannot_command_the_terminal(recording: Path):
-    shown = run("traces", recording).stdout
+def test_text_shows_turns_and_cannot_control_the_terminal(trace_file: Path):
+    shown = run("traces", trace_file).stdout
     assert "    user      I am jo.b@mail.example, where is my order?\n" in shown
     assert "    calls     find_order(id=8812)\n" in shown
     assert "  state       not recorded\n" in shown
-    assert "metrics that this recording can support" in shown
+    assert "metrics that this trace_file can support" in shown
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 100
 
 
-def test_a_file_that_holds_nothing_is_an_error(tmp_path: Path):
+def test_a_file_without_traces_is_an_error(tmp_path: Path):
     path = tmp_path / "empty.json"
     path.write_text('{"resourceSpans": []}')
     result = run("traces", path)
     assert isinstance(result.exception, CarobError)
 
 
-def test_a_recording_becomes_a_golden_case_that_is_valid(recording: Path, tmp_path: Path):
+def test_a_recording_becomes_a_golden_case_that_is_valid(trace_file: Path, tmp_path: Path):
     golden = tmp_path / "golden.evalset.json"
-    shown = run("capture", recording, golden, "--to", "adk").stdout
+    shown = run("capture", trace_file, golden, "--to", "adk").stdout
     assert shown.startswith(f"1 case written to {golden} (adk)\n")
     assert run("validate", golden).exit_code == 0
 
 
-def test_the_same_recording_gives_the_same_bytes(recording: Path, tmp_path: Path):
+def test_the_same_recording_gives_the_same_bytes(trace_file: Path, tmp_path: Path):
     one, two = tmp_path / "one" / "g.json", tmp_path / "two" / "g.json"
     for path in (one, two):
         path.parent.mkdir()
-        run("capture", recording, path, "--to", "questions")
+        run("capture", trace_file, path, "--to", "questions")
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_personal_data_is_masked_on_request(recording: Path, tmp_path: Path):
+def test_personal_data_is_masked_on_request(trace_file: Path, tmp_path: Path):
     pytest.importorskip("phonenumbers")
     golden = tmp_path / "golden.json"
-    run("capture", recording, golden, "--to", "questions", "--mask")
+    run("capture", trace_file, golden, "--to", "questions", "--mask")
     (case,) = json.loads(golden.read_text())["golden_questions"]
     assert case["user_inputs"] == ["I am <email-1>, where is my order?"]
 
@@ -133,16 +133,16 @@ def test_logged_queries_become_questions_for_an_agent(tmp_path: Path):
     assert case["user_inputs"] == ["Hi", "Where is my order?"]
 
 
-def test_filters_that_leave_nothing_write_nothing(recording: Path, tmp_path: Path):
+def test_filters_that_leave_nothing_write_nothing(trace_file: Path, tmp_path: Path):
     golden = tmp_path / "golden.json"
-    result = run("capture", recording, golden, "--to", "adk", "--since", "2030-01-01")
-    assert str(result.exception) == "no recording became a case, so nothing was written"
+    result = run("capture", trace_file, golden, "--to", "adk", "--since", "2030-01-01")
+    assert str(result.exception) == "no trace became a case; nothing was written"
     assert not golden.exists()
 
 
-def test_a_time_that_is_none_is_an_error(recording: Path, tmp_path: Path):
-    result = run("capture", recording, tmp_path / "g.json", "--to", "adk", "--since", "yesterday")
-    assert str(result.exception) == "'yesterday' is no time"
+def test_a_time_that_is_none_is_an_error(trace_file: Path, tmp_path: Path):
+    result = run("capture", trace_file, tmp_path / "g.json", "--to", "adk", "--since", "yesterday")
+    assert str(result.exception) == "invalid time 'yesterday'"
 
 
 @pytest.mark.parametrize(
@@ -154,23 +154,23 @@ def test_golden_data_in_place_of_recordings_is_called_by_its_name(
     file = tmp_path / "golden.csv"
     file.write_text("Input,ExpectedOutput\na,b\n")
     error = CliRunner().invoke(carob, [*command, str(file)]).exception
-    assert str(error) == f"{file}: golden data (csv), expected recordings"
+    assert str(error) == f"{file}: found golden data (csv), expected traces"
 
 
-def test_recordings_are_not_overwritten_with_golden_data(recording: Path, tmp_path: Path):
+def test_recordings_are_not_overwritten_with_golden_data(trace_file: Path, tmp_path: Path):
     other = tmp_path / "other.json"
-    other.write_bytes(recording.read_bytes())
-    result = run("capture", recording, other, "--to", "adk")
+    other.write_bytes(trace_file.read_bytes())
+    result = run("capture", trace_file, other, "--to", "adk")
     assert "is no golden data to be replaced" in str(result.exception)
-    assert other.read_bytes() == recording.read_bytes()
+    assert other.read_bytes() == trace_file.read_bytes()
     made = tmp_path / "made.json"
-    assert [run("capture", recording, made, "--to", "adk").exit_code for _ in "ab"] == [0, 0]
+    assert [run("capture", trace_file, made, "--to", "adk").exit_code for _ in "ab"] == [0, 0]
 
 
 def test_what_a_format_has_no_place_for_is_told_when_recordings_are_captured(
-    recording: Path, tmp_path: Path
+    trace_file: Path, tmp_path: Path
 ):
-    result = run("capture", recording, tmp_path / "golden.csv", "--to", "csv")
+    result = run("capture", trace_file, tmp_path / "golden.csv", "--to", "csv")
     assert "csv has no place for " in result.stdout
-    result = run("capture", recording, tmp_path / "golden.csv", "--to", "csv", "--format", "json")
+    result = run("capture", trace_file, tmp_path / "golden.csv", "--to", "csv", "--format", "json")
     assert "turns[0].tool_calls" in [one["field"] for one in json.loads(result.stdout)["losses"]]

@@ -76,7 +76,7 @@ def test_a_release_is_listed_verified_and_checked_out():
 def test_what_no_run_can_be_made_with_is_not_released():
     case = '{"id": "q", "user_inputs": ["Hi"], "agents_evaluated": ["a"], "reference_data": {}}'
     Path("twice.json").write_text(f'{{"golden_questions": [{case}, {case}]}}')
-    assert "has the case 'q' twice" in str(run("release", "twice.json").exception)
+    assert "duplicate case id 'q'" in str(run("release", "twice.json").exception)
     none = run("release", golden())
     assert (none.exit_code, none.stderr) == (1, "error: support has no cases to release\n")
     assert not Path("golden").exists()
