@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from carob.schema import Json, Span, Trace, Usage
-from carob.traces.mapping.detect import identify
+from carob.traces.mapping.detect import builtin_detector
 from carob.traces.mapping.traces import to_traces
 
 
@@ -480,6 +480,6 @@ def test_vercels_first_versions_are_told_by_scope_and_name():
         scope="ai",
         attributes={"operation.name": "ai.generateText.doGenerate", "ai.model.id": "gpt-4o"},
     )
-    found = identify(made)
+    found = builtin_detector().identify(made)
     assert found is not None
     assert (found[1].name, found[2]) == ("vercel", "model")

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from carob.traces.conventions.hints import recording_hint
-from carob.traces.mapping.detect import CONVENTIONS
+from carob.traces.conventions.registry import builtin_conventions
 
 
-@pytest.mark.parametrize("name", sorted({convention.name for convention in CONVENTIONS}))
+@pytest.mark.parametrize("name", sorted({convention.name for convention in builtin_conventions()}))
 @pytest.mark.parametrize("field", ["user", "response", "tool_args", "tool_results", "usage"])
 def test_every_convention_knows_how_to_record_every_field(name: str, field: str):
     assert recording_hint(name, field)

@@ -9,15 +9,16 @@ import msgspec
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import LANGFUSE_STORED, MessageSource, SpanRole
+from carob.traces.mapping.convention import LANGFUSE_STORED, MessageSource, SpanMarks, SpanRole
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import gemini_usage_of
 from carob.traces.shape import decode_json, fold_keys, table
 
+_SYSTEM = "gcp.vertex.agent"
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
-MARKS = (
+_ATTRIBUTES = (
     "gcp.vertex.agent.event_id",
     "gcp.vertex.agent.session_id",
     "gcp.vertex.agent.invocation_id",
@@ -51,6 +52,14 @@ class Adk(GenAi):
 
     name: ClassVar[str] = "adk"
     version: ClassVar[int] = 2
+    marks: ClassVar = SpanMarks(
+        scopes=(_SYSTEM,),
+        systems=(_SYSTEM,),
+        operation_attributes=_ATTRIBUTES,
+        late_attributes=_ATTRIBUTES,
+        last_systems=(_SYSTEM,),
+        last_names=("agent_run [", "invocation", "call_llm", "invoke_agent ", "execute_tool "),
+    )
 
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
     inputs: ClassVar = (MessageSource(_REQUEST, _asked, None, (_REQUEST,)), *GenAi.inputs)
@@ -58,7 +67,7 @@ class Adk(GenAi):
     tool_args: ClassVar = (*GenAi.tool_args, "gcp.vertex.agent.tool_call_args")
     tool_results: ClassVar = (*GenAi.tool_results, "gcp.vertex.agent.tool_response")
 
-    def unnamed(self, span: Span) -> SpanRole | None:
+    def role_without_operation(self, span: Span) -> SpanRole | None:
         """By the span's name: `agent_run [X]` has no attributes at all."""
         name = span.name
         if name == "call_llm":
@@ -67,13 +76,13 @@ class Adk(GenAi):
             return "agent"
         if name.startswith("execute_tool ") and name != "execute_tool (merged)":
             return "tool"
-        return "workflow" if name == "invocation" else super().unnamed(span)
+        return "workflow" if name == "invocation" else super().role_without_operation(span)
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """By attribute, else by the span's name."""
         if span.name.startswith("agent_run ["):
             return span.name[len("agent_run [") : -1] or None
-        return super().agent(span)
+        return super().agent_name(span)
 
     def grounding(self, span: Span) -> Sequence[Json]:
         """What the recorded response tells of its search."""

@@ -6,13 +6,18 @@ from typing import ClassVar
 
 from carob.schema import Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanRole
+from carob.traces.mapping.convention import SpanMarks, SpanRole
 
 
 class AgentFramework(GenAi):
     """Microsoft Agent Framework."""
 
     name: ClassVar[str] = "agent-framework"
+    marks: ClassVar = SpanMarks(
+        scopes=("agent_framework",),
+        systems=("microsoft.agent_framework",),
+        late_attributes=("workflow.id",),
+    )
     agent_names: ClassVar = (*GenAi.agent_names, "workflow.name")
 
     def role(self, span: Span) -> SpanRole | None:
@@ -21,6 +26,6 @@ class AgentFramework(GenAi):
             return "workflow"
         return super().role(span)
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """A workflow is no agent, and an agent's id is no name while it has one."""
-        return None if span.name.startswith("workflow.run") else super().agent(span)
+        return None if span.name.startswith("workflow.run") else super().agent_name(span)

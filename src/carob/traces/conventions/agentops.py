@@ -7,9 +7,10 @@ from typing import ClassVar
 from carob.schema import Json, Span
 from carob.traces.conventions.crewai import RESULT, TASKS
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanRole, ToolSpan, messages_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole, messages_in
+from carob.traces.mapping.tool_spans import ToolSpan
 
-KIND = "agentops.span.kind"
+_KIND = "agentops.span.kind"
 _ROLES: dict[Json, SpanRole] = {
     "agent": "agent",
     "llm": "model",
@@ -27,6 +28,7 @@ class AgentOps(GenAi):
     """AgentOps' SDK."""
 
     name: ClassVar[str] = "agentops"
+    marks: ClassVar = SpanMarks(attributes=(_KIND,))
 
     agent_names: ClassVar = ("agent.name", "gen_ai.agent.name", "agent.role", "operation.name")
     inputs: ClassVar = (
@@ -69,14 +71,14 @@ class AgentOps(GenAi):
     def tool(self, span: Span) -> ToolSpan:
         """A tool that ran, or, below a model's span, a call that the model asked for."""
         found = super().tool(span)
-        found.requested = span.name.startswith("tool_call.")
+        found.is_request = span.name.startswith("tool_call.")
         return found
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """A session's name is not the agent's."""
-        return super().agent(span) if _kind(span) == "agent" else None
+        return super().agent_name(span) if _kind(span) == "agent" else None
 
 
 def _kind(span: Span) -> str | None:
-    kind = span.attributes.get(KIND)
+    kind = span.attributes.get(_KIND)
     return kind.lower() if isinstance(kind, str) else None

@@ -6,17 +6,17 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import MessageSource, SpanRole, first_text, text_in
+from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole, first_text, text_in
 from carob.traces.messages.message import CallBlock, Message
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.tool_blocks import call_arguments
 from carob.traces.shape import decode_json
 
-OUTPUTS = ("gen_ai.output", "genai.output")
+_OUTPUTS = ("gen_ai.output", "genai.output")
 
 
 def _answered(span: Span) -> list[Message] | None:
-    value = first_text(span.attributes, OUTPUTS)
+    value = first_text(span.attributes, _OUTPUTS)
     if value is None:
         return None
     decoded = decode_json(value)
@@ -39,13 +39,16 @@ class AnyAgent(GenAi):
     """Mozilla's any-agent."""
 
     name: ClassVar[str] = "any-agent"
+    marks: ClassVar = SpanMarks(
+        scopes=("any_agent",), operation_attributes=("any_agent.final_output", *_OUTPUTS)
+    )
 
     outputs: ClassVar = (
         text_in("any_agent.final_output", "assistant"),
-        MessageSource(OUTPUTS[0], _answered, None, OUTPUTS),
+        MessageSource(_OUTPUTS[0], _answered, None, _OUTPUTS),
         *GenAi.outputs,
     )
-    tool_results: ClassVar = (*GenAi.tool_results, *OUTPUTS)
+    tool_results: ClassVar = (*GenAi.tool_results, *_OUTPUTS)
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation, which has one of its own."""

@@ -15,14 +15,12 @@ import msgspec
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import MessageSource, SpanRole
+from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole
 from carob.traces.messages import events
 from carob.traces.messages.blocks import read_message
 from carob.traces.messages.message import Message, Role
 from carob.traces.shape import text_or_none
 
-SYSTEM = "az.ai.agents"
-PROVIDER = "microsoft.foundry"
 _OPERATION, _THREAD, _RUN = "gen_ai.operation.name", "gen_ai.thread.id", "gen_ai.thread.run.id"
 _RUNS = ("process_thread_run", "start_thread_run")
 _BEFORE = ("create_thread", "create_message")
@@ -48,6 +46,7 @@ class AzureAgents(GenAi):
     """Azure AI Foundry's agents."""
 
     name: ClassVar[str] = "azure-agents"
+    marks: ClassVar = SpanMarks(systems=("az.ai.agents",))
 
     outputs: ClassVar = (*GenAi.outputs, MessageSource("events", _done))
 
@@ -55,11 +54,16 @@ class AzureAgents(GenAi):
         """By the operation; the calls around a run are no work."""
         return "agent" if span.attributes.get(_OPERATION) in _RUNS else super().role(span)
 
+    def regroup(self, spans: Sequence[Span]) -> Sequence[Span]:
+        """Move everything that other spans record of a run to the run itself."""
+        return gathered(spans)
+
 
 class Foundry(GenAi):
     """Foundry's agents behind the Responses API, where each invocation is one model call."""
 
     name: ClassVar[str] = "azure-foundry"
+    marks: ClassVar = SpanMarks(systems=("microsoft.foundry",))
 
     def role(self, span: Span) -> SpanRole | None:
         """By the operation, unless another than Azure's own client tells of the agent."""

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanRole, TokenKeys, ToolSpan, text_in
-from carob.traces.mapping.tool_spans import unwrap_output
+from carob.traces.mapping.convention import SpanMarks, SpanRole, TokenKeys, text_in
+from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 
-MARK = "span.type"
+_KIND = "span.type"
 _ROLES: dict[Json, SpanRole] = {"interaction": "workflow", "llm_request": "model", "tool": "tool"}
 
 
@@ -17,6 +17,7 @@ class ClaudeCode(GenAi):
     """Anthropic's Claude Code."""
 
     name: ClassVar[str] = "claude-code"
+    marks: ClassVar = SpanMarks(late_attributes=(_KIND,))
 
     models: ClassVar = (*GenAi.models, "model")
     finishes: ClassVar = (*GenAi.finishes, "stop_reason")
@@ -36,7 +37,7 @@ class ClaudeCode(GenAi):
         """By the span's type; other recorders have types as well."""
         if not span.name.startswith("claude_code."):
             return super().role(span)
-        kind = span.attributes.get(MARK)
+        kind = span.attributes.get(_KIND)
         return _ROLES.get(kind) if isinstance(kind, str) else None
 
     def tool(self, span: Span) -> ToolSpan:

@@ -5,31 +5,32 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.mapping.convention import Convention, SpanRole, TokenKeys
+from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole, TokenKeys
 
-COUNT = "codex.turn.token_usage."
+_USAGE = "codex.turn.token_usage."
 
 
 class Codex(Convention):
     """OpenAI's Codex."""
 
     name: ClassVar[str] = "codex"
+    marks: ClassVar = SpanMarks(late_attributes=(f"{_USAGE}input_tokens", "tool_name"))
 
     models: ClassVar = ("model", "gen_ai.request.model")
     conversations: ClassVar = ("thread.id", "conversation.id")
     tokens: ClassVar = TokenKeys(
-        input=(f"{COUNT}input_tokens",),
-        output=(f"{COUNT}output_tokens",),
-        cached=(f"{COUNT}cached_input_tokens",),
-        cache_write=(f"{COUNT}cache_write_input_tokens",),
-        reasoning=(f"{COUNT}reasoning_output_tokens",),
-        total=(f"{COUNT}total_tokens",),
+        input=(f"{_USAGE}input_tokens",),
+        output=(f"{_USAGE}output_tokens",),
+        cached=(f"{_USAGE}cached_input_tokens",),
+        cache_write=(f"{_USAGE}cache_write_input_tokens",),
+        reasoning=(f"{_USAGE}reasoning_output_tokens",),
+        total=(f"{_USAGE}total_tokens",),
     )
     tool_names: ClassVar = ("tool_name",)
     tool_ids: ClassVar = ("call_id",)
 
     def role(self, span: Span) -> SpanRole | None:
         """By what is counted or named; Codex is the only agent and has no other name."""
-        if f"{COUNT}input_tokens" in span.attributes:
+        if f"{_USAGE}input_tokens" in span.attributes:
             return "workflow"
         return "tool" if "tool_name" in span.attributes else None

@@ -11,14 +11,14 @@ from carob.traces.mapping.convention import (
     LANGFUSE_STORED,
     Convention,
     MessageSource,
+    SpanMarks,
     SpanRole,
     TokenKeys,
-    ToolSpan,
     first_text,
     messages_in,
     numbered_messages,
 )
-from carob.traces.mapping.tool_spans import unwrap_output
+from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages import events, numbered_attributes
 
 ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini-cli
@@ -58,6 +58,7 @@ class GenAi(Convention):
     """The OpenTelemetry semantic conventions for generative AI."""
 
     name: ClassVar[str] = "genai"
+    marks: ClassVar = SpanMarks(last_attributes=("gen_ai.request.model", "gen_ai.tool.name"))
 
     agent_names: ClassVar = ("gen_ai.agent.name", "gen_ai.workflow.name", "gen_ai.agent.id")
     models: ClassVar = ("gen_ai.request.model", "gen_ai.response.model")
@@ -129,7 +130,7 @@ class GenAi(Convention):
         attributes = span.attributes
         operation = attributes.get("gen_ai.operation.name")
         if operation is None:
-            return self.unnamed(span)
+            return self.role_without_operation(span)
         role = ROLES.get(operation) if isinstance(operation, str) else None
         if role == "tool" and attributes.get("gen_ai.tool.name") == "(merged tools)":
             return None
@@ -142,7 +143,7 @@ class GenAi(Convention):
         role = self.role(span)
         return None if role == "tool" else role
 
-    def unnamed(self, span: Span) -> SpanRole | None:
+    def role_without_operation(self, span: Span) -> SpanRole | None:
         """The role of a span that names no operation, as early recorders wrote them."""
         attributes = span.attributes
         if "gen_ai.tool.name" in attributes:
@@ -152,7 +153,7 @@ class GenAi(Convention):
         told = span.name == "call_llm" or not attributes.keys().isdisjoint(_TELLS_OF_MODEL)
         return "model" if told else None
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """By attribute, else by a span name such as `invoke_agent weather`."""
         found = first_text(span.attributes, self.agent_names)
         if found:
@@ -171,7 +172,7 @@ class GenAi(Convention):
     def tool(self, span: Span) -> ToolSpan:
         """By attributes, else by the events that carry them as if they were messages."""
         found = Convention.tool(self, span)
-        if span.events and (found.recorded is None or found.output is None):
+        if span.events and (found.raw_args is None or found.output is None):
             _fill_told(found, span)
         if _STORED in span.attributes:
             _fill_stored(found, span)
@@ -182,8 +183,8 @@ class GenAi(Convention):
 
 def _fill_told(found: ToolSpan, span: Span) -> None:
     args, result = events.read_tool_events(span)
-    if found.recorded is None:
-        found.recorded, found.args_key = args, "gen_ai.tool.message"
+    if found.raw_args is None:
+        found.raw_args, found.args_key = args, "gen_ai.tool.message"
     if found.output is None and result is not None:
         found.output, found.output_key = unwrap_output(result), "gen_ai.choice"
         found.id = found.id or found.output.id
@@ -200,8 +201,8 @@ def _fill_stored(found: ToolSpan, span: Span) -> None:
     """What Langfuse made of events, which its exports do not hold."""
     held = span.attributes
     args, result = held.get(LANGFUSE_STORED[0]), held.get(LANGFUSE_STORED[1])
-    if found.recorded is None and args is not None:
-        found.recorded, found.args_key = args, LANGFUSE_STORED[0]
+    if found.raw_args is None and args is not None:
+        found.raw_args, found.args_key = args, LANGFUSE_STORED[0]
     if found.output is None and result is not None:
         found.output, found.output_key = unwrap_output(result), LANGFUSE_STORED[1]
         found.id = found.id or found.output.id

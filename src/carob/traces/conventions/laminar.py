@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanRole, messages_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole, messages_in
 
-MARK = "lmnr.span.type"
+_KIND = "lmnr.span.type"
 _INPUT, _OUTPUT = "lmnr.span.input", "lmnr.span.output"
 _ROLES: dict[Json, SpanRole] = {"LLM": "model", "TOOL": "tool", "EVALUATOR": "skip"}
 
@@ -17,6 +17,7 @@ class Laminar(GenAi):
     """Laminar's own spans; those of its instrumentations hold OTel GenAI as well."""
 
     name: ClassVar[str] = "laminar"
+    marks: ClassVar = SpanMarks(attributes=(_KIND,))
 
     conversations: ClassVar = ("lmnr.association.properties.session_id", *GenAi.conversations)
     inputs: ClassVar = (*GenAi.inputs, messages_in(_INPUT, "user"))
@@ -26,7 +27,7 @@ class Laminar(GenAi):
 
     def role(self, span: Span) -> SpanRole | None:
         """By the type; the outermost span is the run, and all others are steps."""
-        kind = span.attributes.get(MARK)
+        kind = span.attributes.get(_KIND)
         if "gen_ai.operation.name" in span.attributes and (found := super().role(span)):
             return found
         role = _ROLES.get(kind) if isinstance(kind, str) else None

@@ -7,7 +7,13 @@ from typing import ClassVar
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.openai_agents import ASKED, TOLD, details
-from carob.traces.mapping.convention import Convention, SpanRole, first_integer, messages_in
+from carob.traces.mapping.convention import (
+    Convention,
+    SpanMarks,
+    SpanRole,
+    first_integer,
+    messages_in,
+)
 from carob.traces.shape import decode_json
 
 _CACHED = (
@@ -38,6 +44,7 @@ class Langfuse(Convention):
     """Langfuse observations."""
 
     name: ClassVar[str] = "langfuse"
+    marks: ClassVar = SpanMarks(late_attributes=(_KIND,), yields_to_scope=True)
 
     agent_names: ClassVar = ("gen_ai.agent.name",)
     models: ClassVar = ("langfuse.observation.model.name", *GenAi.models)
@@ -66,13 +73,13 @@ class Langfuse(Convention):
         role = _ROLES.get(kind.lower()) if isinstance(kind, str) else None
         if role == "chain" and decode_json(span.attributes.get(_AGENT)) == span.name:
             return "agent"
-        return _GENAI.unnamed(span) or role if role == "chain" else role
+        return _GENAI.role_without_operation(span) or role if role == "chain" else role
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """An observation bears the agent's name."""
         if span.name.startswith(_ADK_RUN):
             return span.name[len(_ADK_RUN) : -1] or None
-        return super().agent(span) or span.name or None
+        return super().agent_name(span) or span.name or None
 
     def tool_name(self, span: Span) -> str | None:
         """By attribute, else an observation bears the tool's name."""

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import Convention, SpanRole, ToolSpan, first_text, messages_in
+from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole, first_text, messages_in
+from carob.traces.mapping.tool_spans import ToolSpan
 from carob.traces.shape import decode_json, to_integer
 
 _META = "langsmith.metadata."
@@ -23,6 +24,7 @@ class LangSmith(GenAi):
     """LangSmith's OTel exporter."""
 
     name: ClassVar[str] = "langsmith"
+    marks: ClassVar = SpanMarks(attributes=("langsmith.span.kind",))
 
     agent_names: ClassVar = (f"{_META}lc_agent_name", "langsmith.trace.name")
     conversations: ClassVar = (*(f"{_META}{key}" for key in _THREADS), *GenAi.conversations)
@@ -54,6 +56,7 @@ class LangSmithRun(Convention):
 
     name: ClassVar[str] = "langsmith"
     version: ClassVar[int] = LangSmith.version
+    marks: ClassVar = SpanMarks(late_attributes=("langsmith.run_type",))
 
     inputs: ClassVar = (messages_in("langsmith.inputs", "user"),)
     outputs: ClassVar = (messages_in("langsmith.outputs", "assistant"),)
@@ -66,15 +69,15 @@ class LangSmithRun(Convention):
         role = _ROLES.get(kind) if isinstance(kind, str) else None
         return _promoted(span, role, _metadata(span).get("lc_agent_name"))
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """By the metadata, else by the run's name."""
         return first_text(_metadata(span), ("lc_agent_name",)) or span.name or None
 
-    def model(self, span: Span) -> str | None:
+    def model_name(self, span: Span) -> str | None:
         """By the metadata."""
         return first_text(_metadata(span), ("ls_model_name", "model_name", "model"))
 
-    def provider(self, span: Span) -> str | None:
+    def provider_name(self, span: Span) -> str | None:
         """By the metadata."""
         return first_text(_metadata(span), ("ls_provider",))
 
@@ -92,7 +95,7 @@ class LangSmithRun(Convention):
         """The run bears the tool's name."""
         return span.name or None
 
-    def conversation(self, span: Span) -> str | None:
+    def conversation_id(self, span: Span) -> str | None:
         """By the metadata."""
         return first_text(_metadata(span), _THREADS)
 

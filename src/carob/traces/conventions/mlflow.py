@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.mapping.convention import Convention, SpanRole, first_integer, messages_in
+from carob.traces.mapping.convention import (
+    Convention,
+    SpanMarks,
+    SpanRole,
+    first_integer,
+    messages_in,
+)
 from carob.traces.shape import decode_json, text_or_none
 
 _ROLES: dict[Json, SpanRole] = {
@@ -24,6 +30,7 @@ class MlFlow(Convention):
     """MLflow's span types, inputs and outputs."""
 
     name: ClassVar[str] = "mlflow"
+    marks: ClassVar = SpanMarks(late_attributes=("mlflow.spanType",))
 
     inputs: ClassVar = (messages_in("mlflow.spanInputs", "user"),)
     outputs: ClassVar = (messages_in("mlflow.spanOutputs", "assistant"),)
@@ -37,7 +44,7 @@ class MlFlow(Convention):
         role = _ROLES.get(kind) if isinstance(kind, str) else None
         return "agent" if role == "chain" and _graph(span) == span.name else role
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """By attribute, else by the span's name unless that is a method such as `Agent.run`."""
         named = text_or_none(decode_json(span.attributes.get("name")))
         return named or (span.name if "." not in span.name else None) or None
@@ -46,7 +53,7 @@ class MlFlow(Convention):
         """The span bears the tool's name."""
         return span.name or None
 
-    def model(self, span: Span) -> str | None:
+    def model_name(self, span: Span) -> str | None:
         """By attribute, else by what was asked."""
         for key in ("mlflow.llm.model", "mlflow.chat.model"):
             if found := text_or_none(decode_json(span.attributes.get(key))):
@@ -54,7 +61,7 @@ class MlFlow(Convention):
         asked = decode_json(span.attributes.get("mlflow.spanInputs"))
         return text_or_none(asked.get("model")) if isinstance(asked, dict) else None
 
-    def provider(self, span: Span) -> str | None:
+    def provider_name(self, span: Span) -> str | None:
         """By attribute."""
         return text_or_none(decode_json(span.attributes.get("mlflow.llm.provider")))
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.conventions import adot, crewai
+from carob.traces.conventions import crewai
 from carob.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
 from carob.traces.mapping.convention import (
     LANGFUSE_INPUT,
@@ -23,15 +23,15 @@ from carob.traces.mapping.convention import (
     LANGFUSE_STORED,
     Convention,
     MessageSource,
+    SpanMarks,
     SpanRole,
     TokenKeys,
-    ToolSpan,
     first_text,
     messages_in,
     numbered_messages,
 )
-from carob.traces.mapping.tool_spans import is_schema
-from carob.traces.messages import numbered_attributes
+from carob.traces.mapping.tool_spans import ToolSpan, is_schema, unwrap_output
+from carob.traces.messages import events, numbered_attributes
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.shape import decode_json, text_or_none
@@ -69,6 +69,9 @@ class OpenInference(Convention):
     """Arize's OpenInference."""
 
     name: ClassVar[str] = "openinference"
+    marks: ClassVar = SpanMarks(
+        attributes=(_KIND,), last_scopes=("openinference.instrumentation*",)
+    )
 
     agent_names: ClassVar = ("agent.name", "gen_ai.agent.name", "graph.node.id")
     models: ClassVar = ("llm.model_name", *GenAi.models)
@@ -120,7 +123,7 @@ class OpenInference(Convention):
         """By the kind."""
         kind = span.attributes.get(_KIND)
         if kind is None:
-            return adot.role(span)
+            return _role_from_log(span)
         role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
         if role == "chain" and ("crew_tasks" in span.attributes or "crew_id" in span.attributes):
             return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else role
@@ -130,7 +133,7 @@ class OpenInference(Convention):
             return "workflow"
         if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
             return None
-        if role == "agent" and _is_bare(span) and self.agent(span) is None:
+        if role == "agent" and _is_bare(span) and self.agent_name(span) is None:
             return "workflow"
         if role == "agent" and "tool.name" in span.attributes:  # LangChain's, if so named
             return "tool"
@@ -140,9 +143,9 @@ class OpenInference(Convention):
             return "agent"
         return role
 
-    def agent(self, span: Span) -> str | None:
+    def agent_name(self, span: Span) -> str | None:
         """By attribute, else by the span's name if it says more than which method ran."""
-        found = super().agent(span)
+        found = super().agent_name(span)
         if found is None and _is_named(span):
             return span.name
         for prefix in _ADK_AGENTS if found is None else ():
@@ -159,15 +162,15 @@ class OpenInference(Convention):
             return None
         return name if name and "." not in name else None
 
-    def inner_agent(self, span: Span) -> str | None:
+    def nested_agent_name(self, span: Span) -> str | None:
         """Early versions gave agents of the OpenAI SDK no more than a kind, like the run itself."""
         return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
 
-    def inputs_of(self, span: Span) -> tuple[MessageSource, ...]:
+    def input_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """A model's messages are spread out; an agent's are in its value."""
         return self.model_inputs if span.attributes.get(_KIND) == "LLM" else self.inputs
 
-    def outputs_of(self, span: Span) -> tuple[MessageSource, ...]:
+    def output_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Likewise."""
         return self.model_outputs if span.attributes.get(_KIND) == "LLM" else self.outputs
 
@@ -181,20 +184,20 @@ class OpenInference(Convention):
     def tool(self, span: Span) -> ToolSpan:
         """The arguments may be in `tool.parameters`, unless it is the schema, or in a log."""
         found = super().tool(span)
-        if found.recorded is None and found.output is None and span.events:
-            found = adot.tool(span)
+        if found.raw_args is None and found.output is None and span.events:
+            found = _tool_from_log(span)
         if found.name is None:
             named = crewai.tool_name(span.attributes.get("input.value"))
             found.name = named or span.name.removesuffix(".__call__") or None
         if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
             declared = decode_json(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
-                found.recorded, found.args_key = declared, "tool.parameters"
+                found.raw_args, found.args_key = declared, "tool.parameters"
         return with_status(found, span)
 
-    def conversation(self, span: Span) -> str | None:
+    def conversation_id(self, span: Span) -> str | None:
         """The session, else LangGraph's thread in the metadata."""
-        found = super().conversation(span)
+        found = super().conversation_id(span)
         if found or "metadata" not in span.attributes:
             return found
         return first_text(_metadata(span), ("thread_id",))
@@ -233,3 +236,29 @@ def _is_graph(span: Span) -> bool:
     """Whether LangGraph ran it as a whole; its nodes say which node they are."""
     metadata = _metadata(span)
     return metadata.get("ls_integration") == "langgraph" and "langgraph_node" not in metadata
+
+
+# AWS's distribution of OpenTelemetry (ADOT) moves the content of spans into log records. Where only
+# the log records are left, their content is all that shows the role of a span.
+def _role_from_log(span: Span) -> SpanRole | None:
+    received, returned = (decode_json(side) for side in events.read_tool_events(span))
+    if not isinstance(returned, dict):
+        return None
+    if "generations" in returned:
+        return "model"
+    if returned.get("type") == "tool" or "tool_call_id" in returned:
+        return "tool"
+    if not isinstance(received, dict) or "messages" not in received:
+        return None
+    # Unlike the graph itself, a node of the graph knows how many steps remain.
+    return "agent" if "remaining_steps" not in received and "messages" in returned else None
+
+
+def _tool_from_log(span: Span) -> ToolSpan:
+    args, result = events.read_tool_events(span)
+    output = None if result is None else unwrap_output(result)
+    fields = decode_json(result)
+    name = text_or_none(span.attributes.get("tool.name"))
+    if name is None and isinstance(fields, dict):
+        name = text_or_none(fields.get("name"))
+    return ToolSpan(name, output.id if output else None, args, output)

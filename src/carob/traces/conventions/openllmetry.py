@@ -7,7 +7,7 @@ from typing import ClassVar
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions import crewai
 from carob.traces.conventions.genai import ROLES, GenAi
-from carob.traces.mapping.convention import MessageSource, SpanRole, messages_in, text_in
+from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole, messages_in, text_in
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.shape import decode_json
@@ -35,6 +35,11 @@ class OpenLlmetry(GenAi):
     """Traceloop's OpenLLMetry."""
 
     name: ClassVar[str] = "openllmetry"
+    marks: ClassVar = SpanMarks(
+        attributes=("traceloop.span.kind",),
+        systems=("crewai",),
+        late_attributes=("llm.request.type",),
+    )
 
     agent_names: ClassVar = ("gen_ai.agent.name", "crewai.agent.role", "traceloop.entity.name")
     conversations: ClassVar = (

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from carob.schema import Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import MessageSource, SpanRole, messages_in, text_in
+from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole, messages_in, text_in
 from carob.traces.messages import events
 from carob.traces.messages.message import Message
 
@@ -30,6 +30,15 @@ class PydanticAi(GenAi):
     """pydantic-ai, as itself or through logfire."""
 
     name: ClassVar[str] = "pydantic-ai"
+    marks: ClassVar = SpanMarks(
+        scopes=("pydantic-ai",),
+        operation_attributes=(
+            "logfire.msg",
+            "model_request_parameters",
+            "pydantic_ai.all_messages",
+        ),
+        late_attributes=("all_messages_events", "pydantic_ai.all_messages"),
+    )
 
     agent_names: ClassVar = ("gen_ai.agent.name", "agent_name")
     models: ClassVar = (*GenAi.models, "model_name")
@@ -44,10 +53,10 @@ class PydanticAi(GenAi):
         MessageSource("all_messages_events", _run, None, ("all_messages_events",)),
     )
 
-    def unnamed(self, span: Span) -> SpanRole | None:
+    def role_without_operation(self, span: Span) -> SpanRole | None:
         """By what v1 and v2 call their spans."""
         if span.name == "agent run" or "all_messages_events" in span.attributes:
             return "agent"
         if "gen_ai.tool.name" in span.attributes:
-            return super().unnamed(span)
+            return super().role_without_operation(span)
         return "agent" if "pydantic_ai.all_messages" in span.attributes else None

@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanRole, text_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole, text_in
 
-SYSTEM = "spring_ai"
 _ROLES: dict[Json, SpanRole] = {"chat_client": "workflow", "tool_call": "tool"}
 
 
@@ -16,6 +15,7 @@ class SpringAi(GenAi):
     """Spring AI's clients and tools."""
 
     name: ClassVar[str] = "spring-ai"
+    marks: ClassVar = SpanMarks(systems=("spring_ai",))
 
     conversations: ClassVar = ("spring.ai.chat.client.conversation.id", *GenAi.conversations)
     inputs: ClassVar = (*GenAi.inputs, text_in("spring.ai.chat.client.user.text", "user"))

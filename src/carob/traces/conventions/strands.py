@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.traces.conventions.genai import GenAi
+from carob.traces.mapping.convention import SpanMarks
 
 
 class Strands(GenAi):
     """Strands Agents. The usage of its agent spans adds up over the agent's life."""
 
     name: ClassVar[str] = "strands"
+    marks: ClassVar = SpanMarks(scopes=("strands.telemetry.tracer",), systems=("strands-agents",))

@@ -12,6 +12,7 @@ from carob.traces.mapping.convention import (
     LANGFUSE_STORED,
     Convention,
     MessageSource,
+    SpanMarks,
     SpanRole,
     TokenKeys,
     messages_in,
@@ -56,6 +57,7 @@ class Vercel(Convention):
     """Vercel's AI SDK up to v6. An agent's usage is its last step or its total, by version."""
 
     name: ClassVar[str] = "vercel"
+    marks: ClassVar = SpanMarks(attributes=("ai.operationId",), last_scopes=("ai",))
 
     agent_names: ClassVar = ("ai.telemetry.functionId", "gen_ai.agent.name")
     models: ClassVar = ("ai.model.id", "gen_ai.request.model", "ai.response.model")
@@ -113,3 +115,4 @@ class VercelGenAi(GenAi):
 
     name: ClassVar[str] = "vercel"
     version: ClassVar[int] = Vercel.version
+    marks: ClassVar = SpanMarks(scopes=("gen_ai",))

@@ -1,4 +1,4 @@
-"""Tool calls: what models asked for and what tools' spans tell, made one list."""
+"""Match the tool calls that models request with the tool spans that execute them."""
 
 from __future__ import annotations
 
@@ -8,46 +8,45 @@ from itertools import islice
 import msgspec
 
 from carob.schema import Json, ToolCall, ToolResult
-from carob.traces.mapping.convention import ToolSpan
 from carob.traces.mapping.roles import RoleSpan
-from carob.traces.mapping.tool_spans import failure_reason
+from carob.traces.mapping.tool_spans import ToolSpan, failure_reason
 from carob.traces.messages.message import CallBlock, ResultBlock
+from carob.traces.messages.turns import TOOL_FAILED
 
-WINDOW = 64
-"""Calls of one name, waiting for their spans, that are compared with each."""
+_MAX_COMPARED = 64
+"""Requested calls of one name that are compared with a tool span; all of them is quadratic."""
 
 
 class MatchedCall(msgspec.Struct, eq=False, gc=False):
-    """One call of a tool, by the model that asked for it, the span that ran it, or both."""
+    """A tool call, known from the model that requested it, the span that ran it, or both."""
 
     name: str
-    call: CallBlock | None
+    request: CallBlock | None
     agent: str | None
     start: int | None
-    asker: RoleSpan | None = None
+    requester: RoleSpan | None = None
     tool: ToolSpan | None = None
-    reading: RoleSpan | None = None
+    tool_span: RoleSpan | None = None
     result: ResultBlock | None = None
     id: str | None = None
-    """The call's id, where either side tells it; a mere count of calls is none."""
 
     @property
     def args(self) -> Json:
-        """The model's own words first: a tool's span often has them wrapped, or not at all."""
-        asked = self.call.args if self.call else None
-        if asked or self.tool is None or self.tool.recorded is None:
-            return asked
+        """The arguments of the request, else of the span, where they are often wrapped."""
+        requested = self.request.args if self.request else None
+        if requested or self.tool is None or self.tool.raw_args is None:
+            return requested
         return self.tool.args
 
     def to_call(self) -> ToolCall:
-        """As the schema has it."""
+        """Return the call as the schema has it."""
         start, end = self.start, None
-        if self.reading is not None:
-            start, end = self.reading.span.start, self.reading.span.end
+        if self.tool_span is not None:
+            start, end = self.tool_span.span.start, self.tool_span.span.end
         return ToolCall(self.name, self.args, self.id, self.agent, None, None, start, end)
 
     def to_result(self) -> ToolResult | None:
-        """What the tool answered; `None` if it is not known to have run."""
+        """Return the result of the call; `None` if the tool is not known to have run."""
         tool, result = self.tool, self.result
         if tool is None and result is None:
             return None
@@ -59,79 +58,87 @@ class MatchedCall(msgspec.Struct, eq=False, gc=False):
         return ToolResult(self.name, self.id, value, self._error(value))
 
     def _error(self, value: Json) -> str | None:
-        reading, tool, result = self.reading, self.tool, self.result
-        found = failure_reason(reading.span) if reading is not None else None
-        if found is not None:
-            return found or _shown(value)
+        tool_span, tool, result = self.tool_span, self.tool, self.result
+        reason = failure_reason(tool_span.span) if tool_span is not None else None
+        if reason is not None:
+            return reason or _error_text(value)
         if tool is not None and tool.output is not None and tool.output.failed:
-            return _shown(value)
-        return _shown(value) if result is not None and result.error else None
+            return _error_text(value)
+        if result is not None and result.error:
+            return result.reason or _error_text(value)
+        return None
 
 
-def _shown(value: Json) -> str:
-    return value if isinstance(value, str) and value else "the tool failed"
+def _error_text(value: Json) -> str:
+    return value if isinstance(value, str) and value else TOOL_FAILED
 
 
-def match_calls(asked: list[MatchedCall], ran: list[MatchedCall]) -> list[MatchedCall]:
-    """Joins by id, then by name and arguments, then by name and order."""
-    by_id: dict[str | None, MatchedCall] = {made.id: made for made in asked if made.id}
-    late: list[MatchedCall] = []
-    for made in ran:
-        match = by_id.get(made.id)
-        if match is not None and match.reading is None:
-            _run(match, made)
+def match_calls(requested: list[MatchedCall], executed: list[MatchedCall]) -> list[MatchedCall]:
+    """Match by id, then by name and arguments, then by name and order."""
+    by_id: dict[str | None, MatchedCall] = {call.id: call for call in requested if call.id}
+    unmatched: list[MatchedCall] = []
+    for call in executed:
+        match = by_id.get(call.id)
+        if match is not None and match.tool_span is None:
+            _merge(match, call)
         else:
-            late.append(made)
-    return _joined_by_name(asked, late) if late else asked
+            unmatched.append(call)
+    return _match_by_name(requested, unmatched) if unmatched else requested
 
 
-def _joined_by_name(asked: list[MatchedCall], late: list[MatchedCall]) -> list[MatchedCall]:
+def _match_by_name(requested: list[MatchedCall], executed: list[MatchedCall]) -> list[MatchedCall]:
     waiting: dict[str, deque[MatchedCall]] = {}
-    for made in asked:
-        if made.reading is None:
-            waiting.setdefault(made.name, deque()).append(made)
+    for request in requested:
+        if request.tool_span is None:
+            waiting.setdefault(request.name, deque()).append(request)
     extra: list[MatchedCall] = []
-    for made in late:
-        calls = waiting.get(made.name)
-        at = _position(calls, made) if calls else None
-        if calls is None or at is None:
-            extra.append(made)
+    for call in executed:
+        requests = waiting.get(call.name)
+        index = _find_request(requests, call) if requests else None
+        if requests is None or index is None:
+            extra.append(call)
         else:
-            _run(calls[at], made)
-            del calls[at]
-    # Calls that no model was seen asking for take their place by time among the others.
-    return sorted([*asked, *extra], key=lambda made: made.start or 0) if extra else asked
+            _merge(requests[index], call)
+            del requests[index]
+    # Calls without a recorded request are placed among the others by time.
+    return sorted([*requested, *extra], key=lambda call: call.start or 0) if extra else requested
 
 
-def _run(match: MatchedCall, made: MatchedCall) -> None:
-    match.tool, match.reading = made.tool, made.reading
-    if made.id and (match.id is None or is_counted(match.id, match.name)):
-        match.id = made.id
-    match.agent = match.agent or made.agent
+def _merge(request: MatchedCall, call: MatchedCall) -> None:
+    request.tool, request.tool_span = call.tool, call.tool_span
+    if call.id and (request.id is None or is_counter_id(request.id, request.name)):
+        request.id = call.id
+    request.agent = request.agent or call.agent
 
 
-def _position(calls: deque[MatchedCall], made: MatchedCall) -> int | None:
-    fits = [at for at, call in enumerate(islice(calls, WINDOW)) if _may_run(call, made)]
-    for at in fits:
-        if calls[at].args == made.args:
-            return at
-    return fits[0] if fits else None
+def _find_request(requests: deque[MatchedCall], call: MatchedCall) -> int | None:
+    candidates = [
+        index
+        for index, request in enumerate(islice(requests, _MAX_COMPARED))
+        if _may_match(request, call)
+    ]
+    for index in candidates:
+        if requests[index].args == call.args:
+            return index
+    return candidates[0] if candidates else None
 
 
-def _may_run(call: MatchedCall, made: MatchedCall) -> bool:
-    """A span that tells another id runs another call, and no tool runs before it is asked for."""
-    known = call.call.id if call.call else None
-    told = made.tool.id if made.tool else None
-    if known and told and known != told and not (_is_own(told) or is_counted(known, call.name)):
+def _may_match(request: MatchedCall, call: MatchedCall) -> bool:
+    """Whether a span may execute a request: another id is another call, and no tool runs early."""
+    requested = request.request.id if request.request else None
+    executed = call.tool.id if call.tool else None
+    # Ids that the recorder made up do not contradict each other.
+    is_made_up = not executed or _is_uuid(executed) or is_counter_id(requested or "", request.name)
+    if requested and requested != executed and not is_made_up:
         return False
-    return call.start is None or made.start is None or call.start <= made.start
+    return request.start is None or call.start is None or request.start <= call.start
 
 
-def _is_own(told: str) -> bool:
-    """Some recorders give executions a UUID of their own in place of naming the model's call."""
-    return len(told) == 36 and told.count("-") == 4
+def _is_uuid(call_id: str) -> bool:
+    """Whether an id is a UUID, which some recorders give to executions of their own accord."""
+    return len(call_id) == 36 and call_id.count("-") == 4
 
 
-def is_counted(known: str, name: str) -> bool:
-    """Whether an id is `search_0`: Gemini names no calls, so recorders count those of a message."""
-    return known.startswith(f"{name}_") and known[len(name) + 1 :].isdigit()
+def is_counter_id(call_id: str, name: str) -> bool:
+    """Whether an id is like `search_0`: Gemini's calls have no ids, so recorders number them."""
+    return call_id.startswith(f"{name}_") and call_id[len(name) + 1 :].isdigit()

@@ -1,6 +1,8 @@
-"""What a semantic convention says of one span: its role, and where each field is found.
+"""The base class of conventions: which spans are its own, and where each field is.
 
-A convention is a list of sources per field, in order; the engine in `turns` does the rest.
+A convention lists the sources of every field in order of preference; the modules beside this one
+build traces from them. A convention for a new framework subclasses `Convention`, or `GenAi` if the
+framework also writes OTel's attributes, and states what differs.
 """
 
 from __future__ import annotations
@@ -9,67 +11,90 @@ from collections.abc import Callable, Container, Sequence
 from copy import copy
 from typing import ClassVar, Literal, NamedTuple
 
-import msgspec
-
 from carob.schema import Json, Span, Usage
-from carob.traces.mapping.tool_spans import ToolOutput, unwrap_arguments, unwrap_output
+from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages import numbered_attributes
 from carob.traces.messages.message import Message, Role, last_answer, last_user
 from carob.traces.messages.read import read_last_message, read_messages
 from carob.traces.shape import decode_json, to_integer, to_text
 
 SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
-"""`workflow` wraps the agents of a turn, `chain` is any step with input and output, and what is
-below `skip` is no part of the agent's work."""
+"""`workflow` is a span around the agents of a turn, `chain` any step with input and output. The
+spans below `skip` are not part of the agent's work."""
+
+
+class SpanMarks(NamedTuple):
+    """How to recognize the spans of a convention; the fields are tried in this order."""
+
+    attributes: tuple[str, ...] = ()
+    """Attributes that only this convention writes, whatever else the span carries."""
+    scopes: tuple[str, ...] = ()
+    """Instrumentation scopes, for spans with `gen_ai.operation.name` or without other marks."""
+    systems: tuple[str, ...] = ()
+    """Values of `gen_ai.provider.name` or `gen_ai.system`, for spans with an operation."""
+    operation_attributes: tuple[str, ...] = ()
+    """Attributes that identify spans with an operation where the scope is lost."""
+    late_attributes: tuple[str, ...] = ()
+    """Attributes that identify spans without an operation."""
+    yields_to_scope: bool = False
+    """Whether a known scope outranks `late_attributes`: Langfuse adds its attributes to the spans
+    of every framework."""
+    last_scopes: tuple[str, ...] = ()
+    """Scopes for spans that nothing above identifies; `name*` matches a prefix."""
+    last_attributes: tuple[str, ...] = ()
+    last_systems: tuple[str, ...] = ()
+    last_names: tuple[str, ...] = ()
+    """Prefixes of span names: converters may keep the names and drop the attributes."""
 
 
 class MessageSource(NamedTuple):
-    """One place where messages may be: its name, and how they are read from there."""
+    """A place where messages may be, and how to read them from there."""
 
     key: str
     read: Callable[[Span], list[Message] | None]
-    last: Callable[[Span, Role], list[Message] | None] | None = None
-    """The same, if only what one side said last is wanted."""
-    marks: tuple[str, ...] = ()
-    """Attributes of which one must be there for anything to be read; events have none."""
+    read_last: Callable[[Span, Role], list[Message] | None] | None = None
+    """The same, reading no more than the last text of a role needs."""
+    attributes: tuple[str, ...] = ()
+    """Attributes of which at least one must be present; none for events."""
 
-    def is_there(self, attributes: Container[str]) -> bool:
-        """Whether there may be anything to read, told without reading."""
+    def may_exist(self, attributes: Container[str]) -> bool:
+        """Whether there may be anything to read in a span with these attributes."""
         return (
-            not self.marks
+            not self.attributes
             or self.key in attributes
-            or any(mark in attributes for mark in self.marks)
+            or any(key in attributes for key in self.attributes)
         )
 
 
 def messages_in(key: str, role: Role) -> MessageSource:
-    """Messages, or a bare text of `role`, in one attribute."""
+    """Messages, or a bare text of the given role, in one attribute."""
 
     def read(span: Span) -> list[Message] | None:
         value = span.attributes.get(key)
         return None if value is None else read_messages(value, role)
 
-    def last(span: Span, wanted: Role) -> list[Message] | None:
+    def read_last(span: Span, wanted: Role) -> list[Message] | None:
         value = span.attributes.get(key)
         return None if value is None else read_last_message(value, role, wanted)
 
-    return MessageSource(key, read, last, (key,))
+    return MessageSource(key, read, read_last, (key,))
 
 
 def numbered_messages(prefix: str, layout: numbered_attributes.Layout) -> MessageSource:
     """Messages spread over numbered attributes."""
 
     def read(span: Span) -> list[Message] | None:
-        return numbered_attributes.read(span.attributes, prefix, layout)
+        return numbered_attributes.read_numbered(span.attributes, prefix, layout)
 
-    def last(span: Span, wanted: Role) -> list[Message] | None:
-        return numbered_attributes.last(span.attributes, prefix, layout, wanted)
+    def read_last(span: Span, wanted: Role) -> list[Message] | None:
+        return numbered_attributes.read_last_numbered(span.attributes, prefix, layout, wanted)
 
-    return MessageSource(prefix, read, last, numbered_attributes.marks(prefix, layout))
+    first_keys = numbered_attributes.first_message_keys(prefix, layout)
+    return MessageSource(prefix, read, read_last, first_keys)
 
 
 def text_in(key: str, role: Role) -> MessageSource:
-    """A text that is a text even if it looks like JSON, such as a structured result."""
+    """A text in one attribute, which stays a text even if it looks like JSON."""
 
     def read(span: Span) -> list[Message] | None:
         value = span.attributes.get(key)
@@ -79,33 +104,13 @@ def text_in(key: str, role: Role) -> MessageSource:
 
 
 LANGFUSE_STORED = ("langfuse.observation.input", "langfuse.observation.output")
-"""Where Langfuse puts what it takes out of the attributes of whichever convention."""
+"""Where Langfuse moves input and output, whichever convention wrote them."""
 LANGFUSE_INPUT = messages_in(LANGFUSE_STORED[0], "user")
 LANGFUSE_OUTPUT = messages_in(LANGFUSE_STORED[1], "assistant")
 
 
-class ToolSpan(msgspec.Struct, eq=False, gc=False):
-    """What a tool's span says."""
-
-    name: str | None
-    id: str | None = None
-    recorded: Json = None
-    """The arguments, possibly wrapped; `None` is "not recorded"."""
-    output: ToolOutput | None = None
-    """`None` is "not recorded"."""
-    args_key: str | None = None
-    output_key: str | None = None
-    requested: bool = False
-    """Whether the span tells that a model asked for the call, not that it ran."""
-
-    @property
-    def args(self) -> Json:
-        """The arguments, unwrapped only if nobody else tells them."""
-        return None if self.recorded is None else unwrap_arguments(self.recorded)
-
-
 class TokenKeys(NamedTuple):
-    """The attributes that count each kind of token, in order."""
+    """The attributes that count each kind of token, in order of preference."""
 
     input: tuple[str, ...] = ()
     output: tuple[str, ...] = ()
@@ -115,7 +120,7 @@ class TokenKeys(NamedTuple):
     total: tuple[str, ...] = ()
 
 
-_KEYS = (
+_KEY_FIELDS = (
     "agent_names",
     "models",
     "providers",
@@ -126,18 +131,19 @@ _KEYS = (
     "tool_args",
     "tool_results",
 )
-RESPONSES = ("gen_ai.response.id", "output.value")
-"""Where a span tells which response a model gave."""
-_NOTHING = ("{}", "[]", "null")
-"""Outputs of what ended without any."""
-_SOURCES = ("inputs", "outputs", "transcripts", "model_inputs", "model_outputs")
+_SOURCE_FIELDS = ("inputs", "outputs", "transcripts", "model_inputs", "model_outputs")
+_RESPONSE_IDS = ("gen_ai.response.id", "output.value")
+"""Attributes that may hold the id of a model's response."""
+_EMPTY_OUTPUTS = ("{}", "[]", "null")
 
 
 class Convention:
-    """The sources of every field; a subclass states its own."""
+    """A semantic convention; subclasses state the sources of its fields."""
 
     name: ClassVar[str]
     version: ClassVar[int] = 1  # bump when the same spans would give another trace
+    marks: ClassVar[SpanMarks] = SpanMarks()
+    """Not inherited: a subclass without marks of its own is never detected."""
 
     agent_names: ClassVar[tuple[str, ...]] = ()
     models: ClassVar[tuple[str, ...]] = ()
@@ -148,69 +154,79 @@ class Convention:
     inputs: ClassVar[tuple[MessageSource, ...]] = ()
     outputs: ClassVar[tuple[MessageSource, ...]] = ()
     transcripts: ClassVar[tuple[MessageSource, ...]] = ()
-    """Whole runs, asked only if nothing nearer answers."""
+    """The messages of a whole run, read only if no other source has an answer."""
     model_inputs: ClassVar[tuple[MessageSource, ...]] = ()
     model_outputs: ClassVar[tuple[MessageSource, ...]] = ()
-    """The same of model calls, where they differ."""
+    """The sources of model calls, where they differ from those of agents."""
     tool_names: ClassVar[tuple[str, ...]] = ()
     tool_ids: ClassVar[tuple[str, ...]] = ()
     tool_args: ClassVar[tuple[str, ...]] = ()
     tool_results: ClassVar[tuple[str, ...]] = ()
-    names_responses: bool = True
-    """Whether a model's span may tell which response it got."""
+    has_response_id: bool = True
+    """Whether a model's span may hold the id of its response."""
 
     @property
     def mapper(self) -> str:
-        """The name and version that a trace remembers."""
+        """The name and version that a trace records."""
         return f"{self.name}@{self.version}"
 
-    def narrowed(self, attributes: Container[str]) -> Convention:
-        """The same for spans of exactly these attributes: what is not there is not asked for."""
-        found = copy(self)
-        fields = vars(found)
-        for name in _KEYS:
+    def narrow(self, attributes: Container[str]) -> Convention:
+        """Return a copy for spans with exactly these attributes, without the sources they lack.
+
+        A convention has dozens of sources, and a span has two or three of them. Spans of a shape
+        share one narrowed copy, so the absent sources are only looked up for the first of them.
+        """
+        narrowed = copy(self)
+        fields = vars(narrowed)
+        for name in _KEY_FIELDS:
             fields[name] = tuple(key for key in getattr(self, name) if key in attributes)
-        for name in _SOURCES:
-            fields[name] = tuple(one for one in getattr(self, name) if one.is_there(attributes))
+        for name in _SOURCE_FIELDS:
+            sources = getattr(self, name)
+            fields[name] = tuple(source for source in sources if source.may_exist(attributes))
         kinds = (tuple(key for key in keys if key in attributes) for keys in self.tokens)
         fields["tokens"] = TokenKeys(*kinds)
-        fields["names_responses"] = any(key in attributes for key in RESPONSES)
-        return found
+        fields["has_response_id"] = any(key in attributes for key in _RESPONSE_IDS)
+        return narrowed
+
+    def regroup(self, spans: Sequence[Span]) -> Sequence[Span] | None:
+        """Rearrange the spans of a trace before they are mapped; `None` keeps them as they are."""
+        return None
 
     def role(self, span: Span) -> SpanRole | None:
-        """The part that the span plays; `None` is none."""
+        """Return the role of a span; `None` if it has none."""
         raise NotImplementedError
 
     def common_role(self, span: Span) -> SpanRole | None:
-        """The part that all spans play that name this operation and have these attributes."""
+        """Return the role of all spans with this operation and these attributes, if it is one."""
         return None
 
-    def agent(self, span: Span) -> str | None:
-        """The name of the agent."""
+    def agent_name(self, span: Span) -> str | None:
+        """Return the name of the agent."""
         return first_text(span.attributes, self.agent_names)
 
-    def inner_agent(self, span: Span) -> str | None:
-        """The name of an agent that only its place within another run shows to be one."""
+    def nested_agent_name(self, span: Span) -> str | None:
+        """Return the name of an agent that is only recognizable inside another agent's run."""
         return None
 
-    def model(self, span: Span) -> str | None:
-        """The name of the model."""
-        for key in self.models:  # asked of every model call: a call within costs as much as this
+    def model_name(self, span: Span) -> str | None:
+        """Return the name of the model."""
+        # Called for every model call, so `first_text` is inlined: the call would double the time.
+        for key in self.models:
             value = span.attributes.get(key)
             if value and isinstance(value, str):
                 return value
         return None
 
-    def provider(self, span: Span) -> str | None:
-        """Who serves the model."""
+    def provider_name(self, span: Span) -> str | None:
+        """Return the provider of the model."""
         for key in self.providers:
             value = span.attributes.get(key)
             if value and isinstance(value, str):
                 return value
         return None
 
-    def finish(self, span: Span) -> str | None:
-        """Why the model stopped."""
+    def finish_reason(self, span: Span) -> str | None:
+        """Return why the model stopped."""
         for key in self.finishes:
             value = decode_json(span.attributes.get(key))
             if isinstance(value, list) and value:
@@ -220,107 +236,108 @@ class Convention:
         return None
 
     def usage(self, span: Span) -> Usage:
-        """The tokens of this span."""
-        held = span.attributes
-        given, made, cached, cache_write, reasoning, total = self.tokens
+        """Return the token counts of a span."""
+        counts = span.attributes
+        inputs, outputs, cached, cache_write, reasoning, total = self.tokens
         return Usage(
-            first_integer(held, given) if given else None,
-            first_integer(held, made) if made else None,
-            first_integer(held, cached) if cached else None,
-            first_integer(held, cache_write) if cache_write else None,
-            first_integer(held, reasoning) if reasoning else None,
-            total_tokens=first_integer(held, total) if total else None,
+            first_integer(counts, inputs) if inputs else None,
+            first_integer(counts, outputs) if outputs else None,
+            first_integer(counts, cached) if cached else None,
+            first_integer(counts, cache_write) if cache_write else None,
+            first_integer(counts, reasoning) if reasoning else None,
+            total_tokens=first_integer(counts, total) if total else None,
         )
 
     def grounding(self, span: Span) -> Sequence[Json]:
-        """The chunks of retrieved text that the answer of a model stands on."""
+        """Return the retrieved chunks that a model's answer is based on."""
         return ()
 
-    def asked(self, span: Span) -> tuple[str, list[Message]] | None:
-        """The messages that went in, and the source that answered."""
-        return _first(span, self.inputs_of(span))
+    def input_messages(self, span: Span) -> tuple[str, list[Message]] | None:
+        """Return the messages that the span received, and the key of their source."""
+        return _first_messages(span, self.input_sources(span))
 
-    def answered(self, span: Span) -> tuple[str, list[Message]] | None:
-        """The messages that came out, and the source that answered: one that is not empty first."""
+    def output_messages(self, span: Span) -> tuple[str, list[Message]] | None:
+        """Return the messages that the span returned, preferring a source that is not empty."""
         empty = None
-        for source in self.outputs_of(span):
-            said = source.read(span)
-            if said:
-                for one in said:
-                    if one.text or one.calls or one.results:
-                        return source.key, said
-                empty = empty or (source.key, said)
+        for source in self.output_sources(span):
+            messages = source.read(span)
+            if messages:
+                for message in messages:
+                    if message.text or message.calls or message.results:
+                        return source.key, messages
+                empty = empty or (source.key, messages)
         return empty
 
-    def user(self, span: Span) -> tuple[str, str] | None:
-        """What the user said last, and the source that answered."""
-        for source in self.inputs_of(span):
-            said = source.last(span, "user") if source.last else source.read(span)
-            if said and (found := last_user(said)) is not None:
-                return source.key, found
+    def user_text(self, span: Span) -> tuple[str, str] | None:
+        """Return the user's last text, and the key of its source."""
+        for source in self.input_sources(span):
+            messages = source.read_last(span, "user") if source.read_last else source.read(span)
+            if messages and (text := last_user(messages)) is not None:
+                return source.key, text
         return None
 
-    def response(self, span: Span) -> tuple[str, str] | None:
-        """What was answered last, and the source that answered."""
+    def response_text(self, span: Span) -> tuple[str, str] | None:
+        """Return the last answer, and the key of its source."""
         empty = None
-        for source in self.outputs_of(span):
-            said = source.last(span, "assistant") if source.last else source.read(span)
-            found = last_answer(said) if said else None
-            if found:
-                return source.key, found
-            if found is not None:
-                empty = empty or (source.key, found)
+        for source in self.output_sources(span):
+            read_last = source.read_last
+            messages = read_last(span, "assistant") if read_last else source.read(span)
+            text = last_answer(messages) if messages else None
+            if text:
+                return source.key, text
+            if text is not None:
+                empty = empty or (source.key, text)
         return empty
 
-    def inputs_of(self, span: Span) -> tuple[MessageSource, ...]:
-        """The sources of input, where they depend on the span."""
+    def input_sources(self, span: Span) -> tuple[MessageSource, ...]:
+        """Return the sources of input, where they depend on the span."""
         return self.inputs
 
-    def outputs_of(self, span: Span) -> tuple[MessageSource, ...]:
-        """The sources of output, where they depend on the span."""
+    def output_sources(self, span: Span) -> tuple[MessageSource, ...]:
+        """Return the sources of output, where they depend on the span."""
         return self.outputs
 
-    def transcript(self, span: Span) -> tuple[str, list[Message]] | None:
-        """The messages of the whole run, and the source that answered."""
-        return _first(span, self.transcripts)
+    def transcript_messages(self, span: Span) -> tuple[str, list[Message]] | None:
+        """Return the messages of the whole run, and the key of their source."""
+        return _first_messages(span, self.transcripts)
 
-    def raw_answer(self, span: Span) -> tuple[str, str] | None:
-        """An output that is no message at all, such as a structured result."""
-        for source in self.outputs_of(span):
+    def raw_output(self, span: Span) -> tuple[str, str] | None:
+        """Return an output that is not a message, such as a structured result."""
+        for source in self.output_sources(span):
             value = span.attributes.get(source.key)
-            if isinstance(value, str) and value and value not in _NOTHING:
-                said = source.read(span) or ()
-                if not any(one.calls or one.results for one in said):
+            if isinstance(value, str) and value and value not in _EMPTY_OUTPUTS:
+                messages = source.read(span) or ()
+                if not any(message.calls or message.results for message in messages):
                     return source.key, value
         return None
 
     def tool(self, span: Span) -> ToolSpan:
-        """The call that a tool's span is the execution of."""
+        """Return the call that a tool's span executes."""
         attributes = span.attributes
-        recorded = args_key = found = output_key = None
+        args = args_key = output = output_key = None
         for args_key in self.tool_args:
-            recorded = attributes.get(args_key)
-            if recorded is not None:
+            args = attributes.get(args_key)
+            if args is not None:
                 break
         for output_key in self.tool_results:
             value = attributes.get(output_key)
             if value is not None:
-                found = unwrap_output(value)
+                output = unwrap_output(value)
                 break
-        call = first_text(attributes, self.tool_ids) or (found.id if found else None)
-        return ToolSpan(self.tool_name(span), call, recorded, found, args_key, output_key)
+        call_id = first_text(attributes, self.tool_ids) or (output.id if output else None)
+        return ToolSpan(self.tool_name(span), call_id, args, output, args_key, output_key)
 
     def tool_name(self, span: Span) -> str | None:
-        """The name of the tool."""
+        """Return the name of the tool."""
         return first_text(span.attributes, self.tool_names)
 
-    def conversation(self, span: Span) -> str | None:
-        """The id that recordings of the same conversation share."""
+    def conversation_id(self, span: Span) -> str | None:
+        """Return the id that all traces of a conversation share."""
         return first_text(span.attributes, self.conversations)
 
 
 def first_text(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:
-    """The first of several attributes that is a text."""
+    """Return the first of several attributes that is a text and not empty."""
     for key in keys:
         value = attributes.get(key)
         if value and isinstance(value, str):
@@ -329,19 +346,21 @@ def first_text(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None
 
 
 def first_integer(attributes: dict[str, Json], keys: tuple[str, ...]) -> int | None:
-    """The first of several attributes that is a count."""
+    """Return the first of several attributes that is a whole number."""
     for key in keys:
         value = attributes.get(key)
         if type(value) is int:
             return value
-        if value is not None and (found := to_integer(value)) is not None:
-            return found
+        if value is not None and (number := to_integer(value)) is not None:
+            return number
     return None
 
 
-def _first(span: Span, sources: tuple[MessageSource, ...]) -> tuple[str, list[Message]] | None:
+def _first_messages(
+    span: Span, sources: tuple[MessageSource, ...]
+) -> tuple[str, list[Message]] | None:
     for source in sources:
-        said = source.read(span)
-        if said:
-            return source.key, said
+        messages = source.read(span)
+        if messages:
+            return source.key, messages
     return None

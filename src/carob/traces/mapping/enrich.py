@@ -1,4 +1,4 @@
-"""What others lend to a recording that tells what was said and done, and not when and by what."""
+"""Add timings and model calls from spans to a trace that lacks them."""
 
 from __future__ import annotations
 
@@ -10,73 +10,78 @@ from carob.schema import Json, Span, ToolCall, ToolResult, Trace, Turn
 from carob.traces.mapping.traces import to_traces
 
 
-def enrich(trace: Trace, told: Sequence[Turn]) -> Trace:
-    """The recording with the times and the model calls that others tell of it: turn by turn if they
-    tell of as many, else all in the last."""
-    if not told or not trace.turns:
+def enrich(trace: Trace, recorded: Sequence[Turn]) -> Trace:
+    """Add times and model calls from turns that spans record of the same session.
+
+    The turns are matched one by one if there are equally many, else all go to the last turn.
+    """
+    if not recorded or not trace.turns:
         return trace
-    if len(told) == len(trace.turns):
-        turns = [_timed(turn, [one]) for turn, one in zip(trace.turns, told, strict=True)]
+    if len(recorded) == len(trace.turns):
+        pairs = zip(trace.turns, recorded, strict=True)
+        turns = [_add_times(turn, [other]) for turn, other in pairs]
     else:
-        turns = [*trace.turns[:-1], _timed(trace.turns[-1], told)]
-    turns[-1] = _ran(turns[-1], told)
+        turns = [*trace.turns[:-1], _add_times(trace.turns[-1], recorded)]
+    turns[-1] = _add_call_times(turns[-1], recorded)
     return msgspec.structs.replace(trace, turns=tuple(turns))
 
 
 def turns_from_spans(spans: Iterable[Span]) -> list[Turn]:
-    """The turns that spans tell of."""
+    """Return the turns that spans record, in order of time."""
     by_trace: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: span.start or 0):
         by_trace.setdefault(span.trace_id, []).append(span)
-    made = (trace for some in by_trace.values() for trace in to_traces(some))
-    return [turn for trace in made for turn in trace.turns]
+    traces = (trace for group in by_trace.values() for trace in to_traces(group))
+    return [turn for trace in traces for turn in trace.turns]
 
 
-def _timed(turn: Turn, told: Sequence[Turn]) -> Turn:
+def _add_times(turn: Turn, recorded: Sequence[Turn]) -> Turn:
     return msgspec.structs.replace(
         turn,
-        model_calls=tuple(call for one in told for call in one.model_calls),
-        agents=turn.agents or tuple(agent for one in told for agent in one.agents),
-        grounding=_grounding(turn, told),
-        error=turn.error or next((one.error for one in told if one.error), None),
-        start=min((one.start for one in told if one.start is not None), default=None),
-        end=max((one.end for one in told if one.end is not None), default=None),
+        model_calls=tuple(call for other in recorded for call in other.model_calls),
+        agents=turn.agents or tuple(agent for other in recorded for agent in other.agents),
+        grounding=_grounding(turn, recorded),
+        error=turn.error or next((other.error for other in recorded if other.error), None),
+        start=min((other.start for other in recorded if other.start is not None), default=None),
+        end=max((other.end for other in recorded if other.end is not None), default=None),
     )
 
 
-def _grounding(turn: Turn, told: Sequence[Turn]) -> tuple[Json, ...] | None:
+def _grounding(turn: Turn, recorded: Sequence[Turn]) -> tuple[Json, ...] | None:
     if turn.grounding is not None:
         return turn.grounding
-    return tuple(chunk for one in told for chunk in one.grounding or ()) or None
+    return tuple(chunk for other in recorded for chunk in other.grounding or ()) or None
 
 
-def _ran(turn: Turn, told: Sequence[Turn]) -> Turn:
-    """The turn that has the calls of the whole session, with the times at which they ran."""
-    ran = [call for one in told for call in one.tool_calls or ()]
-    results = tuple(result for one in told for result in one.tool_results)
+def _add_call_times(turn: Turn, recorded: Sequence[Turn]) -> Turn:
+    """Add times to the last turn, which has the tool calls of the whole session."""
+    executed = [call for other in recorded for call in other.tool_calls or ()]
+    results = tuple(result for other in recorded for result in other.tool_results)
     if turn.tool_calls is None:
-        calls = tuple(ran) if any(one.tool_calls is not None for one in told) else None
+        has_calls = any(other.tool_calls is not None for other in recorded)
+        calls = tuple(executed) if has_calls else None
         return msgspec.structs.replace(turn, tool_calls=calls, tool_results=results)
     return msgspec.structs.replace(
         turn,
-        tool_calls=tuple(_when(call, ran) for call in turn.tool_calls),
-        tool_results=tuple(_failed(result, results) for result in turn.tool_results) or results,
+        tool_calls=tuple(_add_call_time(call, executed) for call in turn.tool_calls),
+        tool_results=tuple(_add_error(result, results) for result in turn.tool_results) or results,
     )
 
 
-def _when(call: ToolCall, ran: list[ToolCall]) -> ToolCall:
-    """The call with its times, by its id, else by its name in the order of the calls left."""
-    same = [one for one in ran if one.id is not None and one.id == call.id]
-    found = next(iter([*same, *(one for one in ran if one.name == call.name)]), None)
-    if found is None:
+def _add_call_time(call: ToolCall, executed: list[ToolCall]) -> ToolCall:
+    """Match by id, else by name in order; each executed call is used once."""
+    same_id = [other for other in executed if other.id is not None and other.id == call.id]
+    same_name = (other for other in executed if other.name == call.name)
+    match = next(iter([*same_id, *same_name]), None)
+    if match is None:
         return call
-    ran.remove(found)
-    agent = call.agent or found.agent
-    return msgspec.structs.replace(call, start=found.start, end=found.end, agent=agent)
+    executed.remove(match)
+    agent = call.agent or match.agent
+    return msgspec.structs.replace(call, start=match.start, end=match.end, agent=agent)
 
 
-def _failed(result: ToolResult, told: Iterable[ToolResult]) -> ToolResult:
-    """The result with the error that only its span tells."""
-    same = (one.error for one in told if one.id is not None and one.id == result.id)
+def _add_error(result: ToolResult, recorded: Iterable[ToolResult]) -> ToolResult:
+    """Add the error that only the tool's span records."""
+    same = (other.error for other in recorded if other.id is not None and other.id == result.id)
     error = result.error or next((error for error in same if error), None)
     return msgspec.structs.replace(result, error=error)

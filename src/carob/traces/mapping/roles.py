@@ -1,4 +1,4 @@
-"""The spans of a trace with their roles, and who is working inside whom."""
+"""Assign roles to the spans of a trace, and record which agent, tool and model call each is in."""
 
 from __future__ import annotations
 
@@ -9,142 +9,149 @@ from msgspec import UNSET, UnsetType
 
 from carob.schema import Span
 from carob.traces.mapping.convention import Convention, SpanRole
-from carob.traces.mapping.detect import identify
+from carob.traces.mapping.detect import Detector
 from carob.traces.messages.message import Message
 
 
 class RoleSpan(msgspec.Struct, eq=False, gc=False):
-    """A span that plays a part, and what is around it."""
+    """A span with its role and its context."""
 
     span: Span
     convention: Convention
     role: SpanRole
-    place: SpanContext
+    context: SpanContext
     name: str | None = None
     """The name of an agent or a workflow."""
-    leaf: bool = True
+    is_leaf: bool = True
     """Whether no other model call is recorded within."""
-    _asked: tuple[str, list[Message]] | UnsetType | None = UNSET
-    _answered: tuple[str, list[Message]] | UnsetType | None = UNSET
+    _inputs: tuple[str, list[Message]] | UnsetType | None = UNSET
+    _outputs: tuple[str, list[Message]] | UnsetType | None = UNSET
 
-    def asked(self) -> tuple[str, list[Message]] | None:
-        """The messages that went in, read once, and the source that answered."""
-        if self._asked is UNSET:
-            self._asked = self.convention.asked(self.span)
-        return self._asked
+    def input_messages(self) -> tuple[str, list[Message]] | None:
+        """Return the messages that the span received and their source, read only once."""
+        if self._inputs is UNSET:
+            self._inputs = self.convention.input_messages(self.span)
+        return self._inputs
 
-    def answered(self) -> tuple[str, list[Message]] | None:
-        """The messages that came out, read once, and the source that answered."""
-        if self._answered is UNSET:
-            self._answered = self.convention.answered(self.span)
-        return self._answered
+    def output_messages(self) -> tuple[str, list[Message]] | None:
+        """Return the messages that the span returned and their source, read only once."""
+        if self._outputs is UNSET:
+            self._outputs = self.convention.output_messages(self.span)
+        return self._outputs
 
 
+# Unlike the other structs here, contexts are tracked by the cycle collector (no `gc=False`). They
+# form chains as deep as the trace, and Python frees untracked objects recursively: a chain of a
+# hundred thousand would overflow the stack.
 class SpanContext(msgspec.Struct, eq=False):
-    """What is around a span, the same for all children of one parent.
-
-    Unlike the others it is known to the cycle collector: only such objects are freed one after the
-    other rather than one within the other, where a chain of them is a hundred thousand long.
-    """
+    """The spans around a span, shared by all children of one parent."""
 
     root: Span
-    """The outermost span around it, whatever that is."""
+    """The outermost span around it, whatever its role."""
     agent: RoleSpan | None = None
     """The agent or workflow that it works for."""
     tool: RoleSpan | None = None
     """The tool that it runs in, with no agent between."""
     model: RoleSpan | None = None
     """The outermost model call that it is a part of, with no agent or tool between."""
-    nearest: RoleSpan | None = None
+    inner_model: RoleSpan | None = None
     """The innermost model call that it is a part of."""
-    inside: RoleSpan | None = None
+    outer_tool: RoleSpan | None = None
     """The outermost tool that it runs in, whatever is between."""
-    top: RoleSpan | None = None
+    outer_agent: RoleSpan | None = None
     """The outermost agent or workflow around it."""
-    worker: str | None = None
+    agent_name: str | None = None
     """The name of the nearest agent around it that has one."""
     skip: bool = False
 
 
-def assign_roles(spans: Sequence[Span], *, late: bool = False) -> list[RoleSpan]:
-    """The spans that play a part, in the order of the spans.
+def assign_roles(
+    spans: Sequence[Span], detector: Detector, *, parents_first: bool = False
+) -> list[RoleSpan]:
+    """Return the spans that have a role, in the order of the spans.
 
-    `late` if parents that come after their children are known not to be there.
+    With `parents_first`, a parent that does not precede its children is known to be missing.
     """
-    places: dict[str | None, SpanContext | RoleSpan] = {}
-    readings: list[RoleSpan] = []
+    identify = detector.identify
+    contexts: dict[str | None, SpanContext | RoleSpan] = {}
+    role_spans: list[RoleSpan] = []
     for span in spans:
         parent = span.parent_id
-        above = places.get(parent)
+        above = contexts.get(parent)
         if above is None:
-            if parent is not None and not late:
-                return _read_late(spans)
+            if parent is not None and not parents_first:
+                return _assign_unordered(spans, detector)
             above = SpanContext(span)
         elif isinstance(above, RoleSpan):
-            # Most spans have no children: what is around those is made when the first one comes.
-            above = places[parent] = _within(above)
-        explained = None if above.skip else identify(span)
-        if explained is None:
-            places[span.span_id] = above
+            # Most spans have no children, so the context is built when the first child comes.
+            above = contexts[parent] = _context_within(above)
+        identified = None if above.skip else identify(span)
+        if identified is None:
+            contexts[span.span_id] = above
             continue
-        known, convention, role = explained
-        reading = RoleSpan(known, convention, role, above)
-        readings.append(reading)
-        places[span.span_id] = reading if role == "tool" else _entered(reading, readings)
-    return readings
+        known_span, convention, role = identified
+        role_span = RoleSpan(known_span, convention, role, above)
+        role_spans.append(role_span)
+        contexts[span.span_id] = role_span if role == "tool" else _enter(role_span, role_spans)
+    return role_spans
 
 
-def _entered(reading: RoleSpan, readings: list[RoleSpan]) -> SpanContext | RoleSpan:
-    """What is around the children of a span, or the reading that `_within` makes it of."""
-    role, place = reading.role, reading.place
+def _enter(role_span: RoleSpan, role_spans: list[RoleSpan]) -> SpanContext | RoleSpan:
+    """The context of the children of a span, or the span that it is built from later."""
+    role, context = role_span.role, role_span.context
     if role == "model":
-        if place.nearest is not None:
-            place.nearest.leaf = False
-        return reading
+        if context.inner_model is not None:
+            context.inner_model.is_leaf = False
+        return role_span
     if role == "agent" or role == "workflow":
-        reading.name = reading.convention.agent(reading.span)
-        if reading.name is None and place.agent is not None:
-            reading.name = reading.convention.inner_agent(reading.span)
-            reading.role = "agent"
-        if reading.name is None:  # a run around agents, such as `Agent workflow`
-            reading.role = "workflow"
-        return reading
+        role_span.name = role_span.convention.agent_name(role_span.span)
+        if role_span.name is None and context.agent is not None:
+            role_span.name = role_span.convention.nested_agent_name(role_span.span)
+            role_span.role = "agent"
+        if role_span.name is None:  # a run around agents, such as `Agent workflow`
+            role_span.role = "workflow"
+        return role_span
     if role == "skip":
-        readings.pop()
-        return SpanContext(place.root, skip=True)
-    return place
+        role_spans.pop()
+        return SpanContext(context.root, skip=True)
+    return context
 
 
-def _read_late(spans: Sequence[Span]) -> list[RoleSpan]:
-    """The same where a parent is not there, or comes after its children."""
-    known = {span.span_id: span for span in spans}
-    first: dict[str, Span] = {}
+def _assign_unordered(spans: Sequence[Span], detector: Detector) -> list[RoleSpan]:
+    """Assign roles where a parent is missing, or comes after its children."""
+    by_id = {span.span_id: span for span in spans}
+    ordered: dict[str, Span] = {}
     for span in spans:
+        # Spans may be each other's parents; the chain ends where it would repeat itself.
         chain: dict[str, Span] = {}
         above: Span | None = span
-        while above is not None and above.span_id not in chain and above.span_id not in first:
+        while above is not None and above.span_id not in chain and above.span_id not in ordered:
             chain[above.span_id] = above
-            above = known.get(above.parent_id) if above.parent_id is not None else None
-        first.update(reversed(chain.items()))
-    rank = {span.span_id: index for index, span in enumerate(spans)}
-    readings = assign_roles(tuple(first.values()), late=True)
-    return sorted(readings, key=lambda reading: rank[reading.span.span_id])
+            above = by_id.get(above.parent_id) if above.parent_id is not None else None
+        ordered.update(reversed(chain.items()))
+    position = {span.span_id: index for index, span in enumerate(spans)}
+    role_spans = assign_roles(tuple(ordered.values()), detector, parents_first=True)
+    return sorted(role_spans, key=lambda role_span: position[role_span.span.span_id])
 
 
-def _within(reading: RoleSpan) -> SpanContext:
-    role, above = reading.role, reading.place
-    root, agent, inside, top, worker = (
+def _context_within(outer: RoleSpan) -> SpanContext:
+    role, above = outer.role, outer.context
+    root, agent, outer_tool, outer_agent, agent_name = (
         above.root,
         above.agent,
-        above.inside,
-        above.top,
-        above.worker,
+        above.outer_tool,
+        above.outer_agent,
+        above.agent_name,
     )
     if role == "model":
-        outer = above.model or reading
-        return SpanContext(root, agent, above.tool, outer, reading, inside, top, worker)
+        model = above.model or outer
+        return SpanContext(
+            root, agent, above.tool, model, outer, outer_tool, outer_agent, agent_name
+        )
     if role == "tool":
-        return SpanContext(root, agent, reading, None, None, inside or reading, top, worker)
-    if role == "agent" and reading.name is not None:
-        worker = reading.name
-    return SpanContext(root, reading, None, None, None, inside, top or reading, worker)
+        return SpanContext(
+            root, agent, outer, None, None, outer_tool or outer, outer_agent, agent_name
+        )
+    if role == "agent" and outer.name is not None:
+        agent_name = outer.name
+    return SpanContext(root, outer, None, None, None, outer_tool, outer_agent or outer, agent_name)

@@ -1,4 +1,4 @@
-"""Where one turn ends and the next begins within one trace id."""
+"""Split the spans of one trace id into turns."""
 
 from __future__ import annotations
 
@@ -12,121 +12,132 @@ from carob.traces.messages.message import last_answer
 _OWNERS = ("agent", "workflow")
 
 
-def split_turns(readings: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
-    """The turns of a trace: mostly one.
+def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
+    """Yield the spans of each turn; most traces have one.
 
-    A new turn begins where an agent starts after the last one had ended and is asked something
-    else, with nothing above the two that would make them steps of one run. Without any agent, or
-    within a workflow, it begins where a model call quotes the last answer and goes on from there.
+    A new turn begins where an agent starts after the last one had ended and receives another user
+    message, with nothing above the two that would make them steps of one run. Without agents, or
+    within a workflow, it begins where a model call repeats the last answer and continues from it.
     """
-    tops = [
-        reading
-        for reading in readings
-        if reading.role in _OWNERS and reading.place.top is None and reading.place.inside is None
+    owners = [
+        role_span
+        for role_span in role_spans
+        if role_span.role in _OWNERS
+        and role_span.context.outer_agent is None
+        and role_span.context.outer_tool is None
     ]
-    if len(tops) > 1:
-        starts = [] if _is_one_run(tops, readings[0]) else _agent_starts(tops)
-    elif tops:
-        starts = _run_starts(tops[0], readings)
-        if starts:  # what is around all turns is part of none
-            readings = [reading for reading in readings if reading is not tops[0]]
+    if len(owners) > 1:
+        starts = [] if _is_one_run(owners, role_spans[0]) else _find_agent_starts(owners)
+    elif owners:
+        starts = _find_run_starts(owners[0], role_spans)
+        if starts:  # the workflow around all turns belongs to none of them
+            role_spans = [role_span for role_span in role_spans if role_span is not owners[0]]
     else:
-        starts = _model_starts(readings)
+        starts = _find_model_starts(role_spans)
     if starts:
-        yield from _cut(readings, starts)
+        yield from _cut(role_spans, starts)
     else:
-        yield readings
+        yield role_spans
 
 
-def _is_one_run(tops: list[RoleSpan], first: RoleSpan) -> bool:
-    """Whether all agents are steps of one that was asked something itself."""
+def _is_one_run(owners: list[RoleSpan], first: RoleSpan) -> bool:
+    """Whether all agents are steps of a root span that received a user message itself."""
     root = first.span
-    if first.role != "chain" or any(reading.place.root is not root for reading in tops):
+    if first.role != "chain" or any(owner.context.root is not root for owner in owners):
         return False
-    return first.convention.user(root) is not None
+    return first.convention.user_text(root) is not None
 
 
-def _agent_starts(tops: list[RoleSpan]) -> list[RoleSpan]:
-    owner = tops[0]
-    latest = owner.span.end or 0
-    asked = owner.convention.user(owner.span)
+def _find_agent_starts(owners: list[RoleSpan]) -> list[RoleSpan]:
+    first = owners[0]
+    last_end = first.span.end or 0
+    user = first.convention.user_text(first.span)
     starts: list[RoleSpan] = []
-    for reading in tops[1:]:
-        over = (reading.span.start or 0) >= latest > 0
-        latest = max(latest, reading.span.end or 0)
-        if not over or (reading.name != owner.name and reading.span.parent_id is not None):
+    for owner in owners[1:]:
+        is_after = (owner.span.start or 0) >= last_end > 0
+        last_end = max(last_end, owner.span.end or 0)
+        if not is_after or (owner.name != first.name and owner.span.parent_id is not None):
             continue
-        again = reading.convention.user(reading.span)
-        if _differ(asked, again, same=reading.name == owner.name):
-            starts.append(reading)
-            asked = again
+        next_user = owner.convention.user_text(owner.span)
+        if _is_new_message(user, next_user, same_agent=owner.name == first.name):
+            starts.append(owner)
+            user = next_user
     return starts
 
 
-def _differ(asked: tuple[str, str] | None, again: tuple[str, str] | None, *, same: bool) -> bool:
-    """Whether the user said something else; the same agent is not started twice for nothing."""
-    if asked is None or again is None:
-        return same
-    return asked[1] != again[1]
+def _is_new_message(
+    user: tuple[str, str] | None, next_user: tuple[str, str] | None, *, same_agent: bool
+) -> bool:
+    """Whether the user wrote something else. If that is not recorded, a second run of the same
+    agent counts as a new turn, and a run of another agent as a handoff."""
+    if user is None or next_user is None:
+        return same_agent
+    return user[1] != next_user[1]
 
 
-def _run_starts(top: RoleSpan, readings: list[RoleSpan]) -> list[RoleSpan]:
-    """Within a workflow that was asked nothing itself: the runs that go on from the last answer."""
-    if top.role != "workflow" or top.convention.user(top.span) is not None:
+def _find_run_starts(workflow: RoleSpan, role_spans: list[RoleSpan]) -> list[RoleSpan]:
+    """The runs within a workflow that continue from the last answer.
+
+    A workflow that received a user message itself is one turn.
+    """
+    if workflow.role != "workflow" or workflow.convention.user_text(workflow.span) is not None:
         return []
-    again = {id(model) for model in _model_starts(readings)}
+    continuing = {id(model) for model in _find_model_starts(role_spans)}
     known = set[int]()
     starts: list[RoleSpan] = []
-    for model in _models(readings) if again else ():
-        run, above = model, model.place.agent
-        while above is not None and above is not top:
-            run, above = above, above.place.agent
-        if id(model) in again and id(run) not in known:
+    for model in _outer_models(role_spans) if continuing else ():
+        run, above = model, model.context.agent
+        while above is not None and above is not workflow:
+            run, above = above, above.context.agent
+        if id(model) in continuing and id(run) not in known:
             starts.append(run)
         known.add(id(run))
     return starts
 
 
-def _model_starts(readings: list[RoleSpan]) -> list[RoleSpan]:
-    """Without agents: a call that quotes the last answer and asks something else."""
-    models = _models(readings)
+def _find_model_starts(role_spans: list[RoleSpan]) -> list[RoleSpan]:
+    """The model calls that repeat the last answer and add a user message."""
+    models = _outer_models(role_spans)
     starts: list[RoleSpan] = []
     answer: str | None = None
-    for reading in models if len(models) > 1 else ():
-        if answer and _goes_on(reading, answer):
-            starts.append(reading)
-        found = reading.answered()
-        if found is not None:  # another recorder beside it may tell nothing
-            calls = any(said.calls for said in found[1])
-            answer = None if calls else last_answer(found[1])
+    for model in models if len(models) > 1 else ():
+        if answer and _continues(model, answer):
+            starts.append(model)
+        output = model.output_messages()
+        if output is not None:  # a second recorder beside the first may record no messages
+            has_calls = any(message.calls for message in output[1])
+            answer = None if has_calls else last_answer(output[1])
     return starts
 
 
-def _models(readings: list[RoleSpan]) -> list[RoleSpan]:
+def _outer_models(role_spans: list[RoleSpan]) -> list[RoleSpan]:
     return [
-        reading
-        for reading in readings
-        if reading.role == "model" and reading.place.model is None and reading.place.inside is None
+        role_span
+        for role_span in role_spans
+        if role_span.role == "model"
+        and role_span.context.model is None
+        and role_span.context.outer_tool is None
     ]
 
 
-def _goes_on(reading: RoleSpan, answer: str) -> bool:
-    found = reading.asked()
-    said = found[1] if found else []
-    for before, after in pairwise(said):
+def _continues(model: RoleSpan, answer: str) -> bool:
+    received = model.input_messages()
+    for before, after in pairwise(received[1] if received else ()):
         if before.role == "assistant" and before.text == answer and after.role == "user":
             return True
     return False
 
 
-def _cut(readings: list[RoleSpan], starts: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
-    times = [reading.span.start or 0 for reading in starts]
+def _cut(role_spans: list[RoleSpan], starts: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
+    times = [start.span.start or 0 for start in starts]
     parts: list[list[RoleSpan]] = [[] for _ in range(len(starts) + 1)]
-    for reading in readings:
-        owner = reading.place.top or reading
-        if (owner.span.end or 0) > times[-1] > (owner.span.start or 0):  # it is around the turns
-            owner = reading
-        parts[bisect_right(times, owner.span.start or 0)].append(reading)
+    for role_span in role_spans:
+        # A span belongs to the turn of the agent around it, even if it starts after the turn. An
+        # agent around several turns does not count: all its spans would be in the first one.
+        owner = role_span.context.outer_agent or role_span
+        if (owner.span.end or 0) > times[-1] > (owner.span.start or 0):
+            owner = role_span
+        parts[bisect_right(times, owner.span.start or 0)].append(role_span)
     for part in parts:
         if part:
             yield part

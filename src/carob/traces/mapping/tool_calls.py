@@ -1,4 +1,4 @@
-"""The tool calls of a turn: asked for by models, run by tools, told by messages."""
+"""The tool calls of a turn: requested by models, executed by tools, answered by messages."""
 
 from __future__ import annotations
 
@@ -6,275 +6,298 @@ from collections import deque
 from collections.abc import Iterator
 
 from carob.traces.mapping.call_matching import MatchedCall, match_calls
-from carob.traces.mapping.convention import ToolSpan
 from carob.traces.mapping.roles import RoleSpan
-from carob.traces.mapping.tool_spans import failure_reason
+from carob.traces.mapping.tool_spans import ToolSpan, failure_reason
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, agent_of
-from carob.traces.messages.message import CallBlock, Message, ResultBlock
+from carob.traces.messages.message import CallBlock, Message, ResultBlock, is_user_text
 from carob.traces.messages.printed import is_printed_object
 from carob.traces.shape import to_text
 
-_ERROR = '"is_error"'
+_ERROR_FIELD = '"is_error"'
 
 
-def tool_calls(work: TurnSpans) -> list[MatchedCall]:
-    asked, results = _asked(work)
-    ran = _ran(work)
-    if any(one.tool and one.tool.requested for one in ran):
-        asked += _requests(ran)
-    if not asked and not (ran and all(_is_whole(one) for one in ran)):
-        asked, results = _told_by_agents(work)
-    made = match_calls(asked, ran)
-    _answer(made, results, work)
-    return made
+def find_tool_calls(turn: TurnSpans) -> list[MatchedCall]:
+    """Return the tool calls of a turn, each with its arguments and its result."""
+    requested, results = _requested_calls(turn)
+    executed = _executed_calls(turn)
+    if any(call.tool and call.tool.is_request for call in executed):
+        requested += _take_requests(executed)
+    if not requested and not (executed and all(_is_complete(call) for call in executed)):
+        requested, results = _calls_of_agents(turn)
+    calls = match_calls(requested, executed)
+    _add_results(calls, results, turn)
+    return calls
 
 
-def _asked(work: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock]]:
-    asked: list[MatchedCall] = []
+def _requested_calls(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock]]:
+    requested: list[MatchedCall] = []
     results: list[ResultBlock] = []
-    for model in work.models:
+    for model in turn.models:
         outer = model.outer
-        for said in model.said:
-            if said.calls:
+        for message in model.messages:
+            if message.calls:
                 start = outer.span.start
-                asked += [_wanted(call, model.agent, start, outer) for call in said.calls]
-            if said.results:
-                results += said.results
-        if asked and model.key and "tool_calls" not in work.sources:
-            work.sources["tool_calls"] = model.key
-    if not all(model.said for model in work.models):
-        quoted = _quoted(work, {one.id for one in asked})
-        asked = sorted([*asked, *quoted], key=lambda one: one.start or 0) if quoted else asked
-    return asked, results
+                requested += [_request(call, model.agent, start, outer) for call in message.calls]
+            if message.results:
+                results += message.results
+        if requested and model.source and "tool_calls" not in turn.sources:
+            turn.sources["tool_calls"] = model.source
+    if not all(model.messages for model in turn.models):
+        repeated = _calls_in_history(turn, {call.id for call in requested})
+        if repeated:
+            requested = sorted([*requested, *repeated], key=lambda call: call.start or 0)
+    return requested, results
 
 
-def _quoted(work: TurnSpans, known: set[str | None]) -> list[MatchedCall]:
-    """Calls of which only the history tells, in what the agent's last model call was given."""
-    silent = {id(model.outer.place.agent): model for model in work.models[::-1] if not model.said}
+def _calls_in_history(turn: TurnSpans, known: set[str | None]) -> list[MatchedCall]:
+    """Calls of models without recorded output, from the history that a later call received."""
+    silent = {
+        id(model.outer.context.agent): model
+        for model in reversed(turn.models)
+        if not model.messages
+    }
     found: list[MatchedCall] = []
-    for model in _last_models(work):
-        first = silent.get(id(model.outer.place.agent))
-        if first is None or first is model or (told := model.outer.asked()) is None:
+    for model in _last_models(turn):
+        first = silent.get(id(model.outer.context.agent))
+        if first is None or first is model or (received := model.outer.input_messages()) is None:
             continue
-        outer, calls = first.outer, [call for said in _since_user(told[1]) for call in said.calls]
+        outer = first.outer
+        calls = [call for message in _since_user(received[1]) for call in message.calls]
         new = [call for call in calls if call.id and call.id not in known]
-        found += [_wanted(call, model.agent, outer.span.start, outer) for call in new]
+        found += [_request(call, model.agent, outer.span.start, outer) for call in new]
     return found
 
 
-def _wanted(call: CallBlock, agent: str | None, start: int | None, asker: RoleSpan) -> MatchedCall:
-    return MatchedCall(call.name, call, agent, start, asker, None, None, None, call.id or None)
+def _request(
+    call: CallBlock, agent: str | None, start: int | None, requester: RoleSpan
+) -> MatchedCall:
+    return MatchedCall(call.name, call, agent, start, requester, None, None, None, call.id or None)
 
 
-def _ran(work: TurnSpans) -> list[MatchedCall]:
-    ran: list[MatchedCall] = []
+def _executed_calls(turn: TurnSpans) -> list[MatchedCall]:
+    executed: list[MatchedCall] = []
     known: dict[int, MatchedCall] = {}
-    sources = work.sources
-    for reading in work.tools:
-        span, place = reading.span, reading.place
-        tool = reading.convention.tool(span)
+    sources = turn.sources
+    for role_span in turn.tools:
+        span, context = role_span.span, role_span.context
+        tool = role_span.convention.tool(span)
         name = tool.name
         if name is None:
             continue
-        if place.tool is not None and (outer := known.get(id(place.tool))) and outer.name == name:
-            known[id(reading)] = outer
-            _complete(outer, tool, reading)
+        outer = known.get(id(context.tool)) if context.tool is not None else None
+        if outer is not None and outer.name == name:
+            known[id(role_span)] = outer
+            _merge_inner(outer, tool, role_span)
             continue
-        agent = place.worker or agent_of(reading, work)
-        made = MatchedCall(name, None, agent, span.start, None, tool, reading, None, tool.id)
-        ran.append(made)
-        known[id(reading)] = made
-        if "tool_args" not in sources and tool.args_key and tool.recorded is not None:
+        agent = context.agent_name or agent_of(role_span, turn)
+        call = MatchedCall(name, None, agent, span.start, None, tool, role_span, None, tool.id)
+        executed.append(call)
+        known[id(role_span)] = call
+        if "tool_args" not in sources and tool.args_key and tool.raw_args is not None:
             sources["tool_args"] = tool.args_key
         if "tool_results" not in sources and tool.output_key and tool.output is not None:
             sources["tool_results"] = tool.output_key
-    return ran
+    return executed
 
 
-def _complete(outer: MatchedCall, tool: ToolSpan, reading: RoleSpan) -> None:
-    """A tool within a tool of its own name is the same call, told by another recorder."""
-    told = outer.tool
-    if told is None or outer.reading is None:
+def _merge_inner(outer: MatchedCall, tool: ToolSpan, role_span: RoleSpan) -> None:
+    """Complete a call from a span of the same tool within it: a second recorder of one call."""
+    outer_tool = outer.tool
+    if outer_tool is None or outer.tool_span is None:
         return
-    told.id = outer.id = outer.id or tool.id
-    if told.recorded is None:
-        told.recorded, told.args_key = tool.recorded, tool.args_key
-    if told.output is None:
-        told.output, told.output_key = tool.output, tool.output_key
-    if failure_reason(outer.reading.span) is None and failure_reason(reading.span) is not None:
-        outer.reading = reading
+    outer_tool.id = outer.id = outer.id or tool.id
+    if outer_tool.raw_args is None:
+        outer_tool.raw_args, outer_tool.args_key = tool.raw_args, tool.args_key
+    if outer_tool.output is None:
+        outer_tool.output, outer_tool.output_key = tool.output, tool.output_key
+    if failure_reason(outer.tool_span.span) is None and failure_reason(role_span.span) is not None:
+        outer.tool_span = role_span
 
 
-def _is_whole(one: MatchedCall) -> bool:
-    return one.id is not None and one.tool is not None and one.tool.recorded is not None
+def _is_complete(call: MatchedCall) -> bool:
+    return call.id is not None and call.tool is not None and call.tool.raw_args is not None
 
 
-def _requests(ran: list[MatchedCall]) -> list[MatchedCall]:
-    """Takes out the spans that only tell what a model asked for."""
-    found = [one for one in ran if one.tool and one.tool.requested]
-    ran[:] = [one for one in ran if not (one.tool and one.tool.requested)]
+def _take_requests(executed: list[MatchedCall]) -> list[MatchedCall]:
+    """Remove the spans that only record a model's request, and return them as requests."""
+    requests = [call for call in executed if call.tool and call.tool.is_request]
+    executed[:] = [call for call in executed if not (call.tool and call.tool.is_request)]
     return [
         MatchedCall(
-            one.name,
-            CallBlock(one.name, one.args, one.id),
-            one.agent,
-            one.start,
-            one.reading,
-            id=one.id,
+            call.name,
+            CallBlock(call.name, call.args, call.id),
+            call.agent,
+            call.start,
+            call.tool_span,
+            id=call.id,
         )
-        for one in found
+        for call in requests
     ]
 
 
-def _told_by_agents(work: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock]]:
-    """Calls that only the agents' own messages tell; what several tell counts once."""
-    asked: list[MatchedCall] = []
+def _calls_of_agents(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock]]:
+    """Calls that only the agents' own messages record. An agent's messages may include those of
+    the agents within it, so a call that several agents list counts once."""
+    requested: list[MatchedCall] = []
     results: list[ResultBlock] = []
     known: set[str | None] = {None}
-    first = work.first_agent or work.owner
-    for agent in work.owners:
-        found = _run_messages(agent) if agent is first or agent.role == "agent" else None
-        said = _since_user(found[1]) if found else []
-        calls = [call for one in said for call in one.calls]
+    first = turn.first_agent or turn.owner
+    for agent in turn.owners:
+        run = _run_messages(agent) if agent is first or agent.role == "agent" else None
+        messages = _since_user(run[1]) if run else []
+        calls = [call for message in messages for call in message.calls]
         if agent is not first:
             calls = [call for call in calls if call.id not in known]
-        asked += [_wanted(call, agent.name, agent.span.start, agent) for call in calls]
+        requested += [_request(call, agent.name, agent.span.start, agent) for call in calls]
         known.update(call.id for call in calls)
-        results += [result for one in said for result in one.results]
-        if found and calls:
-            work.sources.setdefault("tool_calls", found[0])
-    return asked, results
+        results += [result for message in messages for result in message.results]
+        if run and calls:
+            turn.sources.setdefault("tool_calls", run[0])
+    return requested, results
 
 
-def _run_messages(owner: RoleSpan) -> tuple[str, list[Message]] | None:
-    found = owner.answered()
-    if found is not None and any(said.calls for said in found[1]):
-        return found
-    return owner.convention.transcript(owner.span)
+def _run_messages(agent: RoleSpan) -> tuple[str, list[Message]] | None:
+    output = agent.output_messages()
+    if output is not None and any(message.calls for message in output[1]):
+        return output
+    return agent.convention.transcript_messages(agent.span)
 
 
-def _since_user(said: list[Message]) -> list[Message]:
-    for at in range(len(said) - 1, -1, -1):
-        if said[at].role == "user" and said[at].text is not None and not said[at].results:
-            return said[at + 1 :]
-    return said
+def _since_user(messages: list[Message]) -> list[Message]:
+    for index in range(len(messages) - 1, -1, -1):
+        if is_user_text(messages[index]):
+            return messages[index + 1 :]
+    return messages
 
 
-def _answer(made: list[MatchedCall], results: list[ResultBlock], work: TurnSpans) -> None:
-    """Results that no tool's span tells, out of the messages that carry them back."""
-    missing = [one for one in made if one.tool is None or not _is_answered(one.tool)]
+def _add_results(calls: list[MatchedCall], results: list[ResultBlock], turn: TurnSpans) -> None:
+    """Add results that no tool span records, from the messages that return them to the model."""
+    missing = [call for call in calls if call.tool is None or not _has_output(call.tool)]
     if not missing:
         return
-    known = {one.id for one in made} | {one.call.id for one in made if one.call}
-    _Waiting(missing, known).assign(results)
-    left = [one for one in missing if one.result is None and one.asker is not None]
-    waiting = _Waiting(left, known)
-    for model in _last_models(work):
-        if _first(waiting.calls, model.outer) is None:
+    known = {call.id for call in calls} | {call.request.id for call in calls if call.request}
+    _OpenCalls(missing, known).assign(results)
+    unanswered = [call for call in missing if call.result is None and call.requester is not None]
+    open_calls = _OpenCalls(unanswered, known)
+    for model in _last_models(turn):
+        if _first_open(open_calls.calls, model.outer) is None:
             continue
-        for at, (key, told) in enumerate(_told_to(model)):
-            if at:  # OpenInference tells only in the whole request that a tool failed
-                waiting.blame(told)
+        for number, (source, returned) in enumerate(_returned_results(model)):
+            if number:  # OpenInference records only in the whole request that a tool failed
+                open_calls.mark_errors(returned)
             else:
-                waiting.assign(told, model.outer)
-                work.sources.setdefault("tool_results", key)
-    for one in missing:
-        if one.tool is not None and one.result is not None:
-            one.tool.output = None
+                open_calls.assign(returned, model.outer)
+                turn.sources.setdefault("tool_results", source)
+    for call in missing:
+        if call.tool is not None and call.result is not None:
+            call.tool.output = None
 
 
-def _is_answered(tool: ToolSpan) -> bool:
-    """Whether the span tells the result itself, not merely which object it was."""
-    told = tool.output
-    return told is not None and not (isinstance(told.value, str) and is_printed_object(told.value))
+def _has_output(tool: ToolSpan) -> bool:
+    """Whether the span holds the result itself, not just the `repr` of an object."""
+    output = tool.output
+    if output is None:
+        return False
+    return not (isinstance(output.value, str) and is_printed_object(output.value))
 
 
-def _told_to(model: ModelSpans) -> Iterator[tuple[str, list[ResultBlock]]]:
-    """The results that a model was told since the user spoke, by every source that has some.
+def _returned_results(model: ModelSpans) -> Iterator[tuple[str, list[ResultBlock]]]:
+    """The results that a model received since the user wrote, from every source that has some.
 
-    After the first, only sources that tell of errors.
+    After the first such source, only sources that record errors are read.
     """
-    known = False
-    for reading in model.parts:
-        first = reading.asked()
-        if first is None:
+    has_results = False
+    for role_span in model.spans:
+        received = role_span.input_messages()
+        if received is None:
             continue
-        if told := _told_since_user(first[1]):
-            known = True
-            yield first[0], told
-        for source in reading.convention.inputs_of(reading.span):
-            value = reading.span.attributes.get(source.key)
-            if source.key == first[0] or (known and not (value and _ERROR in to_text(value))):
+        if results := _results_since_user(received[1]):
+            has_results = True
+            yield received[0], results
+        for source in role_span.convention.input_sources(role_span.span):
+            value = role_span.span.attributes.get(source.key)
+            if source.key == received[0]:
                 continue
-            if told := _told_since_user(source.read(reading.span) or []):
-                known = True
-                yield source.key, told
+            if has_results and not (value and _ERROR_FIELD in to_text(value)):
+                continue
+            if results := _results_since_user(source.read(role_span.span) or []):
+                has_results = True
+                yield source.key, results
 
 
-def _told_since_user(said: list[Message]) -> list[ResultBlock]:
-    return [result for one in _since_user(said) for result in one.results]
+def _results_since_user(messages: list[Message]) -> list[ResultBlock]:
+    return [result for message in _since_user(messages) for result in message.results]
 
 
-def _last_models(work: TurnSpans) -> list[ModelSpans]:
-    last = {id(model.outer.place.agent): model for model in work.models}
+def _last_models(turn: TurnSpans) -> list[ModelSpans]:
+    """The last model call of each agent, which received all results of the agent's calls."""
+    last = {id(model.outer.context.agent): model for model in turn.models}
     return list(last.values())
 
 
-class _Waiting:
-    """Calls without a result, by id and by name: none is looked at once for every model call."""
+class _OpenCalls:
+    """Calls without a result, indexed by id and by name.
+
+    Without the indexes, every model call would be compared with every call of the turn.
+    """
 
     def __init__(self, calls: list[MatchedCall], known: set[str | None]) -> None:
         self.calls = deque(calls)
         self.known = known
         self.by_id: dict[str, list[MatchedCall]] = {}
         self.by_name: dict[str | None, deque[MatchedCall]] = {}
-        for one in calls:
-            for key in {one.id, one.call.id if one.call else None}:
+        for call in calls:
+            for key in {call.id, call.request.id if call.request else None}:
                 if key is not None:
-                    self.by_id.setdefault(key, []).append(one)
-            self.by_name.setdefault(one.name, deque()).append(one)
+                    self.by_id.setdefault(key, []).append(call)
+            self.by_name.setdefault(call.name, deque()).append(call)
 
-    def assign(self, results: list[ResultBlock], asker: RoleSpan | None = None) -> None:
-        """By id, else by name and order; a model is not told the results of its own calls."""
-        told: dict[str, list[ResultBlock]] = {}
-        loose: list[ResultBlock] = []
+    def assign(self, results: list[ResultBlock], model: RoleSpan | None = None) -> None:
+        """Assign results by id, else by name and order.
+
+        `model` received the results, so they are not those of the calls that it requests itself.
+        """
+        by_id: dict[str, list[ResultBlock]] = {}
+        unnamed: list[ResultBlock] = []
         for result in results:
             if result.id is not None and result.id in self.known:
-                told.setdefault(result.id, []).append(result)
+                by_id.setdefault(result.id, []).append(result)
             elif result.name is None:
-                loose.append(result)
-            elif (calls := self.by_name.get(result.name)) and (one := _first(calls, asker)):
-                one.result = result
-        for key, found in told.items():
-            # An id that counts the calls of a message comes back with each message.
-            calls = self.by_id.get(key, ())
-            for at, one in enumerate(call for call in calls if _is_open(call, asker)):
-                one.result = found[min(at, len(found) - 1)]
-        self._assign_loose(loose, asker)
+                unnamed.append(result)
+            elif (calls := self.by_name.get(result.name)) and (call := _first_open(calls, model)):
+                call.result = result
+        for key, same_id in by_id.items():
+            # Ids like `search_0` number the calls of one message, so they repeat in the next one.
+            calls = (call for call in self.by_id.get(key, ()) if _is_open(call, model))
+            for index, call in enumerate(calls):
+                call.result = same_id[min(index, len(same_id) - 1)]
+        self._assign_in_order(unnamed, model)
 
-    def blame(self, results: list[ResultBlock]) -> None:
-        """Which of the results are errors, by another source of the same."""
+    def mark_errors(self, results: list[ResultBlock]) -> None:
+        """Mark results as errors that another source of the same results records as such."""
         for result in results:
-            for one in self.by_id.get(result.id or "", ()) if result.error else ():
-                if one.result is not None:
-                    one.result.error = True
+            for call in self.by_id.get(result.id or "", ()) if result.error else ():
+                if call.result is not None:
+                    call.result.error = True
 
-    def _assign_loose(self, loose: list[ResultBlock], asker: RoleSpan | None) -> None:
-        """Results that name nothing that was asked for, by order if each call can have its own."""
-        calls = [one for one in self.calls if _is_open(one, asker)] if loose else []
-        if asker is not None:  # an agent is told what its own calls gave
-            agent = asker.place.agent
-            calls = [one for one in calls if one.asker and one.asker.place.agent is agent]
-        if len(calls) == len(loose):
-            for one, result in zip(calls, loose, strict=True):
-                one.result = result
+    def _assign_in_order(self, results: list[ResultBlock], model: RoleSpan | None) -> None:
+        """Assign results without a known id or name, but only if there is one for each call."""
+        calls = [call for call in self.calls if _is_open(call, model)] if results else []
+        if model is not None:  # an agent receives the results of its own calls
+            agent = model.context.agent
+            calls = [
+                call for call in calls if call.requester and call.requester.context.agent is agent
+            ]
+        if len(calls) == len(results):
+            for call, result in zip(calls, results, strict=True):
+                call.result = result
 
 
-def _first(calls: deque[MatchedCall], asker: RoleSpan | None) -> MatchedCall | None:
+def _first_open(calls: deque[MatchedCall], model: RoleSpan | None) -> MatchedCall | None:
     while calls and calls[0].result is not None:
         calls.popleft()
-    return next((one for one in calls if _is_open(one, asker)), None)
+    return next((call for call in calls if _is_open(call, model)), None)
 
 
-def _is_open(one: MatchedCall, asker: RoleSpan | None) -> bool:
-    return one.result is None and (asker is None or one.asker is not asker)
+def _is_open(call: MatchedCall, model: RoleSpan | None) -> bool:
+    return call.result is None and (model is None or call.requester is not model)

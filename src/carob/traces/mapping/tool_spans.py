@@ -24,11 +24,31 @@ _TOOL_MESSAGE = re.compile(
 
 
 class ToolOutput(msgspec.Struct, gc=False):
-    """A tool's result with what its wrapper told beside it."""
+    """The result of a tool, with the id and status that its wrapper holds."""
 
     value: Json
     id: str | None = None
     failed: bool = False
+
+
+class ToolSpan(msgspec.Struct, eq=False, gc=False):
+    """The tool call that a span records."""
+
+    name: str | None
+    id: str | None = None
+    raw_args: Json = None
+    """The arguments, possibly wrapped; `None` if they are not recorded."""
+    output: ToolOutput | None = None
+    """The result; `None` if it is not recorded."""
+    args_key: str | None = None
+    output_key: str | None = None
+    is_request: bool = False
+    """Whether the span records that a model requested the call, not that the tool ran."""
+
+    @property
+    def args(self) -> Json:
+        """The arguments, unwrapped on demand: mostly the model's message has them."""
+        return None if self.raw_args is None else unwrap_arguments(self.raw_args)
 
 
 def unwrap_arguments(value: Json) -> Json:

@@ -1,4 +1,4 @@
-"""The spans of one trace id, made a `Trace`."""
+"""Build a `Trace` from the spans of one trace id, and sessions from traces."""
 
 from __future__ import annotations
 
@@ -7,35 +7,42 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from carob.schema import Json, Span, Trace
-from carob.traces.conventions.azure import AzureAgents, gathered
 from carob.traces.mapping.convention import Convention, first_text
+from carob.traces.mapping.detect import Detector, builtin_detector, extended_detector
 from carob.traces.mapping.roles import RoleSpan, assign_roles
 from carob.traces.mapping.splitting import split_turns
 from carob.traces.mapping.turn_spans import group_by_role
 from carob.traces.mapping.turns import build_turn
 
-_CASES = ("carob.case.id", "agentevals.eval.case.id")
+_CASE_IDS = ("carob.case.id", "agentevals.eval.case.id")
+_OWNERS = frozenset(("agent", "workflow"))
 _WORK = frozenset(("agent", "workflow", "model", "tool"))
-_LOOKED_AT = 16
-"""Spans of a trace that are asked for its conversation."""
+_MAX_SEARCHED = 16
+"""Spans of a trace that are searched for its conversation id."""
 
 
 def to_traces(
     spans: Sequence[Span], *, source: str | None = None, keep_spans: bool = False
 ) -> list[Trace]:
-    """What the agent did, by spans of one trace id in the order of time; none if it did nothing."""
-    readings = assign_roles(spans)
-    if not any(reading.role in _WORK for reading in readings):
-        return []
-    convention = _convention(readings)
-    if convention.name == AzureAgents.name:
-        readings = assign_roles(gathered(spans))
-    works = [group_by_role(part) for part in split_turns(readings)]
-    turns = [build_turn(work) for work in works]
-    sources = works[0].sources
-    for work in works[1:]:
-        sources = work.sources | sources
-    root = readings[0].place.root
+    """Build the trace of the spans of one trace id, in order of time; none if no agent is at work.
+
+    Returns a list, because spans that are not part of an agent's work give no trace.
+    """
+    detector = builtin_detector()
+    role_spans = assign_roles(spans, detector)
+    if not any(role_span.role in _OWNERS for role_span in role_spans):
+        role_spans, detector = _extend_roles(spans, role_spans, detector)
+        if not any(role_span.role in _WORK for role_span in role_spans):
+            return []
+    convention = _owner_convention(role_spans)
+    if (regrouped := convention.regroup(spans)) is not None:
+        role_spans = assign_roles(regrouped, detector)
+    turns_spans = [group_by_role(part) for part in split_turns(role_spans)]
+    turns = [build_turn(turn_spans) for turn_spans in turns_spans]
+    sources = turns_spans[0].sources
+    for turn_spans in turns_spans[1:]:
+        sources = turn_spans.sources | sources
+    root = role_spans[0].context.root
     return [
         Trace(
             id=root.trace_id,
@@ -43,8 +50,8 @@ def to_traces(
             source=source,
             convention=convention.name,
             mapper=convention.mapper,
-            conversation=_conversation(root, readings),
-            case=_case(root, readings),
+            conversation=_conversation(root, role_spans),
+            case=_case(root, role_spans),
             state=_state(root),
             sources=sources,
             spans=tuple(spans) if keep_spans else (),
@@ -52,46 +59,65 @@ def to_traces(
     ]
 
 
-def _convention(readings: list[RoleSpan]) -> Convention:
-    """The one that explains the owner of the first turn."""
-    for reading in readings:
-        if reading.role != "chain":
-            return reading.convention
-    return readings[0].convention
+# Looking for the conventions of other packages takes longer than mapping a hundred traces, so it
+# only happens for traces in which the built-in conventions find no agent. The rule depends on the
+# trace alone: if conventions were used from the first such trace on, the result would depend on the
+# order of the traces and on how they are divided among processes.
+def _extend_roles(
+    spans: Sequence[Span], role_spans: list[RoleSpan], detector: Detector
+) -> tuple[list[RoleSpan], Detector]:
+    extended = extended_detector()
+    if extended is None:
+        return role_spans, detector
+    return assign_roles(spans, extended), extended
 
 
-def _conversation(root: Span, readings: list[RoleSpan]) -> str | None:
-    for reading in readings[:_LOOKED_AT]:
-        if found := reading.convention.conversation(reading.span):
+def _owner_convention(role_spans: list[RoleSpan]) -> Convention:
+    """The convention of the first span that is more than a step."""
+    for role_span in role_spans:
+        if role_span.role != "chain":
+            return role_span.convention
+    return role_spans[0].convention
+
+
+def _conversation(root: Span, role_spans: list[RoleSpan]) -> str | None:
+    for role_span in role_spans[:_MAX_SEARCHED]:
+        if found := role_span.convention.conversation_id(role_span.span):
             return found
     found = first_text(root.attributes, ("session.id", "gen_ai.conversation.id"))
     return found or first_text(root.resource, ("carob.conversation.id",))
 
 
 def _state(root: Span) -> dict[str, Json] | None:
-    """The state that the file tells beside the spans; spans themselves do not."""
+    """The session state, which a container may add to the resource; spans do not record it."""
     state = root.resource.get("carob.state")
     return state if isinstance(state, dict) else None
 
 
-def _case(root: Span, readings: list[RoleSpan]) -> str | None:
-    for held in (root.attributes, root.resource, readings[0].span.attributes):
-        if not held.keys().isdisjoint(_CASES) and (found := first_text(held, _CASES)):
-            return found
+def _case(root: Span, role_spans: list[RoleSpan]) -> str | None:
+    for attributes in (root.attributes, root.resource, role_spans[0].span.attributes):
+        if not attributes.keys().isdisjoint(_CASE_IDS) and (
+            case := first_text(attributes, _CASE_IDS)
+        ):
+            return case
     return None
 
 
 def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
-    """One trace per conversation, its turns in the order of time; others pass as they are."""
-    grouped: dict[tuple[str, str], list[Trace]] = {}
+    """Merge the traces of each conversation into one, its turns in order of time.
+
+    Traces without a conversation stay as they are.
+    """
+    groups: dict[tuple[str, str], list[Trace]] = {}
     for trace in traces:
+        # The kind is part of the key: a conversation may have the id of another trace.
         key = ("c", trace.conversation) if trace.conversation else ("t", trace.id)
-        grouped.setdefault(key, []).append(trace)
-    for (kind, name), group in grouped.items():
-        yield _session(name, group) if kind == "c" else _session(group[0].id, group)
+        groups.setdefault(key, []).append(trace)
+    for (kind, name), group in groups.items():
+        yield _merge_traces(name, group) if kind == "c" else _merge_traces(group[0].id, group)
 
 
-def _session(name: str, group: list[Trace]) -> Trace:
+def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
     ordered = sorted(group, key=lambda trace: (_start(trace), trace.id))
     first, last = ordered[0], ordered[-1]
     sources: dict[str, str] = {}
@@ -99,8 +125,8 @@ def _session(name: str, group: list[Trace]) -> Trace:
         sources.update(trace.sources)
     return msgspec.structs.replace(
         first,
-        id=name,
-        turns=tuple(build_turn for trace in ordered for build_turn in trace.turns),
+        id=session_id,
+        turns=tuple(turn for trace in ordered for turn in trace.turns),
         case=next((trace.case for trace in ordered if trace.case), None),
         state=last.state if last.state is not None else first.state,
         sources=sources,
@@ -109,4 +135,4 @@ def _session(name: str, group: list[Trace]) -> Trace:
 
 
 def _start(trace: Trace) -> int:
-    return next((build_turn.start for build_turn in trace.turns if build_turn.start is not None), 0)
+    return next((turn.start for turn in trace.turns if turn.start is not None), 0)

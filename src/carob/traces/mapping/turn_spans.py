@@ -1,4 +1,4 @@
-"""The parts of one turn, sorted by role, and which agent each works for."""
+"""Group the spans of one turn by role, and find the agent that each works for."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from carob.traces.mapping.roles import RoleSpan
 from carob.traces.messages.message import Message
 from carob.traces.shape import text_or_none
 
-_RESPONSE = re.compile(r'\{\s*"id":\s*"([^"]{1,200})"')
-"""The id that a whole response begins with."""
-WINDOW = 64
-"""Agents before a span that are looked at for the one that it works for."""
+_RESPONSE_ID = re.compile(r'\{\s*"id":\s*"([^"]{1,200})"')
+"""The id at the beginning of a recorded response."""
+_MAX_OWNERS = 64
+"""Agents that started before a span and are compared with it."""
 
 
 class ModelSpans(msgspec.Struct, eq=False, gc=False):
-    """One model call, however many spans recorded it."""
+    """One model call, which several spans may record."""
 
     outer: RoleSpan
-    parts: list[RoleSpan]
-    """All spans that recorded it, the outermost first."""
+    spans: list[RoleSpan]
+    """All spans that record it, the outermost first."""
     agent: str | None
-    said: list[Message]
-    """What it answered; empty if that is not recorded."""
-    key: str | None
+    messages: list[Message]
+    """The messages that the model returned; empty if they are not recorded."""
+    source: str | None
 
 
 class TurnSpans(msgspec.Struct, eq=False, gc=False):
-    """The parts of one turn, sorted by role."""
+    """The spans of one turn, grouped by role."""
 
     roots: list[Span] = []
     owners: list[RoleSpan] = []
     """Agents and workflows."""
     owner: RoleSpan | None = None
-    """The earliest of them."""
+    """The earliest owner."""
     models: list[ModelSpans] = []
     tools: list[RoleSpan] = []
     chains: list[RoleSpan] = []
@@ -46,104 +46,113 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
 
     @property
     def first_agent(self) -> RoleSpan | None:
-        """The earliest agent that is no mere wrapper."""
-        for reading in self.owners:
-            if reading.role == "agent":
-                return reading
+        """The earliest agent, not counting workflows."""
+        for owner in self.owners:
+            if owner.role == "agent":
+                return owner
         return None
 
     @property
     def last_agent(self) -> RoleSpan | None:
-        """The agent that ends last of those that speak for themselves rather than as a tool.
+        """The agent that ends last, not counting agents that are used as tools.
 
-        Not the one that starts last: an agent that is used as a tool may be recorded beside the one
-        that uses it, and starts later but has no say in the end.
+        The agent that starts last would be wrong: an agent that is used as a tool may be recorded
+        beside the one that uses it. It starts later, but does not write the response.
         """
-        agents = [one for one in self.owners if one.role == "agent" and one.place.inside is None]
-        return max(agents, key=lambda one: one.span.end or 0, default=None)
+        agents = [
+            owner
+            for owner in self.owners
+            if owner.role == "agent" and owner.context.outer_tool is None
+        ]
+        return max(agents, key=lambda agent: agent.span.end or 0, default=None)
 
 
-def group_by_role(readings: list[RoleSpan]) -> TurnSpans:
-    """The parts by role; spans that recorded the same model call become one."""
-    work = TurnSpans()
-    parts: dict[int, list[RoleSpan]] = {}
-    answered: dict[str, RoleSpan] = {}
-    tools, owners = work.tools, work.owners
-    for reading in readings:
-        role = reading.role
+def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
+    """Group the spans of a turn; spans that record the same model call are grouped together."""
+    turn = TurnSpans()
+    by_outer_model: dict[int, list[RoleSpan]] = {}
+    by_response: dict[str, RoleSpan] = {}
+    tools, owners = turn.tools, turn.owners
+    for role_span in role_spans:
+        role = role_span.role
         if role == "tool":
-            tools.append(reading)
+            tools.append(role_span)
         elif role == "model":
-            outer = reading.place.model
-            if outer is None and reading.convention.names_responses:
-                outer = _twin(reading, answered)
+            outer = role_span.context.model
+            if outer is None and role_span.convention.has_response_id:
+                outer = _find_twin(role_span, by_response)
             if outer is None:
-                parts.setdefault(id(reading), [reading])
+                by_outer_model.setdefault(id(role_span), [role_span])
             else:
-                parts.setdefault(id(outer), [outer]).append(reading)
+                by_outer_model.setdefault(id(outer), [outer]).append(role_span)
         elif role == "chain":
-            work.chains.append(reading)
+            turn.chains.append(role_span)
         elif role == "retriever":
-            work.retrievers.append(reading)
+            turn.retrievers.append(role_span)
         else:
-            owners.append(reading)
-    work.owner = owners[0] if owners else None
-    work.models = [_model(part, work) for part in parts.values()]
-    if not work.owners:
-        roots = {id(root): root for reading in readings if (root := reading.place.root)}
-        work.roots = list(roots.values())
-    return work
+            owners.append(role_span)
+    turn.owner = owners[0] if owners else None
+    turn.models = [_model_spans(spans, turn) for spans in by_outer_model.values()]
+    if not turn.owners:
+        roots = {id(root): root for role_span in role_spans if (root := role_span.context.root)}
+        turn.roots = list(roots.values())
+    return turn
 
 
-def _twin(reading: RoleSpan, answered: dict[str, RoleSpan]) -> RoleSpan | None:
-    """The call with the same response at the same time: two recorders may stand side by side."""
-    attributes = reading.span.attributes
-    key = attributes.get("gen_ai.response.id")
-    if key is None and (
-        match := _RESPONSE.match(text_or_none(attributes.get("output.value")) or "")
-    ):
-        key = match[1]
-    if not isinstance(key, str):
+def _find_twin(role_span: RoleSpan, by_response: dict[str, RoleSpan]) -> RoleSpan | None:
+    """The span of the same response: two instrumentations may record a call side by side.
+
+    The times must overlap as well, because caches return the same response again.
+    """
+    attributes = role_span.span.attributes
+    response_id = attributes.get("gen_ai.response.id")
+    if response_id is None:
+        output = text_or_none(attributes.get("output.value"))
+        match = _RESPONSE_ID.match(output) if output else None
+        response_id = match[1] if match else None
+    if not isinstance(response_id, str):
         return None
-    other = answered.setdefault(key, reading)
-    if other is reading or not _spans(other.span, reading.span.start):
+    other = by_response.setdefault(response_id, role_span)
+    if other is role_span or not _covers(other.span, role_span.span.start):
         return None
-    reading.leaf = False
+    role_span.is_leaf = False
     return other
 
 
-def _model(parts: list[RoleSpan], work: TurnSpans) -> ModelSpans:
-    outer = parts[0]
-    agent = outer.place.worker or agent_of(outer, work)
-    for reading in parts:
-        found = reading.answered()
-        if found is not None:
-            return ModelSpans(outer, parts, agent, found[1], found[0])
-    return ModelSpans(outer, parts, agent, [], None)
+def _model_spans(spans: list[RoleSpan], turn: TurnSpans) -> ModelSpans:
+    outer = spans[0]
+    agent = outer.context.agent_name or agent_of(outer, turn)
+    for role_span in spans:
+        output = role_span.output_messages()
+        if output is not None:
+            return ModelSpans(outer, spans, agent, output[1], output[0])
+    return ModelSpans(outer, spans, agent, [], None)
 
 
-def agent_of(reading: RoleSpan, work: TurnSpans) -> str | None:
-    """The agent that a span works for: the one around it, else the one it names or overlaps."""
-    around = reading.place.worker
+def agent_of(role_span: RoleSpan, turn: TurnSpans) -> str | None:
+    """Return the agent that a span works for: the one around it, else one it names or overlaps."""
+    around = role_span.context.agent_name
     if around is not None:
         return around
-    if named := text_or_none(reading.span.attributes.get("gen_ai.agent.name")):
-        return named
-    start = reading.span.start
-    begun = bisect_right(work.owners, start or 0, key=lambda owner: owner.span.start or 0)
-    for agent in reversed(work.owners[max(0, begun - WINDOW) : begun]):
-        if agent.role == "agent" and _spans(agent.span, start):
+    if name := text_or_none(role_span.span.attributes.get("gen_ai.agent.name")):
+        return name
+    start = role_span.span.start
+    # Owners are in order of time. Comparing a span with all of them is quadratic in long traces.
+    end = bisect_right(turn.owners, start or 0, key=lambda owner: owner.span.start or 0)
+    for agent in reversed(turn.owners[max(0, end - _MAX_OWNERS) : end]):
+        if agent.role == "agent" and _covers(agent.span, start):
             return agent.name
-    return workflow_name(work)
+    return workflow_name(turn)
 
 
-def _spans(span: Span, time: int | None) -> bool:
+def _covers(span: Span, time: int | None) -> bool:
     if time is None or span.start is None or span.end is None:
         return False
     return span.start <= time <= span.end
 
 
-def workflow_name(work: TurnSpans) -> str | None:
-    if any(reading.role == "agent" and reading.name for reading in work.owners):
+def workflow_name(turn: TurnSpans) -> str | None:
+    """Return the name of the workflow, if no agent of the turn has a name."""
+    if any(owner.role == "agent" and owner.name for owner in turn.owners):
         return None
-    return next((reading.name for reading in work.owners if reading.name), None)
+    return next((owner.name for owner in turn.owners if owner.name), None)

@@ -7,7 +7,7 @@ import msgspec
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import gemini_usage_of
-from carob.traces.normalize import derived_id, instant
+from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import decode_structure, first, fold_keys, rows, table, tables, text
 
 _USER = "user"
@@ -196,7 +196,7 @@ def session_of(item: Json, *, source: str, case: str | None = None) -> Trace:
     state = decode_structure(held.get("state"))
     session = text(held.get("id")) or ""
     return Trace(
-        id=session or derived_id(item),
+        id=session or content_digest_id(item),
         turns=turns_of(events),
         source=source,
         convention="adk",

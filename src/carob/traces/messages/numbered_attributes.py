@@ -67,7 +67,7 @@ OPENLLMETRY = Layout(
 )
 
 
-def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Message] | None:
+def read_numbered(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Message] | None:
     """The messages under a prefix, or `None` if there are none."""
     found: list[Message] = []
     for index in range(LIMIT):
@@ -79,7 +79,7 @@ def read(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Messa
     return found or None
 
 
-def last(
+def read_last_numbered(
     attributes: dict[str, Json], prefix: str, layout: Layout, wanted: Role
 ) -> list[Message] | None:
     """Enough of the messages to know what `wanted` said last."""
@@ -95,10 +95,10 @@ def last(
         said = _message(attributes, _spell(prefix, index, layout), layout)
         if said is not None and said.text and not said.results:
             return [said]
-    return read(attributes, prefix, layout)
+    return read_numbered(attributes, prefix, layout)
 
 
-def marks(prefix: str, layout: Layout) -> tuple[str, ...]:
+def first_message_keys(prefix: str, layout: Layout) -> tuple[str, ...]:
     """The attributes of which a first message has at least one."""
     keys = _keys(prefix, 0, layout)
     return (keys.role, keys.content, keys.first_call, keys.first_kind, keys.first_content)
