@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from carob import plugins
 from carob.datasets.formats import Format
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ Oracle = Callable[[object], dict[str, Any]]
 @pytest.fixture(scope="session")
 def formats() -> list[Format]:
     """Every format that is installed, through the door that plugins use."""
-    return [point.load()() for point in entry_points(group="carob.formats")]
+    return [*plugins.formats()]
 
 
 @pytest.fixture(scope="session")

@@ -7,26 +7,24 @@ import gzip
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from carob import plugins
 from carob.datasets.formats import Format
-from carob.datasets.read import open_golden, read
-from carob.datasets.schemas import encoded, schema_of, schema_path
-from carob.datasets.sidecar import aside_path
+from carob.datasets.read import open_golden, read_dataset
+from carob.datasets.schemas import build_schema, encode_schema, schema_path
+from carob.datasets.sidecar import sidecar_path
 from carob.datasets.source import open_source
 from carob.datasets.validate import validate
-from carob.datasets.write import prepare, target, write
+from carob.datasets.write import choose_destination, prepare_dataset, write_dataset
 from carob.errors import UnknownFormatError
 
 SAMPLES = Path(__file__).parents[1] / "samples"
-FORMATS: dict[str, Format] = {
-    point.name: point.load()() for point in entry_points(group="carob.formats")
-}
+FORMATS: dict[str, Format] = {form.name: form for form in plugins.formats()}
 ALL = list(FORMATS.values())
 WRITABLE = [name for name, form in FORMATS.items() if form.writable]
 
@@ -58,8 +56,10 @@ def ending(sample: Path) -> str:
 
 
 def save(source: Path, path: Path, name: str, *, carry: bool = True) -> Any:
-    prepared = prepare(read(source, ALL), target(path, FORMATS[name]), ALL)
-    write(prepared, carry=carry)
+    prepared = prepare_dataset(
+        read_dataset(source, ALL), choose_destination(path, FORMATS[name]), ALL
+    )
+    write_dataset(prepared, carry=carry)
     return prepared.losses
 
 
@@ -98,7 +98,7 @@ def document_formats() -> list[str]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_shipped_schemas_are_up_to_date(name: str) -> None:
     hint = "run `python -m carob.datasets.schemas`"
-    assert schema_path(name).read_bytes() == encoded(schema_of(FORMATS[name])), hint
+    assert schema_path(name).read_bytes() == encode_schema(build_schema(FORMATS[name])), hint
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_path(name).read_bytes()))
 
 
@@ -122,7 +122,7 @@ def test_read_and_write_in_the_same_format_gives_the_same_document(
     losses = save(source, copy, sample.parent.name)
     assert content(copy) == content(sample)
     assert losses == ()
-    assert not aside_path(copy).exists()
+    assert not sidecar_path(copy).exists()
 
 
 @pytest.mark.parametrize("sample", samples(WRITABLE), ids=sample_id)
@@ -146,7 +146,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("sample", "other"), PAIRS)
 def test_there_and_back_gives_the_same_document(sample: Path, other: str, tmp_path: Path) -> None:
-    if not read(sample, ALL).cases and FORMATS[other].containers[0] == "rows":
+    if not read_dataset(sample, ALL).cases and FORMATS[other].containers[0] == "rows":
         return  # a file of rows has at least one
     there, back = tmp_path / "there", tmp_path / f"back{ending(sample)}"
     save(sample, there, other)
@@ -159,13 +159,13 @@ def test_there_and_back_gives_the_same_document(sample: Path, other: str, tmp_pa
 def test_without_carrying_the_losses_are_what_differs(
     sample: Path, other: str, tmp_path: Path
 ) -> None:
-    dataset = read(sample, ALL)
+    dataset = read_dataset(sample, ALL)
     if not dataset.cases:
         return
     there = tmp_path / "there"
     losses = save(sample, there, other, carry=False)
     lost = {loss.case for loss in losses}
-    kept = read(there, ALL)
+    kept = read_dataset(there, ALL)
     for before, after in zip(dataset.cases, kept.cases, strict=True):
         same = plain(before) == plain(after)
         assert same or before.id in lost, (before, after)

@@ -4,17 +4,23 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
-from carob.datasets.document_types import Closed, Open, fit, member, respelt
+from carob.datasets.document_types import (
+    ClosedDocument,
+    OpenDocument,
+    find_member,
+    normalize_keys,
+    parse_document,
+)
 from carob.errors import FormatError
 
 
-class Inner(Closed):
+class Inner(ClosedDocument):
     first_name: str
     size: int = 0
 
 
-class Outer(Open):
-    also: ClassVar[dict[str, str]] = {"persons": "people"}
+class Outer(OpenDocument):
+    aliases: ClassVar[dict[str, str]] = {"persons": "people"}
 
     people: list[Inner]
     level: Literal["low", "high"] | None = None
@@ -24,29 +30,29 @@ class Outer(Open):
 @pytest.mark.parametrize("key", ["people", "persons"])
 def test_other_names_and_spellings_fit(key: str):
     doc: Any = {key: [{"firstName": "Ada", "size": "3"}], "more": 1, "on": "yes", "level": None}
-    made = fit(doc, Outer)
+    made = parse_document(doc, Outer)
     assert (made.people[0].first_name, made.people[0].size, made.on) == ("Ada", 3, True)
 
 
 def test_a_null_stands_for_the_default():
-    assert fit({"people": [], "on": None}, Outer).on is False
+    assert parse_document({"people": [], "on": None}, Outer).on is False
 
 
 def test_what_does_not_fit_is_named_by_its_path():
     with pytest.raises(FormatError) as raised:
-        fit({"people": [{"first_name": 3}]}, Outer)
+        parse_document({"people": [{"first_name": 3}]}, Outer)
     assert raised.value.where == "$.people[0].first_name"
 
 
 def test_member_finds_either_spelling():
-    assert member({"userContent": 1}, "user_content") == ("userContent", 1)
-    assert member([], "user_content") == ("user_content", None)
+    assert find_member({"userContent": 1}, "user_content") == ("userContent", 1)
+    assert find_member([], "user_content") == ("user_content", None)
 
 
 def test_known_keys_get_their_usual_spelling_and_others_keep_theirs():
-    assert respelt({"caseId": 1, "ownKey": 2}, ("case_id",)) == {"case_id": 1, "ownKey": 2}
+    assert normalize_keys({"caseId": 1, "ownKey": 2}, ("case_id",)) == {"case_id": 1, "ownKey": 2}
 
 
 def test_the_usual_spelling_wins_wherever_it_stands():
-    assert respelt({"caseId": 1, "case_id": 2}, ("case_id",)) == {"case_id": 2}
-    assert respelt({"case_id": 2, "caseId": 1}, ("case_id",)) == {"case_id": 2}
+    assert normalize_keys({"caseId": 1, "case_id": 2}, ("case_id",)) == {"case_id": 2}
+    assert normalize_keys({"case_id": 2, "caseId": 1}, ("case_id",)) == {"case_id": 2}

@@ -14,16 +14,16 @@ ADK, EXAMPLES = Adk().cases("document"), Examples().cases("document")
 LENSES = {lens.key: lens for lens in (ADK, EXAMPLES)}
 
 
-def test_what_has_no_place_is_named_and_carried():
+def test_fields_without_an_equivalent_are_listed_and_preserved():
     case = Case(id="a", turns=(Turn(user="Hi", tool_calls=(ToolCall(name="f"),)),))
     written = EXAMPLES.put(case, LENSES)
     assert "id" in written.lost
     assert "turns[0].tool_calls" in written.lost
-    back = EXAMPLES.get(EXAMPLES.put_in(written.doc, written.carry))
+    back = EXAMPLES.get(EXAMPLES.embed(written.doc, written.round_trip))
     assert msgspec.structs.replace(back, origin=None) == case
 
 
-def test_an_edit_on_the_way_survives_the_way_back():
+def test_an_edit_in_between_survives_converting_back():
     source: Any = {
         "eval_id": "a",
         "extra": 1,
@@ -31,21 +31,21 @@ def test_an_edit_on_the_way_survives_the_way_back():
     }
     written = EXAMPLES.put(ADK.get(source), LENSES)
     assert isinstance(written.doc, dict)
-    there = EXAMPLES.put_in({**written.doc, "expectedOutput": "Hello"}, written.carry)
-    back = ADK.put(EXAMPLES.get(there), LENSES).doc
+    edited = EXAMPLES.embed({**written.doc, "expectedOutput": "Hello"}, written.round_trip)
+    back = ADK.put(EXAMPLES.get(edited), LENSES).doc
     assert isinstance(back, dict)
     assert back["extra"] == 1
     assert "Hello" in str(back["conversation"])
 
 
-def test_what_is_written_has_no_rest():
+def test_a_written_document_has_no_rest():
     case = Case.of("Hi", "Hello", tags=["", "a"])
     for lens in LENSES.values():
         assert lens.rest(lens.put(case, LENSES).doc) is None
 
 
-def test_damaged_carriage_is_an_error_with_a_hint():
-    with pytest.raises(FormatError, match="damaged") as raised:
+def test_invalid_round_trip_data_is_an_error_with_a_hint():
+    with pytest.raises(FormatError, match="invalid round-trip data") as raised:
         ADK.get({"eval_id": "a", "conversation": [], "carob": {"lots": 1}})
     assert raised.value.where == "$.carob"
     assert "delete the key 'carob'" in str(raised.value.hint)

@@ -20,7 +20,7 @@ def case(user: str, **args: str) -> Case:
     return Case(id="c", turns=(turn,), metadata={"reviewed_by": "ann@shop.example"})
 
 
-def test_the_same_text_gets_the_same_word_in_message_and_argument():
+def test_the_same_text_gets_the_same_placeholder_in_message_and_argument():
     (turn,) = mask_case(case("I am jo@mail.example", to="Jo@Mail.example"), Masks()).turns
     assert turn.user == "I am <email-1>"
     assert turn.tool_calls == (ToolCall(name="mail", args={"to": "<email-1>"}),)
@@ -31,24 +31,24 @@ def test_a_number_is_the_same_however_it_is_written():
     assert Masks().mask(text) == "Call <phone-1>, that is <phone-1>."
 
 
-def test_two_cases_share_the_words():
+def test_two_cases_share_placeholders():
     masks = Masks()
     assert masks.mask("From a.b@mail.example to c.d@mail.example") == "From <email-1> to <email-2>"
     assert masks.mask("Again c.d@mail.example") == "Again <email-2>"
 
 
-def test_words_that_are_there_already_stand_for_somebody_else():
+def test_existing_placeholders_are_not_reused():
     masks = Masks()
     masks.reserve("Sent to <email-4>")
     assert masks.mask("jo@mail.example") == "<email-5>"
 
 
-def test_what_is_found_late_in_a_long_text_is_masked_too():
+def test_the_end_of_a_long_text_is_masked_too():
     (turn,) = mask_case(case("x " * 20_000 + "jo@mail.example"), Masks()).turns
     assert "jo@mail" not in (turn.user or "")
 
 
-def test_lineage_stays():
+def test_lineage_is_not_masked():
     assert mask_case(case("jo@mail.example"), Masks()).metadata == {
         "reviewed_by": "ann@shop.example"
     }
@@ -60,9 +60,9 @@ def test_a_case_with_nothing_to_mask_is_the_same():
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
-    lacking: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
-    monkeypatch.setattr(masking, "missing_packages", lambda: lacking)
-    with pytest.raises(UsageError, match="masking needs the package 'phonenumbers'") as caught:
+    missing: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
+    monkeypatch.setattr(masking, "missing_packages", lambda: missing)
+    with pytest.raises(UsageError, match="masking requires the package 'phonenumbers'") as caught:
         Masks()
     assert caught.value.hint == 'pip install "carob[pii]"'
 
@@ -90,13 +90,13 @@ PIECES = [
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=8).map("".join))
-def test_nothing_is_found_in_what_is_masked_and_masking_again_changes_nothing(text: str):
+def test_a_masked_text_has_nothing_left_to_mask(text: str):
     once = Masks().mask(text)
     assert find_sensitive(once) == []
     assert Masks().mask(once) == once
 
 
-def test_every_kind_has_its_package_or_needs_none(monkeypatch: pytest.MonkeyPatch):
+def test_only_emails_are_found_without_optional_packages(monkeypatch: pytest.MonkeyPatch):
     def absent(_package: str) -> None:
         return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib.metadata import entry_points
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,14 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from carob import plugins
 from carob.datasets.formats import Format
-from carob.datasets.read import read
+from carob.datasets.read import read_dataset
 from carob.datasets.source import open_source
-from carob.datasets.write import prepare, target, write
+from carob.datasets.write import choose_destination, prepare_dataset, write_dataset
 
-FORMATS: dict[str, Format] = {
-    point.name: point.load()() for point in entry_points(group="carob.formats")
-}
+FORMATS: dict[str, Format] = {form.name: form for form in plugins.formats()}
 ALL = list(FORMATS.values())
 WRITABLE = [name for name, form in FORMATS.items() if form.writable]
 
@@ -195,7 +193,9 @@ def said(path: Path) -> Any:
 
 
 def save(source: Path, path: Path, name: str) -> None:
-    write(prepare(read(source, ALL), target(path, FORMATS[name]), ALL))
+    write_dataset(
+        prepare_dataset(read_dataset(source, ALL), choose_destination(path, FORMATS[name]), ALL)
+    )
 
 
 @pytest.mark.parametrize(("name", "other"), list(permutations(WRITABLE, 2)))

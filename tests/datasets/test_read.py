@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from carob.datasets.formats import Format
-from carob.datasets.read import read
+from carob.datasets.read import read_dataset
 from carob.errors import FormatError, InputError, UnknownFormatError
 
 
@@ -16,27 +16,27 @@ def put(path: Path, value: Any) -> Path:
     return path
 
 
-def test_a_broken_case_is_named_by_file_line_and_path(tmp_path: Path, formats: list[Format]):
+def test_an_invalid_case_is_located_by_file_line_and_path(tmp_path: Path, formats: list[Format]):
     path = put(tmp_path / "a.json", {"name": "x", "examples": [{"input": "a"}, {"input": 3}]})
     with pytest.raises(FormatError) as raised:
-        read(path, formats)
+        read_dataset(path, formats)
     assert raised.value.where == f"{path} line 8 $.examples[1].input"
-    assert raised.value.hint == "`carob validate` names every problem of the file"
+    assert raised.value.hint == "run `carob validate` to list every problem in the file"
 
 
-def test_an_unknown_file_lists_what_was_looked_for(tmp_path: Path, formats: list[Format]):
+def test_the_error_for_an_unknown_file_lists_the_formats(tmp_path: Path, formats: list[Format]):
     with pytest.raises(UnknownFormatError) as raised:
-        read(put(tmp_path / "a.json", {"what": 1}), formats)
+        read_dataset(put(tmp_path / "a.json", {"what": 1}), formats)
     assert all(form.name in str(raised.value.hint) for form in formats)
 
 
 def test_the_same_text_twice_gets_two_ids(tmp_path: Path, formats: list[Format]):
     path = put(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\nx,z\n")
-    first, second = (case.id for case in read(path, formats).cases)
+    first, second = (case.id for case in read_dataset(path, formats).cases)
     assert second == f"{first}-2"
 
 
-def test_a_broken_row_stops_reading_with_its_line(tmp_path: Path, formats: list[Format]):
+def test_an_invalid_row_stops_reading_with_its_line(tmp_path: Path, formats: list[Format]):
     path = put(tmp_path / "a.jsonl", '{"case_id": "a-001", "question": "x"}\n{\n')
     with pytest.raises(InputError, match="line 2 column 2"):
-        read(path, formats)
+        read_dataset(path, formats)

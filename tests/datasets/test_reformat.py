@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from carob.api import datasets, versions
 from carob.api.load import load
 from carob.datasets.formats import Format
-from carob.datasets.reformat import recast
+from carob.datasets.reformat import reformat_like
 from carob.schema import Case, Dataset, ToolCall, Turn
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -32,7 +32,7 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("drop", [False, True], ids=["carried", "dropped"])
+@pytest.mark.parametrize("drop", [False, True], ids=["preserved", "dropped"])
 @pytest.mark.parametrize("to", NAMES)
 @pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
 def test_a_conversion_is_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
@@ -75,7 +75,7 @@ def test_what_the_other_format_has_no_place_for_is_said(formats: list[Format], t
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     turn = Turn(user="Open?", response="Yes.", tool_calls=(ToolCall(name="hours"),))
     old = Dataset(name="support", cases=[Case(id="hours", turns=(turn,))])
-    made = recast(old, load(table), formats)
+    made = reformat_like(old, load(table), formats)
     assert {"id", "turns[0].tool_calls"} <= {loss.field for loss in made.losses}
     assert made.dataset.cases[0].turns[0].tool_calls is None
 
@@ -84,7 +84,7 @@ def test_a_dataset_of_the_same_format_stays_as_it_is(formats: list[Format], tmp_
     table = tmp_path / "support.csv"
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     dataset = load(table)
-    assert recast(dataset, dataset, formats).dataset is dataset
+    assert reformat_like(dataset, dataset, formats).dataset is dataset
 
 
 def test_an_expectation_that_only_the_new_format_can_state_is_a_change(tmp_path: Path):

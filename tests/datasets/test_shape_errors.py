@@ -2,18 +2,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from carob.datasets.document_types import Base64, Closed, Open
-from carob.datasets.shape_errors import problems
+from carob.datasets.document_types import Base64, ClosedDocument, OpenDocument
+from carob.datasets.shape_errors import find_shape_errors
 
 
-class Inner(Closed):
+class Inner(ClosedDocument):
     first_name: str
     size: int = 0
     data: Base64 = ""
 
 
-class Outer(Open):
-    also: ClassVar[dict[str, str]] = {"persons": "people"}
+class Outer(OpenDocument):
+    aliases: ClassVar[dict[str, str]] = {"persons": "people"}
 
     people: list[Inner]
     level: Literal["low", "high"] | None = None
@@ -21,23 +21,23 @@ class Outer(Open):
 
 
 def found(doc: Any) -> list[tuple[str, str, str | None]]:
-    return [(p.where, p.message, p.severity) for p in problems(doc, Outer)]
+    return [(p.where, p.message, p.severity) for p in find_shape_errors(doc, Outer)]
 
 
 def test_a_number_in_quotes_is_a_warning_and_a_word_an_error():
     doc: Any = {"people": [{"first_name": "a", "size": "3"}, {"first_name": "b", "size": "x"}]}
     assert found(doc) == [
-        ("$.people[0].size", "found the text '3', expected a whole number", "warning"),
-        ("$.people[1].size", "found the text 'x', expected a whole number", "error"),
+        ("$.people[0].size", "expected a whole number, got the string '3'", "warning"),
+        ("$.people[1].size", "expected a whole number, got the string 'x'", "error"),
     ]
 
 
 def test_choices_pairs_and_encodings_are_checked():
     doc: Any = {"people": [{"first_name": "a", "data": "?"}], "level": "hgh", "pair": ["a"]}
     assert found(doc) == [
-        ("$.people[0].data", "found the text '?', expected base64", "error"),
-        ("$.level", "found 'hgh', expected one of 'high', 'low'", "error"),
-        ("$.pair", "found a list, expected a list of 2", "error"),
+        ("$.people[0].data", "expected base64, got the string '?'", "error"),
+        ("$.level", "expected one of 'high', 'low', got 'hgh'", "error"),
+        ("$.pair", "expected a list of 2 values, got a list", "error"),
     ]
 
 

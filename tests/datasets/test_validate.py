@@ -31,29 +31,29 @@ def put(path: Path, value: Any) -> Path:
     return path
 
 
-def test_all_problems_are_named_with_line_path_and_hint(tmp_path: Path, formats: list[Format]):
+def test_all_problems_are_listed_with_line_path_and_hint(tmp_path: Path, formats: list[Format]):
     items = [question(user_inputs="x"), question(id=3, agents_evalated=[])]
     del items[1]["agents_evaluated"]
     found = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
     assert [(problem.where, problem.message, problem.hint) for problem in found.problems] == [
         (
             "line 5 $.golden_questions[0].user_inputs",
-            "found the text 'x', expected a list",
-            "put it in brackets",
+            "expected a list, got the string 'x'",
+            "wrap it in a list",
         ),
         (
             "line 15 $.golden_questions[1]",
-            "no 'agents_evaluated', which is required",
+            "missing field 'agents_evaluated'",
             "add 'agents_evaluated': a list",
         ),
         (
             "line 16 $.golden_questions[1].id",
-            "found the number 3, expected a text",
-            "put it in quotes",
+            "expected a string, got the number 3",
+            "add quotes",
         ),
         (
             "line 25 $.golden_questions[1].agents_evalated",
-            "unknown key 'agents_evalated'",
+            "unknown field 'agents_evalated'",
             "did you mean 'agents_evaluated'?",
         ),
     ]
@@ -63,7 +63,7 @@ def test_a_repeated_id_names_the_first_line(tmp_path: Path, formats: list[Format
     rows = [explain(1), explain(2), explain(1)]
     found = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
     assert [(problem.where, problem.message) for problem in errors(found)] == [
-        ("line 3 $.case_id", "the id 'a-001' is there twice, first on line 1")
+        ("line 3 $.case_id", "duplicate id 'a-001', first used on line 1")
     ]
 
 
@@ -83,7 +83,7 @@ def test_unknown_agents_are_errors_when_the_agents_are_given(tmp_path: Path, for
     assert problem.hint == "did you mean 'shopp'?"
 
 
-@pytest.mark.parametrize("given", [True, False], ids=["given", "beside the file"])
+@pytest.mark.parametrize("given", [True, False], ids=["given", "next to the file"])
 def test_scenarios_are_looked_up_in_the_catalogue(
     given: bool, tmp_path: Path, formats: list[Format]
 ):
@@ -94,11 +94,11 @@ def test_scenarios_are_looked_up_in_the_catalogue(
     path = put(tmp_path / "a.jsonl", "\n".join(rows))
     found = validate(path, formats, catalogue=catalogue if given else None)
     assert [(problem.where, problem.message) for problem in errors(found)] == [
-        ("line 2 $.scenario_id", "no scenario 'S-2' in scenarios.csv")
+        ("line 2 $.scenario_id", "scenario 'S-2' not found in scenarios.csv")
     ]
 
 
-def test_a_given_catalogue_that_is_none_is_an_error(tmp_path: Path, formats: list[Format]):
+def test_a_catalogue_without_scenarios_is_an_error(tmp_path: Path, formats: list[Format]):
     path = put(tmp_path / "a.jsonl", explain(1))
     with pytest.raises(InputError, match="no scenarios"):
         validate(path, formats, catalogue=put(tmp_path / "other.json", [{"a": 1}]))
@@ -110,7 +110,7 @@ def test_a_file_that_no_format_claims_is_one_problem(tmp_path: Path, formats: li
     assert "`what`" in (found.problems[0].hint or "")
 
 
-def test_a_misspelt_format_is_an_error_of_usage(tmp_path: Path, formats: list[Format]):
+def test_a_misspelled_format_is_a_usage_error(tmp_path: Path, formats: list[Format]):
     with pytest.raises(UsageError):
         validate(put(tmp_path / "a.json", {}), formats, name="addk")
 
@@ -118,45 +118,43 @@ def test_a_misspelt_format_is_an_error_of_usage(tmp_path: Path, formats: list[Fo
 def test_problems_are_listed_up_to_a_limit(
     tmp_path: Path, formats: list[Format], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "LIMIT", 2)
+    monkeypatch.setattr(module, "LISTED_PROBLEMS", 2)
     found = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
-    assert [problem.message for problem in found.problems[2:]] == [
-        "3 more problems, which are not listed"
-    ]
+    assert [problem.message for problem in found.problems[2:]] == ["3 more problems not listed"]
     assert found.problems[2].severity == "note"
 
 
-def test_an_unknown_column_is_named_once(tmp_path: Path, formats: list[Format]):
+def test_an_unknown_column_is_reported_once(tmp_path: Path, formats: list[Format]):
     found = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput,Tag\nx,y,z\nx,y,z\n"), formats)
     assert [(problem.where, problem.hint) for problem in found.problems] == [
         ("line 1 $.Tag", "did you mean 'Tags'?")
     ]
 
 
-def test_what_is_carried_and_damaged_is_a_problem(tmp_path: Path, formats: list[Format]):
+def test_an_invalid_sidecar_file_is_a_problem(tmp_path: Path, formats: list[Format]):
     path = put(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\n")
     put(tmp_path / "a.csv.carob.json", "{")
     assert not validate(path, formats).valid
 
 
-def test_the_check_gives_up_after_errors_but_never_after_warnings(
+def test_validation_stops_after_many_errors_but_never_after_warnings(
     tmp_path: Path, formats: list[Format], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "LIMIT", 1)
-    monkeypatch.setattr(module, "ENOUGH", 2)
+    monkeypatch.setattr(module, "LISTED_PROBLEMS", 1)
+    monkeypatch.setattr(module, "MAX_ERRORS", 2)
     broken = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
     assert broken.cases == 2
-    assert "the cases after 2 are not checked" in broken.problems[-1].message
+    assert "stopped after 2 cases" in broken.problems[-1].message
     rows = [explain(number) for number in range(5)] + ["{"]
     assert not validate(put(tmp_path / "b.jsonl", "\n".join(rows)), formats).valid
 
 
-def test_an_id_that_is_there_twice_is_found_even_if_one_of_the_cases_cannot_be_read(
+def test_a_duplicate_id_is_reported_even_if_one_of_the_cases_is_invalid(
     tmp_path: Path, formats: list[Format]
 ):
     items = [question(), question(user_inputs="x")]
     found = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
     assert [problem.message for problem in errors(found)] == [
-        "the id 'a' is there twice, first on line 3",
-        "found the text 'x', expected a list",
+        "duplicate id 'a', first used on line 3",
+        "expected a list, got the string 'x'",
     ]

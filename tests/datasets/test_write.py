@@ -9,30 +9,31 @@ from pathlib import Path
 import pytest
 
 from carob.datasets.formats import Format
-from carob.datasets.read import read
-from carob.datasets.write import prepare, target, write
+from carob.datasets.read import read_dataset
+from carob.datasets.write import choose_destination, prepare_dataset, write_dataset
 from carob.errors import OutputError
 from carob.schema import Case, Dataset
 
 SLOW = """
 import os, sys, time
 from pathlib import Path
-from importlib.metadata import entry_points
-from carob.datasets.write import prepare, target, write
+from carob import plugins
+from carob.datasets.write import choose_destination, prepare_dataset, write_dataset
 from carob.schema import Case, Dataset
-forms = [point.load()() for point in entry_points(group="carob.formats")]
+forms = plugins.formats()
 form = next(form for form in forms if form.name == "examples")
 dataset = Dataset(name="new", cases=[Case.of("a", "b")])
-prepared = prepare(dataset, target(Path(sys.argv[1]), form), forms)
+destination = choose_destination(Path(sys.argv[1]), form)
+prepared = prepare_dataset(dataset, destination, forms)
 def wait(_): print("writing", flush=True); time.sleep(60)
 os.fsync = wait
-write(prepared)
+write_dataset(prepared)
 """
 
 
 def save(dataset: Dataset, path: Path, name: str, formats: list[Format]) -> None:
     form = next(form for form in formats if form.name == name)
-    write(prepare(dataset, target(path, form), formats))
+    write_dataset(prepare_dataset(dataset, choose_destination(path, form), formats))
 
 
 def test_a_kill_in_the_middle_leaves_the_old_file(tmp_path: Path):
@@ -62,7 +63,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_that_is_not_there_is_an_output_error(tmp_path: Path, formats: list[Format]):
+def test_a_missing_folder_is_an_output_error(tmp_path: Path, formats: list[Format]):
     with pytest.raises(OutputError, match="cannot be written"):
         save(Dataset(name="x", cases=[Case.of("a", "b")]), tmp_path / "no/a.json", "adk", formats)
 
@@ -73,10 +74,10 @@ def test_half_a_surrogate_pair_cannot_be_written(tmp_path: Path, formats: list[F
     assert not list(tmp_path.iterdir())
 
 
-def test_cells_of_a_table_come_back_as_they_were(tmp_path: Path, formats: list[Format]):
+def test_cells_of_a_table_round_trip(tmp_path: Path, formats: list[Format]):
     texts = ["plain", 'say "no"', "a,b", "two\nlines", "old\rline", " blank ", "crlf\r\n"]
     cases = [Case.of(text, f"{text}!") for text in texts]
     save(Dataset(name="a", cases=cases), tmp_path / "a.csv", "csv", formats)
-    assert [case.turns for case in read(tmp_path / "a.csv", formats).cases] == [
+    assert [case.turns for case in read_dataset(tmp_path / "a.csv", formats).cases] == [
         case.turns for case in cases
     ]

@@ -1,1 +1,1 @@
-"""Golden data: read, write, validate, take apart, convert."""
+"""Golden data: read, write, validate, filter, convert and lint."""

@@ -1,7 +1,7 @@
-"""The declared shape of a format, held against a document.
+"""Declared types of documents, and parsing a document as its type.
 
-A shape is a msgspec struct. `fit` makes it of a document that is as declared, and of one that has
-unknown keys or keys in another spelling.
+A document type is a msgspec struct. `parse_document` accepts documents exactly as declared, and
+also those with unknown keys, keys in another spelling, and numbers written as strings.
 """
 
 from __future__ import annotations
@@ -17,28 +17,31 @@ from msgspec import inspect
 from carob.datasets.patch import Object
 from carob.errors import FormatError
 from carob.schema import Json
-from carob.text.spelling import fold
+from carob.text.spelling import fold_name
 
 S = TypeVar("S")
 
 
-class Closed(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """Base of shapes in which an unknown key is an error."""
+class ClosedDocument(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """Base of types in which an unknown key is an error."""
 
     extensible: ClassVar[bool] = False
 
 
-class Open(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """Base of shapes in which unknown keys are kept. To msgspec they are an error as well, so that
-    a document with a key in another spelling does not pass for one without it."""
+class OpenDocument(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """Base of types in which unknown keys are allowed and kept.
+
+    msgspec rejects them all the same: else a document with `userContent` would be accepted as one
+    without `user_content`.
+    """
 
     extensible: ClassVar[bool] = True
     one_spelling: ClassVar[bool] = False
-    """Whether `camelCase` is not read as `snake_case`."""
+    """Whether keys must be spelled as declared: `camelCase` is not read as `snake_case`."""
     dropped_by: ClassVar[str | None] = None
-    """The tool that throws unknown keys away, if there is one."""
-    also: ClassVar[dict[str, str]] = {}
-    """Older names of fields."""
+    """The tool that silently drops unknown keys, if any."""
+    aliases: ClassVar[dict[str, str]] = {}
+    """Alternative names of fields."""
 
 
 BASE64 = (
@@ -47,22 +50,22 @@ BASE64 = (
 )
 
 Base64: TypeAlias = Annotated[str, msgspec.Meta(pattern=BASE64)]
-"""Bytes in either alphabet, with padding or without."""
+"""Bytes in the standard or the URL-safe alphabet, with or without padding."""
 
-_SWITCHES = {
+_BOOLEANS = {
     **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "off", "0"), False),
 }
 
 
-def fit(doc: Json, shape: type[S]) -> S:
-    """The document as its declared shape; raises with the path of the first thing that is not."""
+def parse_document(doc: Json, shape: type[S]) -> S:
+    """Parse a document as its type; raises `FormatError` with the path of the first mismatch."""
     try:
         return msgspec.convert(doc, shape)
     except msgspec.ValidationError:
-        pass  # unknown keys, another spelling, or truly wrong: the next line tells them apart
+        pass  # unknown keys, another spelling, or invalid: normalizing decides which
     try:
-        return msgspec.convert(_tidied(doc, type_info(shape)), shape)
+        return msgspec.convert(_normalize(doc, type_info(shape)), shape)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `")
         raise FormatError(
@@ -72,45 +75,45 @@ def fit(doc: Json, shape: type[S]) -> S:
 
 @cache
 def type_info(shape: type) -> inspect.Type:
-    """What a shape declares."""
+    """The declaration of a type."""
     return inspect.type_info(shape)
 
 
-def structs(declared: inspect.Type) -> Iterator[inspect.StructType]:
-    """The structs that a type is made of, outermost first."""
+def nested_structs(declared: inspect.Type) -> Iterator[inspect.StructType]:
+    """The structs that a type consists of, outermost first."""
     match declared:
         case inspect.StructType():
             yield declared
             for field in declared.fields:
-                yield from structs(field.type)
+                yield from nested_structs(field.type)
         case inspect.ListType() | inspect.VarTupleType():
-            yield from structs(declared.item_type)
+            yield from nested_structs(declared.item_type)
         case inspect.TupleType():
             for item in declared.item_types:
-                yield from structs(item)
+                yield from nested_structs(item)
         case inspect.DictType():
-            yield from structs(declared.value_type)
+            yield from nested_structs(declared.value_type)
         case inspect.UnionType():
             for member in declared.types:
-                yield from structs(member)
+                yield from nested_structs(member)
         case _:
             pass
 
 
 def is_open(struct: inspect.StructType) -> bool:
-    """May there be unknown keys?"""
+    """Does the struct allow unknown keys?"""
     return getattr(struct.cls, "extensible", not struct.forbid_unknown_fields)
 
 
-def kind(value: Json) -> str:
-    """What a value is, in a user's words."""
+def describe_value(value: Json) -> str:
+    """A value in a user's words: `the string 'x'`, `a list`."""
     match value:
         case None:
             return "null"
         case bool():
             return str(value).lower()
         case str():
-            return f"the text {value[:40]!r}" if value else "an empty text"
+            return f"the string {value[:40]!r}" if value else "an empty string"
         case list():
             return "a list"
         case dict():
@@ -119,8 +122,8 @@ def kind(value: Json) -> str:
             return f"the number {value}"
 
 
-def member(doc: Json, name: str) -> tuple[str, Json]:
-    """The key under which an object has a field, in either spelling, and its value."""
+def find_member(doc: Json, name: str) -> tuple[str, Json]:
+    """The key of a field in an object, in any spelling, and its value."""
     if isinstance(doc, dict):
         for key in spellings(name):
             if key in doc:
@@ -130,64 +133,64 @@ def member(doc: Json, name: str) -> tuple[str, Json]:
 
 @cache
 def spellings(name: str) -> tuple[str, ...]:
-    """A name as it is declared, in snake_case and in camelCase."""
+    """A name as declared, in snake_case and in camelCase."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     first, *rest = snake.split("_")
     return tuple(dict.fromkeys([name, snake, first + "".join(word.title() for word in rest)]))
 
 
 @cache
-def names(struct: type) -> dict[str, inspect.Field]:
+def fields_by_name(struct: type) -> dict[str, inspect.Field]:
     """The fields of a struct by every name that they may have."""
     fields = {field.encode_name: field for field in struct_info(struct).fields}
     if getattr(struct, "one_spelling", False):
         return fields
-    spelt = {other: field for name, field in fields.items() for other in spellings(name)}
-    also = cast("dict[str, str]", getattr(struct, "also", {}))
-    return {**{other: fields[name] for other, name in also.items()}, **spelt, **fields}
+    spellings_ = {other: field for name, field in fields.items() for other in spellings(name)}
+    aliases = cast("dict[str, str]", getattr(struct, "aliases", {}))
+    return {**{alias: fields[name] for alias, name in aliases.items()}, **spellings_, **fields}
 
 
-def item_shape(shape: type, key: str) -> type | None:
-    """The shape of the cases that a document lists under `key`."""
-    field = names(shape).get(key)
+def item_type(shape: type, key: str) -> type | None:
+    """The type of the cases that a document lists under `key`."""
+    field = fields_by_name(shape).get(key)
     listed = field.type if field else None
     item = listed.item_type if isinstance(listed, inspect.ListType) else None
     return item.cls if isinstance(item, inspect.StructType) else None
 
 
 def struct_info(struct: type) -> inspect.StructType:
-    """What a struct declares."""
+    """The declaration of a struct."""
     return cast("inspect.StructType", type_info(struct))
 
 
-def _tidied(doc: Json, declared: inspect.Type) -> Json:
-    """The document with keys spelt as declared, without unknown ones, and with numbers and truth
-    values that were written as texts."""
+def _normalize(doc: Json, declared: inspect.Type) -> Json:
+    """The document with keys spelled as declared, without unknown keys, and with numbers and
+    booleans that were written as strings."""
     match declared:
         case inspect.StructType() if isinstance(doc, dict):
-            return _tidied_object(doc, declared)
+            return _normalize_object(doc, declared)
         case inspect.ListType() | inspect.VarTupleType() if isinstance(doc, list):
-            return [_tidied(value, declared.item_type) for value in doc]
+            return [_normalize(value, declared.item_type) for value in doc]
         case inspect.TupleType() if isinstance(doc, list) and len(doc) == len(declared.item_types):
-            return [_tidied(*pair) for pair in zip(doc, declared.item_types, strict=True)]
+            return [_normalize(*pair) for pair in zip(doc, declared.item_types, strict=True)]
         case inspect.DictType() if isinstance(doc, dict):
-            return {key: _tidied(value, declared.value_type) for key, value in doc.items()}
+            return {key: _normalize(value, declared.value_type) for key, value in doc.items()}
         case inspect.UnionType():
-            return _tidied(doc, branch(doc, declared))
+            return _normalize(doc, choose_branch(doc, declared))
         case _:
-            return coerced(doc, declared)
+            return coerce_scalar(doc, declared)
 
 
-def _tidied_object(doc: Object, declared: inspect.StructType) -> Json:
-    fields = names(declared.cls)
-    made: Object = {}
+def _normalize_object(doc: Object, declared: inspect.StructType) -> Json:
+    fields = fields_by_name(declared.cls)
+    normalized: Object = {}
     for key, value in doc.items():
         field = fields.get(key)
         if field is None or (value is None and not field.required and not _takes_null(field)):
             continue
-        if field.encode_name not in made or key == field.encode_name:
-            made[field.encode_name] = _tidied(value, field.type)
-    return made
+        if field.encode_name not in normalized or key == field.encode_name:
+            normalized[field.encode_name] = _normalize(value, field.type)
+    return normalized
 
 
 def _takes_null(field: inspect.Field) -> bool:
@@ -196,8 +199,8 @@ def _takes_null(field: inspect.Field) -> bool:
     return any(isinstance(member, inspect.NoneType | inspect.AnyType) for member in members)
 
 
-def coerced(doc: Json, declared: inspect.Type) -> Json:
-    """A number or truth value that is written as another one or as a text."""
+def coerce_scalar(doc: Json, declared: inspect.Type) -> Json:
+    """A number or boolean that was written as a string or as another number."""
     if isinstance(doc, list | dict | None):
         return doc
     try:
@@ -208,23 +211,23 @@ def coerced(doc: Json, declared: inspect.Type) -> Json:
                 return int(float(doc))
             case inspect.BoolType():
                 text = f"{doc:g}" if isinstance(doc, float) else str(doc).lower()
-                return _SWITCHES.get(text, doc)
+                return _BOOLEANS.get(text, doc)
             case _:
                 return doc
     except (ValueError, OverflowError):
         return doc
 
 
-def branch(doc: Json, union: inspect.UnionType) -> inspect.Type:
-    """The member of a union that the document is meant to be."""
+def choose_branch(doc: Json, union: inspect.UnionType) -> inspect.Type:
+    """The member of a union that the document matches, or else the first that is not null."""
     for alternative in union.types:
-        if is_kind(doc, alternative):
+        if matches_type(doc, alternative):
             return alternative
     return next(part for part in union.types if not isinstance(part, inspect.NoneType))
 
 
-def is_kind(doc: Json, declared: inspect.Type) -> bool:
-    """Is it what is declared, whatever it holds?"""
+def matches_type(doc: Json, declared: inspect.Type) -> bool:
+    """Does the document have the declared type, whatever it contains?"""
     match declared:
         case inspect.AnyType():
             return True
@@ -246,13 +249,13 @@ def is_kind(doc: Json, declared: inspect.Type) -> bool:
             return isinstance(doc, dict)
 
 
-def respelt(item: Object, names: tuple[str, ...]) -> Object:
-    """The object with these keys spelt like this; the usual spelling wins over another one."""
-    usual = _usual(names)
-    spelt = {key: usual.get(fold(key), key) for key in item}
-    return {name: item[key] for key, name in spelt.items() if key == name or name not in item}
+def normalize_keys(item: Object, names: tuple[str, ...]) -> Object:
+    """The object with these keys spelled like this; an exact match wins over another spelling."""
+    usual = _usual_spellings(names)
+    renamed = {key: usual.get(fold_name(key), key) for key in item}
+    return {name: item[key] for key, name in renamed.items() if key == name or name not in item}
 
 
 @cache
-def _usual(names: tuple[str, ...]) -> dict[str, str]:
-    return {fold(name): name for name in names}
+def _usual_spellings(names: tuple[str, ...]) -> dict[str, str]:
+    return {fold_name(name): name for name in names}

@@ -1,5 +1,8 @@
-"""Keys that a JSON object has twice. Every decoder takes the last and says nothing, so that the
-others would be gone as soon as the file is written again."""
+"""Duplicate keys in JSON objects.
+
+Every decoder silently keeps the last value, so the others would be lost as soon as the file is
+written again.
+"""
 
 from __future__ import annotations
 
@@ -14,54 +17,61 @@ _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
 
-class _Places(list[str]):
-    """What an object with such keys is decoded to; others are decoded to nothing."""
+class _KeyPaths(list[str]):
+    """Decoded form of an object that contains duplicate keys: their paths, relative to it.
+
+    An object without any is decoded to `None`, so the memory is that of the duplicates alone.
+    """
 
 
-def doubled(data: bytes) -> Iterator[Problem]:
-    """An error for each such key, at its path, in a text that is known to be JSON."""
-    if _is_whole(data):
+def find_duplicate_keys(data: bytes) -> Iterator[Problem]:
+    """An error for each duplicate key in a text that is known to be JSON."""
+    if _survives_decoding(data):
         return
     try:
-        found = json.loads(data, object_pairs_hook=_object, parse_int=_number, parse_float=_number)
+        root = json.loads(data, object_pairs_hook=_object, parse_int=_ignore, parse_float=_ignore)
     except (ValueError, RecursionError):
         return
-    for place in _below(found):
+    for path in _paths_below(root):
         yield Problem(
-            where=f"${place}",
-            message="the key is there twice",
-            hint="remove one of them; only the last one counts",
+            where=f"${path}",
+            message="duplicate key",
+            hint="remove one of them; only the last one is read",
         )
 
 
-def _is_whole(data: bytes) -> bool:
-    """Whether nothing is lost by decoding; that is quick to find out, and mostly the case."""
+def _survives_decoding(data: bytes) -> bool:
+    """Is encoding the decoded text the same as the text without white space?
+
+    True for nearly all files, and ten times faster than the search in Python. False also for
+    numbers such as `1.0e3`, which the search then clears.
+    """
     try:
         return _encode(_decode(data)) == msgspec.json.format(data, indent=-1)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
 
 
-def _number(_text: str) -> None:
+def _ignore(_number: str) -> None:
     return None
 
 
-def _object(pairs: list[tuple[str, object]]) -> _Places | None:
+def _object(pairs: list[tuple[str, object]]) -> _KeyPaths | None:
     seen: set[str] = set()
-    places = _Places()
+    paths = _KeyPaths()
     for key, value in pairs:
         if key in seen:
-            places.append(f".{key}")
+            paths.append(f".{key}")
         seen.add(key)
         if value is not None and not isinstance(value, str):
-            places += (f".{key}{place}" for place in _below(value))
-    return places or None
+            paths += (f".{key}{path}" for path in _paths_below(value))
+    return paths or None
 
 
-def _below(value: object) -> Iterable[str]:
-    if isinstance(value, _Places):
+def _paths_below(value: object) -> Iterable[str]:
+    if isinstance(value, _KeyPaths):
         yield from value
     elif isinstance(value, list):
-        for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - whatever JSON holds
+        for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - any JSON value
             if isinstance(item, list):
-                yield from (f"[{index}]{place}" for place in _below(item))  # pyright: ignore[reportUnknownArgumentType] - the same
+                yield from (f"[{index}]{path}" for path in _paths_below(item))  # pyright: ignore[reportUnknownArgumentType] - any JSON value

@@ -1,32 +1,56 @@
-"""Ids that are there twice, found in eight bytes per case."""
+"""Ids of cases: finding duplicates, and numbering derived ids."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 
-class Repeated:
-    """Which of many ids were seen more than once; it may, very rarely, name one too many."""
+class RepeatedIds:
+    """Collects ids and finds those that occur more than once, in eight bytes per id.
+
+    Only digests are stored, so that memory does not grow with the length of the ids. A collision
+    may, very rarely, report an id too many: the caller compares the ids themselves.
+    """
 
     def __init__(self) -> None:
+        # One set over all digests would take ten times the memory; this takes one bucket at a time.
         self._buckets = [array("Q") for _ in range(256)]
 
-    def see(self, name: str) -> None:
-        found = mark(name)
-        self._buckets[found & 0xFF].append(found)
+    def add(self, name: str) -> None:
+        """Count an id."""
+        digest = id_digest(name)
+        self._buckets[digest & 0xFF].append(digest)
 
-    def marks(self) -> frozenset[int]:
-        """The marks of the ids that were seen more than once."""
+    def digests(self) -> frozenset[int]:
+        """The digests of the ids that were added more than once."""
         repeated: set[int] = set()
         for bucket in self._buckets:
             seen: set[int] = set()
-            for found in bucket:
-                (repeated if found in seen else seen).add(found)
+            for digest in bucket:
+                (repeated if digest in seen else seen).add(digest)
         return frozenset(repeated)
 
 
-def mark(name: str) -> int:
-    """A number that stands for an id."""
+def id_digest(name: str) -> int:
+    """A 64-bit digest of an id."""
     data = name.encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest())
+
+
+def unique_ids(ids: Iterable[str]) -> Iterator[str]:
+    """The ids with a number added to each that occurred before: `a`, `a-2`, `a-3`."""
+    seen: set[str] = set()
+    for name in ids:
+        yield make_unique(name, seen)
+
+
+def make_unique(name: str, seen: set[str]) -> str:
+    """An id that is not in `seen`, and is added to it."""
+    unique, number = name, 1
+    while unique in seen:
+        number += 1
+        unique = f"{name}-{number}"
+    seen.add(unique)
+    return unique

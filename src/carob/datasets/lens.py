@@ -1,10 +1,10 @@
-"""Between a document and a noun, without loss.
+"""Lossless conversion between a document and a model (`Case` or `Dataset`).
 
-A format says how to read a noun from a document and how to write one. Neither need be complete:
-what a document says beyond the noun (its *rest*: unknown fields, order, spelling) is found by
-writing the noun again and comparing, and what a noun says beyond a document (what is *lost*) by
-reading it again. Both are patches. Writing back to the format of its origin applies the rest;
-writing to another format can carry both along, so that the way back is exact.
+A format defines how to read a model from a document and how to write one. Neither needs to be
+complete. What a document states beyond the model (its *rest*: unknown fields, order, spelling) is
+found by writing the model and comparing; what a model states beyond a document (the *lost* fields)
+by reading the document back and comparing. Both are patches. Writing to the original format applies
+the rest; writing to another format can preserve both, so that converting back is exact.
 """
 
 from __future__ import annotations
@@ -19,109 +19,119 @@ import msgspec
 from carob.datasets import patch
 from carob.datasets.patch import Atomic, Object, Patch, nothing_atomic
 from carob.errors import FormatError
-from carob.schema import Case, Dataset, Json, Origin
+from carob.schema import Case, Dataset, Json, SourceDocument
 
-KEY = "carob"
-"""The one reserved key under which a document carries what it has no place for."""
+RESERVED_KEY = "carob"
+"""The only key that Carob adds to documents: it preserves fields without an equivalent."""
 
 N = TypeVar("N", Case, Dataset)
 
 
-class Carry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What a document carries for the way back."""
+class RoundTrip(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What a document preserves for round-tripping. Part of the file format."""
 
     lost: Patch | None = None
-    """What the noun says beyond the document."""
+    """What the model states beyond the document."""
     rests: dict[str, Patch] = {}
-    """By format: what an earlier document said beyond the noun."""
+    """By format: what an earlier document stated beyond the model."""
     unnamed: tuple[str, ...] = ()
     """The formats whose documents did not state the name."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
-    """A noun as a document, and what the document has no place for."""
+class WrittenDocument:
+    """A model as a document, and the fields that have no equivalent in it."""
 
     doc: Json
-    carry: Carry
+    round_trip: RoundTrip
     lost: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lens(Generic[N]):
-    """One format's view of one noun."""
+    """How one format reads and writes one model."""
 
     key: str
-    noun: type[N]
+    model: type[N]
     read: Callable[[Json], N]
     write: Callable[[N], Json]
-    open_at: tuple[str, ...] | None
-    """Where a document has room for what is carried; `None` if it has none."""
+    reserved_path: tuple[str, ...] | None
+    """Where a document preserves data for round-tripping; `None` if it has no room."""
     atomic: Atomic = nothing_atomic
     derived: Literal["id", "name"] | None = None
     """The field that documents do not state: an id follows from the case, a name from the file."""
 
-    def get(self, doc: Json, aside: Carry | None = None) -> N:
-        """The noun in a document; `aside` is what was carried in another place."""
-        bare, carry = self._take_out(doc)
-        noun = bare_noun = self.read(bare)
-        carry = aside or carry or Carry()
-        if carry.lost:
-            noun = self._complete(noun, carry)
-        origin = Origin(
+    def get(self, doc: Json, preserved: RoundTrip | None = None) -> N:
+        """The model in a document; `preserved` comes from a sidecar file."""
+        bare, embedded = self._split(doc)
+        model = bare_model = self.read(bare)
+        round_trip = preserved or embedded or RoundTrip()
+        if round_trip.lost:
+            model = self._restore(model, round_trip)
+        origin = SourceDocument(
             format=self.key,
             doc=doc,
-            rests=cast("Object", carry.rests),
-            unnamed=self._unnamed(noun, bare_noun, carry),
+            rests=cast("Object", round_trip.rests),
+            unnamed=self._unnamed(model, bare_model, round_trip),
         )
-        msgspec.structs.force_setattr(noun, "origin", origin)
-        return noun
+        # Models are frozen, and a copy per case would double the time of reading.
+        msgspec.structs.force_setattr(model, "origin", origin)
+        return model
 
-    def bare(self, doc: Json) -> N:
-        """The noun in a document without what it carries."""
-        return self.read(self._take_out(doc)[0])
+    def get_bare(self, doc: Json) -> N:
+        """The model in a document without the preserved fields."""
+        return self.read(self._split(doc)[0])
 
-    def put(self, noun: N, lenses: Mapping[str, Lens[N]]) -> Written:
-        """The document for a noun: its own if nothing has changed, else one with all that fits."""
-        origin = noun.origin
-        if origin and origin.format == self.key and self._unchanged(noun, origin):
-            return Written(doc=origin.doc, carry=Carry(), lost=())
+    def put(self, model: N, lenses: Mapping[str, Lens[N]]) -> WrittenDocument:
+        """The document for a model: its source document if unchanged, else a new one."""
+        origin = model.origin
+        if origin and origin.format == self.key and self._is_unchanged(model, origin):
+            return WrittenDocument(doc=origin.doc, round_trip=RoundTrip(), lost=())
         rests = self._rests(origin, lenses)
-        doc = self.write(self.read(self.write(noun)))  # so that what we write has no rest
+        # Write, read and write again: a document of ours must not have a rest of its own.
+        doc = self.write(self.read(self.write(model)))
         doc = patch.apply(doc, rests.pop(self.key, None))
-        back = self.read(doc)
-        lost = patch.diff(_plain(back), _plain(self._without_derived(noun, back)))
+        read_back = self.read(doc)
+        lost = patch.diff(_plain(read_back), _plain(self._without_derived(model, read_back)))
         fields = list(patch.paths(lost))
         if origin and origin.format != self.key:
             fields += patch.paths(rests.get(origin.format), "$")
         unnamed = origin.unnamed if origin and self.derived != "name" else ()
-        carry = Carry(lost=lost, rests=rests, unnamed=unnamed)
-        return Written(doc=doc, carry=carry, lost=tuple(fields))
+        round_trip = RoundTrip(lost=lost, rests=rests, unnamed=unnamed)
+        return WrittenDocument(doc=doc, round_trip=round_trip, lost=tuple(fields))
 
-    def put_in(self, doc: Json, carry: Carry) -> Json:
-        """The document with what it carries, in its open place."""
-        if self.open_at is None or not isinstance(doc, dict) or carry == Carry():
+    def embed(self, doc: Json, round_trip: RoundTrip) -> Json:
+        """The document with the preserved fields at its reserved path."""
+        if self.reserved_path is None or not isinstance(doc, dict) or round_trip == RoundTrip():
             return doc
-        return _with_member(doc, self.open_at, cast("Json", msgspec.to_builtins(carry)))
+        return _with_member(doc, self.reserved_path, cast("Json", msgspec.to_builtins(round_trip)))
 
-    def _take_out(self, doc: Json) -> tuple[Json, Carry | None]:
-        if self.open_at is None or not isinstance(doc, dict):
-            return doc, None
-        found = _member(doc, self.open_at)
-        if found is None:
-            return doc, None
-        return _without_member(doc, self.open_at), _carry(found, self.open_at)
+    def rest(self, doc: Json) -> Patch | None:
+        """What the document states beyond the model."""
+        bare, _ = self._split(doc)
+        return patch.diff(self.write(self.read(bare)), bare, self.atomic)
 
-    def _complete(self, noun: N, carry: Carry) -> N:
+    def _split(self, doc: Json) -> tuple[Json, RoundTrip | None]:
+        """The document without its reserved member, and that member."""
+        if self.reserved_path is None or not isinstance(doc, dict):
+            return doc, None
+        value = _member(doc, self.reserved_path)
+        if value is None:
+            return doc, None
+        return _without_member(doc, self.reserved_path), _parse(value, self.reserved_path)
+
+    def _restore(self, model: N, round_trip: RoundTrip) -> N:
         try:
-            return msgspec.convert(patch.apply(_plain(noun), carry.lost), self.noun)
+            return msgspec.convert(patch.apply(_plain(model), round_trip.lost), self.model)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise _damaged(self.open_at or (KEY,)) from error
+            raise _invalid(self.reserved_path or (RESERVED_KEY,)) from error
 
-    def _unchanged(self, noun: N, origin: Origin) -> bool:
-        return patch.same(_plain(self.get(origin.doc)), _plain(noun))
+    def _is_unchanged(self, model: N, origin: SourceDocument) -> bool:
+        return patch.same(_plain(self.get(origin.doc)), _plain(model))
 
-    def _rests(self, origin: Origin | None, lenses: Mapping[str, Lens[N]]) -> dict[str, Patch]:
+    def _rests(
+        self, origin: SourceDocument | None, lenses: Mapping[str, Lens[N]]
+    ) -> dict[str, Patch]:
         if origin is None:
             return {}
         rests = {key: cast("Patch", rest) for key, rest in origin.rests.items()}
@@ -131,57 +141,64 @@ class Lens(Generic[N]):
             rests[origin.format] = rest
         return rests
 
-    def _unnamed(self, noun: N, bare: N, carry: Carry) -> tuple[str, ...]:
-        if self.derived != "name" or cast("Dataset", noun).name != cast("Dataset", bare).name:
-            return carry.unnamed
-        return (*carry.unnamed, self.key)
+    def _unnamed(self, model: N, bare: N, round_trip: RoundTrip) -> tuple[str, ...]:
+        if self.derived != "name" or cast("Dataset", model).name != cast("Dataset", bare).name:
+            return round_trip.unnamed
+        return (*round_trip.unnamed, self.key)
 
-    def _without_derived(self, noun: N, back: N) -> N:
-        """The noun with its id or name as derived here, if nobody ever stated another one."""
-        if self.derived == "name" and noun.origin and noun.origin.unnamed:
-            return msgspec.structs.replace(noun, name=cast("Dataset", back).name)
+    def _without_derived(self, model: N, read_back: N) -> N:
+        """The model with the id or name that this format derives, unless another was stated."""
+        if self.derived == "name" and model.origin and model.origin.unnamed:
+            return msgspec.structs.replace(model, name=cast("Dataset", read_back).name)
         if self.derived == "id":
-            derived = cast("Case", back).id
-            if re.fullmatch(rf"{re.escape(derived)}(-\d+)?", cast("Case", noun).id):
-                return msgspec.structs.replace(noun, id=derived)
-        return noun
+            derived = cast("Case", read_back).id
+            if re.fullmatch(rf"{re.escape(derived)}(-\d+)?", cast("Case", model).id):
+                return msgspec.structs.replace(model, id=derived)
+        return model
+
+
+class ReadOnlyLens(Lens[N]):
+    """There is nothing to write back to, so no rest is computed."""
 
     def rest(self, doc: Json) -> Patch | None:
-        """What the document says beyond the noun."""
-        bare, _ = self._take_out(doc)
-        return patch.diff(self.write(self.read(bare)), bare, self.atomic)
+        return None
 
 
-def _plain(noun: Case | Dataset) -> Json:
-    """The noun as JSON, without the document it came from."""
-    bare = msgspec.structs.replace(noun, origin=None)
+def read_only_lens(key: str, model: type[N], read: Callable[[Json], N]) -> Lens[N]:
+    """A lens of a format that is only read."""
+    return ReadOnlyLens(key=key, model=model, read=read, write=lambda _: {}, reserved_path=None)
+
+
+def _plain(model: Case | Dataset) -> Json:
+    """The model as JSON, without its source document."""
+    bare = msgspec.structs.replace(model, origin=None)
     return cast("Json", msgspec.json.decode(msgspec.json.encode(bare)))
 
 
-def _carry(found: Json, place: tuple[str, ...]) -> Carry:
+def _parse(value: Json, path: tuple[str, ...]) -> RoundTrip:
     try:
-        return msgspec.convert(found, Carry)
+        return msgspec.convert(value, RoundTrip)
     except msgspec.ValidationError as error:
-        raise _damaged(place) from error
+        raise _invalid(path) from error
 
 
-def _damaged(place: tuple[str, ...]) -> FormatError:
+def _invalid(path: tuple[str, ...]) -> FormatError:
     return FormatError(
-        "what was carried along for the way back is damaged",
-        where="$." + ".".join(place),
-        hint=f"delete the key {place[-1]!r} to read the rest without it",
+        "invalid round-trip data",
+        where="$." + ".".join(path),
+        hint=f"delete the key {path[-1]!r} to read the rest without it",
     )
 
 
-def _member(doc: Object, place: tuple[str, ...]) -> Json:
-    found: Json = doc
-    for key in place:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
+def _member(doc: Object, path: tuple[str, ...]) -> Json:
+    value: Json = doc
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
-def _with_member(doc: Object, place: tuple[str, ...], value: Json) -> Object:
-    first, *rest = place
+def _with_member(doc: Object, path: tuple[str, ...], value: Json) -> Object:
+    first, *rest = path
     if not rest:
         return {**doc, first: value}
     inner = doc.get(first)
@@ -189,21 +206,9 @@ def _with_member(doc: Object, place: tuple[str, ...], value: Json) -> Object:
     return {**doc, first: _with_member(inner, tuple(rest), value)}
 
 
-def _without_member(doc: Object, place: tuple[str, ...]) -> Object:
-    first, *rest = place
+def _without_member(doc: Object, path: tuple[str, ...]) -> Object:
+    first, *rest = path
     inner = _without_member(cast("Object", doc[first]), tuple(rest)) if rest else {}
     return {
         key: inner if key == first else value for key, value in doc.items() if key != first or inner
     }
-
-
-class OneWay(Lens[N]):
-    """There is no way back, so nothing is kept for it: the noun must hold all that matters."""
-
-    def rest(self, doc: Json) -> Patch | None:
-        return None
-
-
-def one_way(key: str, noun: type[N], read: Callable[[Json], N]) -> Lens[N]:
-    """A lens that only reads."""
-    return OneWay(key=key, noun=noun, read=read, write=lambda _: {}, open_at=None)

@@ -1,4 +1,4 @@
-"""The lines of places in a JSON text, for messages about a document that is decoded already."""
+"""Line numbers of paths in a JSON text, for messages about a document that is already decoded."""
 
 from __future__ import annotations
 
@@ -8,81 +8,85 @@ from collections.abc import Collection
 import msgspec
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_BLANK = re.compile(rb"[\s,:]*")
+_SEPARATORS = re.compile(rb"[\s,:]*")
 _SCALAR = re.compile(rb"[^\s,\]}]+")
 _BRACKET_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
-def lines(data: bytes, places: Collection[str]) -> dict[str, int]:
-    """The line of each place, such as `$.cases[3].id`, or of the nearest value around it."""
-    if not places:
+def find_lines(data: bytes, paths: Collection[str]) -> dict[str, int]:
+    """The line of each path, such as `$.cases[3].id`, or of the closest value that encloses it."""
+    if not paths:
         return {}
-    offsets = _Offsets(data, places)
-    offsets.visit(0, "$")
-    around = {place: _around(place, offsets.found) for place in places}
-    numbered = _numbered(data, {offset for offset in around.values() if offset is not None})
-    return {place: numbered[offset] for place, offset in around.items() if offset is not None}
+    walk = _OffsetWalk(data, paths)
+    walk.visit(0, "$")
+    offsets = {path: _enclosing_offset(path, walk.offsets) for path in paths}
+    lines = _count_lines(data, {offset for offset in offsets.values() if offset is not None})
+    return {path: lines[offset] for path, offset in offsets.items() if offset is not None}
 
 
-def _around(place: str, found: dict[str, int]) -> int | None:
-    ends = reversed([*_ends(place), len(place)])
-    return next((found[place[:end]] for end in ends if place[:end] in found), None)
+def _enclosing_offset(path: str, offsets: dict[str, int]) -> int | None:
+    ends = reversed([*_parent_ends(path), len(path)])
+    return next((offsets[path[:end]] for end in ends if path[:end] in offsets), None)
 
 
-def _numbered(data: bytes, offsets: Collection[int]) -> dict[int, int]:
+def _count_lines(data: bytes, offsets: Collection[int]) -> dict[int, int]:
     """The line of each offset, counted in one pass."""
-    numbered: dict[int, int] = {}
+    lines: dict[int, int] = {}
     line, last = 1, 0
     for offset in sorted(offsets):
         line += data.count(b"\n", last, offset)
-        numbered[offset], last = line, offset
-    return numbered
+        lines[offset], last = line, offset
+    return lines
 
 
-class _Offsets:
-    """A walk through a JSON text that goes only into values on the way to a wanted place."""
+class _OffsetWalk:
+    """Walks a JSON text and finds the offsets of paths.
 
-    def __init__(self, data: bytes, places: Collection[str]) -> None:
+    Enters only values that enclose a requested path, and stops after the last one: a problem in the
+    first of a million cases does not cost a pass over all of them.
+    """
+
+    def __init__(self, data: bytes, paths: Collection[str]) -> None:
         self.data = data
-        self.places = frozenset(places)
-        self.left = set(places)
-        self.ways = {place[:end] for place in places for end in _ends(place)}
-        self.found: dict[str, int] = {}
+        self.paths = frozenset(paths)
+        self.pending = set(paths)
+        self.parents = {path[:end] for path in paths for end in _parent_ends(path)}
+        self.offsets: dict[str, int] = {}
 
-    def visit(self, at: int, place: str, start: int | None = None) -> int:
-        """Note the value at `at`, or its key at `start`; return where it ends."""
-        at = self._blank(at)
-        if place in self.places or place in self.ways:
-            self.found[place] = at if start is None else start
-            self.left.discard(place)
-        head = self.data[at : at + 1]
-        if not self.left:
+    def visit(self, at: int, path: str, key_at: int | None = None) -> int:
+        """Record the value at `at`, or its key at `key_at`; return where the value ends."""
+        at = self._skip_separators(at)
+        if path in self.paths or path in self.parents:
+            self.offsets[path] = at if key_at is None else key_at
+            self.pending.discard(path)
+        first = self.data[at : at + 1]
+        if not self.pending:
             return len(self.data)
-        if place not in self.ways or head not in (b"{", b"["):
-            return self._skip(at)
-        return self._members(at + 1, place) if head == b"{" else self._elements(at + 1, place)
+        if path not in self.parents or first not in (b"{", b"["):
+            return self._skip_value(at)
+        return self._visit_object(at + 1, path) if first == b"{" else self._visit_list(at + 1, path)
 
-    def _members(self, at: int, place: str) -> int:
-        while (at := self._blank(at)) < len(self.data) and self.data[at : at + 1] != b"}":
+    def _visit_object(self, at: int, path: str) -> int:
+        while (at := self._skip_separators(at)) < len(self.data) and self.data[at : at + 1] != b"}":
             key = _STRING.match(self.data, at)
             if key is None:
                 return len(self.data)
             name = msgspec.json.decode(key[0], type=str)
-            at = self.visit(key.end(), f"{place}.{name}", start=at)
+            at = self.visit(key.end(), f"{path}.{name}", key_at=at)
         return at + 1
 
-    def _elements(self, at: int, place: str) -> int:
+    def _visit_list(self, at: int, path: str) -> int:
         index = 0
-        while (at := self._blank(at)) < len(self.data) and self.data[at : at + 1] != b"]":
-            at = self.visit(at, f"{place}[{index}]")
+        while (at := self._skip_separators(at)) < len(self.data) and self.data[at : at + 1] != b"]":
+            at = self.visit(at, f"{path}[{index}]")
             index += 1
         return at + 1
 
-    def _blank(self, at: int) -> int:
-        blank = _BLANK.match(self.data, at)
-        return blank.end() if blank else at
+    def _skip_separators(self, at: int) -> int:
+        separators = _SEPARATORS.match(self.data, at)
+        return separators.end() if separators else at
 
-    def _skip(self, at: int) -> int:
+    def _skip_value(self, at: int) -> int:
         if self.data[at : at + 1] not in (b"{", b"["):
             token = _STRING.match(self.data, at) or _SCALAR.match(self.data, at)
             return token.end() if token else len(self.data)
@@ -94,6 +98,6 @@ class _Offsets:
         return len(self.data)
 
 
-def _ends(place: str) -> list[int]:
-    """Where a place's containers end within its text."""
-    return [index for index, char in enumerate(place) if char in ".["]
+def _parent_ends(path: str) -> list[int]:
+    """The positions in a path at which the paths of its parents end."""
+    return [index for index, char in enumerate(path) if char in ".["]

@@ -1,7 +1,7 @@
-"""Golden data without personal data and secrets: each is replaced by a word for what it was.
+"""Mask personal data and secrets in golden data.
 
-The same number or address gets the same word throughout, however it is written, so that an argument
-still equals the message that it was taken from.
+Each match is replaced by a placeholder. The same number or address gets the same placeholder
+everywhere, however it is written, so that an argument still equals the message it was taken from.
 """
 
 from __future__ import annotations
@@ -14,66 +14,72 @@ import msgspec
 
 from carob.errors import UsageError
 from carob.schema import Case, Json
-from carob.text.sensitive import KINDS, Kind, Piece, find, missing
+from carob.text.sensitive import (
+    KINDS,
+    SensitiveKind,
+    SensitiveMatch,
+    find_sensitive,
+    missing_packages,
+)
 
-_WORD = re.compile(rf"<({'|'.join(KINDS)})-(\d{{1,9}})>")
+_PLACEHOLDER = re.compile(rf"<({'|'.join(KINDS)})-(\d{{1,9}})>")
 
 
 class Masks:
-    """The words that stand for what was found: `<email-1>`, `<phone-1>`, `<email-2>`."""
+    """Replaces matches by placeholders: `<email-1>`, `<phone-1>`, `<email-2>`."""
 
     def __init__(self) -> None:
-        lacking = missing()
-        if lacking:
+        missing = missing_packages()
+        if missing:
             raise UsageError(
-                f"masking needs the package {next(iter(lacking.values()))!r}, "
+                f"masking requires the package {next(iter(missing.values()))!r}, "
                 "which is not installed",
                 hint='pip install "carob[pii]"',
             )
-        self._words: dict[tuple[Kind, str], str] = {}
+        self._placeholders: dict[tuple[SensitiveKind, str], str] = {}
         self._counts: dict[str, int] = {}
 
     def reserve(self, text: str) -> None:
-        """Words that are there already stand for somebody else."""
+        """Do not reuse the placeholders in `text`: they stand for other people."""
         if "<" in text:
-            for kind, number in _WORD.findall(text):
+            for kind, number in _PLACEHOLDER.findall(text):
                 self._counts[kind] = max(self._counts.get(kind, 0), int(number))
 
-    def masked(self, text: str, wanted: Callable[[Piece], bool] = lambda _: True) -> str:
-        """The text with a word in place of each piece that is wanted."""
-        # What is left around a word may be a piece by itself, hence again.
-        while pieces := [piece for piece in find(text) if wanted(piece)]:
+    def mask(self, text: str, is_masked: Callable[[SensitiveMatch], bool] = lambda _: True) -> str:
+        """The text with each match that `is_masked` accepts replaced by a placeholder."""
+        # Repeat, because the rest of a text can match once a neighbor is masked.
+        while matches := [match for match in find_sensitive(text) if is_masked(match)]:
             parts: list[str] = []
             end = 0
-            for piece in pieces:
-                parts += [text[end : piece.start], self._word(piece.kind, piece.same)]
-                end = piece.end
+            for match in matches:
+                parts += [text[end : match.start], self._placeholder(match.kind, match.normalized)]
+                end = match.end
             text = "".join([*parts, text[end:]])
         return text
 
-    def _word(self, kind: Kind, same: str) -> str:
-        word = self._words.get((kind, same))
-        if word is None:
+    def _placeholder(self, kind: SensitiveKind, same: str) -> str:
+        placeholder = self._placeholders.get((kind, same))
+        if placeholder is None:
             number = self._counts[kind] = self._counts.get(kind, 0) + 1
-            word = self._words[kind, same] = f"<{kind}-{number}>"
-        return word
+            placeholder = self._placeholders[kind, same] = f"<{kind}-{number}>"
+        return placeholder
 
 
-def masked(case: Case, masks: Masks) -> Case:
-    """The case with every piece replaced; its id, its metadata and thus its lineage stay."""
+def mask_case(case: Case, masks: Masks) -> Case:
+    """The case with every match masked, except in its id and metadata (and thus its lineage)."""
     document = cast("dict[str, Json]", msgspec.json.decode(msgspec.json.encode(case)))
-    made = {
-        name: value if name in {"id", "metadata"} else _masked(value, masks)
+    masked = {
+        name: value if name in {"id", "metadata"} else _mask_value(value, masks)
         for name, value in document.items()
     }
-    return case if made == document else msgspec.convert(made, Case)
+    return case if masked == document else msgspec.convert(masked, Case)
 
 
-def _masked(value: Json, masks: Masks) -> Json:
+def _mask_value(value: Json, masks: Masks) -> Json:
     if isinstance(value, str):
-        return masks.masked(value)
+        return masks.mask(value)
     if isinstance(value, list):
-        return [_masked(item, masks) for item in value]
+        return [_mask_value(item, masks) for item in value]
     if isinstance(value, dict):
-        return {masks.masked(key): _masked(item, masks) for key, item in value.items()}
+        return {masks.mask(key): _mask_value(item, masks) for key, item in value.items()}
     return value

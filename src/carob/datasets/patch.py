@@ -1,12 +1,12 @@
-"""What must be done to one JSON document to get another, in a form that a file can carry.
+"""Patches between JSON documents that can be stored in a file.
 
-A patch is guarded: it remembers a mark of each value that it replaces, so that applied to a
-document that somebody has edited since, it leaves the edited places alone. Numbers of different
-types (`1`, `1.0`, `true`) and objects with another order of keys are different documents.
+A patch is guarded: it stores a digest of each value that it replaces, so that it leaves values
+alone that were edited since. Numbers of different types (`1`, `1.0`, `true`) and objects with
+another order of keys are different documents.
 
 An object's patch has `rename` (a key under another spelling), `drop`, `set`, `at` (patches of
-members) and `order`; an array's has `was` (marks of the elements), `at`, `more` and `cut`; any
-other value is replaced: `=`, guarded by `was`.
+members) and `order`; an array's has `was` (digests of the elements), `at`, `more` and `cut`; any
+other value is replaced: `=`, guarded by `was`. These names are part of the file format.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import TypeAlias, cast
 import msgspec
 
 from carob.schema import Json
-from carob.text.spelling import fold
+from carob.text.spelling import fold_name
 
 Object: TypeAlias = dict[str, Json]
 Patch: TypeAlias = dict[str, Json]
 Atomic: TypeAlias = Callable[[str, Json], bool]
-"""Is the member of an object under this key replaced as a whole or not at all?"""
+"""Is the member of an object with this key replaced as a whole or not at all?"""
 
 _encode = msgspec.json.Encoder().encode
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 def same(old: Json, new: Json) -> bool:
-    """Are the two the same document, types of numbers and order of keys included?"""
+    """Are two documents equal, including the types of numbers and the order of keys?"""
     return _encode(old) == _encode(new)
 
 
@@ -39,7 +39,7 @@ def nothing_atomic(_key: str, _value: Json) -> bool:
 
 
 def diff(old: Json, new: Json, atomic: Atomic = nothing_atomic) -> Patch | None:
-    """The patch that makes `new` of `old`; `None` if they are the same."""
+    """The patch that turns `old` into `new`; `None` if they are equal."""
     if same(old, new):
         return None
     if isinstance(old, dict) and isinstance(new, dict):
@@ -50,11 +50,11 @@ def diff(old: Json, new: Json, atomic: Atomic = nothing_atomic) -> Patch | None:
 
 
 def apply(doc: Json, patch: Patch | None) -> Json:
-    """`doc` with the patch applied wherever its guards hold; `doc` itself is not changed."""
+    """A copy of `doc` with the patch applied wherever its guards match."""
     if patch is None:
         return doc
     if "=" in patch:
-        return patch["="] if _mark(doc) == patch["was"] else doc
+        return patch["="] if _digest(doc) == patch["was"] else doc
     if isinstance(doc, list) and "was" in patch:
         return _apply_array(doc, patch)
     if isinstance(doc, dict) and "was" not in patch:
@@ -63,7 +63,7 @@ def apply(doc: Json, patch: Patch | None) -> Json:
 
 
 def paths(patch: Patch | None, base: str = "") -> Iterator[str]:
-    """The places where the patched document says more or says something else."""
+    """The paths at which the patched document has more or other values."""
     if patch is None:
         return
     if "=" in patch:
@@ -87,21 +87,21 @@ def _object(patch: Patch, key: str) -> Object:
     return cast("Object", patch.get(key) or {})
 
 
-def _mark(value: Json) -> str:
+def _digest(value: Json) -> str:
     return blake2b(_canonical(value), digest_size=5).hexdigest()
 
 
 def _replacement(old: Json, new: Json) -> Patch:
-    return {"=": new, "was": _mark(old)}
+    return {"=": new, "was": _digest(old)}
 
 
 def _diff_objects(old: Object, new: Object, atomic: Atomic) -> Patch:
     patch: Patch = {}
-    rename = _renamed(old, new)
+    rename = _renamed_keys(old, new)
     if rename:
         patch["rename"] = cast("Object", rename)
         old = {rename.get(key, key): value for key, value in old.items()}
-    drop: Object = {key: _mark(value) for key, value in old.items() if key not in new}
+    drop: Object = {key: _digest(value) for key, value in old.items() if key not in new}
     added: Object = {key: value for key, value in new.items() if key not in old}
     at = {key: _diff_member(key, old[key], new[key], atomic) for key in old if key in new}
     changed: Object = {key: inner for key, inner in at.items() if inner is not None}
@@ -120,21 +120,21 @@ def _diff_member(key: str, old: Json, new: Json, atomic: Atomic) -> Patch | None
     return diff(old, new, atomic)
 
 
-def _renamed(old: Object, new: Object) -> dict[str, str]:
-    """Keys that only changed their spelling, as `user_content` and `userContent`."""
-    spelt: dict[str, list[str]] = {}
+def _renamed_keys(old: Object, new: Object) -> dict[str, str]:
+    """Keys that changed only in spelling, such as `user_content` and `userContent`."""
+    by_spelling: dict[str, list[str]] = {}
     for key in new:
         if key not in old:
-            spelt.setdefault(fold(key), []).append(key)
-    found = {key: spelt.get(fold(key), []) for key in old if key not in new}
-    rename = {key: names[0] for key, names in found.items() if len(names) == 1}
+            by_spelling.setdefault(fold_name(key), []).append(key)
+    candidates = {key: by_spelling.get(fold_name(key), []) for key in old if key not in new}
+    rename = {key: names[0] for key, names in candidates.items() if len(names) == 1}
     return rename if len(set(rename.values())) == len(rename) else {}
 
 
 def _diff_arrays(old: list[Json], new: list[Json], atomic: Atomic) -> Patch:
     pairs = enumerate(zip(old, new, strict=False))
     at = {str(index): diff(before, after, atomic) for index, (before, after) in pairs}
-    patch: Patch = {"was": [_mark(value) for value in old]}
+    patch: Patch = {"was": [_digest(value) for value in old]}
     changed: Object = {index: inner for index, inner in at.items() if inner is not None}
     if changed:
         patch["at"] = changed
@@ -147,33 +147,34 @@ def _diff_arrays(old: list[Json], new: list[Json], atomic: Atomic) -> Patch:
 
 def _apply_object(doc: Object, patch: Patch) -> Object:
     rename = cast("dict[str, str]", _object(patch, "rename"))
-    made = {rename.get(key, key): value for key, value in doc.items()}
-    for key, mark in _object(patch, "drop").items():
-        if key in made and _mark(made[key]) == mark:
-            del made[key]
+    patched = {rename.get(key, key): value for key, value in doc.items()}
+    for key, digest in _object(patch, "drop").items():
+        if key in patched and _digest(patched[key]) == digest:
+            del patched[key]
     for key, inner in _object(patch, "at").items():
-        if key in made:
-            made[key] = apply(made[key], cast("Patch", inner))
+        if key in patched:
+            patched[key] = apply(patched[key], cast("Patch", inner))
     for key, value in _object(patch, "set").items():
-        made.setdefault(key, value)
+        patched.setdefault(key, value)
     order = cast("list[str]", patch.get("order") or [])
-    first = {key: made[key] for key in order if key in made}
-    return first | made
+    ordered = {key: patched[key] for key in order if key in patched}
+    return ordered | patched
 
 
 def _apply_array(doc: list[Json], patch: Patch) -> list[Json]:
-    marks = cast("list[str]", patch["was"])
-    made = list(doc)
-    aligned = len(doc) == len(marks)
+    digests = cast("list[str]", patch["was"])
+    patched = list(doc)
+    # After an insertion or a removal, elements are found by their digests instead of their indexes.
+    aligned = len(doc) == len(digests)
     for index, inner in _object(patch, "at").items():
-        place = int(index) if aligned else _find(doc, marks[int(index)])
-        if place is not None:
-            made[place] = apply(made[place], cast("Patch", inner))
+        position = int(index) if aligned else _find(doc, digests[int(index)])
+        if position is not None:
+            patched[position] = apply(patched[position], cast("Patch", inner))
     if not aligned:
-        return made
+        return patched
     cut = cast("int | None", patch.get("cut"))
-    return made[:cut] + cast("list[Json]", patch.get("more") or [])
+    return patched[:cut] + cast("list[Json]", patch.get("more") or [])
 
 
-def _find(doc: list[Json], mark: str) -> int | None:
-    return next((index for index, value in enumerate(doc) if _mark(value) == mark), None)
+def _find(doc: list[Json], digest: str) -> int | None:
+    return next((index for index, value in enumerate(doc) if _digest(value) == digest), None)

@@ -1,9 +1,8 @@
-"""From a golden file to a dataset."""
+"""Read a golden file as a dataset."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,16 +10,17 @@ import msgspec
 
 from carob.datasets import locate
 from carob.datasets.formats import Format, list_key
-from carob.datasets.sidecar import Aside, read_aside
+from carob.datasets.ids import make_unique
+from carob.datasets.sidecar import Sidecar, read_sidecar
 from carob.datasets.source import Container, Row, Source, open_source
 from carob.errors import CarobError, FormatError, UnknownFormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.schema import Case, Dataset, Json
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 
-class Opened(NamedTuple):
-    """A golden file whose format is known."""
+class GoldenFile(NamedTuple):
+    """An open golden file of a known format."""
 
     source: Source
     format: Format
@@ -29,7 +29,7 @@ class Opened(NamedTuple):
     """The document without its cases."""
 
     def items(self) -> Iterator[Row]:
-        """The cases as they are in the file; only rows know their lines."""
+        """The cases as the file states them; only rows have line numbers."""
         if self.container == "document":
             yield from (Row(0, item) for item in self.format.items(self.source.document))
         elif self.source.container == "document":
@@ -37,140 +37,127 @@ class Opened(NamedTuple):
         else:
             yield from self.source.rows()
 
-    def place(self, index: int, row: Row, path: str = "$") -> str:
-        """Where something is in the file: `line 7 $.reference_data`."""
+    def locate(self, index: int, row: Row, path: str = "$") -> str:
+        """The location of a path within a case: `line 7 $.reference_data`."""
         if self.container != "document":
             return f"line {row.line} {path}"
-        whole = self.member(index, row) + path.removeprefix("$")
-        line = locate.lines(self.source.data, [whole]).get(whole)
+        whole = self.item_path(index, row) + path.removeprefix("$")
+        line = locate.find_lines(self.source.data, [whole]).get(whole)
         return f"line {line} {whole}" if line else whole
 
-    def member(self, index: int, row: Row) -> str:
-        """The path of a case in its document, which may be one case as a whole."""
+    def item_path(self, index: int, row: Row) -> str:
+        """The path of a case in its document; `$` if the document is one case."""
         if row.value is self.source.document:
             return "$"
         key = list_key(self.source.document, self.format.items_keys)
         return f"$.{key}[{index}]" if key else f"$[{index}]"
 
 
-def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) -> Opened:
-    """Open a file and find its format by its content, or take the one that is named."""
+def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) -> GoldenFile:
+    """Open a file and detect its format from its content, or use the format `name`."""
     source = open_source(path)
     if name is not None:
-        formats = [named(name, formats)]
+        formats = [get_format(name, formats)]
     samples = _samples(source)
     for form in formats:
         for container, sample in samples:
             if container in form.containers and form.claims(sample):
-                return Opened(source, form, container, _frame(source, form, container))
+                return GoldenFile(source, form, container, _frame(source, form, container))
     raise UnknownFormatError(
-        f"no golden format claims this {_KINDS[source.container]}",
+        f"unknown golden format of this {_CONTAINER_NAMES[source.container]}",
         where=str(path),
-        hint=f"{_seen(source)}; {_instead(source, formats)}",
+        hint=f"{_describe_sample(source)}; {_suggest(source, formats)}",
     )
 
 
-def _instead(source: Source, formats: Sequence[Format]) -> str:
-    """What would have been golden data; or what this is."""
-    mark = next((mark for mark in ";\t|" if mark in "".join(source.columns[:1])), None)
-    if mark and len(source.columns) == 1:
-        return f"its columns are separated by {mark!r}, expected ','"
-    if _is_recording(_samples(source)[0][1]):
+def _suggest(source: Source, formats: Sequence[Format]) -> str:
+    """What the file probably is, or how the formats are recognized."""
+    separator = next((char for char in ";\t|" if char in "".join(source.columns[:1])), None)
+    if separator and len(source.columns) == 1:
+        return f"its columns are separated by {separator!r}, expected ','"
+    if _is_trace(_samples(source)[0][1]):
         return (
-            "these are recordings: `carob traces` shows them, `carob run` takes them beside "
-            "--golden, `carob capture` makes golden data of them"
+            "this is a trace file: inspect it with `carob traces`, evaluate it with `carob run "
+            "--golden`, or turn it into golden data with `carob capture`"
         )
-    looked = "\n".join(f"  {form.name}: {form.sought}" for form in formats)
-    return f"a file is recognised by\n{looked}"
+    listing = "\n".join(f"  {form.name}: {form.recognized_by}" for form in formats)
+    return f"the formats are recognized by\n{listing}"
 
 
-def _is_recording(sample: Json) -> bool:
-    detect = import_module("carob.traces.containers.detect")  # late: only errors need it
+def _is_trace(sample: Json) -> bool:
+    # Late, because the readers of all containers are slow to import and only this error needs them.
+    from carob.traces.containers.detect import read_items
+
     try:
-        return next(detect.read_items([sample], source=""), None) is not None
+        return next(read_items([sample], source=""), None) is not None
     except CarobError:
         return False
 
 
-def named(name: str, formats: Sequence[Format]) -> Format:
-    """The format of that name."""
+def get_format(name: str, formats: Sequence[Format]) -> Format:
+    """The format `name`; raises `UsageError` with a suggestion if unknown."""
     for form in formats:
         if form.name == name:
             return form
-    known = [form.name for form in formats]
-    hint = meant(name, known) or f"the formats are {', '.join(known)}"
-    raise UsageError(f"no format {name!r}", hint=hint)
+    names = [form.name for form in formats]
+    hint = did_you_mean(name, names) or f"expected one of: {', '.join(names)}"
+    raise UsageError(f"unknown format {name!r}", hint=hint)
 
 
-def read(path: Path, formats: Sequence[Format], name: str | None = None) -> Dataset:
-    """The dataset in a file."""
+def read_dataset(path: Path, formats: Sequence[Format], name: str | None = None) -> Dataset:
+    """Read the dataset in a file."""
     with collector_paused():
         return _read(open_golden(path, formats, name))
 
 
-def _read(opened: Opened) -> Dataset:
-    path = opened.source.path
-    aside = read_aside(path) if opened.container != "document" else Aside()
-    header = opened.format.header(opened.container, opened.source.stem)
-    cases = tuple(read_cases(opened, aside))
+def _read(file: GoldenFile) -> Dataset:
+    path = file.source.path
+    sidecar = read_sidecar(path) if file.container != "document" else Sidecar()
+    header = file.format.header(file.container, file.source.stem)
+    cases = tuple(read_cases(file, sidecar))
     try:
-        return header.get(opened.frame, aside.dataset).with_cases(cases)
+        return header.get(file.frame, sidecar.dataset).with_cases(cases)
     except FormatError as error:
         raise FormatError(error.message, where=f"{path} {error.where}", hint=error.hint) from error
 
 
-def read_cases(opened: Opened, aside: Aside) -> Iterator[Case]:
-    """The cases of an open file, one by one."""
-    lens = opened.format.cases(opened.container)
+def read_cases(file: GoldenFile, sidecar: Sidecar) -> Iterator[Case]:
+    """Read the cases of an open file one by one."""
+    lens = file.format.cases(file.container)
     seen: set[str] = set()
-    for index, row in enumerate(_located(opened)):
+    for index, row in enumerate(_items(file)):
         if row.error:
             raise row.error
         try:
             case = lens.get(row.value)
-            key = _unique(case.id, seen)
-            if key in aside.cases:
-                yield lens.get(row.value, aside.cases[key])
-            elif opened.format.derives_ids and key != case.id == lens.bare(row.value).id:
+            key = make_unique(case.id, seen)
+            if key in sidecar.cases:
+                yield lens.get(row.value, sidecar.cases[key])
+            # A derived id that repeats is numbered; one that the document preserves is not.
+            elif file.format.derives_ids and key != case.id == lens.get_bare(row.value).id:
                 yield msgspec.structs.replace(case, id=key)
             else:
                 yield case
         except FormatError as error:
-            where = f"{opened.source.path} {opened.place(index, row, error.where or '$')}"
-            hint = error.hint or "`carob validate` names every problem of the file"
+            where = f"{file.source.path} {file.locate(index, row, error.where or '$')}"
+            hint = error.hint or "run `carob validate` to list every problem in the file"
             raise FormatError(error.message, where=where, hint=hint) from error
 
 
-def _located(opened: Opened) -> Iterator[Row]:
-    """The items; a document without a list of them is an error that names the file."""
+def _items(file: GoldenFile) -> Iterator[Row]:
+    """The items of a file; the error of a document without a list of cases names the file."""
     try:
-        yield from opened.items()
+        yield from file.items()
     except FormatError as error:
-        where = f"{opened.source.path} {error.where}"
+        where = f"{file.source.path} {error.where}"
         raise FormatError(error.message, where=where, hint=error.hint) from error
 
 
-def unique_ids(ids: Iterable[str]) -> Iterator[str]:
-    """The ids that cases without ids of their own get: the second of two equal ones is numbered."""
-    seen: set[str] = set()
-    for name in ids:
-        yield _unique(name, seen)
-
-
-def _unique(name: str, seen: set[str]) -> str:
-    unique, number = name, 1
-    while unique in seen:
-        number += 1
-        unique = f"{name}-{number}"
-    seen.add(unique)
-    return unique
-
-
-_KINDS = {"document": "JSON document", "rows": "file of JSON rows", "table": "table"}
+_CONTAINER_NAMES = {"document": "JSON document", "rows": "JSON Lines file", "table": "CSV file"}
 
 
 def _samples(source: Source) -> list[tuple[Container, Json]]:
-    """What formats look at: the document, the first row, or a row with all columns."""
+    """What formats are detected from: the document, the first row, or a row with all columns."""
     if source.container == "document":
         return [("document", source.document), ("rows", source.document)]
     if source.container == "table":
@@ -179,14 +166,14 @@ def _samples(source: Source) -> list[tuple[Container, Json]]:
     return [("rows", first.value if first else None)]
 
 
-def _seen(source: Source) -> str:
+def _describe_sample(source: Source) -> str:
     sample = _samples(source)[0][1]
     if isinstance(sample, list):
         sample = sample[0] if sample else None
     if isinstance(sample, dict) and sample:
         keys = ", ".join(f"`{key[:40]}`" for key in list(sample)[:12])
-        return f"seen: {keys}"
-    return "seen: no object with keys"
+        return f"found the keys {keys}"
+    return "found no object with keys"
 
 
 def _frame(source: Source, form: Format, container: Container) -> Json:

@@ -1,4 +1,4 @@
-"""A dataset as it would be read from another one's format, so that the two can be compared."""
+"""Convert a dataset to the format of another one, so that the two can be compared."""
 
 from __future__ import annotations
 
@@ -9,60 +9,64 @@ from typing import NamedTuple
 import msgspec
 
 from carob.datasets.formats import Format
-from carob.datasets.read import unique_ids
-from carob.datasets.write import Prepared, Target, prepare
+from carob.datasets.ids import unique_ids
+from carob.datasets.write import Destination, PreparedDataset, prepare_dataset
 from carob.schema import Case, Dataset, Loss
 
 
-class Recast(NamedTuple):
-    """The dataset in the other format, and what that has no place for."""
+class ReformattedDataset(NamedTuple):
+    """The dataset in the other format, and the fields that have no equivalent there."""
 
     dataset: Dataset
     losses: tuple[Loss, ...] = ()
 
 
-def recast(dataset: Dataset, like: Dataset, formats: Sequence[Format]) -> Recast:
-    """The dataset as the format of `like` would say it. It stays as it is where that format is the
-    same or cannot be written, and where `like` carries along what its format has no place for."""
-    to = _target(like, formats)
-    if to is None or (dataset.origin and _named(dataset) == to.format.name):
-        return Recast(dataset)
-    carried = prepare(_bare(like), to, formats).losses
-    made = prepare(dataset, to, formats)
-    header, losses = dataset, made.losses
-    if not any(loss.case is None and loss.field != "name" for loss in carried):
-        header = to.format.header(to.container, to.stem).get(made.header.doc)
-    if any(loss.case is not None for loss in carried):
+def reformat_like(dataset: Dataset, like: Dataset, formats: Sequence[Format]) -> ReformattedDataset:
+    """The dataset as if it had been read from the format of `like`.
+
+    Unchanged if that is its own format or a read-only one. If `like` preserves fields that its
+    format has no equivalent for, it is more than its format, and cases are compared as they are.
+    """
+    destination = _destination(like, formats)
+    if destination is None or (dataset.origin and _format_name(dataset) == destination.format.name):
+        return ReformattedDataset(dataset)
+    preserved = prepare_dataset(_without_origin(like), destination, formats).losses
+    prepared = prepare_dataset(dataset, destination, formats)
+    header, losses = dataset, prepared.losses
+    if not any(loss.case is None and loss.field != "name" for loss in preserved):
+        lens = destination.format.header(destination.container, destination.stem)
+        header = lens.get(prepared.header.doc)
+    if any(loss.case is not None for loss in preserved):
         cases, losses = dataset.cases, ()
     else:
-        cases = _cases(made)
-    return Recast(header.with_cases(cases), losses)
+        cases = _read_back(prepared)
+    return ReformattedDataset(header.with_cases(cases), losses)
 
 
-def _cases(made: Prepared) -> list[Case]:
-    form, container = made.target.format, made.target.container
-    lens = form.cases(container)
-    cases = [lens.read(written.doc) for written in made.cases]
+def _read_back(prepared: PreparedDataset) -> list[Case]:
+    form = prepared.destination.format
+    lens = form.cases(prepared.destination.container)
+    cases = [lens.read(written.doc) for written in prepared.cases]
     if not form.derives_ids:
         return cases
     ids = unique_ids(case.id for case in cases)
     return [msgspec.structs.replace(case, id=name) for case, name in zip(cases, ids, strict=True)]
 
 
-def _target(like: Dataset, formats: Sequence[Format]) -> Target | None:
+def _destination(like: Dataset, formats: Sequence[Format]) -> Destination | None:
     for form in formats:
         for container in form.containers:
             key = form.header(container, "").key
             if form.writable and like.origin and like.origin.format == key:
-                return Target(Path(like.name), form, container)
+                return Destination(Path(like.name), form, container)
     return None
 
 
-def _named(dataset: Dataset) -> str:
+def _format_name(dataset: Dataset) -> str:
     return dataset.origin.format.partition(".")[0] if dataset.origin else ""
 
 
-def _bare(dataset: Dataset) -> Dataset:
-    """The dataset without the documents it came from: only what it says counts."""
+def _without_origin(dataset: Dataset) -> Dataset:
+    """The dataset without its source documents, which would be written back unchanged."""
     cases = [msgspec.structs.replace(case, origin=None) for case in dataset.cases]
     return msgspec.structs.replace(dataset, origin=None, cases=cases)

@@ -1,4 +1,4 @@
-"""The scenario catalogue: the list of scenarios that cases refer to by their ids."""
+"""The scenario catalog: the scenarios that cases refer to by id."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from carob.errors import CarobError, FormatError
 from carob.schema import Json
 
 _CASE_KEYS = ("case_id", "question", "eval_id", "user_inputs")
-"""What a scenario never has, but a case with a scenario does."""
+"""Keys that a case with a scenario has, but a scenario never has."""
 
 
-class Catalogue(NamedTuple):
-    """The known scenario ids, and where they come from."""
+class ScenarioCatalog(NamedTuple):
+    """The known scenario ids, and the file they come from."""
 
     path: Path
     ids: frozenset[str]
 
 
-def read_catalogue(path: Path) -> Catalogue:
-    """The catalogue in a JSON, JSONL or CSV file."""
+def read_catalog(path: Path) -> ScenarioCatalog:
+    """Read the catalog in a JSON, JSON Lines or CSV file."""
     ids = {str(entry["scenario_id"]) for entry in _entries(path) if _is_scenario(entry)}
     if not ids:
         raise FormatError(
-            "no scenarios, expected a list of objects with `scenario_id`", where=str(path)
+            "no scenarios found, expected a list of objects with `scenario_id`", where=str(path)
         )
-    return Catalogue(path, frozenset(ids))
+    return ScenarioCatalog(path, frozenset(ids))
 
 
-def find_catalogue(beside: Path) -> Catalogue | None:
-    """The catalogue that lies beside a dataset, if there is one."""
+def find_catalog(path: Path) -> ScenarioCatalog | None:
+    """Find the catalog next to a dataset, if there is one."""
     try:
-        names = sorted(path for path in beside.parent.glob("*[sS]cenario*") if path != beside)
+        files = sorted(file for file in path.parent.glob("*[sS]cenario*") if file != path)
     except OSError:
         return None
-    for path in names:
+    for file in files:
         try:
-            return read_catalogue(path)
+            return read_catalog(file)
         except CarobError:
             continue
     return None
@@ -48,13 +48,13 @@ def find_catalogue(beside: Path) -> Catalogue | None:
 def _entries(path: Path) -> Iterator[dict[str, Json]]:
     source = open_source(path)
     if source.container == "document":
-        values = _listed(source.document)
+        values = _list_scenarios(source.document)
     else:
         values = (row.value for row in source.rows())
     yield from (value for value in values if isinstance(value, dict))
 
 
-def _listed(document: Json) -> list[Json]:
+def _list_scenarios(document: Json) -> list[Json]:
     """The document itself if it is a list, else the first list in it."""
     if isinstance(document, dict):
         lists = [value for value in document.values() if isinstance(value, list)]

@@ -1,4 +1,4 @@
-"""Everything in which a document is not as its shape declares."""
+"""Find every difference between a document and its declared type."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from msgspec import inspect
 
 from carob.datasets.document_types import (
     BASE64,
-    branch,
-    coerced,
-    is_kind,
+    choose_branch,
+    coerce_scalar,
+    describe_value,
+    fields_by_name,
     is_open,
-    kind,
-    names,
+    matches_type,
+    nested_structs,
     struct_info,
-    structs,
     type_info,
 )
-from carob.datasets.lens import KEY
+from carob.datasets.lens import RESERVED_KEY
 from carob.datasets.patch import Object
 from carob.schema import Json, Problem, Severity
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 _NAMES: dict[type, str] = {
     inspect.AnyType: "anything",
@@ -36,16 +36,17 @@ _NAMES: dict[type, str] = {
     inspect.IntType: "a whole number",
     inspect.ListType: "a list",
     inspect.NoneType: "null",
-    inspect.StrType: "a text",
+    inspect.StrType: "a string",
     inspect.StructType: "an object",
     inspect.VarTupleType: "a list",
 }
-_FORMS = {BASE64: "base64"}
+_PATTERN_NAMES = {BASE64: "base64"}
 
 
-def problems(doc: Json, shape: type, path: str = "$") -> Iterator[Problem]:
-    """Everything in which the document is not as declared."""
-    if _is_exact(shape):
+def find_shape_errors(doc: Json, shape: type, path: str = "$") -> Iterator[Problem]:
+    """Yield a problem for each value that differs from the declared type."""
+    # msgspec validates a correct document far faster than the walk below, and most are correct.
+    if _rejects_unknown_keys(shape):
         try:
             msgspec.convert(doc, shape)
         except msgspec.ValidationError:
@@ -56,16 +57,16 @@ def problems(doc: Json, shape: type, path: str = "$") -> Iterator[Problem]:
 
 
 @cache
-def _is_exact(shape: type) -> bool:
-    """Does msgspec find unknown keys everywhere in this shape?"""
-    return all(struct.forbid_unknown_fields for struct in structs(type_info(shape)))
+def _rejects_unknown_keys(shape: type) -> bool:
+    """Does msgspec reject unknown keys everywhere in this type?"""
+    return all(struct.forbid_unknown_fields for struct in nested_structs(type_info(shape)))
 
 
 def _check(doc: Json, declared: inspect.Type, path: str) -> Iterator[Problem]:
     if isinstance(declared, inspect.UnionType):
-        declared = branch(doc, declared)
-    if not is_kind(doc, declared):
-        yield _mistyped(doc, declared, path)
+        declared = choose_branch(doc, declared)
+    if not matches_type(doc, declared):
+        yield _wrong_type(doc, declared, path)
         return
     match declared:
         case inspect.StructType():
@@ -91,89 +92,91 @@ def _elements(
     return zip(values, repeat(declared.item_type))
 
 
-def _mistyped(doc: Json, declared: inspect.Type, path: str) -> Problem:
-    readable = not isinstance(doc, str) or not isinstance(declared, inspect.StrType)
+def _wrong_type(doc: Json, declared: inspect.Type, path: str) -> Problem:
+    coercible = not isinstance(doc, str) or not isinstance(declared, inspect.StrType)
     severity: Severity = "error"
     hint = None
-    if readable and is_kind(coerced(doc, declared), declared):
-        severity, hint = "warning", "it is read as one"
+    if coercible and matches_type(coerce_scalar(doc, declared), declared):
+        severity, hint = "warning", f"it is read as {_describe_type(declared)}"
     elif isinstance(declared, inspect.StrType) and isinstance(doc, int | float):
-        hint = "put it in quotes"
+        hint = "add quotes"
     elif isinstance(declared, inspect.ListType) and doc is not None:
-        hint = "put it in brackets"
+        hint = "wrap it in a list"
     elif doc is None:
-        hint = "leave the key out, or give it a value"
-    message = f"found {kind(doc)}, expected {_expected(declared)}"
+        hint = "remove the key, or add a value"
+    message = f"expected {_describe_type(declared)}, got {describe_value(doc)}"
     return Problem(where=path, message=message, hint=hint, severity=severity)
 
 
-def _expected(declared: inspect.Type) -> str:
-    """What a type stands for, in a user's words."""
+def _describe_type(declared: inspect.Type) -> str:
+    """A type in a user's words."""
     match declared:
         case inspect.LiteralType():
             return "one of " + ", ".join(repr(value) for value in declared.values)
         case inspect.TupleType():
-            return f"a list of {len(declared.item_types)}"
+            return f"a list of {len(declared.item_types)} values"
         case inspect.UnionType():
-            return " or ".join(_expected(part) for part in declared.types)
+            return " or ".join(_describe_type(part) for part in declared.types)
         case _:
-            return _NAMES.get(type(declared), "something else")
+            return _NAMES.get(type(declared), "another type")
 
 
 def _check_object(doc: Object, declared: inspect.StructType, path: str) -> Iterator[Problem]:
-    fields = names(declared.cls)
-    found: dict[str, str] = {}
+    fields = fields_by_name(declared.cls)
+    present: dict[str, str] = {}
     for key, value in doc.items():
         field = fields.get(key)
         if field is None:
-            yield from _unknown(key, doc, declared, path)
-        elif field.encode_name in found:
+            yield from _unknown_field(key, doc, declared, path)
+        elif field.encode_name in present:
             yield Problem(
                 where=f"{path}.{key}",
-                message=f"{found[field.encode_name]!r} is there again in another spelling",
-                hint=f"keep only one of {key!r} and {found[field.encode_name]!r}",
+                message=f"duplicate field {key!r}, also spelled {present[field.encode_name]!r}",
+                hint="remove one of them",
                 severity="warning" if is_open(declared) else "error",
             )
         else:
-            found[field.encode_name] = key
+            present[field.encode_name] = key
             yield from _check(value, field.type, f"{path}.{key}")
     for field in declared.fields:
-        if field.required and field.encode_name not in found:
+        if field.required and field.encode_name not in present:
             yield Problem(
                 where=path,
-                message=f"no {field.encode_name!r}, which is required",
-                hint=f"add {field.encode_name!r}: {_expected(field.type)}",
+                message=f"missing field {field.encode_name!r}",
+                hint=f"add {field.encode_name!r}: {_describe_type(field.type)}",
             )
 
 
-def unknown(keys: Iterable[str], shape: type, path: str = "$") -> Iterator[Problem]:
-    """The problems with names of columns alone."""
+def find_unknown_columns(keys: Iterable[str], shape: type, path: str = "$") -> Iterator[Problem]:
+    """Yield a problem for each column that the type does not declare."""
     columns: Object = dict.fromkeys(keys)
     for key in columns:
-        if key not in names(shape):
-            yield from _unknown(key, columns, struct_info(shape), path)
+        if key not in fields_by_name(shape):
+            yield from _unknown_field(key, columns, struct_info(shape), path)
 
 
-def _unknown(key: str, doc: Object, declared: inspect.StructType, path: str) -> Iterator[Problem]:
-    """An unknown key is an error where the format forbids it; else it may be misspelt."""
-    opened, dropped_by = is_open(declared), getattr(declared.cls, "dropped_by", None)
-    fields = names(declared.cls)
+def _unknown_field(
+    key: str, doc: Object, declared: inspect.StructType, path: str
+) -> Iterator[Problem]:
+    """An unknown key is an error where the format forbids it, else a warning if it is a typo."""
+    allowed, dropped_by = is_open(declared), getattr(declared.cls, "dropped_by", None)
+    fields = fields_by_name(declared.cls)
     present = {fields[name].encode_name for name in doc if name in fields}
     absent = [field.encode_name for field in declared.fields if field.encode_name not in present]
-    near = meant(key, absent, cutoff=0.8 if opened else 0.7)
-    if opened and (key == KEY or not (near or dropped_by)):
+    suggestion = did_you_mean(key, absent, cutoff=0.8 if allowed else 0.7)
+    if allowed and (key == RESERVED_KEY or not (suggestion or dropped_by)):
         return
-    drops = f", which {dropped_by} drops" if dropped_by else ""
+    dropped = f", dropped by {dropped_by}" if dropped_by else ""
     yield Problem(
         where=f"{path}.{key}",
-        message=f"unknown key {key!r}{drops}",
-        hint=near or _known_keys(declared),
-        severity="warning" if opened else "error",
+        message=f"unknown field {key!r}{dropped}",
+        hint=suggestion or _known_fields(declared),
+        severity="warning" if allowed else "error",
     )
 
 
-def _known_keys(declared: inspect.StructType) -> str:
-    return "the keys are " + ", ".join(field.encode_name for field in declared.fields)
+def _known_fields(declared: inspect.StructType) -> str:
+    return "expected one of: " + ", ".join(field.encode_name for field in declared.fields)
 
 
 def _check_text(
@@ -183,9 +186,9 @@ def _check_text(
         if doc not in declared.values:
             yield Problem(
                 where=path,
-                message=f"found {doc!r}, expected {_expected(declared)}",
-                hint=meant(doc, map(str, declared.values)),
+                message=f"expected {_describe_type(declared)}, got {doc!r}",
+                hint=did_you_mean(doc, map(str, declared.values)),
             )
     elif declared.pattern and not re.search(declared.pattern, doc):
-        wanted = _FORMS.get(declared.pattern, declared.pattern)
-        yield Problem(where=path, message=f"found {kind(doc)}, expected {wanted}")
+        expected = _PATTERN_NAMES.get(declared.pattern, declared.pattern)
+        yield Problem(where=path, message=f"expected {expected}, got {describe_value(doc)}")

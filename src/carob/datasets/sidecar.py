@@ -1,4 +1,7 @@
-"""The side file: what rows and tables, which have no room inside, carry for the way back."""
+"""The sidecar file of a golden file, such as `faq.csv.carob.json`.
+
+Rows and tables have no room for the data that a conversion preserves for round-tripping.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +9,36 @@ from pathlib import Path
 
 import msgspec
 
-from carob.datasets.lens import Carry
+from carob.datasets.lens import RoundTrip
 from carob.errors import InputError
 
 _LIMIT = 512 * 2**20
 
 
-class Aside(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What is carried beside a file: for the dataset, and for cases by their ids."""
+class Sidecar(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What a sidecar file preserves: for the dataset, and for cases by id."""
 
-    dataset: Carry | None = None
-    cases: dict[str, Carry] = {}
+    dataset: RoundTrip | None = None
+    cases: dict[str, RoundTrip] = {}
 
 
-def aside_path(path: Path) -> Path:
-    """The side file of a golden file."""
+def sidecar_path(path: Path) -> Path:
+    """The path of the sidecar file of a golden file."""
     return path.with_name(f"{path.name}.carob.json")
 
 
-def read_aside(path: Path) -> Aside:
-    """What is carried beside `path`; nothing if there is no side file."""
-    side = aside_path(path)
+def read_sidecar(path: Path) -> Sidecar:
+    """Read the sidecar file of the golden file `path`; empty if there is none."""
+    file = sidecar_path(path)
     try:
-        if not side.is_file():
-            return Aside()
-        if side.stat().st_size > _LIMIT:
-            raise InputError(f"more than {_LIMIT >> 20} MiB", where=str(side))
-        return msgspec.json.decode(side.read_bytes(), type=Aside)
+        if not file.is_file():
+            return Sidecar()
+        if file.stat().st_size > _LIMIT:
+            raise InputError(f"sidecar file exceeds {_LIMIT >> 20} MiB", where=str(file))
+        return msgspec.json.decode(file.read_bytes(), type=Sidecar)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
-            f"what was carried along for the way back is damaged: {error}",
-            where=str(side),
-            hint=f"delete {side.name} to read {path.name} without it",
+            f"invalid sidecar file: {error}",
+            where=str(file),
+            hint=f"delete {file.name} to read {path.name} without it",
         ) from error

@@ -1,6 +1,6 @@
-"""Everything that is wrong with a golden file, each problem with its place.
+"""Validate a golden file: every problem, with its location.
 
-A file of rows is checked row by row, in memory that does not grow with it.
+Files of rows are checked row by row, in memory that does not grow with the file.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import NamedTuple
 import msgspec
 
 from carob.datasets import locate
-from carob.datasets.document_types import item_shape, member, names
-from carob.datasets.duplicate_keys import doubled
-from carob.datasets.formats import ChecksFrame, Format, list_key
-from carob.datasets.ids import Repeated, mark
+from carob.datasets.document_types import fields_by_name, find_member, item_type
+from carob.datasets.duplicate_keys import find_duplicate_keys
+from carob.datasets.formats import Format, FrameChecker, list_key
+from carob.datasets.ids import RepeatedIds, id_digest
 from carob.datasets.lens import Lens
-from carob.datasets.read import Opened, open_golden
-from carob.datasets.scenarios import Catalogue, find_catalogue, read_catalogue
-from carob.datasets.shape_errors import problems, unknown
-from carob.datasets.sidecar import read_aside
+from carob.datasets.read import GoldenFile, open_golden
+from carob.datasets.scenarios import ScenarioCatalog, find_catalog, read_catalog
+from carob.datasets.shape_errors import find_shape_errors, find_unknown_columns
+from carob.datasets.sidecar import read_sidecar
 from carob.datasets.source import Row
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.schema import Case, Json, Problem, Validation
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
-LIMIT = 1000
-"""How many problems are named; the others are counted."""
-ENOUGH = 10 * LIMIT
-"""After how many errors the check gives up; after warnings never, the file may still be valid."""
+LISTED_PROBLEMS = 1000
+"""Maximum number of problems that are listed; further ones are counted."""
+MAX_ERRORS = 10 * LISTED_PROBLEMS
+"""Validation stops after this many errors. Warnings do not stop it: the file may be valid."""
 
 
 def validate(
@@ -45,29 +45,29 @@ def validate(
     agents: Collection[str] | None = None,
     catalogue: Path | None = None,
 ) -> Validation:
-    """Check a golden file; what cannot be read at all is a problem as well."""
-    known = read_catalogue(catalogue) if catalogue else None
+    """Validate a golden file; a file that cannot be read at all is a problem, too."""
+    catalog = read_catalog(catalogue) if catalogue else None
     try:
         with collector_paused():
-            opened = open_golden(path, formats, name)
+            file = open_golden(path, formats, name)
     except UsageError:
         raise
     except CarobError as error:
         problem = _problem(error, path)
         return Validation(path=str(path), format=None, valid=False, cases=0, problems=(problem,))
-    check = _Check(opened, agents, known or find_catalogue(path))
-    check.run()
-    return check.result()
+    validator = _Validator(file, agents, catalog or find_catalog(path))
+    validator.run()
+    return validator.result()
 
 
 @dataclass
-class _Check:
-    """One file under examination."""
+class _Validator:
+    """Validates one file."""
 
-    opened: Opened
+    file: GoldenFile
     agents: Collection[str] | None
-    catalogue: Catalogue | None
-    found: list[Problem] = field(default_factory=list[Problem])
+    catalog: ScenarioCatalog | None
+    problems: list[Problem] = field(default_factory=list[Problem])
     count: int = 0
     errors: int = 0
     cases: int = 0
@@ -75,209 +75,212 @@ class _Check:
     def run(self) -> None:
         try:
             self._check_frame()
-            self._check_rows()
+            self._check_cases()
             if not self.cases and not self.errors:
-                self._note(self._empty())
-        except CarobError as error:  # a table that ends within a quoted cell, a damaged archive
-            if not self._is_known(error.where):
-                self._note(_problem(error, self.opened.source.path))
+                self._report(self._no_cases())
+        except CarobError as error:  # a table that ends in a quoted cell, a truncated archive
+            if not self._is_reported(error.where):
+                self._report(_problem(error, self.file.source.path))
 
-    def _empty(self) -> Problem:
-        key = list_key(self.opened.source.document, self.opened.format.items_keys)
-        where = f"$.{key}" if key else "$"
-        return Problem(where=where, message="there are no cases", severity="warning")
+    def _no_cases(self) -> Problem:
+        key = list_key(self.file.source.document, self.file.format.items_keys)
+        return Problem(where=f"$.{key}" if key else "$", message="no cases", severity="warning")
 
     def result(self) -> Validation:
-        """What was found, in the order of the file."""
-        data = self.opened.source.data if self.opened.container == "document" else b""
-        found = _in_order(self.found, data)
-        if self.count > len(found):
-            rest = f"{self.count - len(found)} more problems"
-            enough = f"{rest}, and the cases after {self.cases} are not checked"
-            more = enough if self.errors >= ENOUGH else f"{rest}, which are not listed"
-            found.append(Problem(where="", message=more, severity="note"))
+        """The problems in the order of the file."""
+        data = self.file.source.data if self.file.container == "document" else b""
+        problems = _sort_by_line(self.problems, data)
+        if self.count > len(problems):
+            message = f"{self.count - len(problems)} more problems not listed"
+            if self.errors >= MAX_ERRORS:
+                message = f"{message}, stopped after {self.cases} cases"
+            problems.append(Problem(where="", message=message, severity="note"))
         return Validation(
-            path=str(self.opened.source.path),
-            format=self.opened.format.name,
+            path=str(self.file.source.path),
+            format=self.file.format.name,
             valid=not self.errors,
             cases=self.cases,
-            problems=tuple(found),
+            problems=tuple(problems),
         )
 
-    def _note(self, problem: Problem) -> None:
+    def _report(self, problem: Problem) -> None:
         self.count += 1
         self.errors += problem.severity == "error"
-        if len(self.found) < LIMIT:
-            self.found.append(problem)
+        if len(self.problems) < LISTED_PROBLEMS:
+            self.problems.append(problem)
 
-    def _is_known(self, where: str | None) -> bool:
-        return any(problem.where == where for problem in self.found)
+    def _report_all(self, problems: Iterable[Problem], base: str = "$") -> None:
+        """Report problems whose paths are relative to `base`."""
+        for problem in problems:
+            where = problem.where and base + problem.where.removeprefix("$")
+            self._report(msgspec.structs.replace(problem, where=where))
+
+    def _is_reported(self, where: str | None) -> bool:
+        return any(problem.where == where for problem in self.problems)
 
     def _check_frame(self) -> None:
-        source, form, frame = self.opened.source, self.opened.format, self.opened.frame
-        if self.opened.container != "document":
-            read_aside(source.path)
+        source, form, frame = self.file.source, self.file.format, self.file.frame
+        if self.file.container != "document":
+            read_sidecar(source.path)
         else:
             whole = frame if isinstance(source.document, dict) else source.document
-            self._note_all(problems(whole, form.shape))
-        self._note_all(doubled(source.data))
-        if self.opened.container == "table":
-            self._note_all(unknown(source.columns, form.shape), "line 1 $")
-        if isinstance(form, ChecksFrame):
-            self._note_all(form.check_frame(frame, source.path))
+            self._report_all(find_shape_errors(whole, form.shape))
+        self._report_all(find_duplicate_keys(source.data))
+        if self.file.container == "table":
+            self._report_all(find_unknown_columns(source.columns, form.shape), "line 1 $")
+        if isinstance(form, FrameChecker):
+            self._report_all(form.check_frame(frame, source.path))
         if not self.errors:
-            form.header(self.opened.container, source.stem).get(frame)
+            form.header(self.file.container, source.stem).get(frame)
 
-    def _check_rows(self) -> None:
-        repeated = Repeated()
-        for place, row in self._rows():
-            if self.errors >= ENOUGH:
+    def _check_cases(self) -> None:
+        ids = RepeatedIds()
+        for base, row in self._rows():
+            if self.errors >= MAX_ERRORS:
                 return
             self.cases += 1
             if row.error:
-                self._note(_problem(row.error, self.opened.source.path))
+                self._report(_problem(row.error, self.file.source.path))
                 continue
-            self._note_all(doubled(row.data), place)
-            case = self._check_item(place, row.value)
-            name = _name(case, row.value)
-            if name and not self.opened.format.derives_ids:
-                repeated.see(name.unique)
-        marks = repeated.marks()
-        if marks:
-            self._check_repeated(marks)
+            self._report_all(find_duplicate_keys(row.data), base)
+            case = self._check_case(base, row.value)
+            identity = _identity(case, row.value)
+            if identity and not self.file.format.derives_ids:
+                ids.add(identity.unique)
+        repeated = ids.digests()
+        if repeated:
+            self._check_repeated(repeated)
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
-        """The cases, each with the place of its `$`."""
-        document = self.opened.source.document
-        key = list_key(document, self.opened.format.items_keys)
-        for index, row in enumerate(self.opened.items()):
-            member = f"$.{key}[{index}]" if key else f"$[{index}]"
-            place = "$" if row.value is document else member
-            yield place if self.opened.container == "document" else f"line {row.line} $", row
+        """The rows, each with the location that replaces the `$` of its problems."""
+        document = self.file.source.document
+        key = list_key(document, self.file.format.items_keys)
+        for index, row in enumerate(self.file.items()):
+            path = f"$.{key}[{index}]" if key else f"$[{index}]"
+            base = "$" if row.value is document else path
+            yield base if self.file.container == "document" else f"line {row.line} $", row
 
-    def _check_item(self, place: str, item: Json) -> Case | None:
-        before, form = self.errors, self.opened.format
-        if shape := self._item_shape:
-            self._note_all(problems(self._known_cells(item), shape), place)
-        self._note_all(form.check(item), place)
+    def _check_case(self, base: str, item: Json) -> Case | None:
+        errors_before = self.errors
+        if shape := self._item_type:
+            self._report_all(find_shape_errors(self._known_cells(item), shape), base)
+        self._report_all(self.file.format.check(item), base)
         try:
             case = self._lens.get(item)
         except FormatError as error:
-            if self.errors == before:
+            if self.errors == errors_before:  # else the same error is already reported
                 problem = Problem(where=error.where or "$", message=error.message, hint=error.hint)
-                self._note_all([problem], place)
+                self._report_all([problem], base)
             return None
-        self._note_all(self._check_names(case, item), place)
+        self._report_all(self._check_references(case, item), base)
         return case
-
-    def _note_all(self, found: Iterable[Problem], place: str = "$") -> None:
-        for problem in found:
-            where = problem.where and place + problem.where.removeprefix("$")
-            self._note(msgspec.structs.replace(problem, where=where))
 
     @cached_property
     def _lens(self) -> Lens[Case]:
-        return self.opened.format.cases(self.opened.container)
+        return self.file.format.cases(self.file.container)
 
     @cached_property
-    def _item_shape(self) -> type | None:
-        form = self.opened.format
-        if self.opened.container != "document":
+    def _item_type(self) -> type | None:
+        form = self.file.format
+        if self.file.container != "document":
             return form.shape
-        key = list_key(self.opened.source.document, form.items_keys)
-        return item_shape(form.shape, key) if key else None
+        key = list_key(self.file.source.document, form.items_keys)
+        return item_type(form.shape, key) if key else None
 
     def _known_cells(self, item: Json) -> Json:
-        """A row without the columns that were checked with the header."""
-        if self.opened.container != "table" or not isinstance(item, dict):
+        """A row without unknown columns, which are reported once, with the header."""
+        if self.file.container != "table" or not isinstance(item, dict):
             return item
-        known = names(self.opened.format.shape)
+        known = fields_by_name(self.file.format.shape)
         return {name: cell for name, cell in item.items() if name in known}
 
-    def _check_names(self, case: Case, item: Json) -> Iterator[Problem]:
+    def _check_references(self, case: Case, item: Json) -> Iterator[Problem]:
+        """The agents and the scenario that a case refers to must exist."""
         for agent in case.agents or ():
             if self.agents is not None and agent not in self.agents:
+                hint = did_you_mean(agent, self.agents)
                 yield Problem(
-                    where=_place(item, agent),
-                    message=f"no agent {agent!r}",
-                    hint=meant(agent, self.agents) or f"the agents are {_listing(self.agents)}",
+                    where=_path_of(item, agent),
+                    message=f"unknown agent {agent!r}",
+                    hint=hint or f"expected one of: {_listing(self.agents)}",
                 )
         scenario = case.metadata.get("scenario_id")
-        if self.catalogue and isinstance(scenario, str) and scenario not in self.catalogue.ids:
+        if self.catalog and isinstance(scenario, str) and scenario not in self.catalog.ids:
             yield Problem(
-                where=_place(item, scenario),
-                message=f"no scenario {scenario!r} in {self.catalogue.path.name}",
-                hint=meant(scenario, self.catalogue.ids),
+                where=_path_of(item, scenario),
+                message=f"scenario {scenario!r} not found in {self.catalog.path.name}",
+                hint=did_you_mean(scenario, self.catalog.ids),
             )
 
-    def _check_repeated(self, marks: frozenset[int]) -> None:
-        """Read once more, to name the place of the first case that has an id."""
-        again = self._again(marks)
-        listed = list(islice(again, LIMIT))
-        lines = locate.lines(self.opened.source.data, {earlier for _, earlier, _ in listed})
-        for place, earlier, problem in listed:
-            line = f"line {lines[earlier]}" if earlier in lines else earlier.removesuffix(" $")
-            message = f"{problem.message}, first on {line}"
-            self._note_all([msgspec.structs.replace(problem, message=message)], place)
-        self.count += sum(1 for _ in again)
+    def _check_repeated(self, digests: frozenset[int]) -> None:
+        """Read the file again to find the first case with each repeated id.
 
-    def _again(self, marks: frozenset[int]) -> Iterator[tuple[str, str, Problem]]:
-        """The cases whose ids were there before: their places, and those of the first ones."""
-        first: dict[str, str] = {}
-        for place, row in self._rows():
+        The first pass keeps only digests, so it cannot say where an id was used first.
+        """
+        repeated = self._repeated(digests)
+        listed = list(islice(repeated, LISTED_PROBLEMS))
+        lines = locate.find_lines(self.file.source.data, {first for _, first, _ in listed})
+        for base, first, problem in listed:
+            line = f"line {lines[first]}" if first in lines else first.removesuffix(" $")
+            message = f"{problem.message}, first used on {line}"
+            self._report_all([msgspec.structs.replace(problem, message=message)], base)
+        self.count += sum(1 for _ in repeated)
+
+    def _repeated(self, digests: frozenset[int]) -> Iterator[tuple[str, str, Problem]]:
+        """The location of each case with a repeated id, and of the first case with that id."""
+        first_use: dict[str, str] = {}
+        for base, row in self._rows():
             try:
                 case = None if row.error else self._lens.get(row.value)
             except FormatError:
                 case = None
-            name = _name(case, row.value)
-            if name is None or mark(name.unique) not in marks:
+            identity = _identity(case, row.value)
+            if identity is None or id_digest(identity.unique) not in digests:
                 continue
-            earlier = first.setdefault(name.unique, place)
-            if earlier != place:
-                yield place, earlier, _repeated(name.id, row.value)
+            first = first_use.setdefault(identity.unique, base)
+            if first != base:
+                yield base, first, _duplicate_id(identity.id, row.value)
 
 
-class _Name(NamedTuple):
-    """The id of a case, and what must not be there twice: several recordings of one case may."""
+class _Identity(NamedTuple):
+    """The id of a case, and the text that must be unique: a case may have several traces."""
 
     id: str
     unique: str
 
 
-def _name(case: Case | None, item: Json) -> _Name | None:
-    """A case that cannot be read may still state its id."""
+def _identity(case: Case | None, item: Json) -> _Identity | None:
+    """The identity of a case; one that cannot be read may still state its id."""
     if case:
-        recording = case.recording.id if case.recording else ""
-        return _Name(case.id, f"{case.id}\0{recording}")
-    stated = [member(item, name)[1] for name in ("id", "eval_id", "case_id")]
-    found = next((name for name in stated if isinstance(name, str)), None)
-    return _Name(found, f"{found}\0") if found is not None else None
+        trace_id = case.recording.id if case.recording else ""
+        return _Identity(case.id, f"{case.id}\0{trace_id}")
+    values = [find_member(item, name)[1] for name in ("id", "eval_id", "case_id")]
+    stated = next((value for value in values if isinstance(value, str)), None)
+    return _Identity(stated, f"{stated}\0") if stated is not None else None
 
 
-def _repeated(name: str, item: Json) -> Problem:
+def _duplicate_id(name: str, item: Json) -> Problem:
     return Problem(
-        where=_place(item, name),
-        message=f"the id {name!r} is there twice",
-        hint="give each case an id of its own",
+        where=_path_of(item, name), message=f"duplicate id {name!r}", hint="ids must be unique"
     )
 
 
-def _place(item: Json, value: str) -> str:
-    """The place of a name in a case: its member, or one of a member of it."""
-    for key, found in item.items() if isinstance(item, dict) else ():
-        if found == value:
+def _path_of(item: Json, text: str) -> str:
+    """The path of a text in a case, up to two levels deep; else that of the case."""
+    for key, value in item.items() if isinstance(item, dict) else ():
+        if value == text:
             return f"$.{key}"
-        if isinstance(found, list) and value in found:
-            return f"$.{key}[{found.index(value)}]"
-        if isinstance(found, dict):
-            inner = next((name for name, other in found.items() if other == value), None)
+        if isinstance(value, list) and text in value:
+            return f"$.{key}[{value.index(text)}]"
+        if isinstance(value, dict):
+            inner = next((name for name, other in value.items() if other == text), None)
             if inner is not None:
                 return f"$.{key}.{inner}"
     return "$"
 
 
-def _listing(known: Iterable[str]) -> str:
-    return ", ".join(repr(name) for name in sorted(known)[:20])
+def _listing(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names)[:20])
 
 
 def _problem(error: CarobError, path: Path) -> Problem:
@@ -285,20 +288,19 @@ def _problem(error: CarobError, path: Path) -> Problem:
     return Problem(where=where, message=error.message, hint=error.hint)
 
 
-def _in_order(found: list[Problem], data: bytes) -> list[Problem]:
-    """The problems by line; those of a document get their lines here, in one pass."""
-    lines = (
-        locate.lines(data, {problem.where for problem in found if problem.where}) if data else {}
-    )
-    placed = [
+def _sort_by_line(problems: list[Problem], data: bytes) -> list[Problem]:
+    """The problems by line; in a document, all lines are found in one pass."""
+    paths = {problem.where for problem in problems if problem.where}
+    lines = locate.find_lines(data, paths) if data else {}
+    with_lines = [
         msgspec.structs.replace(problem, where=f"line {lines[problem.where]} {problem.where}")
         if problem.where in lines
         else problem
-        for problem in found
+        for problem in problems
     ]
-    return sorted(placed, key=_line)
+    return sorted(with_lines, key=_line)
 
 
 def _line(problem: Problem) -> int:
-    found = re.match(r"line (\d+)", problem.where)
-    return int(found[1]) if found else 0
+    line = re.match(r"line (\d+)", problem.where)
+    return int(line[1]) if line else 0

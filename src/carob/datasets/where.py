@@ -1,9 +1,9 @@
 """`--where`: a small, safe expression over the fields of a case.
 
-It has the comparisons, `in`, `and`, `or`, `not` and `len` of Python, literals, and paths such as
-`metadata.criticality` or `turns.tool_calls.name` (a path through a list gives the list of what it
-finds). It is parsed and walked, never evaluated. A path to nothing is `None`, and comparing things
-that cannot be compared is false.
+It supports Python's comparisons, `in`, `and`, `or`, `not` and `len`, literals, and paths such as
+`metadata.criticality` or `turns.tool_calls.name` (a path through a list gives the list of all
+values). The expression is parsed and walked, never evaluated. A missing value is `None`, and a
+comparison of incomparable values is false.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec import inspect
 
 from carob.errors import UsageError
 from carob.schema import Case, Lineage
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 Value: TypeAlias = object
 Reader: TypeAlias = Callable[[Case], Value]
@@ -39,19 +39,19 @@ _COMPARISONS: dict[type[ast.cmpop], Comparison] = {
 _FIELDS = [name for name in Case.__struct_fields__ if name != "origin"] + ["lineage"]
 
 
-def where(text: str) -> Callable[[Case], bool]:
-    """The filter that an expression describes; a misspelt field is an error right here."""
+def compile_where(text: str) -> Callable[[Case], bool]:
+    """Compile an expression to a filter; raises `UsageError` if it is invalid."""
     try:
         if len(text) > _LIMIT:
-            raise UsageError(f"an expression of more than {_LIMIT} characters")
+            raise UsageError(f"expression exceeds {_LIMIT} characters")
         read = _reader(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise UsageError(f"{text[:80]!r} is no expression: {reason}", hint=_EXAMPLE) from error
+        raise UsageError(f"invalid expression {text[:80]!r}: {reason}", hint=_EXAMPLE) from error
     return lambda case: bool(read(case))
 
 
-_EXAMPLE = """for example: metadata.criticality == "high" and "edge-case" in tags"""
+_EXAMPLE = """example: metadata.criticality == "high" and "edge-case" in tags"""
 
 
 def _reader(node: ast.expr) -> Reader:
@@ -66,7 +66,7 @@ def _reader(node: ast.expr) -> Reader:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return lambda _: -number
         case ast.BoolOp(op=op, values=values):
-            return _combined(all if isinstance(op, ast.And) else any, values)
+            return _combination(all if isinstance(op, ast.And) else any, values)
         case ast.Compare():
             return _comparison(node)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
@@ -76,24 +76,24 @@ def _reader(node: ast.expr) -> Reader:
             read = _reader(argument)
             return lambda case: _length(read(case))
         case _:
-            raise _refused(node)
+            raise _unsupported(node)
 
 
-def _refused(node: ast.expr) -> UsageError:
+def _unsupported(node: ast.expr) -> UsageError:
     return UsageError(
-        f"`{ast.unparse(node)[:60]}` is not possible in an expression",
-        hint=f"there are paths, literals, comparisons, in, and, or, not, len; {_EXAMPLE}",
+        f"unsupported expression `{ast.unparse(node)[:60]}`",
+        hint=f"supported: paths, literals, comparisons, in, and, or, not, len; {_EXAMPLE}",
     )
 
 
-def _combined(check: Callable[[Iterable[Value]], bool], nodes: list[ast.expr]) -> Reader:
+def _combination(check: Callable[[Iterable[Value]], bool], nodes: list[ast.expr]) -> Reader:
     readers = [_reader(node) for node in nodes]
     return lambda case: check(read(case) for read in readers)
 
 
 def _comparison(node: ast.Compare) -> Reader:
     if any(type(op) not in _COMPARISONS for op in node.ops):
-        raise _refused(node)
+        raise _unsupported(node)
     first = _reader(node.left)
     pairs = zip(node.ops, node.comparators, strict=True)
     steps = [(_COMPARISONS[type(op)], _reader(side)) for op, side in pairs]
@@ -146,11 +146,11 @@ def _names(node: ast.expr) -> list[str]:
         case ast.Subscript(value=inner, slice=ast.Constant(value=str() as name)):
             return [*_names(inner), name]
         case _:
-            raise _refused(node)
+            raise _unsupported(node)
 
 
 def _check_path(names: list[str]) -> None:
-    """A name that no case can have is an error; free JSON may have any."""
+    """Reject names that no case can have; free JSON, such as metadata, may have any."""
     if names[0] == "lineage":
         declared: inspect.Type = inspect.type_info(Lineage)
         names = names[1:]
@@ -162,13 +162,13 @@ def _check_path(names: list[str]) -> None:
             return
         fields = {field.name: field.type for field in declared.fields if field.name != "origin"}
         if name not in fields:
-            raise _unknown(name, list(fields) if declared.cls is not Case else _FIELDS)
+            raise _unknown_field(name, list(fields) if declared.cls is not Case else _FIELDS)
         declared = fields[name]
 
 
-def _unknown(name: str, fields: list[str]) -> UsageError:
-    hints = (meant(name, fields), f"the fields are {', '.join(fields)}")
-    return UsageError(f"no field {name!r}", hint=" ".join(filter(None, hints)))
+def _unknown_field(name: str, fields: list[str]) -> UsageError:
+    hints = (did_you_mean(name, fields), f"expected one of: {', '.join(fields)}")
+    return UsageError(f"unknown field {name!r}", hint=" ".join(filter(None, hints)))
 
 
 def _element(declared: inspect.Type) -> inspect.Type:
@@ -185,15 +185,15 @@ def _member(value: Value, name: str) -> Value:
     if isinstance(value, dict):
         return cast("dict[str, Value]", value).get(name)
     if isinstance(value, list | tuple):
-        return _flat(_member(element, name) for element in cast("list[Value]", value))
+        return _flatten(_member(element, name) for element in cast("list[Value]", value))
     return None
 
 
-def _flat(values: Iterable[Value]) -> list[Value]:
-    made: list[Value] = []
+def _flatten(values: Iterable[Value]) -> list[Value]:
+    flat: list[Value] = []
     for value in values:
         if isinstance(value, list | tuple):
-            made.extend(cast("list[Value]", value))
+            flat.extend(cast("list[Value]", value))
         else:
-            made.append(value)
-    return made
+            flat.append(value)
+    return flat

@@ -1,4 +1,4 @@
-"""From a dataset to a golden file, which is there completely or not at all."""
+"""Write a dataset as a golden file, atomically."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import NamedTuple, TypeVar, cast
 import msgspec
 
 from carob.datasets.formats import Format
-from carob.datasets.lens import Carry, Lens, Written
+from carob.datasets.ids import unique_ids
+from carob.datasets.lens import Lens, RoundTrip, WrittenDocument
 from carob.datasets.patch import Object
-from carob.datasets.read import unique_ids
-from carob.datasets.sidecar import Aside, aside_path
+from carob.datasets.sidecar import Sidecar, sidecar_path
 from carob.datasets.source import Container
 from carob.errors import OutputError, UsageError
-from carob.files.atomic import is_stream, replace
+from carob.files.atomic import is_stream, write_atomic
 from carob.schema import Case, Dataset, Json, Loss
 
 N = TypeVar("N", Case, Dataset)
@@ -25,8 +25,8 @@ N = TypeVar("N", Case, Dataset)
 _NOT_JSON = (UnicodeEncodeError, RecursionError, TypeError, msgspec.MsgspecError)
 
 
-class Target(NamedTuple):
-    """Where and how a dataset is to be written."""
+class Destination(NamedTuple):
+    """Where to write a dataset, and in which format and container."""
 
     path: Path
     format: Format
@@ -37,60 +37,67 @@ class Target(NamedTuple):
         return self.path.name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
-class Prepared(NamedTuple):
-    """A dataset as documents, not written yet."""
+class PreparedDataset(NamedTuple):
+    """A dataset as documents that are not written yet."""
 
-    target: Target
-    header: Written
-    cases: list[Written]
+    destination: Destination
+    header: WrittenDocument
+    cases: list[WrittenDocument]
     losses: tuple[Loss, ...]
 
 
-def target(path: Path, form: Format) -> Target:
-    """The container of a format that the ending of the path asks for, else its usual one."""
+def choose_destination(path: Path, form: Format) -> Destination:
+    """Use the container that the suffix of the path stands for, or the format's default."""
     if not form.writable:
-        raise UsageError(f"the format {form.name!r} is for reading only")
+        raise UsageError(f"cannot write the read-only format {form.name!r}")
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(".jsonl") and "rows" in form.containers:
-        return Target(path, form, "rows")
-    return Target(path, form, form.containers[0])
+        return Destination(path, form, "rows")
+    return Destination(path, form, form.containers[0])
 
 
-def prepare(dataset: Dataset, to: Target, formats: Sequence[Format]) -> Prepared:
-    """Make the documents, and find out what they have no place for."""
-    lens = to.format.cases(to.container)
+def prepare_dataset(
+    dataset: Dataset, destination: Destination, formats: Sequence[Format]
+) -> PreparedDataset:
+    """Convert a dataset to documents, and list the fields that have no equivalent in them."""
+    form, container = destination.format, destination.container
+    lens, header_lens = form.cases(container), form.header(container, destination.stem)
     lenses = _case_lenses(formats)
-    header_lens = to.format.header(to.container, to.stem)
     try:
         cases = [lens.put(case, lenses) for case in dataset.cases]
         header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
     except _NOT_JSON as error:
-        raise OutputError(f"a value that JSON cannot hold: {error}") from error
-    losses = list(_losses(None, header, to.format))
+        raise _not_json(error) from error
+    losses = list(_losses(None, header, form))
     for case, written in zip(dataset.cases, cases, strict=True):
-        losses.extend(_losses(case.id, written, to.format))
-    return Prepared(to, header, cases, tuple(losses))
+        losses.extend(_losses(case.id, written, form))
+    return PreparedDataset(destination, header, cases, tuple(losses))
 
 
-def write(prepared: Prepared, *, carry: bool = True) -> None:
-    """Write the documents; with `carry`, also what they have no place for."""
-    to = prepared.target
-    lens = to.format.cases(to.container)
+def write_dataset(prepared: PreparedDataset, *, carry: bool = True) -> None:
+    """Write the documents; with `carry`, preserve the fields that have no equivalent in them.
+
+    They are preserved inside the documents if the format has room, else in a sidecar file.
+    """
+    destination = prepared.destination
+    path, form, container = destination.path, destination.format, destination.container
+    lens = form.cases(container)
     frame, docs = prepared.header.doc, [written.doc for written in prepared.cases]
-    side: Aside | None = None
-    if carry and lens.open_at is None:
-        side = _aside(prepared, lens)
-        _check_beside(to.path, side)
+    sidecar: Sidecar | None = None
+    if carry and lens.reserved_path is None:
+        sidecar = _build_sidecar(prepared, lens)
+        _check_sidecar_possible(path, sidecar)
     elif carry:
-        docs = [lens.put_in(written.doc, written.carry) for written in prepared.cases]
-        frame = to.format.header(to.container, to.stem).put_in(frame, prepared.header.carry)
-    data = _ENCODERS[to.container](frame, docs, to.format)
-    replace(to.path, gzip.compress(data, mtime=0) if to.path.suffix == ".gz" else data)
-    _write_aside(to.path, side)
+        docs = [lens.embed(written.doc, written.round_trip) for written in prepared.cases]
+        header_lens = form.header(container, destination.stem)
+        frame = header_lens.embed(frame, prepared.header.round_trip)
+    data = _ENCODERS[container](frame, docs, form)
+    write_atomic(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    _write_sidecar(path, sidecar)
 
 
-def _losses(case: str | None, written: Written, form: Format) -> Iterable[Loss]:
-    reason = f"{form.name} has no place for it"
+def _losses(case: str | None, written: WrittenDocument, form: Format) -> Iterable[Loss]:
+    reason = f"no equivalent in {form.name}"
     return (Loss(case=case, field=field, reason=reason) for field in written.lost)
 
 
@@ -104,48 +111,57 @@ def _header_lenses(formats: Sequence[Format]) -> Mapping[str, Lens[Dataset]]:
     return {lens.key: lens for lens in lenses}
 
 
-def _aside(prepared: Prepared, lens: Lens[Case]) -> Aside:
-    bare = [lens.read(written.doc).id for written in prepared.cases]
-    pairs = zip(unique_ids(bare), prepared.cases, strict=True)
-    header = prepared.header.carry
-    return Aside(
-        dataset=header if header != Carry() else None,
-        cases={key: written.carry for key, written in pairs if written.carry != Carry()},
+def _build_sidecar(prepared: PreparedDataset, lens: Lens[Case]) -> Sidecar:
+    # Keyed by the ids that reading the file will give, which may be derived and thus numbered.
+    ids = unique_ids(lens.read(written.doc).id for written in prepared.cases)
+    pairs = zip(ids, prepared.cases, strict=True)
+    header = prepared.header.round_trip
+    return Sidecar(
+        dataset=header if header != RoundTrip() else None,
+        cases={key: case.round_trip for key, case in pairs if case.round_trip != RoundTrip()},
     )
 
 
-def _check_beside(path: Path, side: Aside) -> None:
-    if side != Aside() and is_stream(path):
-        message = "no file, so there is no place beside it for what is carried along"
-        raise OutputError(message, where=str(path), hint="write to a file, or use `--drop`")
+def _check_sidecar_possible(path: Path, sidecar: Sidecar) -> None:
+    if sidecar != Sidecar() and is_stream(path):
+        raise OutputError(
+            "cannot write a sidecar file next to a stream",
+            where=str(path),
+            hint="write to a file, or pass --drop",
+        )
 
 
-def _write_aside(path: Path, side: Aside | None) -> None:
+def _write_sidecar(path: Path, sidecar: Sidecar | None) -> None:
     if is_stream(path):
         return
-    if side and side != Aside():
-        replace(aside_path(path), msgspec.json.format(_encoded(side), indent=2) + b"\n")
+    if sidecar and sidecar != Sidecar():
+        write_atomic(sidecar_path(path), msgspec.json.format(_encode(sidecar), indent=2) + b"\n")
     else:
-        aside_path(path).unlink(missing_ok=True)
+        # A sidecar file of an earlier version would be applied to the new one.
+        sidecar_path(path).unlink(missing_ok=True)
 
 
-def _encoded(value: object) -> bytes:
+def _encode(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except _NOT_JSON as error:
-        raise OutputError(f"a value that JSON cannot hold: {error}") from error
+        raise _not_json(error) from error
+
+
+def _not_json(error: Exception) -> OutputError:
+    return OutputError(f"cannot write a value as JSON: {error}")
 
 
 def _encode_document(frame: Json, docs: list[Json], form: Format) -> bytes:
     document = cast("Object", frame)
     key = next(key for key in form.items_keys if key in document)
-    return msgspec.json.format(_encoded({**document, key: docs}), indent=2) + b"\n"
+    return msgspec.json.format(_encode({**document, key: docs}), indent=2) + b"\n"
 
 
 def _encode_rows(_frame: Json, docs: list[Json], _form: Format) -> bytes:
     if not docs:
-        raise OutputError("a file of rows needs at least one case, the dataset has none")
-    return b"".join(_encoded(doc) + b"\n" for doc in docs)
+        raise OutputError("cannot write an empty dataset as rows")
+    return b"".join(_encode(doc) + b"\n" for doc in docs)
 
 
 def _encode_table(frame: Json, docs: list[Json], _form: Format) -> bytes:
@@ -154,11 +170,11 @@ def _encode_table(frame: Json, docs: list[Json], _form: Format) -> bytes:
     for row in rows:
         columns |= dict.fromkeys(row)
     lines = [list(columns), *([row.get(name, "") for name in columns] for row in rows)]
-    return "".join(",".join(map(_cell, line)) + "\n" for line in lines).encode()
+    return "".join(",".join(map(_quote_cell, line)) + "\n" for line in lines).encode()
 
 
-def _cell(text: str) -> str:
-    """Python's own writer leaves a lone carriage return bare, and no reader takes that."""
+def _quote_cell(text: str) -> str:
+    # Python's csv writer does not quote a lone carriage return, and readers reject that.
     if text and not _SPECIAL.search(text):
         return text
     return '"' + text.replace('"', '""') + '"' if text else ""

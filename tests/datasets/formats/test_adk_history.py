@@ -6,10 +6,10 @@ from typing import cast
 import pytest
 
 from carob.datasets.formats.adk_history import AdkHistory
-from carob.datasets.shape_errors import problems
+from carob.datasets.shape_errors import find_shape_errors
 from carob.datasets.source import open_source
 from carob.errors import FormatError
-from carob.schema import Case, Json, Problem, Session, ToolCall, Trace
+from carob.schema import Case, CaseSession, Json, Problem, ToolCall, Trace
 
 Object = dict[str, Json]
 
@@ -40,36 +40,36 @@ def read(doc: Json) -> tuple[Case, Trace]:
     return case, case.recording
 
 
-def test_what_was_expected_is_the_case_and_what_happened_its_recording():
+def test_a_result_is_a_case_with_its_trace():
     case, *_ = cases(sample("wrapped.evalset_result.json"))
-    recording = case.recording
+    trace = case.recording
     assert case.id == "order_status"
     assert case.turns[0].response == "Order 8812 will be with you on Thursday."
     assert case.turns[0].tool_calls == (ToolCall(name="find_order", args={"order_id": "8812"}),)
-    assert case.session == Session(app="shop", user="u-1")
-    assert recording
-    assert (recording.id, recording.case) == ("s-1", "order_status")
-    assert recording.state == {"order_id": "8812"}
-    assert recording.turns[0].response == "It arrives on Thursday."
-    assert recording.usage.total_tokens == 693
+    assert case.session == CaseSession(app="shop", user="u-1")
+    assert trace
+    assert (trace.id, trace.case) == ("s-1", "order_status")
+    assert trace.state == {"order_id": "8812"}
+    assert trace.turns[0].response == "It arrives on Thursday."
+    assert trace.usage.total_tokens == 693
 
 
 def test_without_session_details_the_invocations_tell_what_happened():
     _, case = cases(sample("wrapped.evalset_result.json"))
-    recording = case.recording
-    assert recording
-    assert recording.id == "s-2"
-    assert recording.turns[0].user == "Where is my order 8812?"
-    assert [call.name for call in recording.turns[0].tool_calls or ()] == ["find_order"]
+    trace = case.recording
+    assert trace
+    assert trace.id == "s-2"
+    assert trace.turns[0].user == "Where is my order 8812?"
+    assert [call.name for call in trace.turns[0].tool_calls or ()] == ["find_order"]
 
 
-def test_scores_are_attributes_of_the_recording():
+def test_scores_are_attributes_of_the_trace():
     scores: Json = [{"metric_name": "response_match_score", "score": 0.5}]
     inner: Json = {
         "actual_invocation": {"user_content": content("Hi")},
         "eval_metric_results": scores,
     }
-    _, recording = read(
+    _, trace = read(
         result(
             overall_eval_metric_results=scores,
             eval_metric_result_per_invocation=[inner],
@@ -77,7 +77,7 @@ def test_scores_are_attributes_of_the_recording():
             grade="B",
         )
     )
-    assert recording.attributes == {
+    assert trace.attributes == {
         "final_eval_status": 1,
         "overall_eval_metric_results": scores,
         "invocation_metric_results": [scores],
@@ -91,7 +91,7 @@ def test_an_old_file_in_camel_case_has_its_turns_from_the_events():
     assert case.turns[0].response is None
     assert case.recording
     assert case.recording.turns[0].response == "Hello!"
-    assert case.session == Session(app="shop", user="u-2")
+    assert case.session == CaseSession(app="shop", user="u-2")
 
 
 def test_both_spellings_of_a_result_are_read_alike():
@@ -122,35 +122,37 @@ def test_every_sample_is_claimed_and_valid(path: Path):
     document = open_source(path).document
     found = [problem for item in FORM.items(document) for problem in FORM.check(item)]
     assert FORM.claims(document)
-    assert list(problems(document, FORM.shape)) == []
+    assert list(find_shape_errors(document, FORM.shape)) == []
     assert found == []
 
 
 BROKEN: list[tuple[Object, str, str, str]] = [
-    (result(session_details=None), "$", "neither 'session_details'", "warning"),
+    (result(session_details=None), "$", "missing fields 'session_details'", "warning"),
     (
         result(final_eval_status=7, session_details={"events": []}),
         "$.final_eval_status",
-        "found the number 7, expected one of 1 (passed)",
+        "expected one of 1 (passed)",
         "error",
     ),
-    (result(eval_id=None, session_details={"events": []}), "$", "no 'eval_id'", "error"),
+    (result(eval_id=None, session_details={"events": []}), "$", "missing field 'eval_id'", "error"),
 ]
 
 
 @pytest.mark.parametrize(("doc", "where", "message", "severity"), BROKEN)
-def test_a_broken_rule_names_its_place(doc: Object, where: str, message: str, severity: str):
+def test_a_broken_rule_is_reported_with_its_path(
+    doc: Object, where: str, message: str, severity: str
+):
     (problem,) = list[Problem](FORM.check(doc))
     assert (problem.where, problem.severity) == (where, severity)
     assert problem.message.startswith(message)
 
 
-def test_a_wrong_type_names_its_place():
+def test_a_wrong_type_is_reported_with_its_path():
     with pytest.raises(FormatError) as caught:
         read(result(eval_metric_result_per_invocation=[{"expected_invocation": 3}]))
     assert caught.value.where == "$.eval_metric_result_per_invocation[0].expected_invocation"
 
 
 def test_a_result_without_anything_still_reads():
-    case, recording = read({})
-    assert case.turns == recording.turns == ()
+    case, trace = read({})
+    assert case.turns == trace.turns == ()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from carob.datasets.formats.explain import Explain, ExplainRow
 from carob.datasets.formats.explain_rows import EVALS
 from carob.datasets.patch import apply, same
-from carob.datasets.shape_errors import problems
+from carob.datasets.shape_errors import find_shape_errors
 from carob.datasets.source import open_source
 from carob.errors import FormatError
 from carob.schema import (
@@ -121,7 +121,7 @@ def test_another_answer_survives_and_unknown_fields_stay(doc: Object, answer: st
 
 def test_every_field_of_a_full_row_has_its_place():
     case = LENS.get(sample_rows()[-2])
-    recording = case.recording
+    trace = case.recording
     assert case.id == "planner-001"
     assert case.agents == ("planner",)
     assert case.metrics == ("RelevanceExplain", "TaskAdherenceExplain", "ToolCallAccuracyExplain")
@@ -131,9 +131,9 @@ def test_every_field_of_a_full_row_has_its_place():
         "find_modules",
         "build_schedule",
     ]
-    assert recording
-    assert recording.case == "planner-001"
-    assert recording.turns[0].response == case.turns[0].response
+    assert trace
+    assert trace.case == "planner-001"
+    assert trace.turns[0].response == case.turns[0].response
 
 
 @pytest.mark.parametrize("key", ["reason", "outcome"])
@@ -183,14 +183,14 @@ FOREIGN = {
         metadata={"difficulty": "expert", "phase": 3, "topic_family": "AZ-900"},
         recording=Trace(id="t", turns=(Turn(user="Hi", response="Hello"), Turn(response="Bye"))),
     ),
-    "an empty recording": Case(id="x", metrics=("own",), recording=Trace(id="t")),
+    "an empty trace": Case(id="x", metrics=("own",), recording=Trace(id="t")),
 }
 
 
 @pytest.mark.parametrize("case", FOREIGN.values(), ids=FOREIGN)
 def test_a_case_of_any_other_format_makes_a_valid_row(case: Case):
     doc = cast("Object", LENS.write(case))
-    assert list(problems(doc, ExplainRow)) == []
+    assert list(find_shape_errors(doc, ExplainRow)) == []
     assert errors(doc) == []
     assert Explain().claims(doc)
     assert LENS.read(doc).id == "x"
@@ -205,7 +205,7 @@ def test_a_row_without_its_id_cannot_be_read():
         LENS.get({"question": "Plan my week."})
 
 
-def test_a_wrong_type_names_its_place():
+def test_a_wrong_type_is_reported_with_its_path():
     with pytest.raises(FormatError, match=r"^\$\.required_evals: expected `array \| null`"):
         LENS.get(row(required_evals="RelevanceExplain"))
 
@@ -213,14 +213,14 @@ def test_a_wrong_type_names_its_place():
 BROKEN: list[tuple[Object, str, str]] = [
     ({"difficulty": "medum"}, "$.difficulty", "did you mean 'medium'?"),
     ({"required_evals": ["RelevanceExplian"]}, "$.required_evals[0]", "'RelevanceExplain'"),
-    ({"question": None}, "$", "no 'question'"),
-    ({"workflow_mode": "multi-agent"}, "$", "a comparative row needs"),
-    ({"invoked_tool_calls": [{}]}, "$.invoked_tool_calls[0]", "no 'tool'"),
+    ({"question": None}, "$", "missing field 'question'"),
+    ({"workflow_mode": "multi-agent"}, "$", "required in a comparative row"),
+    ({"invoked_tool_calls": [{}]}, "$.invoked_tool_calls[0]", "missing field 'tool'"),
 ]
 
 
 @pytest.mark.parametrize(("fields", "where", "words"), BROKEN)
-def test_a_broken_rule_names_its_place_and_what_was_meant(fields: Object, where: str, words: str):
+def test_a_broken_rule_is_reported_with_its_path(fields: Object, where: str, words: str):
     problem = next(found for found in errors(row(**fields)) if found.where == where)
     assert words in f"{problem.message} {problem.hint}"
 
@@ -230,8 +230,8 @@ def test_an_id_of_another_pattern_is_only_a_warning():
     assert found == [
         Problem(
             where="$.case_id",
-            message="found 'q1', expected `<agent>-<NNN>`",
-            hint="such as 'planner-001'",
+            message="expected an id such as 'planner-001', got 'q1'",
+            hint="ids have the form <agent>-<NNN>",
             severity="warning",
         )
     ]

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carob.datasets.formats.query_list import QueryLists
-from carob.datasets.shape_errors import problems
+from carob.datasets.shape_errors import find_shape_errors
 from carob.datasets.source import open_source
 from carob.errors import FormatError
-from carob.schema import Case, Json, Message, Problem, Session, ToolCall, Turn, content_id
+from carob.schema import AgentMessage, Case, CaseSession, Json, Problem, ToolCall, Turn, content_id
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "test"
 FORM = QueryLists()
@@ -44,7 +44,7 @@ def test_a_flat_list_is_one_case_with_a_turn_for_each_query():
             user="Where?",
             response="There.",
             tool_calls=(ToolCall(name="find", args={"id": 1}),),
-            messages=(Message(agent="support", text="Let me look."),),
+            messages=(AgentMessage(agent="support", text="Let me look."),),
         ),
     )
 
@@ -55,7 +55,7 @@ def test_each_named_test_is_a_case_with_its_session():
     second: Json = {"name": "b", "data": [{"query": "Bye"}], "initial_session": {}}
     one, two = cases([first, second])
     assert (one.id, two.id) == ("a", "b")
-    assert one.session == Session(app="shop", user="u1", state={"tier": "gold"})
+    assert one.session == CaseSession(app="shop", user="u1", state={"tier": "gold"})
     assert two.session is None
 
 
@@ -76,7 +76,7 @@ def test_the_same_queries_get_the_same_id_whatever_the_answer():
     assert cases([{"query": "Hi", "reference": "a"}])[0].id == cases([{"query": "Hi"}])[0].id
 
 
-def test_nothing_is_carried_for_a_way_back_that_does_not_exist():
+def test_a_read_only_format_has_no_rest():
     assert LENS.rest([{"query": "Hi", "owner": "team"}]) is None
 
 
@@ -91,7 +91,7 @@ def test_turn_boundaries_are_kept(queries: list[str]):
 def test_every_sample_is_claimed_and_valid(path: Path):
     document = open_source(path).document
     assert FORM.claims(document)
-    assert list(problems(document, FORM.shape)) == []
+    assert list(find_shape_errors(document, FORM.shape)) == []
     assert found(document) == []
 
 
@@ -104,24 +104,24 @@ def test_other_documents_are_not_claimed(sample: Json):
 
 
 BROKEN: list[tuple[Json, str, str]] = [
-    ([{"query": "Hi"}, {"reference": "x"}], "$[1]", "no 'query', which is required"),
+    ([{"query": "Hi"}, {"reference": "x"}], "$[1]", "missing field 'query'"),
     (
         [{"name": "a", "data": [{"query": "Hi", "expected_tool_use": [{}]}]}],
         "$.data[0].expected_tool_use[0]",
-        "no 'tool_name', which is required",
+        "missing field 'tool_name'",
     ),
     ([{"name": "a", "data": []}], "$", "no turns in 'data'"),
-    ([{"data": [{"query": "Hi"}]}], "$", "no 'name'"),
+    ([{"data": [{"query": "Hi"}]}], "$", "missing field 'name'"),
 ]
 
 
 @pytest.mark.parametrize(("document", "where", "message"), BROKEN)
-def test_a_broken_rule_names_its_place(document: Json, where: str, message: str):
+def test_a_broken_rule_is_reported_with_its_path(document: Json, where: str, message: str):
     (problem,) = found(document)
     assert (problem.where, problem.message) == (where, message)
 
 
-def test_a_wrong_type_names_its_place():
+def test_a_wrong_type_is_reported_with_its_path():
     with pytest.raises(FormatError) as caught:
         cases(cast("Json", [{"query": "Hi"}, {"query": 3}]))
     assert caught.value.where == "$[1].query"

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from carob.datasets.formats.simulation import Simulation
 from carob.datasets.formats.simulation_rows import SimulationRow
 from carob.datasets.patch import apply, same
-from carob.datasets.shape_errors import problems
+from carob.datasets.shape_errors import find_shape_errors
 from carob.datasets.source import Container, open_source
 from carob.errors import FormatError
 from carob.schema import (
+    AgentMessage,
     Case,
     Json,
-    Message,
     Problem,
     Scenario,
     ToolCall,
@@ -47,7 +47,7 @@ def cells(doc: Object) -> Object:
     return {name: text for name, text in texts.items() if text}
 
 
-def recording(doc: Object) -> Trace:
+def read_trace(doc: Object) -> Trace:
     found = ROWS.read(doc).recording
     assert found
     return found
@@ -138,7 +138,7 @@ def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: s
 def test_a_table_carries_what_only_rows_can_hold(doc: Object):
     case = ROWS.read(doc)
     written = TABLE.put(case, {})
-    back = TABLE.get(written.doc, written.carry)
+    back = TABLE.get(written.doc, written.round_trip)
     assert all(isinstance(cell, str) and cell for cell in cast("Object", written.doc).values())
     assert msgspec.structs.replace(back, origin=None) == case
 
@@ -154,7 +154,7 @@ def test_what_was_recorded_is_in_the_last_turn():
         "state_variables": {"id": 1},
         "tool_interactions": [{**use, "output_result": 7}],
     }
-    found = recording(row(session_id="s1", extracted_data=extracted))
+    found = read_trace(row(session_id="s1", extracted_data=extracted))
     assert found.id == "s1"
     assert found.state == {"id": 1}
     assert found.turns == (
@@ -171,11 +171,11 @@ def test_what_was_recorded_is_in_the_last_turn():
 @pytest.mark.parametrize(("name", "text"), [("name", "text"), ("agent_name", "text_response")])
 def test_what_agents_said_is_read_in_both_spellings(name: str, text: str):
     said: Json = [{name: "a", text: "1"}, {name: "a", text: "2"}, {name: "b", text: "3"}]
-    turn = recording(row(sub_agent_trace=said)).turns[-1]
+    turn = read_trace(row(sub_agent_trace=said)).turns[-1]
     assert turn.messages == (
-        Message(agent="a", text="1"),
-        Message(agent="a", text="2"),
-        Message(agent="b", text="3"),
+        AgentMessage(agent="a", text="1"),
+        AgentMessage(agent="a", text="2"),
+        AgentMessage(agent="b", text="3"),
     )
     assert turn.agents == ("a", "b")
 
@@ -201,7 +201,7 @@ def test_other_columns_are_attributes_with_their_json_decoded():
 
 def test_an_answer_that_is_an_object_is_kept_as_json_text():
     assert (
-        recording(row(final_response={"text": "Grüße"})).turns[-1].response == '{"text": "Grüße"}'
+        read_trace(row(final_response={"text": "Grüße"})).turns[-1].response == '{"text": "Grüße"}'
     )
 
 
@@ -218,7 +218,7 @@ def test_an_id_that_looks_like_a_number_stays_a_text():
 FOREIGN = {
     "nothing": Case(id="x"),
     "a scenario": Case(id="x", scenario=Scenario(prompt="Hi", plan="Ask for a refund.")),
-    "an empty recording": Case(id="x", recording=Trace(id="x")),
+    "an empty trace": Case(id="x", recording=Trace(id="x")),
     "odd attributes": Case(
         id="x",
         metadata={"tags": ["a", 1]},
@@ -236,7 +236,7 @@ FOREIGN = {
 def test_a_case_of_any_other_format_makes_a_valid_row(case: Case, container: Container):
     lens = Simulation().cases(container)
     doc = cast("Object", lens.write(case))
-    assert list(problems(doc, SimulationRow)) == []
+    assert list(find_shape_errors(doc, SimulationRow)) == []
     assert errors(doc) == []
     assert Simulation().claims(doc)
     assert lens.read(doc).id == "x"
@@ -252,13 +252,15 @@ def test_every_sample_is_claimed_and_valid(path: Path):
 @pytest.mark.parametrize(
     ("column", "cell", "found"),
     [
-        ("extracted_data", "{'a': 1}", "found the text \"{'a': 1}\", expected JSON"),
-        ("sub_agent_trace", "none", "found the text 'none', expected JSON"),
+        ("extracted_data", "{'a': 1}", "expected JSON, got the string \"{'a': 1}\""),
+        ("sub_agent_trace", "none", "expected JSON, got the string 'none'"),
         ("user_inputs", '{"a": 1}', "expected `str | array | null`, got `object`"),
         ("user_inputs", "[1]", "expected `str`, got `int`"),
     ],
 )
-def test_a_cell_that_cannot_be_understood_names_its_place(column: str, cell: str, found: str):
+def test_a_cell_that_cannot_be_understood_is_reported_with_its_path(
+    column: str, cell: str, found: str
+):
     with pytest.raises(FormatError) as caught:
         TABLE.get(cells(row(**{column: cell})))
     assert caught.value.message == found
@@ -266,9 +268,9 @@ def test_a_cell_that_cannot_be_understood_names_its_place(column: str, cell: str
 
 
 BROKEN: list[tuple[Object, str, str]] = [
-    ({"user_inputs": []}, "$.user_inputs", "found an empty list"),
-    ({"user_inputs": "Hi"}, "$.user_inputs", "found the text 'Hi', expected a list"),
-    ({"user_inputs": "[1]"}, "$.user_inputs[0]", "found the number 1, expected a text"),
+    ({"user_inputs": []}, "$.user_inputs", "got an empty list"),
+    ({"user_inputs": "Hi"}, "$.user_inputs", "got the string 'Hi'"),
+    ({"user_inputs": "[1]"}, "$.user_inputs[0]", "expected a string, got the number 1"),
     ({"extracted_data": "{"}, "$.extracted_data", "not valid JSON"),
     ({"session_trace": "[{'name': 'x'}]"}, "$.session_trace", "write it with `json.dumps`"),
     ({"extracted_data": '{"tool_interactions": 3}'}, "$.extracted_data.tool_interactions", "list"),
@@ -276,7 +278,7 @@ BROKEN: list[tuple[Object, str, str]] = [
 
 
 @pytest.mark.parametrize(("columns", "where", "words"), BROKEN)
-def test_a_broken_rule_names_its_place(columns: Object, where: str, words: str):
+def test_a_broken_rule_is_reported_with_its_path(columns: Object, where: str, words: str):
     (problem,) = errors(row(**columns))
     assert problem.where == where
     assert words in f"{problem.message} {problem.hint}"
@@ -285,4 +287,4 @@ def test_a_broken_rule_names_its_place(columns: Object, where: str, words: str):
 def test_a_seed_column_without_a_value_is_only_a_warning():
     (problem,) = Simulation().check(row(trace_summary="…", session_trace=[]))
     assert problem.severity == "warning"
-    assert problem.message == "nothing in 'sub_agent_trace', 'extracted_data'"
+    assert problem.message == "empty columns 'sub_agent_trace', 'extracted_data'"

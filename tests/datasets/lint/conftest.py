@@ -7,23 +7,24 @@ from pathlib import Path
 import pytest
 
 from carob import plugins
-from carob.datasets.lint.run import Settings, lint
+from carob.datasets.lint.rules import LintSettings
+from carob.datasets.lint.run import lint
 from carob.schema import Finding, Json
 
-DEFAULT = Settings()
+DEFAULT = LintSettings()
 Linted = Callable[..., list[Finding]]
 
 
 @pytest.fixture
 def linted(tmp_path: Path) -> Linted:
-    """The findings in examples; `rule` keeps only those of one rule."""
+    """Lint examples; `rule` selects the findings of one rule."""
 
     def run(
-        *examples: dict[str, Json], rule: str | None = None, settings: Settings = DEFAULT
+        *examples: dict[str, Json], rule: str | None = None, settings: LintSettings = DEFAULT
     ) -> list[Finding]:
         path = tmp_path / "golden.json"
         path.write_text(json.dumps({"name": "n", "examples": list(examples)}, indent=1))
-        found = lint(path, plugins.formats(), settings=settings).findings
-        return [one for one in found if rule is None or one.rule == rule]
+        findings = lint(path, plugins.formats(), settings=settings).findings
+        return [finding for finding in findings if rule is None or finding.rule == rule]
 
     return run

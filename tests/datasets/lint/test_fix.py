@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from carob import plugins
-from carob.datasets.lint.edit import edit_json, edit_table
-from carob.datasets.lint.run import Settings, lint
+from carob.datasets.lint.fix import edit_json, edit_table
+from carob.datasets.lint.rules import LintSettings
+from carob.datasets.lint.run import lint
 from carob.errors import UsageError
 from carob.schema import Json, LintedFile
 
@@ -60,15 +61,15 @@ def test_compressed_rows_stay_compressed_rows(tmp_path: Path):
     assert text == "\n".join(lines).replace("jo@bikemail.net", "<email-1>")
 
 
-def test_what_is_ignored_is_not_masked(tmp_path: Path):
+def test_violations_of_ignored_rules_are_not_masked(tmp_path: Path):
     path = tmp_path / "odd.json"
     path.write_text(ODD)
-    chosen = Settings(ignore=frozenset({"K101"}))
+    chosen = LintSettings(ignore=frozenset({"K101"}))
     assert lint(path, plugins.formats(), settings=chosen, fix=True).masked == 0
     assert path.read_text() == ODD
 
 
-def test_new_words_are_not_those_of_an_earlier_masking(tmp_path: Path):
+def test_placeholders_of_an_earlier_masking_are_not_reused(tmp_path: Path):
     path = tmp_path / "a.json"
     example = {"input": "I am <email-1>", "expectedOutput": "I am jo@bikemail.net"}
     path.write_text(json.dumps({"name": "n", "examples": [example]}))
@@ -76,11 +77,11 @@ def test_new_words_are_not_those_of_an_earlier_masking(tmp_path: Path):
     assert json.loads(path.read_text())["examples"][0]["expectedOutput"] == "I am <email-2>"
 
 
-def test_a_file_with_something_carried_beside_it_is_left_alone(tmp_path: Path):
+def test_a_file_with_a_sidecar_file_is_refused(tmp_path: Path):
     path = tmp_path / "faq.csv"
     path.write_text("Input,ExpectedOutput\njo@bikemail.net,Yes\n")
     (tmp_path / "faq.csv.carob.json").write_text("{}")
-    with pytest.raises(UsageError, match=r"lies in faq\.csv\.carob\.json"):
+    with pytest.raises(UsageError, match=r"sidecar file faq\.csv\.carob\.json"):
         fix(path)
 
 
@@ -105,7 +106,7 @@ def test_a_masked_file_has_nothing_to_mask(tmp_path: Path, pairs: list[tuple[str
     path = tmp_path / "a.json"
     examples = [{"input": user, "expectedOutput": answer} for user, answer in pairs]
     path.write_text(json.dumps({"name": "n", "examples": examples}))
-    assert {one.rule for one in fix(path).findings} & PRIVATE == set()
+    assert {finding.rule for finding in fix(path).findings} & PRIVATE == set()
     once = path.read_bytes()
     assert fix(path).masked == 0
     assert path.read_bytes() == once
@@ -119,7 +120,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_every_text_of_a_document_is_offered_with_its_place(document: Json):
+def test_every_text_of_a_document_is_offered_with_its_path(document: Json):
     seen: dict[tuple[object, ...], str] = {}
 
     def change(path: tuple[object, ...], text: str) -> str:
@@ -132,7 +133,7 @@ def test_every_text_of_a_document_is_offered_with_its_place(document: Json):
 
 
 def texts(value: Json, path: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:
-    """Texts whose place no member's name shares: those of lists."""
+    """Texts in lists, whose paths no key shares."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, list):
@@ -140,7 +141,7 @@ def texts(value: Json, path: tuple[object, ...]) -> Iterator[tuple[tuple[object,
             yield from texts(item, (*path, index))
 
 
-def test_a_cell_is_known_by_line_and_column():
+def test_cells_are_offered_with_line_and_column():
     text = 'a,b\n1,"x\ny"\n2,z\n'
     seen: list[tuple[int, str, str]] = []
 

@@ -1,40 +1,52 @@
-"""Golden formats: what a format must say of itself.
+"""The interface of a golden format.
 
-`claims` looks at the document, or at the first row, and never raises: a broken file of a format is
-still that format's file, and to say what is broken is the business of `cases` and `check`.
+`claims` looks at the document, or at the first row, and never raises: an invalid file of a format
+is still a file of that format, and `cases` and `check` report what is invalid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from carob.datasets.document_types import kind
+from carob.datasets.document_types import describe_value
 from carob.datasets.lens import Lens
 from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import Case, Dataset, Json, Problem
 
+BUILTIN: Mapping[str, str] = {
+    "adk": "carob.datasets.formats.adk:Adk",
+    "adk-history": "carob.datasets.formats.adk_history:AdkHistory",
+    "csv": "carob.datasets.formats.csv:Csv",
+    "examples": "carob.datasets.formats.examples:Examples",
+    "explain": "carob.datasets.formats.explain:Explain",
+    "questions": "carob.datasets.formats.questions:Questions",
+    "simulation": "carob.datasets.formats.simulation:Simulation",
+    "test": "carob.datasets.formats.query_list:QueryLists",
+}
+"""The built-in formats by name, in the order in which they are asked to claim a file."""
+
 
 class Format(Protocol):
-    """One way to write golden data down."""
+    """A file format for golden data."""
 
     name: str
-    sought: str
-    """What a file of this format is recognised by, in words."""
+    recognized_by: str
+    """How a file of this format is recognized, in words."""
     containers: tuple[Container, ...]
-    """The containers it comes in, the usual one first."""
+    """The containers of the format, the default first."""
     writable: bool
     derives_ids: bool
-    """Whether its cases have no ids of their own."""
+    """Whether ids are derived from the content, because cases do not state them."""
     items_keys: tuple[str, ...]
-    """The keys under which a document may list its cases; none if the document is that list."""
+    """The keys under which a document may list its cases; empty if the document is that list."""
     shape: type
-    """The declared shape of a document, or of a row."""
+    """The declared type of a document, or of a row."""
 
     def claims(self, sample: Json) -> bool:
-        """Is a file with this document, or this first row, one of ours?"""
+        """Is a file with this document, or this first row, in this format?"""
         ...
 
     def items(self, document: Json) -> list[Json]:
@@ -42,37 +54,37 @@ class Format(Protocol):
         ...
 
     def cases(self, container: Container) -> Lens[Case]:
-        """How a case is written."""
+        """How to read and write a case."""
         ...
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
-        """How all but the cases is written; `stem` is the name of the file."""
+        """How to read and write everything but the cases; `stem` is the name of the file."""
         ...
 
     def check(self, item: Json) -> Iterator[Problem]:
-        """What is wrong with a case beyond its shape."""
+        """Problems of a case beyond its declared type."""
         ...
 
 
 @runtime_checkable
-class ChecksFrame(Protocol):
-    """A format with rules for all but the cases."""
+class FrameChecker(Protocol):
+    """A format that checks everything but the cases, too."""
 
     def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
-        """What is wrong with the document apart from its cases, or with its name."""
+        """Problems of the document without its cases, or of the file name."""
         ...
 
 
 def list_key(document: Json, keys: tuple[str, ...]) -> str | None:
     """The key under which a document lists its cases."""
-    found = (key for key in keys if isinstance(document, dict) and key in document)
-    return next(found, None)
+    return next((key for key in keys if isinstance(document, dict) and key in document), None)
 
 
-def listed(document: Json, keys: tuple[str, ...]) -> list[Json]:
+def list_items(document: Json, keys: tuple[str, ...]) -> list[Json]:
     """The cases that a document lists under one of the keys."""
     key = list_key(document, keys) or keys[0]
-    found = document.get(key) if isinstance(document, dict) else None
-    if not isinstance(found, list):
-        raise FormatError(f"found {kind(found)}, expected a list of cases", where=f"$.{key}")
-    return found
+    items = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(items, list):
+        message = f"expected a list of cases, got {describe_value(items)}"
+        raise FormatError(message, where=f"$.{key}")
+    return items

@@ -1,7 +1,7 @@
-"""ADK EvalSet: the JSON that google-adk reads and writes, and agentevals with it.
+"""ADK EvalSet: the JSON format of google-adk and agentevals.
 
-Thoughts in a content are not part of its text. A case's recorded events are read as the tool calls
-and messages that they hold.
+Thoughts are not part of the text of a content. Invocation events are read as the tool calls and
+messages that they contain.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
-from carob.datasets.document_types import Open, fit
-from carob.datasets.formats import listed
+from carob.datasets.document_types import OpenDocument, parse_document
+from carob.datasets.formats import list_items
 from carob.datasets.formats.adk_shape import (
     Content,
     EvalCase,
@@ -27,28 +27,28 @@ from carob.datasets.formats.adk_shape import (
     Part,
     check_case,
 )
-from carob.datasets.formats.reference_data import stated
-from carob.datasets.lens import KEY, Lens
+from carob.datasets.formats.reference_data import without_nulls
+from carob.datasets.lens import RESERVED_KEY, Lens
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import (
+    AgentMessage,
     Case,
+    CaseSession,
     Dataset,
     Json,
-    Message,
     Problem,
     Rubric,
     Scenario,
-    Session,
     ToolCall,
     ToolResult,
     Turn,
 )
-from carob.text.spelling import fold
+from carob.text.spelling import fold_name
 
 
-class _Header(Open):
+class _Header(OpenDocument):
     eval_set_id: str
     eval_cases: list[Any]
     name: str | None = None
@@ -58,7 +58,7 @@ class _Header(Open):
 
 class Adk:
     name = "adk"
-    sought = "an object with `eval_set_id` and `eval_cases`"
+    recognized_by = "an object with `eval_set_id` and `eval_cases`"
     containers: tuple[Container, ...] = ("document",)
     writable = True
     derives_ids = False
@@ -69,21 +69,25 @@ class Adk:
         return isinstance(sample, dict) and "eval_cases" in sample
 
     def items(self, document: Json) -> list[Json]:
-        return listed(document, self.items_keys)
+        return list_items(document, self.items_keys)
 
     def cases(self, container: Container) -> Lens[Case]:
         return Lens(
             key=self.name,
-            noun=Case,
+            model=Case,
             read=read_case,
             write=write_case,
-            open_at=(KEY,),
+            reserved_path=(RESERVED_KEY,),
             atomic=_atomic,
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         return Lens(
-            key=self.name, noun=Dataset, read=_read_header, write=_write_header, open_at=(KEY,)
+            key=self.name,
+            model=Dataset,
+            read=_read_header,
+            write=_write_header,
+            reserved_path=(RESERVED_KEY,),
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
@@ -91,12 +95,14 @@ class Adk:
 
 
 def _atomic(key: str, value: Json) -> bool:
-    """Text that was split into parts, and calls that were told as events, are taken as a whole:
-    half of the old one beside half of an edited one would be nobody's data."""
+    """Parts of a text, and events, are restored as a whole or not at all.
+
+    After an edit, half of the old parts beside half of the new ones would be wrong data.
+    """
     if key == "parts":
         return True
-    is_way = fold(key) == "intermediatedata"
-    return is_way and isinstance(value, dict) and _has_events(value)
+    is_intermediate = fold_name(key) == "intermediatedata"
+    return is_intermediate and isinstance(value, dict) and _has_events(value)
 
 
 def _has_events(value: Object) -> bool:
@@ -104,7 +110,7 @@ def _has_events(value: Object) -> bool:
 
 
 def _read_header(doc: Json) -> Dataset:
-    head = fit(doc, _Header)
+    head = parse_document(doc, _Header)
     return Dataset(
         name=head.eval_set_id,
         title=head.name,
@@ -114,7 +120,7 @@ def _read_header(doc: Json) -> Dataset:
 
 
 def _write_header(dataset: Dataset) -> Json:
-    return stated(
+    return without_nulls(
         eval_set_id=dataset.name,
         name=dataset.title,
         description=dataset.description,
@@ -124,8 +130,8 @@ def _write_header(dataset: Dataset) -> Json:
 
 
 def read_case(doc: Json) -> Case:
-    """A case from an EvalCase."""
-    shape = fit(doc, EvalCase)
+    """Read a case from an EvalCase."""
+    shape = parse_document(doc, EvalCase)
     scenario, session = shape.conversation_scenario, shape.session_input
     return Case(
         id=shape.eval_id,
@@ -137,7 +143,7 @@ def read_case(doc: Json) -> Case:
             persona=_plain(scenario.user_persona),
         ),
         session=session
-        and Session(
+        and CaseSession(
             app=session.app_name,
             user=session.user_id,
             id=session.session_id,
@@ -150,9 +156,9 @@ def read_case(doc: Json) -> Case:
 
 
 def read_turn(invocation: Invocation) -> Turn:
-    """A turn from an Invocation."""
+    """Read a turn from an Invocation."""
     data, app = invocation.intermediate_data, invocation.app_details
-    calls, results, messages = _read_way(data) if data else (None, (), ())
+    calls, results, messages = _read_intermediate(data) if data else (None, (), ())
     return Turn(
         user=_text(invocation.user_content),
         response=_text(invocation.final_response),
@@ -170,33 +176,37 @@ def _plain(shape: object) -> Json:
 
 
 def _text(content: Content | None) -> str | None:
-    return None if content is None else _joined(content.parts or [])
+    return None if content is None else _join_texts(content.parts or [])
 
 
-def _joined(parts: list[Part]) -> str:
-    if len(parts) == 1 and not parts[0].thought:  # nearly always, and this is the hot path
+def _join_texts(parts: list[Part]) -> str:
+    if (
+        len(parts) == 1 and not parts[0].thought
+    ):  # nearly always, and reading large files is bound by this
         return parts[0].text or ""
     return "\n".join([part.text for part in parts if part.text and not part.thought])
 
 
-_Way = tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...], tuple[Message, ...]]
+_Intermediate = tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...], tuple[AgentMessage, ...]]
 
 
-def _read_way(data: IntermediateData) -> _Way:
+def _read_intermediate(data: IntermediateData) -> _Intermediate:
     if data.invocation_events is not UNSET:
         return _read_events(data.invocation_events)
-    uses, responses, said = data.tool_uses, data.tool_responses, data.intermediate_responses
-    return (  # google-adk leaves empty lists out: no `tool_uses` beside the rest are none
+    uses, responses, texts = data.tool_uses, data.tool_responses, data.intermediate_responses
+    return (  # google-adk omits empty lists, so a missing `tool_uses` means that none is expected
         () if uses is UNSET else tuple([_read_call(use) for use in uses]),
         tuple([_read_result(response) for response in responses]) if responses else (),
-        tuple([Message(agent=agent, text=_joined(parts)) for agent, parts in said]) if said else (),
+        tuple([AgentMessage(agent=agent, text=_join_texts(parts)) for agent, parts in texts])
+        if texts
+        else (),
     )
 
 
-def _read_events(events: list[InvocationEvent]) -> _Way:
+def _read_events(events: list[InvocationEvent]) -> _Intermediate:
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
-    messages: list[Message] = []
+    messages: list[AgentMessage] = []
     for event in events:
         parts = (event.content and event.content.parts) or []
         for part in parts:
@@ -204,8 +214,8 @@ def _read_events(events: list[InvocationEvent]) -> _Way:
                 calls.append(_read_call(part.function_call))
             if part.function_response:
                 results.append(_read_result(part.function_response))
-        if text := _joined(parts):
-            messages.append(Message(agent=event.author, text=text))
+        if text := _join_texts(parts):
+            messages.append(AgentMessage(agent=event.author, text=text))
     return tuple(calls), tuple(results), tuple(messages)
 
 
@@ -232,19 +242,19 @@ def _read_rubrics(rubrics: list[EvalRubric] | None) -> tuple[Rubric, ...]:
 
 
 def write_case(case: Case) -> Json:
-    """An EvalCase from a case."""
+    """Write a case as an EvalCase."""
     scenario, session = case.scenario, case.session
-    return stated(
+    return without_nulls(
         eval_id=case.id,
         conversation=None if scenario else [_write_turn(turn) for turn in case.turns],
         conversation_scenario=scenario
-        and stated(
+        and without_nulls(
             starting_prompt=scenario.prompt,
             conversation_plan=scenario.plan,
             user_persona=scenario.persona,
         ),
         session_input=session
-        and stated(
+        and without_nulls(
             app_name=session.app,
             user_id=session.user,
             session_id=session.id,
@@ -257,11 +267,11 @@ def write_case(case: Case) -> Json:
 
 
 def _write_turn(turn: Turn) -> Json:
-    return stated(
+    return without_nulls(
         invocation_id=turn.id,
         user_content=_content("user", turn.user or ""),
         final_response=None if turn.response is None else _content("model", turn.response),
-        intermediate_data=_write_way(turn),
+        intermediate_data=_write_intermediate(turn),
         rubrics=_write_rubrics(turn.rubrics),
         app_details=None if turn.app is None else {"agent_details": turn.app},
     )
@@ -271,11 +281,11 @@ def _content(role: str, text: str) -> Json:
     return {"parts": [{"text": text}], "role": role}
 
 
-def _write_way(turn: Turn) -> Json:
+def _write_intermediate(turn: Turn) -> Json:
     calls = turn.tool_calls
     if calls is None and not turn.tool_results and not turn.messages:
         return None
-    return stated(
+    return without_nulls(
         tool_uses=None if calls is None else [_write_call(call) for call in calls],
         tool_responses=[_write_result(result) for result in turn.tool_results] or None,
         intermediate_responses=[
@@ -287,18 +297,18 @@ def _write_way(turn: Turn) -> Json:
 
 def _write_call(call: ToolCall) -> Json:
     args = call.args if isinstance(call.args, dict) else None
-    return stated(id=call.id, args=args, name=call.name)
+    return without_nulls(id=call.id, args=args, name=call.name)
 
 
 def _write_result(result: ToolResult) -> Json:
     response = result.result
     wrapped = response if isinstance(response, dict) or response is None else {"result": response}
-    return stated(id=result.id, name=result.name, response=cast("Json", wrapped))
+    return without_nulls(id=result.id, name=result.name, response=cast("Json", wrapped))
 
 
 def _write_rubrics(rubrics: tuple[Rubric, ...]) -> Json:
     return [
-        stated(
+        without_nulls(
             rubric_id=rubric.id,
             rubric_content={"text_property": rubric.text},
             description=rubric.description,

@@ -1,7 +1,7 @@
-"""ADK eval history: what `adk eval` recorded, for reading only.
+"""ADK eval history, the output of `adk eval`. Read-only.
 
-A case is what was expected, its recording what the agent did. The scores that ADK gave are
-attributes of the recording.
+A case states what was expected, its trace what the agent did. ADK's scores are attributes of the
+trace.
 """
 
 from __future__ import annotations
@@ -11,29 +11,34 @@ from typing import Any, cast
 
 import msgspec
 
-from carob.datasets.document_types import Open, fit, kind, respelt
-from carob.datasets.formats import listed
+from carob.datasets.document_types import (
+    OpenDocument,
+    describe_value,
+    normalize_keys,
+    parse_document,
+)
+from carob.datasets.formats import list_items
 from carob.datasets.formats.adk import read_turn
 from carob.datasets.formats.adk_shape import Invocation
-from carob.datasets.lens import Lens, one_way
+from carob.datasets.lens import Lens, read_only_lens
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.files import timestamps
-from carob.schema import Case, Dataset, Json, Problem, Session, Trace, Turn, content_id
-from carob.traces.messages.adk_events import session_of, turn_of
+from carob.schema import Case, CaseSession, Dataset, Json, Problem, Trace, Turn, content_id
+from carob.traces.messages.adk import session_of, turn_of
 
 _STATUSES = {1: "passed", 2: "failed", 3: "not evaluated", 4: "informational"}
 
 
-class InvocationResult(Open):
-    """What was expected of one invocation, what happened, and its scores."""
+class InvocationResult(OpenDocument):
+    """One invocation: expected and actual, with scores."""
 
     actual_invocation: dict[str, Any] | None = None
     expected_invocation: Invocation | None = None
     eval_metric_results: Any = None
 
 
-class EvalCaseResult(Open):
+class EvalCaseResult(OpenDocument):
     """One run of one eval case."""
 
     eval_id: str | None = None
@@ -48,7 +53,7 @@ class EvalCaseResult(Open):
     session_details: dict[str, Any] | None = None
 
 
-class EvalSetResult(Open):
+class EvalSetResult(OpenDocument):
     """All runs of one evaluation."""
 
     eval_set_result_id: str | None = None
@@ -58,7 +63,7 @@ class EvalSetResult(Open):
     eval_case_results: list[EvalCaseResult] | None = None
 
 
-class _Header(Open):
+class _Header(OpenDocument):
     eval_set_result_id: str | None = None
     eval_set_result_name: str | None = None
     eval_set_id: str | None = None
@@ -70,7 +75,7 @@ _READ = ("eval_id", "session_id", "session_details", "eval_metric_result_per_inv
 
 class AdkHistory:
     name = "adk-history"
-    sought = "an object with `eval_set_result_id` or `eval_case_results`"
+    recognized_by = "an object with `eval_set_result_id` or `eval_case_results`"
     containers: tuple[Container, ...] = ("document",)
     writable = False
     derives_ids = True  # an eval case that ran twice is two cases
@@ -82,21 +87,21 @@ class AdkHistory:
         return isinstance(sample, dict) and any(key in sample for key in keys)
 
     def items(self, document: Json) -> list[Json]:
-        return listed(document, self.items_keys)
+        return list_items(document, self.items_keys)
 
     def cases(self, container: Container) -> Lens[Case]:
-        return one_way(self.name, Case, _read_case)
+        return read_only_lens(self.name, Case, _read_case)
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
-        return one_way(self.name, Dataset, lambda doc: _read_header(doc, stem))
+        return read_only_lens(self.name, Dataset, lambda doc: _read_header(doc, stem))
 
     def check(self, item: Json) -> Iterator[Problem]:
         if isinstance(item, dict):
-            yield from _check_result(respelt(item, EvalCaseResult.__struct_fields__))
+            yield from _check_result(normalize_keys(item, EvalCaseResult.__struct_fields__))
 
 
 def _read_header(doc: Json, stem: str) -> Dataset:
-    head = fit(doc, _Header)
+    head = parse_document(doc, _Header)
     metadata: Object = {"eval_set_result_id": head.eval_set_result_id}
     return Dataset(
         name=head.eval_set_id or stem,
@@ -107,38 +112,38 @@ def _read_header(doc: Json, stem: str) -> Dataset:
 
 
 def _read_case(doc: Json) -> Case:
-    result = fit(doc, EvalCaseResult)
-    recording = _read_recording(result, cast("Object", doc))
-    turns = _read_turns(result) or tuple(Turn(user=turn.user) for turn in recording.turns)
+    result = parse_document(doc, EvalCaseResult)
+    trace = _read_trace(result, cast("Object", doc))
+    turns = _read_turns(result) or tuple(Turn(user=turn.user) for turn in trace.turns)
     case_id = result.eval_id or content_id(*(turn.user or "" for turn in turns))
     return Case(
         id=case_id,
         turns=turns,
-        session=_read_session(recording),
-        recording=msgspec.structs.replace(recording, case=case_id),
+        session=_read_session(trace),
+        recording=msgspec.structs.replace(trace, case=case_id),
     )
 
 
 def _read_turns(result: EvalCaseResult) -> tuple[Turn, ...]:
-    """What was expected; of an invocation that nothing was expected of, what the user said."""
+    """The expected turns; for an invocation without expectations, the user message."""
     turns: list[Turn] = []
-    for one in result.eval_metric_result_per_invocation or ():
-        if one.expected_invocation:
-            turns.append(read_turn(one.expected_invocation))
-        elif one.actual_invocation:
-            turns.append(Turn(user=turn_of(one.actual_invocation).user))
+    for invocation in result.eval_metric_result_per_invocation or ():
+        if invocation.expected_invocation:
+            turns.append(read_turn(invocation.expected_invocation))
+        elif invocation.actual_invocation:
+            turns.append(Turn(user=turn_of(invocation.actual_invocation).user))
     return tuple(turns)
 
 
-def _read_recording(result: EvalCaseResult, doc: Object) -> Trace:
-    """What the session's events tell, or else the invocations."""
+def _read_trace(result: EvalCaseResult, doc: Object) -> Trace:
+    """The trace in the session's events, or else in the actual invocations."""
     trace = Trace(id=result.session_id or result.eval_id or "", convention="adk")
     if result.session_details:
         trace = session_of(result.session_details, source="")
     turns = trace.turns or tuple(
-        turn_of(one.actual_invocation)
-        for one in result.eval_metric_result_per_invocation or ()
-        if one.actual_invocation
+        turn_of(invocation.actual_invocation)
+        for invocation in result.eval_metric_result_per_invocation or ()
+        if invocation.actual_invocation
     )
     return msgspec.structs.replace(
         trace,
@@ -150,34 +155,37 @@ def _read_recording(result: EvalCaseResult, doc: Object) -> Trace:
 
 
 def _read_scores(result: EvalCaseResult, doc: Object) -> Object:
-    """All that the result says beside the session, and the scores of each invocation."""
-    said = respelt(doc, EvalCaseResult.__struct_fields__)
-    found = {key: said[key] for key in said if key not in _READ and said[key] is not None}
-    scored = result.eval_metric_result_per_invocation or ()
-    scores: list[Json] = [one.eval_metric_results for one in scored]
-    return {**found, "invocation_metric_results": scores} if any(scores) else found
+    """All other fields of the result, and the scores of each invocation."""
+    fields = normalize_keys(doc, EvalCaseResult.__struct_fields__)
+    others = {key: value for key, value in fields.items() if key not in _READ and value is not None}
+    invocations = result.eval_metric_result_per_invocation or ()
+    scores: list[Json] = [invocation.eval_metric_results for invocation in invocations]
+    if any(scores):
+        return {**others, "invocation_metric_results": scores}
+    return {**others}
 
 
-def _read_session(recording: Trace) -> Session | None:
-    app, user = recording.attributes.get("app_name"), recording.attributes.get("user_id")
+def _read_session(trace: Trace) -> CaseSession | None:
+    app, user = trace.attributes.get("app_name"), trace.attributes.get("user_id")
     if not isinstance(app, str) or not isinstance(user, str):
         return None
-    return Session(app=app, user=user)
+    return CaseSession(app=app, user=user)
 
 
 def _check_result(result: Object) -> Iterator[Problem]:
     if not result.get("eval_id"):
-        yield Problem(where="$", message="no 'eval_id', which is required")
+        yield Problem(where="$", message="missing field 'eval_id'")
     status = result.get("final_eval_status")
     if isinstance(status, int) and status not in _STATUSES:
         known = ", ".join(f"{number} ({word})" for number, word in _STATUSES.items())
         yield Problem(
-            where="$.final_eval_status", message=f"found {kind(status)}, expected one of {known}"
+            where="$.final_eval_status",
+            message=f"expected one of {known}, got {describe_value(status)}",
         )
     if not any(result.get(key) for key in _READ[2:]):
         yield Problem(
             where="$",
-            message="neither 'session_details' nor 'eval_metric_result_per_invocation'",
-            hint="nothing can be said about what the agent did",
+            message="missing fields 'session_details' and 'eval_metric_result_per_invocation'",
+            hint="without either, the trace of this case is empty",
             severity="warning",
         )

@@ -1,4 +1,8 @@
-"""The shape of an ADK EvalSet, as google-adk 2.13 accepts it."""
+"""The types of an ADK EvalSet as google-adk 2.13 accepts it, and the rules beyond them.
+
+What google-adk rejects is an error. What it accepts but scores in an unexpected way is a warning:
+for `tool_trajectory_avg_score`, missing expected arguments do not equal `{}`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from carob.datasets.document_types import Base64, Closed, Open, member
+from carob.datasets.document_types import Base64, ClosedDocument, OpenDocument, find_member
 from carob.datasets.formats.genai_shape import (
     Blob,
     CodeExecutionResult,
@@ -25,19 +29,19 @@ from carob.datasets.formats.genai_shape import (
     VideoMetadata,
 )
 from carob.schema import Json, Problem
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 _ADK = "google-adk"
 
 
-class Ignored(Open):
-    """Base of shapes that google-adk takes in one spelling only, and without unknown keys."""
+class Ignored(OpenDocument):
+    """Base of types that google-adk reads in one spelling only, dropping unknown keys."""
 
     one_spelling: ClassVar[bool] = True
     dropped_by: ClassVar[str | None] = _ADK
 
 
-class FunctionCall(Closed):
+class FunctionCall(ClosedDocument):
     id: str | None = None
     args: dict[str, Any] | None = None
     name: str | None = None
@@ -45,7 +49,7 @@ class FunctionCall(Closed):
     will_continue: bool | None = None
 
 
-class FunctionResponse(Closed):
+class FunctionResponse(ClosedDocument):
     will_continue: bool | None = None
     scheduling: str | None = None
     parts: list[ResponsePart] | None = None
@@ -54,7 +58,7 @@ class FunctionResponse(Closed):
     response: dict[str, Any] | None = None
 
 
-class Part(Closed):
+class Part(ClosedDocument):
     text: str | None = None
     thought: bool | None = None
     thought_signature: Base64 | None = None
@@ -74,23 +78,23 @@ class Part(Closed):
     speech_metadata: SpeechMetadata | None = None
 
 
-class Content(Closed):
+class Content(ClosedDocument):
     parts: list[Part] | None = None
     role: str | None = None
 
 
-class RubricContent(Closed):
+class RubricContent(ClosedDocument):
     text_property: str | None = None
 
 
-class EvalRubric(Closed):
+class EvalRubric(ClosedDocument):
     rubric_id: str
     rubric_content: RubricContent
     description: str | None = None
     type: str | None = None
 
 
-class InvocationEvent(Open):
+class InvocationEvent(OpenDocument):
     dropped_by: ClassVar[str | None] = _ADK
 
     author: str
@@ -100,8 +104,8 @@ class InvocationEvent(Open):
     model_version: str | None = None
 
 
-class IntermediateData(Closed):
-    """The way to a response: its tool calls, or the events that they happened in."""
+class IntermediateData(ClosedDocument):
+    """What happens before a response: tool calls and messages, or the events with them."""
 
     tool_uses: list[FunctionCall] | UnsetType = UNSET
     tool_responses: list[FunctionResponse] = []
@@ -109,17 +113,17 @@ class IntermediateData(Closed):
     invocation_events: list[InvocationEvent] | UnsetType = UNSET
 
 
-class AgentDetails(Closed, omit_defaults=True):
+class AgentDetails(ClosedDocument, omit_defaults=True):
     name: str
     instructions: str = ""
     tool_declarations: list[Any] = []
 
 
-class AppDetails(Closed):
+class AppDetails(ClosedDocument):
     agent_details: dict[str, AgentDetails] = {}
 
 
-class Invocation(Closed):
+class Invocation(ClosedDocument):
     """One user message and what should follow it."""
 
     user_content: Content
@@ -134,7 +138,7 @@ class Invocation(Closed):
     app_details: AppDetails | None = None
 
 
-class SessionInput(Open):
+class SessionInput(OpenDocument):
     app_name: str
     user_id: str
     session_id: str | None = None
@@ -154,16 +158,16 @@ class UserPersona(Ignored, omit_defaults=True):
     behaviors: list[UserBehavior]
 
 
-class ConversationScenario(Closed):
-    """A conversation to be simulated; the persona is the name of a known one, or one in full."""
+class ConversationScenario(ClosedDocument):
+    """A conversation to simulate; the persona is a predefined name or a full persona."""
 
     starting_prompt: str
     conversation_plan: str
     user_persona: str | UserPersona | None = None
 
 
-class EvalCase(Open):
-    """One golden test: a conversation, or a scenario to be simulated."""
+class EvalCase(OpenDocument):
+    """One golden test: a conversation, or a scenario to simulate."""
 
     eval_id: str
     conversation: list[Invocation] | None = None
@@ -185,26 +189,26 @@ class EvalSet(Ignored):
 
 
 _PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")
-_KINDS_OF_CASE = ("conversation", "conversation_scenario")
+_CONVERSATION_FIELDS = ("conversation", "conversation_scenario")
 
 
 def check_case(item: Json) -> Iterator[Problem]:
-    """Everything that is wrong with a case beyond its shape."""
+    """Problems of an EvalCase beyond its type."""
     if not isinstance(item, dict):
         return
-    found = [member(item, name) for name in _KINDS_OF_CASE]
+    found = [find_member(item, name) for name in _CONVERSATION_FIELDS]
     stated = [key for key, value in found if value is not None]
     if len(stated) != 1:
         yield Problem(
             where="$",
-            message=f"found {' and '.join(stated) or 'neither'}, "
-            "expected exactly one of conversation and conversation_scenario",
-            hint="remove one of them" if stated else "add `conversation`, a list of turns",
+            message="expected exactly one of conversation and conversation_scenario, "
+            f"got {'both' if stated else 'neither'}",
+            hint="remove one of them" if stated else "add 'conversation': a list of turns",
         )
     (key, conversation), (scenario_key, scenario) = found
     if conversation == []:
         yield Problem(
-            where=f"$.{key}", message="no turns", hint="add at least one", severity="warning"
+            where=f"$.{key}", message="no turns", hint="add at least one turn", severity="warning"
         )
     for index, turn in enumerate(conversation if isinstance(conversation, list) else []):
         yield from _check_turn(turn, f"$.{key}[{index}]")
@@ -212,28 +216,28 @@ def check_case(item: Json) -> Iterator[Problem]:
 
 
 def _check_persona(scenario: Json, path: str) -> Iterator[Problem]:
-    key, persona = member(scenario, "user_persona")
+    key, persona = find_member(scenario, "user_persona")
     if isinstance(persona, str) and persona not in _PERSONAS:
         yield Problem(
             where=f"{path}.{key}",
-            message=f"found {persona!r}, expected {', '.join(_PERSONAS)} or a persona in full",
-            hint=meant(persona, _PERSONAS),
+            message=f"expected {', '.join(_PERSONAS)} or a full persona, got {persona!r}",
+            hint=did_you_mean(persona, _PERSONAS),
         )
 
 
 def _check_turn(turn: Json, path: str) -> Iterator[Problem]:
-    key, data = member(turn, "intermediate_data")
+    key, data = find_member(turn, "intermediate_data")
     path = f"{path}.{key}"
     if not isinstance(data, dict):
         return
-    events_key, events = member(data, "invocation_events")
+    events_key, events = find_member(data, "invocation_events")
     if events_key in data:
         others = [name for name in data if name != events_key]
         if others:
             yield Problem(
                 where=path,
-                message=f"found {events_key} and {', '.join(others)}, expected one or the other",
-                hint="events hold the tool calls already",
+                message=f"expected either {events_key} or {', '.join(others)}, got both",
+                hint="events already contain the tool calls",
             )
         yield from _check_calls(list(_in_events(events, f"{path}.{events_key}")))
     else:
@@ -241,31 +245,31 @@ def _check_turn(turn: Json, path: str) -> Iterator[Problem]:
 
 
 _Call = tuple[str, str, Json]
-"""`call` or `response`, where it is, and what it says."""
+"""`call` or `response`, its path, and its value."""
 
 
 def _in_lists(data: Json, path: str) -> Iterator[_Call]:
     for name, what in (("tool_uses", "call"), ("tool_responses", "response")):
-        key, found = member(data, name)
+        key, found = find_member(data, name)
         for index, value in enumerate(found if isinstance(found, list) else []):
             yield what, f"{path}.{key}[{index}]", value
 
 
 def _in_events(events: Json, path: str) -> Iterator[_Call]:
     for number, event in enumerate(events if isinstance(events, list) else []):
-        content_key, content = member(event, "content")
-        parts_key, parts = member(content, "parts")
+        content_key, content = find_member(event, "content")
+        parts_key, parts = find_member(content, "parts")
         for index, part in enumerate(parts if isinstance(parts, list) else []):
             place = f"{path}[{number}].{content_key}.{parts_key}[{index}]"
             for name, what in (("function_call", "call"), ("function_response", "response")):
-                key, found = member(part, name)
+                key, found = find_member(part, name)
                 if found is not None:
                     yield what, f"{place}.{key}", found
 
 
-def _check_calls(said: list[_Call]) -> Iterator[Problem]:
-    calls = [(path, value) for what, path, value in said if what == "call"]
-    responses = [(path, value) for what, path, value in said if what == "response"]
+def _check_calls(entries: list[_Call]) -> Iterator[Problem]:
+    calls = [(path, value) for what, path, value in entries if what == "call"]
+    responses = [(path, value) for what, path, value in entries if what == "response"]
     for path, call in calls:
         yield from _check_call(call, path)
     yield from _check_pairs(calls, responses)
@@ -277,14 +281,14 @@ def _check_call(call: Json, path: str) -> Iterator[Problem]:
     if not call.get("name"):
         yield Problem(
             where=path,
-            message="a call without a name",
-            hint="add 'name': the tool's name",
+            message="missing field 'name'",
+            hint="add 'name': the name of the tool",
             severity="warning",
         )
     if call.get("args") is None:
         yield Problem(
             where=path,
-            message="a call without 'args', which for google-adk never equals a recorded one",
+            message="missing field 'args': google-adk never matches this call",
             hint='write "args": {} for a call without arguments',
             severity="warning",
         )
@@ -293,7 +297,7 @@ def _check_call(call: Json, path: str) -> Iterator[Problem]:
 def _check_pairs(
     calls: list[tuple[str, Json]], responses: list[tuple[str, Json]]
 ) -> Iterator[Problem]:
-    """Calls and responses belong together by their ids."""
+    """Match calls and responses by id."""
     answered = {_id(response) for _, response in responses}
     called: set[str | None] = set()
     for path, call in calls:
@@ -301,21 +305,21 @@ def _check_pairs(
         if name is not None and name in called:
             yield Problem(
                 where=path,
-                message=f"the call id {name!r} is there twice",
-                hint="give each call an id of its own",
+                message=f"duplicate call id {name!r}",
+                hint="ids must be unique",
                 severity="warning",
             )
         called.add(name)
         if name is not None and responses and name not in answered:
-            message = f"the call {name!r} has no response"
+            message = f"no response to the call {name!r}"
             yield Problem(where=path, message=message, severity="note")
     for path, response in responses:
         name = _id(response)
         if name is not None and name not in called:
             yield Problem(
                 where=path,
-                message=f"a response to {name!r}, and no call has this id",
-                hint=meant(name, filter(None, called)) or "use the id of the call that it answers",
+                message=f"response to an unknown call {name!r}",
+                hint=did_you_mean(name, filter(None, called)) or "use the id of the call",
                 severity="warning",
             )
 

@@ -1,10 +1,10 @@
-"""CSV of inputs and expected outputs, with optional columns for context and tags."""
+"""CSV files of inputs and expected outputs, with optional columns for context and tags."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carob.datasets.document_types import Open, fit, member
+from carob.datasets.document_types import OpenDocument, find_member, parse_document
 from carob.datasets.formats.examples import first_exchange
 from carob.datasets.lens import Lens
 from carob.datasets.source import Container
@@ -13,7 +13,7 @@ from carob.schema import Case, Dataset, Json, Problem
 _DIALECTS = ({"Input", "ExpectedOutput"}, {"input", "expected_output"})
 
 
-class CsvRow(Open, rename="pascal"):
+class CsvRow(OpenDocument, rename="pascal"):
     """A query and its correct answer; tags are separated by `;`."""
 
     input: str = ""
@@ -24,7 +24,9 @@ class CsvRow(Open, rename="pascal"):
 
 class Csv:
     name = "csv"
-    sought = "a table with the columns `Input` and `ExpectedOutput` (or `input`, `expected_output`)"
+    recognized_by = (
+        "a table with the columns `Input` and `ExpectedOutput` (or `input`, `expected_output`)"
+    )
     containers: tuple[Container, ...] = ("table",)
     writable = True
     derives_ids = True
@@ -40,35 +42,35 @@ class Csv:
     def cases(self, container: Container) -> Lens[Case]:
         return Lens(
             key=self.name,
-            noun=Case,
+            model=Case,
             read=_read_case,
             write=_write_case,
-            open_at=None,
+            reserved_path=None,
             derived="id",
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         return Lens(
             key=self.name,
-            noun=Dataset,
+            model=Dataset,
             read=lambda _: Dataset(name=stem),
             write=lambda _: {"columns": ["Input", "ExpectedOutput", "Context", "Tags"]},
-            open_at=None,
+            reserved_path=None,
             derived="name",
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
-        for name, wanted in (("Input", "what the user says"), ("ExpectedOutput", "the answer")):
-            key, value = member(item, name)
+        for name, expected in (("Input", "a user message"), ("ExpectedOutput", "an answer")):
+            key, value = find_member(item, name)
             if not isinstance(value, str) or not value.strip():
-                message = f"nothing in the column {key!r}, expected {wanted}"
+                message = f"empty column {key!r}, expected {expected}"
                 yield Problem(
                     where=f"$.{key}", message=message, hint="fill it in or remove the row"
                 )
 
 
 def _read_case(doc: Json) -> Case:
-    row = fit(doc, CsvRow)
+    row = parse_document(doc, CsvRow)
     tags = [tag.strip() for tag in (row.tags or "").split(";")]
     return Case.of(
         row.input, row.expected_output, context=row.context, tags=[tag for tag in tags if tag]

@@ -1,4 +1,4 @@
-"""name/version/examples JSON: pairs of input and expected output, versioned and tagged."""
+"""JSON documents with `name`, `version` and `examples`: pairs of input and expected output."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from carob.datasets.document_types import Open, fit, member
-from carob.datasets.formats import listed
-from carob.datasets.formats.reference_data import stated
-from carob.datasets.lens import KEY, Lens
+from carob.datasets.document_types import OpenDocument, find_member, parse_document
+from carob.datasets.formats import list_items
+from carob.datasets.formats.reference_data import without_nulls
+from carob.datasets.lens import RESERVED_KEY, Lens
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem
 
 
-class Example(Open, rename="camel"):
+class Example(OpenDocument, rename="camel"):
     """A query and its correct answer."""
 
     input: str
@@ -26,7 +26,7 @@ class Example(Open, rename="camel"):
     metadata: dict[str, Any] | None = None
 
 
-class ExampleSet(Open, rename="camel"):
+class ExampleSet(OpenDocument, rename="camel"):
     """A golden dataset of inputs paired with expected outputs."""
 
     name: str
@@ -37,8 +37,8 @@ class ExampleSet(Open, rename="camel"):
     tags: list[str] | None = None
 
 
-class _Item(Open, rename="camel"):
-    """What of an example is read; what it should have is for `validate` to say."""
+class _Item(OpenDocument, rename="camel"):
+    """The fields of an example that are read; `validate` reports those that are missing."""
 
     input: str = ""
     expected_output: str | None = None
@@ -47,7 +47,7 @@ class _Item(Open, rename="camel"):
     metadata: dict[str, Any] | None = None
 
 
-class _Header(Open, rename="camel"):
+class _Header(OpenDocument, rename="camel"):
     name: str
     examples: list[Any]
     version: str | None = None
@@ -58,7 +58,7 @@ class _Header(Open, rename="camel"):
 
 class Examples:
     name = "examples"
-    sought = "an object with a list `examples`"
+    recognized_by = "an object with a list `examples`"
     containers: tuple[Container, ...] = ("document",)
     writable = True
     derives_ids = True
@@ -69,52 +69,55 @@ class Examples:
         return isinstance(sample, dict) and isinstance(sample.get("examples"), list)
 
     def items(self, document: Json) -> list[Json]:
-        return listed(document, self.items_keys)
+        return list_items(document, self.items_keys)
 
     def cases(self, container: Container) -> Lens[Case]:
         return Lens(
             key=self.name,
-            noun=Case,
+            model=Case,
             read=_read_case,
             write=_write_case,
-            open_at=("metadata", KEY),
+            reserved_path=("metadata", RESERVED_KEY),
             derived="id",
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         return Lens(
-            key=self.name, noun=Dataset, read=_read_header, write=_write_header, open_at=(KEY,)
+            key=self.name,
+            model=Dataset,
+            read=_read_header,
+            write=_write_header,
+            reserved_path=(RESERVED_KEY,),
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
         for name in ("input", "expectedOutput"):
-            key, value = member(item, name)
+            key, value = find_member(item, name)
             if isinstance(value, str) and not value.strip():
-                message = "found an empty text, expected what the user says"
-                if name != "input":
-                    message = "found an empty text, expected the correct answer"
+                expected = "a user message" if name == "input" else "an answer"
+                message = f"expected {expected}, got an empty string"
                 yield Problem(
                     where=f"$.{key}", message=message, hint="fill it in or remove the case"
                 )
 
     def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
-        key, version = member(frame, "version")
+        key, version = find_member(frame, "version")
         if isinstance(version, str) and not _SEMVER.fullmatch(version):
             yield Problem(
                 where=f"$.{key}",
-                message=f"found {version!r}, expected a semantic version such as 1.0.0",
+                message=f"expected a semantic version such as 1.0.0, got {version!r}",
                 severity="warning",
             )
-        key, created = member(frame, "createdAt")
+        key, created = find_member(frame, "createdAt")
         if isinstance(created, str) and timestamps.to_seconds(created) is None:
             yield Problem(
                 where=f"$.{key}",
-                message=f"found {created!r}, expected ISO 8601",
+                message=f"expected an ISO 8601 timestamp, got {created!r}",
                 hint="such as 2026-01-31T10:30:00Z",
             )
-        key, name = member(frame, "name")
+        key, name = find_member(frame, "name")
         if name == "":
-            yield Problem(where=f"$.{key}", message="found an empty text, expected a name")
+            yield Problem(where=f"$.{key}", message="expected a name, got an empty string")
 
 
 _SEMVER = re.compile(
@@ -123,7 +126,7 @@ _SEMVER = re.compile(
 
 
 def _read_header(doc: Json) -> Dataset:
-    head = fit(doc, _Header)
+    head = parse_document(doc, _Header)
     return Dataset(
         name=head.name,
         version=head.version,
@@ -134,7 +137,7 @@ def _read_header(doc: Json) -> Dataset:
 
 
 def _write_header(dataset: Dataset) -> Json:
-    return stated(
+    return without_nulls(
         name=dataset.name,
         version=dataset.version,
         description=dataset.description,
@@ -145,7 +148,7 @@ def _write_header(dataset: Dataset) -> Json:
 
 
 def _read_case(doc: Json) -> Case:
-    shape = fit(doc, _Item)
+    shape = parse_document(doc, _Item)
     return Case.of(
         shape.input,
         shape.expected_output,
@@ -157,7 +160,7 @@ def _read_case(doc: Json) -> Case:
 
 def _write_case(case: Case) -> Json:
     user, response = first_exchange(case)
-    return stated(
+    return without_nulls(
         input=user,
         expectedOutput=response,
         context=case.context,
@@ -167,7 +170,7 @@ def _write_case(case: Case) -> Json:
 
 
 def first_exchange(case: Case) -> tuple[str, str]:
-    """The first message and what is expected of it, for formats that hold one exchange only."""
+    """The first message and the answer expected to it, for formats with one exchange per case."""
     if not case.turns:
         return (case.scenario.prompt if case.scenario else "", "")
     return case.turns[0].user or "", case.turns[0].response or ""

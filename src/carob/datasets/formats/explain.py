@@ -1,7 +1,7 @@
-"""Explain JSONL: a golden case and a recorded answer in one row.
+"""Explain JSON Lines: a golden case and a recorded answer in each row.
 
-A row holds one exchange. `explain_inputs` says again what the row says already, bundled for each
-eval, so it is made from the other fields and never read.
+A row holds one exchange. `explain_inputs` repeats other fields of the row for each eval, so it is
+written from them and never read.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from carob.datasets.document_types import Open, fit, respelt
+from carob.datasets.document_types import OpenDocument, normalize_keys, parse_document
 from carob.datasets.formats.examples import first_exchange
 from carob.datasets.formats.explain_rows import (
     CHOICES,
     EVALS,
-    bundle,
+    build_inputs,
     check_row,
 )
-from carob.datasets.formats.reference_data import all_calls, stated
+from carob.datasets.formats.reference_data import expected_calls, without_nulls
 from carob.datasets.lens import Lens
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
-from carob.text.spelling import fold
+from carob.text.spelling import fold_name
 
 
-class ExpectedCall(Open):
-    """A tool that should be called, and why; some files call the reason `outcome`."""
+class ExpectedCall(OpenDocument):
+    """An expected tool call and its reason, which some files call `outcome`."""
 
     tool: str = ""
     arguments: Any = None
@@ -34,16 +34,16 @@ class ExpectedCall(Open):
     outcome: str | None = None
 
 
-class InvokedCall(Open):
-    """A tool that was called, and how it went."""
+class InvokedCall(OpenDocument):
+    """A recorded tool call and its outcome."""
 
     tool: str = ""
     arguments: Any = None
     outcome: str | None = None
 
 
-class ExplainRow(Open):
-    """One golden case with the answer that was recorded for it."""
+class ExplainRow(OpenDocument):
+    """One golden case with a recorded answer."""
 
     case_id: str
     scenario_id: str | None = None
@@ -78,12 +78,12 @@ _LABELS = (
     "topic_family",
     "learner_level",
 )
-"""Fields that are metadata of a case, under their own names."""
+"""Fields that are metadata of a case, under the same names."""
 
 
 class Explain:
     name = "explain"
-    sought = "JSON rows with `case_id` and `question`"
+    recognized_by = "JSON rows with `case_id` and `question`"
     containers: tuple[Container, ...] = ("rows",)
     writable = True
     derives_ids = False
@@ -91,32 +91,34 @@ class Explain:
     shape: type = ExplainRow
 
     def claims(self, sample: Json) -> bool:
-        keys = set(map(fold, sample)) if isinstance(sample, dict) else set[str]()
+        keys = set(map(fold_name, sample)) if isinstance(sample, dict) else set[str]()
         return {"caseid", "question"} <= keys and "userinputs" not in keys
 
     def items(self, document: Json) -> list[Json]:
         return []
 
     def cases(self, container: Container) -> Lens[Case]:
-        return Lens(key=self.name, noun=Case, read=_read_case, write=_write_case, open_at=None)
+        return Lens(
+            key=self.name, model=Case, read=_read_case, write=_write_case, reserved_path=None
+        )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         return Lens(
             key=self.name,
-            noun=Dataset,
+            model=Dataset,
             read=lambda _: Dataset(name=stem),
             write=lambda _: {},
-            open_at=None,
+            reserved_path=None,
             derived="name",
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
         if isinstance(item, dict):
-            yield from check_row(respelt(item, ExplainRow.__struct_fields__))
+            yield from check_row(normalize_keys(item, ExplainRow.__struct_fields__))
 
 
 def _read_case(doc: Json) -> Case:
-    row = fit(doc, ExplainRow)
+    row = parse_document(doc, ExplainRow)
     return Case(
         id=row.case_id,
         turns=_read_turns(row),
@@ -128,8 +130,8 @@ def _read_case(doc: Json) -> Case:
         relevant_context=row.relevant_context,
         metrics=None if row.required_evals is None else tuple(row.required_evals),
         profile=row.threshold_profile,
-        metadata=stated(**{name: getattr(row, name) for name in _LABELS}),
-        recording=_read_recording(row),
+        metadata=without_nulls(**{name: getattr(row, name) for name in _LABELS}),
+        recording=_read_trace(row),
     )
 
 
@@ -146,7 +148,7 @@ def _read_expected(call: ExpectedCall) -> ToolCall:
     return ToolCall(name=call.tool, args=call.arguments, reason=reason)
 
 
-def _read_recording(row: ExplainRow) -> Trace | None:
+def _read_trace(row: ExplainRow) -> Trace | None:
     calls = row.invoked_tool_calls
     if row.model_answer is None and calls is None:
         return None
@@ -166,25 +168,25 @@ def _read_invoked(call: InvokedCall) -> ToolCall:
 
 def _write_case(case: Case) -> Json:
     labels = {name: _label(case, name) for name in _LABELS}
-    tail = stated(
+    tail = without_nulls(
         required_evals=_write_evals(case),
         threshold_profile=case.profile,
         expected_contract=case.contract,
     )
-    row = stated(
+    row = without_nulls(
         case_id=case.id,
         scenario_id=labels.pop("scenario_id"),
         agent_name=case.agents[0] if case.agents else None,
         **labels,
         **_write_exchange(case),
     )
-    return {**row, **stated(explain_inputs=bundle({**row, **tail})), **tail}
+    return {**row, **without_nulls(explain_inputs=build_inputs({**row, **tail})), **tail}
 
 
 def _write_exchange(case: Case) -> Object:
     question, _ = first_exchange(case)
     recorded = case.recording.turns if case.recording else ()
-    expected, invoked = all_calls(case), _invoked(recorded)
+    expected, invoked = expected_calls(case), _invoked(recorded)
     return {
         "question": question,
         "context": case.context,
@@ -199,20 +201,20 @@ def _write_exchange(case: Case) -> Object:
 
 
 def _label(case: Case, name: str) -> str | None:
-    """A label of the row, unless the format would not allow it there."""
+    """A label for the row; `None` if the format does not allow the value."""
     value = case.metadata.get(name)
     allowed = CHOICES.get(name)
     return value if isinstance(value, str) and (not allowed or value in allowed) else None
 
 
 def _write_evals(case: Case) -> Json:
-    """The metrics that are Explain evals; others have no place here."""
+    """The metrics that are Explain evals; others have no equivalent."""
     known: list[Json] = [name for name in case.metrics or () if name in EVALS]
     return known if known or case.metrics == () else None
 
 
 def _write_expected(call: ToolCall) -> Json:
-    return stated(tool=call.name, arguments=call.args, reason=call.reason)
+    return without_nulls(tool=call.name, arguments=call.args, reason=call.reason)
 
 
 def _invoked(turns: tuple[Turn, ...]) -> Json:
@@ -227,4 +229,4 @@ def _write_invoked(call: ToolCall, turn: Turn) -> Json:
         result.id == call.id and result.error is not None for result in turn.tool_results
     )
     outcome = "error" if call.outcome is None and failed else call.outcome
-    return stated(tool=call.name, arguments=call.args, outcome=outcome)
+    return without_nulls(tool=call.name, arguments=call.args, outcome=outcome)

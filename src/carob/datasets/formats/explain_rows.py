@@ -1,4 +1,4 @@
-"""What an Explain row must say beyond its shape."""
+"""The rules of an Explain row beyond its type."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import cast
 
 import msgspec
 
-from carob.datasets.document_types import kind
+from carob.datasets.document_types import describe_value
 from carob.datasets.patch import Object, same
 from carob.schema import Json, Problem
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "phase": ("preparation", "assessment"),
@@ -33,9 +33,9 @@ EVALS: dict[str, tuple[str, ...]] = {
     "ToolCallAccuracyExplain": (*_ANSWERED, "availableTools", "invokedTools"),
     "TaskAdherenceExplain": (*_ANSWERED, "goal"),
 }
-"""The Explain evals, and what the bundle of each holds."""
+"""The Explain evals, and the inputs of each."""
 
-_SAID_BY: dict[str, str] = {
+_SOURCE_FIELDS: dict[str, str] = {
     "input": "model_answer",
     "question": "question",
     "context": "context",
@@ -44,7 +44,7 @@ _SAID_BY: dict[str, str] = {
     "availableTools": "available_tools",
     "invokedTools": "invoked_tool_calls",
 }
-"""The field of the row that a payload of a bundle repeats."""
+"""The field of the row that an input repeats."""
 
 _LISTS = ("availableTools", "invokedTools")
 _RAG_MODE = "non-rag"
@@ -73,29 +73,29 @@ _FULL = (
 )
 
 
-def bundle(row: Object) -> Json:
-    """The `explain_inputs` of a row with an answer, made of its own fields."""
+def build_inputs(row: Object) -> Json:
+    """The `explain_inputs` of a row with an answer, from its other fields."""
     evals = row.get("required_evals")
     if not isinstance(evals, list) or row.get("model_answer") is None:
         return None
     known = [name for name in evals if isinstance(name, str) and name in EVALS]
-    made: Object = {
+    inputs: Object = {
         name: {payload: _payload(row, payload) for payload in EVALS[name]} for name in known
     }
-    return made or None
+    return inputs or None
 
 
 def _payload(row: Object, payload: str) -> Json:
     if payload == "rag_mode":
         return _RAG_MODE
-    value = row.get(_SAID_BY[payload])
+    value = row.get(_SOURCE_FIELDS[payload])
     if value is None:
         return [] if payload in _LISTS else ""
     return value
 
 
 def check_row(row: Object) -> Iterator[Problem]:
-    """Everything that is wrong with a row beyond its shape."""
+    """Problems of a row beyond its type."""
     yield from _check_id(row)
     yield from _check_choices(row)
     yield from _check_present(row)
@@ -110,8 +110,8 @@ def _check_id(row: Object) -> Iterator[Problem]:
         example = f"{agent}-001" if isinstance(agent, str) and agent else "planner-001"
         yield Problem(
             where="$.case_id",
-            message=f"found {case_id!r}, expected `<agent>-<NNN>`",
-            hint=f"such as {example!r}",
+            message=f"expected an id such as {example!r}, got {case_id!r}",
+            hint="ids have the form <agent>-<NNN>",
             severity="warning",
         )
 
@@ -123,30 +123,31 @@ def _check_choices(row: Object) -> Iterator[Problem]:
             expected = ", ".join(map(repr, allowed))
             yield Problem(
                 where=f"$.{name}",
-                message=f"found {value!r}, expected one of {expected}",
-                hint=meant(value, allowed),
+                message=f"expected one of {expected}, got {value!r}",
+                hint=did_you_mean(value, allowed),
             )
 
 
 def _check_present(row: Object) -> Iterator[Problem]:
     if row.get("question") is None:
-        yield Problem(where="$", message="no 'question', which is required")
+        yield Problem(where="$", message="missing field 'question'")
     elif row["question"] == "":
-        yield Problem(where="$.question", message="found an empty text", severity="warning")
+        yield Problem(where="$.question", message="empty question", severity="warning")
     compared = row.get("workflow_mode") is not None
     missing = [name for name in (_COMPARED if compared else _FULL) if row.get(name) is None]
     if missing and compared:
         yield Problem(
             where="$",
-            message=f"no {_listing(missing)}, which a comparative row needs",
+            message=f"missing {_listing(missing)}, required in a comparative row",
             hint="a row with `workflow_mode` is compared with another of its scenario",
         )
     elif missing:
-        yield Problem(where="$", message=f"no {_listing(missing)}", severity="warning")
+        yield Problem(where="$", message=f"missing {_listing(missing)}", severity="warning")
 
 
 def _listing(names: list[str]) -> str:
-    return ", ".join(map(repr, names))
+    noun = "field" if len(names) == 1 else "fields"
+    return f"{noun} {', '.join(map(repr, names))}"
 
 
 def _check_calls(row: Object) -> Iterator[Problem]:
@@ -154,7 +155,7 @@ def _check_calls(row: Object) -> Iterator[Problem]:
         calls = row.get(field)
         for index, call in enumerate(calls if isinstance(calls, list) else []):
             if isinstance(call, dict) and call.get("tool") is None:
-                yield Problem(where=f"$.{field}[{index}]", message="no 'tool', which is required")
+                yield Problem(where=f"$.{field}[{index}]", message="missing field 'tool'")
 
 
 def _check_evals(row: Object) -> Iterator[Problem]:
@@ -163,54 +164,56 @@ def _check_evals(row: Object) -> Iterator[Problem]:
         if isinstance(name, str) and name not in EVALS:
             yield Problem(
                 where=f"$.required_evals[{index}]",
-                message=f"no eval {name!r}",
-                hint=meant(name, EVALS) or f"the evals are {', '.join(EVALS)}",
+                message=f"unknown eval {name!r}",
+                hint=did_you_mean(name, EVALS) or f"expected one of: {', '.join(EVALS)}",
             )
 
 
 def _check_inputs(row: Object) -> Iterator[Problem]:
-    """Complete for the required evals, and saying the same as the row."""
+    """`explain_inputs` must be complete for the required evals, and equal the row's fields."""
     inputs = row.get("explain_inputs")
-    made = cast("Object", bundle(row) or {})
+    expected = cast("Object", build_inputs(row) or {})
     if inputs is None:
-        if made:
-            yield Problem(where="$", message=f"no 'explain_inputs' for {_listing(list(made))}")
+        if expected:
+            evals = ", ".join(expected)
+            yield Problem(where="$", message=f"missing field 'explain_inputs' for {evals}")
         return
     if not isinstance(inputs, dict):
         return
-    for name in made:
+    for name in expected:
         if name not in inputs:
-            yield Problem(where="$.explain_inputs", message=f"no {name!r}, which is required")
-    for name, found in inputs.items():
-        yield from _check_bundle(row, name, found)
+            yield Problem(where="$.explain_inputs", message=f"missing field {name!r}")
+    for name, values in inputs.items():
+        yield from _check_eval_inputs(row, name, values)
 
 
-def _check_bundle(row: Object, name: str, found: Json) -> Iterator[Problem]:
+def _check_eval_inputs(row: Object, name: str, values: Json) -> Iterator[Problem]:
     path = f"$.explain_inputs.{name}"
     if name not in EVALS:
-        yield Problem(where=path, message=f"no eval {name!r}", hint=meant(name, EVALS))
-    if name not in EVALS or not isinstance(found, dict):
+        yield Problem(where=path, message=f"unknown eval {name!r}", hint=did_you_mean(name, EVALS))
+    if name not in EVALS or not isinstance(values, dict):
         return
     for payload in EVALS[name]:
-        if payload not in found:
-            yield Problem(where=path, message=f"no {payload!r}, which {name} needs")
-        elif not _agrees(found[payload], _payload(row, payload)):
-            yield _disagreement(f"{path}.{payload}", payload, found[payload])
+        if payload not in values:
+            message = f"missing field {payload!r}, required by {name}"
+            yield Problem(where=path, message=message)
+        elif not _agrees(values[payload], _payload(row, payload)):
+            yield _disagreement(f"{path}.{payload}", payload, values[payload])
 
 
-def _disagreement(path: str, payload: str, found: Json) -> Problem:
+def _disagreement(path: str, payload: str, value: Json) -> Problem:
     if payload == "rag_mode":
-        return Problem(where=path, message=f"found {kind(found)}, expected {_RAG_MODE!r}")
-    field = _SAID_BY[payload]
+        return Problem(where=path, message=f"expected {_RAG_MODE!r}, got {describe_value(value)}")
+    field = _SOURCE_FIELDS[payload]
     return Problem(
         where=path,
-        message=f"found {kind(found)}, the row's own {field!r} says something else",
+        message=f"expected the value of {field!r}, got {describe_value(value)}",
         hint=f"copy {field!r} here",
     )
 
 
 def _agrees(found: Json, own: Json) -> bool:
-    """The same, or the same as JSON text."""
+    """Is a value the same as that of the row, possibly as JSON in a string?"""
     if isinstance(found, str) and not isinstance(own, str):
         try:
             found = cast("Json", msgspec.json.decode(found))
@@ -226,7 +229,7 @@ def _same_content(found: Json, own: Json) -> bool:
 
 
 def _same_item(found: Json, own: Json) -> bool:
-    """Invoked tools may be given by their names."""
+    """Compare two items; invoked tools may be listed by name only."""
     if isinstance(found, str) and isinstance(own, dict):
         return found == own.get("tool")
     return found == own

@@ -1,66 +1,66 @@
-"""The parts of google-genai contents that Carob keeps but does not look into."""
+"""The types of google-genai content parts that Carob validates and keeps but does not interpret."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from carob.datasets.document_types import Base64, Closed
+from carob.datasets.document_types import Base64, ClosedDocument
 
 
-class MediaResolution(Closed):
+class MediaResolution(ClosedDocument):
     level: str | None = None
     num_tokens: int | None = None
 
 
-class CodeExecutionResult(Closed):
+class CodeExecutionResult(ClosedDocument):
     outcome: str | None = None
     output: str | None = None
     id: str | None = None
 
 
-class ExecutableCode(Closed):
+class ExecutableCode(ClosedDocument):
     code: str | None = None
     language: str | None = None
     id: str | None = None
 
 
-class FileData(Closed):
+class FileData(ClosedDocument):
     display_name: str | None = None
     file_uri: str | None = None
     mime_type: str | None = None
 
 
-class Blob(Closed):
+class Blob(ClosedDocument):
     data: Base64 | None = None
     display_name: str | None = None
     mime_type: str | None = None
 
 
-class VideoMetadata(Closed):
+class VideoMetadata(ClosedDocument):
     end_offset: str | None = None
     fps: float | None = None
     start_offset: str | None = None
 
 
-class PartToolCall(Closed):
+class PartToolCall(ClosedDocument):
     id: str | None = None
     tool_type: str | None = None
     args: dict[str, Any] | None = None
 
 
-class PartToolResponse(Closed):
+class PartToolResponse(ClosedDocument):
     id: str | None = None
     tool_type: str | None = None
     response: dict[str, Any] | None = None
 
 
-class WordInfo(Closed):
+class WordInfo(ClosedDocument):
     word: str | None = None
     start_offset: str | None = None
     end_offset: str | None = None
 
 
-class Transcription(Closed):
+class Transcription(ClosedDocument):
     text: str | None = None
     finished: bool | None = None
     language_code: str | None = None
@@ -70,12 +70,12 @@ class Transcription(Closed):
     end_offset: str | None = None
 
 
-class SpeechMetadata(Closed):
+class SpeechMetadata(ClosedDocument):
     speaker: str | None = None
     style: str | None = None
 
 
-class PartialArg(Closed):
+class PartialArg(ClosedDocument):
     bool_value: bool | None = None
     json_path: str | None = None
     null_value: Literal["NULL_VALUE"] | None = None
@@ -84,38 +84,38 @@ class PartialArg(Closed):
     will_continue: bool | None = None
 
 
-class ResponseBlob(Closed):
+class ResponseBlob(ClosedDocument):
     mime_type: str | None = None
     data: Base64 | None = None
     display_name: str | None = None
 
 
-class ResponseFile(Closed):
+class ResponseFile(ClosedDocument):
     file_uri: str | None = None
     mime_type: str | None = None
     display_name: str | None = None
 
 
-class ResponsePart(Closed):
+class ResponsePart(ClosedDocument):
     inline_data: ResponseBlob | None = None
     file_data: ResponseFile | None = None
     media_processing: str | None = None
 
 
-class ImageChunk(Closed):
+class ImageChunk(ClosedDocument):
     source_uri: str | None = None
     image_uri: str | None = None
     title: str | None = None
     domain: str | None = None
 
 
-class Attribution(Closed):
+class Attribution(ClosedDocument):
     display_name: str | None = None
     photo_uri: str | None = None
     uri: str | None = None
 
 
-class ReviewSnippet(Closed):
+class ReviewSnippet(ClosedDocument):
     author_attribution: Attribution | None = None
     flag_content_uri: str | None = None
     google_maps_uri: str | None = None
@@ -125,19 +125,19 @@ class ReviewSnippet(Closed):
     title: str | None = None
 
 
-class AnswerSources(Closed):
+class AnswerSources(ClosedDocument):
     review_snippet: list[ReviewSnippet] | None = None
     flag_content_uri: str | None = None
     review_snippets: list[ReviewSnippet] | None = None
 
 
-class Route(Closed):
+class Route(ClosedDocument):
     distance_meters: int | None = None
     duration: str | None = None
     encoded_polyline: str | None = None
 
 
-class MapsChunk(Closed):
+class MapsChunk(ClosedDocument):
     place_answer_sources: AnswerSources | None = None
     place_id: str | None = None
     text: str | None = None
@@ -146,30 +146,30 @@ class MapsChunk(Closed):
     route: Route | None = None
 
 
-class PageSpan(Closed):
+class PageSpan(ClosedDocument):
     first_page: int | None = None
     last_page: int | None = None
 
 
-class RagChunk(Closed):
+class RagChunk(ClosedDocument):
     page_span: PageSpan | None = None
     text: str | None = None
     chunk_id: str | None = None
     file_id: str | None = None
 
 
-class StringList(Closed):
+class StringList(ClosedDocument):
     values: list[str] | None = None
 
 
-class CustomMetadata(Closed):
+class CustomMetadata(ClosedDocument):
     key: str | None = None
     numeric_value: float | None = None
     string_list_value: StringList | None = None
     string_value: str | None = None
 
 
-class RetrievedContext(Closed):
+class RetrievedContext(ClosedDocument):
     document_name: str | None = None
     rag_chunk: RagChunk | None = None
     text: str | None = None
@@ -181,48 +181,48 @@ class RetrievedContext(Closed):
     media_id: str | None = None
 
 
-class WebChunk(Closed):
+class WebChunk(ClosedDocument):
     domain: str | None = None
     title: str | None = None
     uri: str | None = None
 
 
-class GroundingChunk(Closed):
+class GroundingChunk(ClosedDocument):
     image: ImageChunk | None = None
     maps: MapsChunk | None = None
     retrieved_context: RetrievedContext | None = None
     web: WebChunk | None = None
 
 
-class Segment(Closed):
+class Segment(ClosedDocument):
     start_index: int | None = None
     end_index: int | None = None
     part_index: int | None = None
     text: str | None = None
 
 
-class GroundingSupport(Closed):
+class GroundingSupport(ClosedDocument):
     confidence_scores: list[float] | None = None
     grounding_chunk_indices: list[int] | None = None
     segment: Segment | None = None
     rendered_parts: list[int] | None = None
 
 
-class RetrievalMetadata(Closed):
+class RetrievalMetadata(ClosedDocument):
     google_search_dynamic_retrieval_score: float | None = None
 
 
-class SearchEntryPoint(Closed):
+class SearchEntryPoint(ClosedDocument):
     rendered_content: str | None = None
     sdk_blob: Base64 | None = None
 
 
-class FlaggingUri(Closed):
+class FlaggingUri(ClosedDocument):
     flag_content_uri: str | None = None
     source_id: str | None = None
 
 
-class GroundingMetadata(Closed):
+class GroundingMetadata(ClosedDocument):
     image_search_queries: list[str] | None = None
     grounding_chunks: list[GroundingChunk] | None = None
     grounding_supports: list[GroundingSupport] | None = None
@@ -234,12 +234,12 @@ class GroundingMetadata(Closed):
     source_flagging_uris: list[FlaggingUri] | None = None
 
 
-class ModalityTokenCount(Closed):
+class ModalityTokenCount(ClosedDocument):
     modality: str | None = None
     token_count: int | None = None
 
 
-class UsageMetadata(Closed):
+class UsageMetadata(ClosedDocument):
     cache_tokens_details: list[ModalityTokenCount] | None = None
     cached_content_token_count: int | None = None
     candidates_token_count: int | None = None

@@ -1,7 +1,7 @@
-"""Lists of queries with expected tool use, for reading only.
+"""The format `test`: lists of queries with expected tool use. Read-only.
 
-A flat list of turns is one case; in a list of named tests, each is a case. Keys that have no
-meaning here, such as `mock_tool_output`, are metadata under their path in the case.
+A flat list of turns is one case; in a list of named tests, each test is a case. Unknown keys, such
+as `mock_tool_output`, become metadata under their path in the case.
 """
 
 from __future__ import annotations
@@ -9,41 +9,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from carob.datasets.document_types import Open, fit, kind
-from carob.datasets.lens import Lens, one_way
+from carob.datasets.document_types import OpenDocument, describe_value, parse_document
+from carob.datasets.lens import Lens, read_only_lens
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import (
+    AgentMessage,
     Case,
+    CaseSession,
     Dataset,
     Json,
-    Message,
     Problem,
-    Session,
     ToolCall,
     Turn,
     content_id,
 )
-from carob.text.spelling import fold
+from carob.text.spelling import fold_name
 
 
-class ExpectedToolUse(Open):
-    """A tool that should be called."""
+class ExpectedToolUse(OpenDocument):
+    """An expected tool call."""
 
     tool_name: str = ""
     tool_input: Any = None
 
 
-class AgentResponse(Open):
-    """What an agent should say on the way."""
+class AgentResponse(OpenDocument):
+    """An expected message of an agent before the final answer."""
 
     author: str = ""
     text: str = ""
 
 
-class Query(Open):
-    """One turn: what the user asks, and what should follow."""
+class Query(OpenDocument):
+    """One turn: the user message and its expectations."""
 
     query: str | None = None
     expected_tool_use: list[ExpectedToolUse] | None = None
@@ -51,7 +51,7 @@ class Query(Open):
     reference: str | None = None
 
 
-class InitialSession(Open):
+class InitialSession(OpenDocument):
     """The session in which a test starts."""
 
     app_name: str = ""
@@ -69,14 +69,14 @@ class Entry(Query):
 
 _KNOWN = {
     "test": {"name", "data", "initialsession"},
-    "turn": set(map(fold, Query.__struct_fields__)),
-    "tool": set(map(fold, ExpectedToolUse.__struct_fields__)),
+    "turn": set(map(fold_name, Query.__struct_fields__)),
+    "tool": set(map(fold_name, ExpectedToolUse.__struct_fields__)),
 }
 
 
 class QueryLists:
     name = "test"
-    sought = "a list of objects with `query`, or with `name` and `data`"
+    recognized_by = "a list of objects with `query`, or with `name` and `data`"
     containers: tuple[Container, ...] = ("document",)
     writable = False
     derives_ids = True
@@ -90,14 +90,14 @@ class QueryLists:
     def items(self, document: Json) -> list[Json]:
         """The named tests, or the flat list itself, which is one case."""
         if not isinstance(document, list):
-            raise FormatError(f"found {kind(document)}, expected a list", where="$")
+            raise FormatError(f"expected a list, got {describe_value(document)}", where="$")
         return document if any(map(_is_named, document)) else [document]
 
     def cases(self, container: Container) -> Lens[Case]:
-        return one_way(self.name, Case, _read_case)
+        return read_only_lens(self.name, Case, _read_case)
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
-        return one_way(self.name, Dataset, lambda _: Dataset(name=stem))
+        return read_only_lens(self.name, Dataset, lambda _: Dataset(name=stem))
 
     def check(self, item: Json) -> Iterator[Problem]:
         if isinstance(item, list):
@@ -113,10 +113,10 @@ def _is_named(entry: Json) -> bool:
 def _read_case(doc: Json) -> Case:
     if isinstance(doc, list):
         return _read_flat(doc)
-    entry = fit(doc, Entry)
-    found = doc.get("data") if isinstance(doc, dict) else None
+    entry = parse_document(doc, Entry)
+    data = doc.get("data") if isinstance(doc, dict) else None
     turns = tuple(map(_read_turn, entry.data or ()))
-    metadata = _unknown(doc, "test", "") | _unknown_in_turns(found, "data")
+    metadata = _unknown(doc, "test", "") | _unknown_in_turns(data, "data")
     return Case(
         id=entry.name or _derived_id(turns),
         turns=turns,
@@ -126,7 +126,7 @@ def _read_case(doc: Json) -> Case:
 
 
 def _read_flat(doc: list[Json]) -> Case:
-    turns = tuple(map(_read_turn, fit(doc, list[Query])))
+    turns = tuple(map(_read_turn, parse_document(doc, list[Query])))
     return Case(id=_derived_id(turns), turns=turns, metadata=_unknown_in_turns(doc, ""))
 
 
@@ -135,12 +135,14 @@ def _derived_id(turns: tuple[Turn, ...]) -> str:
 
 
 def _read_turn(turn: Query) -> Turn:
-    uses, said = turn.expected_tool_use, turn.expected_intermediate_agent_responses or ()
+    uses, responses = turn.expected_tool_use, turn.expected_intermediate_agent_responses or ()
     return Turn(
         user=turn.query,
         response=turn.reference,
         tool_calls=None if uses is None else tuple(map(_read_call, uses)),
-        messages=tuple(Message(agent=one.author, text=one.text) for one in said),
+        messages=tuple(
+            AgentMessage(agent=response.author, text=response.text) for response in responses
+        ),
     )
 
 
@@ -148,35 +150,35 @@ def _read_call(use: ExpectedToolUse) -> ToolCall:
     return ToolCall(name=use.tool_name, args=use.tool_input)
 
 
-def _read_session(session: InitialSession | None) -> Session | None:
+def _read_session(session: InitialSession | None) -> CaseSession | None:
     if session is None or session == InitialSession():
         return None
-    return Session(app=session.app_name, user=session.user_id, state=session.state or {})
+    return CaseSession(app=session.app_name, user=session.user_id, state=session.state or {})
 
 
 def _unknown_in_turns(turns: Json, path: str) -> Object:
-    found: Object = {}
+    unknown: Object = {}
     for index, turn in enumerate(turns if isinstance(turns, list) else []):
-        place = f"{path}[{index}]"
-        found |= _unknown(turn, "turn", f"{place}.")
+        base = f"{path}[{index}]"
+        unknown |= _unknown(turn, "turn", f"{base}.")
         uses = turn.get("expected_tool_use") if isinstance(turn, dict) else None
         for number, use in enumerate(uses if isinstance(uses, list) else []):
-            found |= _unknown(use, "tool", f"{place}.expected_tool_use[{number}].")
-    return found
+            unknown |= _unknown(use, "tool", f"{base}.expected_tool_use[{number}].")
+    return unknown
 
 
 def _unknown(item: Json, level: str, prefix: str) -> Object:
     if not isinstance(item, dict):
         return {}
-    return {f"{prefix}{key}": item[key] for key in item if fold(key) not in _KNOWN[level]}
+    return {f"{prefix}{key}": item[key] for key in item if fold_name(key) not in _KNOWN[level]}
 
 
 def _check_named(test: Object) -> Iterator[Problem]:
     if not test.get("name"):
         yield Problem(
             where="$",
-            message="no 'name'",
-            hint="without it the test is called by what it asks",
+            message="missing field 'name'",
+            hint="without it, the id is derived from the queries",
             severity="warning",
         )
     turns = test.get("data")
@@ -190,11 +192,11 @@ def _check_turns(turns: list[Json], path: str) -> Iterator[Problem]:
         if not isinstance(turn, dict):
             continue
         if turn.get("query") is None:
-            yield Problem(where=f"{path}[{index}]", message="no 'query', which is required")
+            yield Problem(where=f"{path}[{index}]", message="missing field 'query'")
         uses = turn.get("expected_tool_use")
         for number, use in enumerate(uses if isinstance(uses, list) else []):
             if isinstance(use, dict) and not use.get("tool_name"):
                 yield Problem(
                     where=f"{path}[{index}].expected_tool_use[{number}]",
-                    message="no 'tool_name', which is required",
+                    message="missing field 'tool_name'",
                 )

@@ -1,4 +1,4 @@
-"""golden_questions: sessions of user inputs with open reference data."""
+"""The format `questions`: sessions of user inputs with reference data."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from carob.datasets.document_types import Open, fit, kind, member
-from carob.datasets.formats import listed
+from carob.datasets.document_types import OpenDocument, find_member, parse_document
+from carob.datasets.formats import list_items
 from carob.datasets.formats.reference_data import (
     ReferenceData,
     read_reference,
     split_tags,
-    stated,
+    without_nulls,
     write_reference,
 )
-from carob.datasets.lens import KEY, Lens
+from carob.datasets.lens import RESERVED_KEY, Lens
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem, Turn
 
 
-class Question(Open):
+class Question(OpenDocument):
     """One test session."""
 
     id: str
@@ -34,16 +34,16 @@ class Question(Open):
     updated_datetime: str | None = None
 
 
-class GoldenQuestions(Open):
+class GoldenQuestions(OpenDocument):
     """Golden sessions of user inputs, for one agent."""
 
-    also: ClassVar[dict[str, str]] = {"questions": "golden_questions"}
+    aliases: ClassVar[dict[str, str]] = {"questions": "golden_questions"}
 
     golden_questions: list[Question]
 
 
-class _Item(Open):
-    """What of a question is read; what else it should have is for `validate` to say."""
+class _Item(OpenDocument):
+    """The fields of a question that are read; `validate` reports those that are missing."""
 
     id: str
     user_inputs: list[str] = []
@@ -55,7 +55,7 @@ class _Item(Open):
 
 class Questions:
     name = "questions"
-    sought = "an object with a list `golden_questions` (or `questions`)"
+    recognized_by = "an object with a list `golden_questions` (or `questions`)"
     containers: tuple[Container, ...] = ("document",)
     writable = True
     derives_ids = False
@@ -68,45 +68,45 @@ class Questions:
         )
 
     def items(self, document: Json) -> list[Json]:
-        return listed(document, self.items_keys)
+        return list_items(document, self.items_keys)
 
     def cases(self, container: Container) -> Lens[Case]:
         return Lens(
             key=self.name,
-            noun=Case,
+            model=Case,
             read=_read_case,
             write=_write_case,
-            open_at=("metadata", KEY),
+            reserved_path=("metadata", RESERVED_KEY),
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         return Lens(
             key=self.name,
-            noun=Dataset,
+            model=Dataset,
             read=lambda _: Dataset(name=stem),
             write=lambda _: {"golden_questions": []},
-            open_at=(KEY,),
+            reserved_path=(RESERVED_KEY,),
             derived="name",
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
         for name, hint in _NEEDED.items():
-            key, value = member(item, name)
+            key, value = find_member(item, name)
             if value in ([], {}):
-                message = f"found {kind(value)} with nothing in it"
+                message = f"empty {'list' if value == [] else 'object'}"
                 yield Problem(where=f"$.{key}", message=message, hint=hint, severity="warning")
         yield from _check_inputs(item)
         yield from _check_tools(item)
-        key, updated = member(item, "updated_datetime")
+        key, updated = find_member(item, "updated_datetime")
         if isinstance(updated, str) and timestamps.to_seconds(updated) is None:
-            message = f"found {updated!r}, expected a date such as 2026-01-31"
+            message = f"expected a date such as 2026-01-31, got {updated!r}"
             yield Problem(where=f"$.{key}", message=message, severity="warning")
 
     def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
         if not _NAMED.search(path.name):
             yield Problem(
                 where="",
-                message=f"found the name {path.name!r}, expected <agent>_golden.json",
+                message=f"expected the file name <agent>_golden.json, got {path.name!r}",
                 hint="other tools look for evaluation/datasets/<agent>_golden.json",
                 severity="note",
             )
@@ -114,33 +114,33 @@ class Questions:
 
 _NEEDED = {
     "user_inputs": "add at least one user message",
-    "agents_evaluated": "name the agents that should be involved",
-    "reference_data": "say what is expected, such as `reference_trajectory`",
+    "agents_evaluated": "add the agents that should be involved",
+    "reference_data": "add expectations, such as `reference_trajectory`",
 }
 _NAMED = re.compile(r"_golden\.json(\.gz)?$")
 
 
 def _check_inputs(item: Json) -> Iterator[Problem]:
-    key, inputs = member(item, "user_inputs")
+    key, inputs = find_member(item, "user_inputs")
     for index, text in enumerate(inputs if isinstance(inputs, list) else []):
         if isinstance(text, str) and not text.strip():
             where = f"$.{key}[{index}]"
-            yield Problem(where=where, message="an empty user message", severity="warning")
+            yield Problem(where=where, message="empty user message", severity="warning")
 
 
 def _check_tools(item: Json) -> Iterator[Problem]:
-    key, reference = member(item, "reference_data")
-    calls_key, calls = member(reference, "reference_tool_interactions")
+    key, reference = find_member(item, "reference_data")
+    calls_key, calls = find_member(reference, "reference_tool_interactions")
     for index, call in enumerate(calls if isinstance(calls, list) else []):
-        if member(call, "tool_name")[1] == "":
+        if find_member(call, "tool_name")[1] == "":
             yield Problem(
                 where=f"$.{key}.{calls_key}[{index}].tool_name",
-                message="found an empty text, expected the name of a tool",
+                message="expected the name of a tool, got an empty string",
             )
 
 
 def _read_case(doc: Json) -> Case:
-    shape = fit(doc, _Item)
+    shape = parse_document(doc, _Item)
     turns = tuple(Turn(user=text) for text in shape.user_inputs)
     reference = read_reference(shape.reference_data or ReferenceData(), _reference(doc), turns)
     metadata, tags = split_tags(shape.metadata or {})
@@ -151,7 +151,8 @@ def _read_case(doc: Json) -> Case:
         tool_calls=reference.tool_calls,
         trajectory=reference.trajectory,
         state=reference.state,
-        agents=agents or None,  # the list is required, so an empty one says nothing
+        agents=agents
+        or None,  # the list is required, so an empty one means that it is not specified
         contains=reference.contains,
         reference=reference.other,
         tags=tags,
@@ -161,13 +162,13 @@ def _read_case(doc: Json) -> Case:
 
 
 def _reference(doc: Json) -> Object:
-    found = doc.get("reference_data") if isinstance(doc, dict) else None
-    return found if isinstance(found, dict) else {}
+    reference = doc.get("reference_data") if isinstance(doc, dict) else None
+    return reference if isinstance(reference, dict) else {}
 
 
 def _write_case(case: Case) -> Json:
     tags: Object = {"tags": list[Json](case.tags)} if case.tags else {}
-    return stated(
+    return without_nulls(
         id=case.id,
         user_inputs=[turn.user or "" for turn in case.turns],
         agents_evaluated=list(case.agents or ()),

@@ -1,4 +1,4 @@
-"""`reference_data`, the ground truth of `questions` and of the simulation table."""
+"""`reference_data`, the ground truth in the formats `questions` and `simulation`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from carob.datasets.document_types import Open
+from carob.datasets.document_types import OpenDocument
 from carob.datasets.patch import Object
 from carob.schema import Case, Json, ToolCall, Turn
 
 
-class ToolInteraction(Open):
-    """A tool that the agent must call; without arguments, only its name is expected."""
+class ToolInteraction(OpenDocument):
+    """An expected tool call; without arguments, any arguments match."""
 
     tool_name: str
     input_arguments: dict[str, Any] | None = None
 
 
-class ReferenceData(Open):
-    """The ground truth. Other keys are kept, for metrics that know them."""
+class ReferenceData(OpenDocument):
+    """The ground truth. Unknown keys are kept for metrics that use them."""
 
     reference_tool_interactions: list[ToolInteraction] | None = None
     reference_trajectory: list[str] | None = None
@@ -28,8 +28,8 @@ class ReferenceData(Open):
     expected_response_contains: Any = None
 
 
-class Reference(NamedTuple):
-    """What reference data says of a case."""
+class GroundTruth(NamedTuple):
+    """The expectations in reference data, as fields of a case."""
 
     turns: tuple[Turn, ...]
     tool_calls: tuple[ToolCall, ...] | None
@@ -39,8 +39,12 @@ class Reference(NamedTuple):
     other: dict[str, Json]
 
 
-def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -> Reference:
-    """The ground truth for `turns`; what is expected of the only turn is put into it."""
+def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -> GroundTruth:
+    """The ground truth for `turns`.
+
+    The expected response belongs to the last turn; tool calls belong to the turn if there is only
+    one, else to the case.
+    """
     known = set(ReferenceData.__struct_fields__)
     response, contains = shape.expected_response, shape.expected_response_contains
     if not isinstance(response, str) or not turns:
@@ -53,7 +57,7 @@ def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -
     if len(turns) == 1 and calls is not None:
         turns, calls = (msgspec.structs.replace(turns[0], tool_calls=calls),), None
     trajectory = shape.reference_trajectory
-    return Reference(
+    return GroundTruth(
         turns=turns,
         tool_calls=calls,
         trajectory=None if trajectory is None else tuple(trajectory),
@@ -64,11 +68,11 @@ def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -
 
 
 def write_reference(case: Case) -> Object:
-    """The ground truth of a case, with the standard keys first."""
-    calls = all_calls(case)
+    """Write the ground truth of a case, standard keys first."""
+    calls = expected_calls(case)
     response = case.turns[-1].response if case.turns else None
     return {
-        **stated(
+        **without_nulls(
             reference_tool_interactions=None if calls is None else [_write_call(c) for c in calls],
             reference_trajectory=None if case.trajectory is None else list(case.trajectory),
             reference_state_variables=case.state,
@@ -79,21 +83,21 @@ def write_reference(case: Case) -> Object:
     }
 
 
-def all_calls(case: Case) -> tuple[ToolCall, ...] | None:
-    """All expected calls of a case in their order, for formats that do not tell turns apart."""
+def expected_calls(case: Case) -> tuple[ToolCall, ...] | None:
+    """All expected tool calls of a case, for formats that do not list them by turn."""
     if case.tool_calls is not None:
         return case.tool_calls
     stated_calls = [turn.tool_calls for turn in case.turns if turn.tool_calls is not None]
     return tuple(call for calls in stated_calls for call in calls) if stated_calls else None
 
 
-def stated(**fields: Json) -> Object:
-    """The fields that say something."""
+def without_nulls(**fields: Json) -> Object:
+    """The fields that are not null."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def split_tags(metadata: Object) -> tuple[Object, tuple[str, ...]]:
-    """Tags live in the metadata, where they are a list of texts."""
+    """Split the tags from the metadata, where they are a list of strings."""
     tags = metadata.get("tags")
     if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in tags):
         return metadata, ()
@@ -115,4 +119,4 @@ def _read_calls(interactions: list[ToolInteraction] | None) -> tuple[ToolCall, .
 
 def _write_call(call: ToolCall) -> Json:
     args = call.args if isinstance(call.args, dict) else None
-    return stated(tool_name=call.name, input_arguments=args)
+    return without_nulls(tool_name=call.name, input_arguments=args)

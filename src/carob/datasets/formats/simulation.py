@@ -1,8 +1,8 @@
-"""The simulation table: golden sessions with what the agent did, as CSV or as JSON rows.
+"""The simulation table: golden sessions with their traces, as CSV or JSON Lines.
 
-A row does not say which of its recorded tool calls and messages belong to which input, so all of
-them are in the last turn of the recording, and the others have none. Columns that have no meaning
-here are attributes of the recording, under their own names.
+A row does not state which tool calls and messages belong to which input, so all of them are in the
+last turn of the trace, and the other turns have none. Unknown columns are attributes of the trace,
+under the same names.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import cast
 
 import msgspec
 
-from carob.datasets.document_types import fit, kind, respelt
+from carob.datasets.document_types import describe_value, normalize_keys, parse_document
 from carob.datasets.formats.reference_data import (
     ReferenceData,
     read_reference,
     split_tags,
-    stated,
+    without_nulls,
     write_reference,
 )
 from carob.datasets.formats.simulation_rows import (
     JSON,
     READ,
-    SEED,
+    REQUIRED,
     ExtractedData,
     SimulationRow,
     SubAgentTurn,
     ToolUse,
     check_row,
-    closed,
-    opened,
+    decode_cells,
+    encode_cells,
     to_text,
 )
 from carob.datasets.lens import Lens
@@ -41,10 +41,10 @@ from carob.datasets.patch import Object, Patch
 from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import (
+    AgentMessage,
     Case,
     Dataset,
     Json,
-    Message,
     Problem,
     ToolCall,
     ToolResult,
@@ -52,24 +52,26 @@ from carob.schema import (
     Turn,
     content_id,
 )
-from carob.text.spelling import fold
+from carob.text.spelling import fold_name
 
 _COLUMNS = (
     "eval_id",
     "session_id",
-    *SEED,
+    *REQUIRED,
     "agents_evaluated",
     "question_metadata",
     "reference_data",
 )
 _MAPPED = tuple(name for name in _COLUMNS if name not in ("trace_summary", "session_trace"))
 _EXTRACTED = {"statevariables", "toolinteractions", "groundingchunks"}
-_RESERVED = {fold(name) for name in (*_MAPPED, "question_id")}
+_RESERVED = {fold_name(name) for name in (*_MAPPED, "question_id")}
 
 
 class Simulation:
     name = "simulation"
-    sought = "a table or JSON rows with `user_inputs` and `final_response` or `extracted_data`"
+    recognized_by = (
+        "a table or JSON rows with `user_inputs` and `final_response` or `extracted_data`"
+    )
     containers: tuple[Container, ...] = ("table", "rows")
     writable = True
     derives_ids = False
@@ -77,8 +79,8 @@ class Simulation:
     shape: type = SimulationRow
 
     def claims(self, sample: Json) -> bool:
-        names = respelt(sample, READ).keys() if isinstance(sample, dict) else set[str]()
-        return "user_inputs" in names and any(name in names for name in SEED[1:])
+        names = normalize_keys(sample, READ).keys() if isinstance(sample, dict) else set[str]()
+        return "user_inputs" in names and any(name in names for name in REQUIRED[1:])
 
     def items(self, document: Json) -> list[Json]:
         return []
@@ -88,20 +90,20 @@ class Simulation:
         lens = TableLens if table else Lens[Case]
         return lens(
             key=_key(container),
-            noun=Case,
+            model=Case,
             read=partial(_read_case, table=table),
             write=_write_cells if table else _write_case,
-            open_at=None,
+            reserved_path=None,
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         frame: Object = {"columns": list[Json](_COLUMNS)} if container == "table" else {}
         return Lens(
             key=_key(container),
-            noun=Dataset,
+            model=Dataset,
             read=lambda _: Dataset(name=stem),
             write=lambda _: frame,
-            open_at=None,
+            reserved_path=None,
             derived="name",
         )
 
@@ -111,7 +113,7 @@ class Simulation:
 
 
 class TableLens(Lens[Case]):
-    """The columns of a table have their order from its header, not from its rows."""
+    """Ignores the order of columns, which the header of a table determines, not its rows."""
 
     def rest(self, doc: Json) -> Patch | None:
         rest = super().rest(doc) or {}
@@ -124,10 +126,10 @@ def _key(container: Container) -> str:
 
 def _read_case(doc: Json, *, table: bool) -> Case:
     if not isinstance(doc, dict):
-        raise FormatError(f"found {kind(doc)}, expected an object", where="$")
-    columns = opened(doc, table=table)
+        raise FormatError(f"expected an object, got {describe_value(doc)}", where="$")
+    columns = decode_cells(doc, table=table)
     _check_json(columns)
-    row = fit({name: columns[name] for name in READ if name in columns}, SimulationRow)
+    row = parse_document({name: columns[name] for name in READ if name in columns}, SimulationRow)
     users = _texts(row.user_inputs)
     reference = cast("ReferenceData | None", row.reference_data) or ReferenceData()
     truth = read_reference(
@@ -146,36 +148,36 @@ def _read_case(doc: Json, *, table: bool) -> Case:
         reference=truth.other,
         tags=tags,
         metadata=metadata,
-        recording=_read_recording(row, columns, case_id),
+        recording=_read_trace(row, columns, case_id),
     )
 
 
 def _check_json(columns: Object) -> None:
     for name in JSON:
-        if isinstance(found := columns.get(name), str):
+        if isinstance(value := columns.get(name), str):
             raise FormatError(
-                f"found {kind(found)}, expected JSON",
+                f"expected JSON, got {describe_value(value)}",
                 where=f"$.{name}",
                 hint="write the cell with `json.dumps`",
             )
 
 
 def _object(columns: Object, name: str) -> Object:
-    found = columns.get(name)
-    return found if isinstance(found, dict) else {}
+    value = columns.get(name)
+    return value if isinstance(value, dict) else {}
 
 
-def _texts(found: list[str] | str | None) -> tuple[str, ...]:
-    """A list of texts; a single one may stand for itself."""
-    return (found,) if isinstance(found, str) else tuple(found or ())
+def _texts(value: list[str] | str | None) -> tuple[str, ...]:
+    """A list of strings; a single string stands for a list of one."""
+    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
-def _read_recording(row: SimulationRow, columns: Object, case_id: str) -> Trace | None:
+def _read_trace(row: SimulationRow, columns: Object, case_id: str) -> Trace | None:
     extracted = cast("ExtractedData | None", row.extracted_data) or ExtractedData()
     attributes = _attributes(row, columns)
-    last = _read_last(row, extracted)
-    recorded = attributes or columns.get("extracted_data") or row.session_id
-    if last == Turn() and not recorded:
+    last = _read_last_turn(row, extracted)
+    has_trace = attributes or columns.get("extracted_data") or row.session_id
+    if last == Turn() and not has_trace:
         return None
     *first, user = _texts(row.user_inputs) or (None,)
     none = None if last.tool_calls is None else ()
@@ -194,44 +196,44 @@ def _read_recording(row: SimulationRow, columns: Object, case_id: str) -> Trace 
 
 def _attributes(row: SimulationRow, columns: Object) -> Object:
     stands_for_id = None if row.eval_id else "question_id"
-    found: Object = {
+    attributes: Object = {
         name: value
         for name, value in columns.items()
         if name not in _MAPPED and name != stands_for_id
     }
-    free = _free(columns.get("extracted_data"))
-    return {**found, "extracted_data": free} if free else found
+    unknown = _unknown_extracted(columns.get("extracted_data"))
+    return {**attributes, "extracted_data": unknown} if unknown else attributes
 
 
-def _free(extracted: Json) -> Object:
-    """What of the extracted data has no meaning here."""
+def _unknown_extracted(extracted: Json) -> Object:
+    """The unknown keys of the extracted data."""
     if not isinstance(extracted, dict):
         return {}
-    return {name: extracted[name] for name in extracted if fold(name) not in _EXTRACTED}
+    return {name: extracted[name] for name in extracted if fold_name(name) not in _EXTRACTED}
 
 
-def _read_last(row: SimulationRow, extracted: ExtractedData) -> Turn:
+def _read_last_turn(row: SimulationRow, extracted: ExtractedData) -> Turn:
     uses, chunks = extracted.tool_interactions, extracted.grounding_chunks
-    said = tuple(map(_read_message, cast("list[SubAgentTurn]", row.sub_agent_trace or [])))
+    messages = tuple(map(_read_message, cast("list[SubAgentTurn]", row.sub_agent_trace or [])))
     return Turn(
         response=_read_response(row.final_response),
         tool_calls=None if uses is None else tuple(map(_read_call, uses)),
         tool_results=tuple(
             _read_result(use) for use in uses or () if use.output_result is not None
         ),
-        messages=said,
-        agents=tuple(agent for agent, _ in groupby(message.agent for message in said) if agent),
+        messages=messages,
+        agents=tuple(agent for agent, _ in groupby(message.agent for message in messages) if agent),
         grounding=None if chunks is None else tuple(chunks),
     )
 
 
-def _read_response(found: Json) -> str | None:
-    return found if found is None or isinstance(found, str) else to_text(found)
+def _read_response(value: Json) -> str | None:
+    return value if value is None or isinstance(value, str) else to_text(value)
 
 
-def _read_message(said: SubAgentTurn) -> Message:
-    return Message(
-        agent=said.name or said.agent_name or "", text=said.text or said.text_response or ""
+def _read_message(turn: SubAgentTurn) -> AgentMessage:
+    return AgentMessage(
+        agent=turn.name or turn.agent_name or "", text=turn.text or turn.text_response or ""
     )
 
 
@@ -244,21 +246,21 @@ def _read_result(use: ToolUse) -> ToolResult:
 
 
 def _write_cells(case: Case) -> Json:
-    return closed(_write_case(case))
+    return encode_cells(_write_case(case))
 
 
 def _write_case(case: Case) -> Object:
     users = _users(case)
     trace = case.recording or Trace(id=case.id)
     others = {
-        name: value for name, value in trace.attributes.items() if fold(name) not in _RESERVED
+        name: value for name, value in trace.attributes.items() if fold_name(name) not in _RESERVED
     }
     derived = re.fullmatch(rf"{content_id(*users)}(-\d+)?", case.id)
     case_id = None if derived else case.id
     question = trace.attributes.get("question_id") if case_id else None
     tags: Object = {"tags": list[Json](case.tags)} if case.tags else {}
     return {
-        **stated(
+        **without_nulls(
             eval_id=case_id,
             session_id=None if trace.id == case.id else trace.id,
             user_inputs=list[Json](users),
@@ -277,38 +279,38 @@ def _write_case(case: Case) -> Object:
 
 
 def _users(case: Case) -> list[str]:
-    """What the user says; a row must have at least one input."""
-    recorded = case.recording.turns if case.recording else ()
-    said = [turn.user or "" for turn in case.turns or recorded]
-    return said or [case.scenario.prompt if case.scenario else ""]
+    """The user messages; a row must have at least one."""
+    traced = case.recording.turns if case.recording else ()
+    users = [turn.user or "" for turn in case.turns or traced]
+    return users or [case.scenario.prompt if case.scenario else ""]
 
 
 def _write_messages(trace: Trace) -> Json:
-    said = [message for turn in trace.turns for message in turn.messages]
-    return [{"name": message.agent, "text": message.text} for message in said] or None
+    messages = [message for turn in trace.turns for message in turn.messages]
+    return [{"name": message.agent, "text": message.text} for message in messages] or None
 
 
 def _write_extracted(trace: Trace) -> Json:
-    """Written even if there is nothing to extract: a row is known by it."""
-    recorded = [turn for turn in trace.turns if turn.tool_calls is not None]
-    uses: list[Json] = [use for turn in recorded for use in _write_uses(turn)]
+    """The extracted data; written even if empty, because the format is detected by it."""
+    with_calls = [turn for turn in trace.turns if turn.tool_calls is not None]
+    uses: list[Json] = [use for turn in with_calls for use in _write_uses(turn)]
     chunks = [chunk for turn in trace.turns for chunk in turn.grounding or ()]
     grounded = any(turn.grounding is not None for turn in trace.turns)
-    made = stated(
+    extracted = without_nulls(
         state_variables=trace.state,
-        tool_interactions=uses if recorded else None,
+        tool_interactions=uses if with_calls else None,
         grounding_chunks=chunks if grounded else None,
     )
-    return {**made, **_free(trace.attributes.get("extracted_data"))}
+    return {**extracted, **_unknown_extracted(trace.attributes.get("extracted_data"))}
 
 
 def _write_uses(turn: Turn) -> Iterator[Json]:
-    left = list(turn.tool_results)
+    unmatched = list(turn.tool_results)
     for call in turn.tool_calls or ():
-        result = next((result for result in left if _answers(result, call)), None)
+        result = next((result for result in unmatched if _belongs_to(result, call)), None)
         if result:
-            left.remove(result)
-        yield stated(
+            unmatched.remove(result)
+        yield without_nulls(
             tool_name=call.name,
             input_arguments=call.args,
             call_id=call.id,
@@ -316,7 +318,7 @@ def _write_uses(turn: Turn) -> Iterator[Json]:
         )
 
 
-def _answers(result: ToolResult, call: ToolCall) -> bool:
+def _belongs_to(result: ToolResult, call: ToolCall) -> bool:
     return result.id == call.id if call.id is not None else result.name == call.name
 
 

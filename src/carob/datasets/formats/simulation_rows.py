@@ -1,4 +1,4 @@
-"""The rows of a simulation: their columns, the JSON in their cells, and their rules."""
+"""The rows of a simulation table: their columns, the JSON in their cells, and their rules."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import msgspec
 
-from carob.datasets.document_types import Open, kind, respelt
+from carob.datasets.document_types import OpenDocument, describe_value, normalize_keys
 from carob.datasets.formats.reference_data import ReferenceData
 from carob.datasets.patch import Object
-from carob.datasets.shape_errors import problems
+from carob.datasets.shape_errors import find_shape_errors
 from carob.schema import Json, Problem
 
 
-class SubAgentTurn(Open):
-    """What one agent said; real files spell the keys the second way."""
+class SubAgentTurn(OpenDocument):
+    """A message of one agent; real files use `agent_name` and `text_response`."""
 
     name: str | None = None
     text: str | None = None
@@ -25,8 +25,8 @@ class SubAgentTurn(Open):
     timestamp: Any = None
 
 
-class ToolUse(Open):
-    """A tool call that was made, and what the tool answered."""
+class ToolUse(OpenDocument):
+    """A tool call and its result."""
 
     tool_name: str = ""
     input_arguments: Any = None
@@ -34,8 +34,8 @@ class ToolUse(Open):
     output_result: Any = None
 
 
-class ExtractedData(Open):
-    """What was found in the session's trace."""
+class ExtractedData(OpenDocument):
+    """Data that was extracted from the trace of the session."""
 
     state_variables: dict[str, Any] | None = None
     tool_interactions: list[ToolUse] | None = None
@@ -47,8 +47,8 @@ class ExtractedData(Open):
     thinking_trace: Any = None
 
 
-class SimulationRow(Open):
-    """One simulated session. In a table all cells are texts, and hold JSON where it is needed."""
+class SimulationRow(OpenDocument):
+    """One simulated session. In a CSV file, structured cells contain JSON."""
 
     eval_id: str | None = None
     question_id: str | None = None
@@ -77,7 +77,7 @@ class SimulationRow(Open):
     final_session_state: Any = None
 
 
-SEED = (
+REQUIRED = (
     "user_inputs",
     "final_response",
     "sub_agent_trace",
@@ -87,7 +87,7 @@ SEED = (
 )
 JSON = ("sub_agent_trace", "extracted_data", "question_metadata", "reference_data")
 _LISTS = ("user_inputs", "agents_evaluated")
-"""A single text may stand for a list of it."""
+"""Columns in which a single string stands for a list of one."""
 _TEXTS = (
     "eval_id",
     "question_id",
@@ -99,7 +99,7 @@ _TEXTS = (
     "app_name",
     "timestamp",
 )
-"""Columns whose cells are texts even if they look like JSON."""
+"""Columns whose cells are strings even if they look like JSON."""
 
 _INNER: dict[str, type] = {
     "extracted_data": ExtractedData,
@@ -109,74 +109,76 @@ _INNER: dict[str, type] = {
 }
 
 
-READ = (*SEED, *JSON, *_LISTS, "eval_id", "question_id", "session_id")
-"""The columns that have a meaning here."""
+READ = (*REQUIRED, *JSON, *_LISTS, "eval_id", "question_id", "session_id")
+"""The known columns."""
 
 
-def opened(row: Object, *, table: bool) -> Object:
-    """The row with the JSON in its texts decoded; where a text holds none, it stays."""
-    return {name: _open_cell(name, value, table) for name, value in respelt(row, READ).items()}
+def decode_cells(row: Object, *, table: bool) -> Object:
+    """The row with JSON in its cells decoded; other cells stay strings."""
+    return {
+        name: _decode_cell(name, value, table) for name, value in normalize_keys(row, READ).items()
+    }
 
 
-def _open_cell(name: str, value: Json, table: bool) -> Json:
+def _decode_cell(name: str, value: Json, table: bool) -> Json:
     if not isinstance(value, str):
         return value
     if name in JSON or name in _LISTS:
-        found = _decoded(value) if value.strip() else None
-        return found if found is None or isinstance(found, list | dict) else value
-    return _decoded(value) if table and name not in _TEXTS else value
+        decoded = _decode_json(value) if value.strip() else None
+        return decoded if decoded is None or isinstance(decoded, list | dict) else value
+    return _decode_json(value) if table and name not in _TEXTS else value
 
 
-def _decoded(text: str) -> Json:
-    """The JSON in a text, or the text if it holds none."""
+def _decode_json(text: str) -> Json:
+    """The JSON in a string, or the string if it is not JSON."""
     try:
         return cast("Json", msgspec.json.decode(text))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return text
 
 
-def closed(row: Object) -> Object:
-    """The row as cells of a table; empty cells are left out."""
-    cells = {name: close_cell(name, value) for name, value in row.items()}
+def encode_cells(row: Object) -> Object:
+    """The row as cells of a CSV file; empty cells are omitted."""
+    cells = {name: encode_cell(name, value) for name, value in row.items()}
     return {name: cell for name, cell in cells.items() if cell}
 
 
-def close_cell(name: str, value: Json) -> str:
-    """A value as text, from which `opened` gets it back."""
-    if isinstance(value, str) and (name in _TEXTS or not value or _decoded(value) == value):
-        return value.replace("\0", "")  # a table with a NUL is no text file
+def encode_cell(name: str, value: Json) -> str:
+    """A value as a string that `decode_cells` turns back into it."""
+    if isinstance(value, str) and (name in _TEXTS or not value or _decode_json(value) == value):
+        return value.replace("\0", "")  # readers reject CSV files with NUL bytes
     return to_text(value)
 
 
 def to_text(value: Json) -> str:
-    """JSON as the tools of this format write it."""
+    """JSON in the style of the tools that write this format."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def check_row(row: Object) -> Iterator[Problem]:
-    """What is wrong with a row beyond its shape."""
-    row = respelt(row, READ)
+    """Problems of a row beyond its type."""
+    row = normalize_keys(row, READ)
     yield from _check_inputs(row)
     for name in (*JSON, "session_trace"):
         yield from _check_cell(name, row.get(name))
-    missing = [name for name in SEED if row.get(name) is None and name != "user_inputs"]
+    missing = [name for name in REQUIRED if row.get(name) is None and name != "user_inputs"]
     if missing:
         names = ", ".join(map(repr, missing))
-        yield Problem(where="$", message=f"nothing in {names}", severity="warning")
+        yield Problem(where="$", message=f"empty columns {names}", severity="warning")
 
 
 def _check_inputs(row: Object) -> Iterator[Problem]:
-    found = _open_cell("user_inputs", row.get("user_inputs"), table=True)
-    if not isinstance(found, list) or not found:
-        was = "an empty list" if found == [] else kind(found)
+    inputs = _decode_cell("user_inputs", row.get("user_inputs"), table=True)
+    if not isinstance(inputs, list) or not inputs:
+        actual = "an empty list" if inputs == [] else describe_value(inputs)
         yield Problem(
             where="$.user_inputs",
-            message=f"found {was}, expected a list of at least one text",
-            hint='such as `["Hi", "Where is my order?"]`',
+            message=f"expected a list of at least one string, got {actual}",
+            hint='for example `["Hi", "Where is my order?"]`',
         )
         return
     if isinstance(row["user_inputs"], str):
-        yield from problems(found, list[str], "$.user_inputs")
+        yield from find_shape_errors(inputs, list[str], "$.user_inputs")
 
 
 def _check_cell(name: str, cell: Json) -> Iterator[Problem]:
@@ -190,9 +192,9 @@ def _check_cell(name: str, cell: Json) -> Iterator[Problem]:
         yield Problem(where=path, message=f"not valid JSON: {reason}", hint=_hint(cell))
         return
     if name in _INNER and value is not None:
-        yield from problems(value, _INNER[name], path)
+        yield from find_shape_errors(value, _INNER[name], path)
 
 
 def _hint(cell: str) -> str | None:
-    python = cell.lstrip().startswith(("{'", "['", "[{'"))
-    return "this is Python's own notation: write it with `json.dumps`" if python else None
+    is_python = cell.lstrip().startswith(("{'", "['", "[{'"))
+    return "this is a Python literal: write it with `json.dumps`" if is_python else None

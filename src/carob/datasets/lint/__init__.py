@@ -1,1 +1,1 @@
-"""Hygiene of golden data: one file per family of rules."""
+"""Lint golden data: one module per family of rules, `run` to apply them to a file."""

@@ -1,62 +1,140 @@
-"""K501 and K502: are there more than happy paths?"""
+"""K501 to K504: does the dataset cover more than happy paths, and is it large enough?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from carob.datasets.lint.check import WHOLE, Found, Item
-from carob.datasets.lint.tags import folded
-from carob.schema import Case, Dataset
+from carob.datasets.lint.rules import (
+    WHOLE_DATASET,
+    LintItem,
+    LintSettings,
+    RuleFamily,
+    Violation,
+)
+from carob.datasets.lint.tags import fold_tag
+from carob.schema import Case, Dataset, DatasetPurpose, LintRule
 
-_WORDS = {
+UNBALANCED_COVERAGE = LintRule(
+    id="K501",
+    name="unbalanced-coverage",
+    level="warning",
+    summary="Happy paths, edge cases, errors and ambiguous questions are not all covered.",
+)
+UNKNOWN_COVERAGE = LintRule(
+    id="K502",
+    name="unknown-coverage",
+    level="note",
+    summary="No case is tagged as a happy path, an edge case, an error or ambiguous.",
+)
+UNFIT_SIZE = LintRule(
+    id="K503",
+    name="unfit-size",
+    level="warning",
+    summary="The dataset is too small or too large for its use.",
+)
+UNKNOWN_USE = LintRule(
+    id="K504",
+    name="unknown-use",
+    level="note",
+    summary="The use of the dataset is not specified, so its size was not checked.",
+)
+
+_SYNONYMS = {
     "happy-path": "happy-path happy happy-case positive normal nominal typical basic golden-path",
     "edge-case": "edge-case edge corner-case corner boundary borderline unusual",
     "error-handling": "error-handling error failure negative invalid exception fault sad-path "
     "unhappy-path out-of-scope refusal",
     "ambiguous": "ambiguous ambiguity ambiguou unclear vague clarification underspecified",
 }
-_KINDS = {folded(word): kind for kind, words in _WORDS.items() for word in words.split()}
-_MOST = 0.8
-_ENOUGH = 10
-"""With fewer cases a share says nothing."""
+_KINDS = {fold_tag(word): kind for kind, words in _SYNONYMS.items() for word in words.split()}
+_LARGEST_SHARE = 0.8
+_FEWEST_TAGGED = 10
+"""With fewer tagged cases a share means nothing."""
 
 
-class Coverage:
-    """A case says what it is by a tag, or by a value in its metadata."""
+class Coverage(RuleFamily):
+    """The kind of a case is a tag, or a value in its metadata."""
 
-    rules = ("K501", "K502")
+    rules = (UNBALANCED_COVERAGE, UNKNOWN_COVERAGE)
 
-    def __init__(self) -> None:
-        self._counts = dict.fromkeys(_WORDS, 0)
+    def __init__(self, settings: LintSettings) -> None:
+        super().__init__(settings)
+        self._counts = dict.fromkeys(_SYNONYMS, 0)
 
-    def see(self, item: Item) -> Iterable[Found]:
+    def visit(self, item: LintItem) -> Iterable[Violation]:
         for kind in _kinds(item.case):
             self._counts[kind] += 1
         return ()
 
-    def end(self, head: Dataset, cases: int) -> Iterator[Found]:
+    def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
         total = sum(self._counts.values())
         if not cases:
             return
         if not total:
-            kinds = ", ".join(_WORDS)
-            message = "no case says whether it is a happy path, an edge case, an error or ambiguous"
-            yield Found("K502", WHOLE, message, f"tag the cases with {kinds}")
+            kinds = ", ".join(_SYNONYMS)
+            message = "no case is tagged as a happy path, an edge case, an error or ambiguous"
+            yield Violation(UNKNOWN_COVERAGE, WHOLE_DATASET, message, f"add the tags {kinds}")
             return
         absent = [kind for kind, count in self._counts.items() if not count]
         if absent:
-            message = f"no case is tagged {' or '.join(repr(kind) for kind in absent)}"
-            yield Found("K501", WHOLE, f"{message}, of {cases} cases", self._listing())
+            kinds = " or ".join(repr(kind) for kind in absent)
+            message = f"none of the {cases} cases is tagged {kinds}"
+            yield Violation(UNBALANCED_COVERAGE, WHOLE_DATASET, message, self._listing())
         largest = max(self._counts, key=lambda kind: self._counts[kind])
-        if total >= _ENOUGH and self._counts[largest] > _MOST * total:
+        if total >= _FEWEST_TAGGED and self._counts[largest] > _LARGEST_SHARE * total:
             message = f"{self._counts[largest]} of {total} tagged cases are {largest!r}"
-            yield Found("K501", WHOLE, message, self._listing())
+            yield Violation(UNBALANCED_COVERAGE, WHOLE_DATASET, message, self._listing())
 
     def _listing(self) -> str:
         counts = ", ".join(f"{kind} {count}" for kind, count in self._counts.items())
-        return f"the cases are: {counts}"
+        return f"tagged cases: {counts}"
 
 
 def _kinds(case: Case) -> set[str]:
     words = [*case.tags, *(value for value in case.metadata.values() if isinstance(value, str))]
-    return {_KINDS[word] for word in map(folded, words) if word in _KINDS}
+    return {_KINDS[word] for word in map(fold_tag, words) if word in _KINDS}
+
+
+class _SizeRange(NamedTuple):
+    least: int
+    most: int | None
+
+    def __str__(self) -> str:
+        return f"{self.least} to {self.most}" if self.most else f"{self.least} or more"
+
+
+_SIZES: dict[DatasetPurpose, _SizeRange] = {
+    "development": _SizeRange(10, 20),
+    "pre-release": _SizeRange(50, 100),
+    "regression": _SizeRange(100, None),
+    "production": _SizeRange(500, None),
+}
+
+
+class DatasetSize(RuleFamily):
+    """The number of cases that each use of a dataset needs."""
+
+    rules = (UNFIT_SIZE, UNKNOWN_USE)
+
+    def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
+        use = self.settings.use
+        if use is None:
+            yield _unknown_use(cases)
+            return
+        size = _SIZES[use]
+        message = f"{cases} cases, expected {size} for {use}"
+        if cases < size.least:
+            hint = f"add {size.least - cases} cases: differences between so few are mostly chance"
+            yield Violation(UNFIT_SIZE, WHOLE_DATASET, message, hint)
+        elif size.most is not None and cases > size.most:
+            hint = "every run takes longer: select a part of it with `carob subset`"
+            yield Violation(UNFIT_SIZE, WHOLE_DATASET, message, hint)
+
+
+def _unknown_use(cases: int) -> Violation:
+    fitting = [use for use, size in _SIZES.items() if cases >= size.least]
+    enough = f"enough for {', '.join(fitting)}" if fitting else "too few for any use"
+    noun = "case" if cases == 1 else "cases"
+    message = f"{cases} {noun}: {enough}"
+    return Violation(UNKNOWN_USE, WHOLE_DATASET, message, "specify the use with --use")

@@ -1,96 +1,113 @@
-"""K201 and K203: the same input again, with the same expectation or with another one."""
+"""K201 and K203: the same input twice, with the same expectation or with a different one."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from hashlib import blake2b
 from typing import cast
 
 import msgspec
 
-from carob.datasets.lint.check import Found, Item, Place
-from carob.schema import Case, Dataset, Json, ToolCall
+from carob.datasets.lint.rules import (
+    CaseLocation,
+    LintItem,
+    LintSettings,
+    RuleFamily,
+    Violation,
+    plain_text,
+)
+from carob.schema import Case, Json, LintRule, ToolCall
+
+DUPLICATE = LintRule(
+    id="K201",
+    name="duplicate",
+    level="warning",
+    summary="A case has the same input and expectation as an earlier one.",
+)
+CONTRADICTION = LintRule(
+    id="K203",
+    name="contradiction",
+    level="error",
+    summary="A case has the same input as an earlier one but a different expectation.",
+)
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
-_GAP = re.compile(r"[\W_]+")
-_OTHER = {
-    "response": "another answer is expected",
-    "tool_calls": "other tool calls are expected",
-    "trajectory": "another trajectory is expected",
-    "state": "another state is expected",
-    "contains": "other texts in the answer are expected",
-    "contract": "another contract is expected",
+_EXPECTATIONS = {
+    "response": "answer",
+    "tool_calls": "tool calls",
+    "trajectory": "trajectory",
+    "state": "state",
+    "contains": "required texts",
+    "contract": "contract",
 }
 
 
-class Duplicates:
-    """Two cases contradict each other if both state the same thing and state it differently; what
-    only one of them states is no contradiction."""
+class Duplicates(RuleFamily):
+    """Two cases contradict each other if both state the same expectation with different values.
 
-    rules = ("K201", "K203")
+    An expectation that only one of them states is not a contradiction. Digests stand for inputs
+    and expectations, so that memory does not grow with the length of the texts.
+    """
 
-    def __init__(self) -> None:
-        self._stated: dict[bytes, dict[str, tuple[bytes, Place]]] = {}
-        self._seen: dict[bytes, Place] = {}
-        self._recorded: set[str] = set()
+    rules = (DUPLICATE, CONTRADICTION)
 
-    def see(self, item: Item) -> Iterator[Found]:
-        case, place = item.case, item.place
-        if self._is_recorded_again(case) or not _says_something(case):
+    def __init__(self, settings: LintSettings) -> None:
+        super().__init__(settings)
+        self._expectations: dict[bytes, dict[str, tuple[bytes, CaseLocation]]] = {}
+        self._first: dict[bytes, CaseLocation] = {}
+        self._traced: set[str] = set()
+
+    def visit(self, item: LintItem) -> Iterator[Violation]:
+        case, location = item.case, item.location
+        if self._is_another_trace(case) or not _has_input(case):
             return
-        key, expected = _mark(_input(case)), _expectation(case)
-        marks = {name: _mark(value) for name, value in expected.items()}
-        first = self._seen.setdefault(
-            _mark([key.hex(), [mark.hex() for mark in marks.values()]]), place
-        )
-        if first is not place:
-            yield Found("K201", place, f"the same as {_the(first)}", "keep one of them")
+        input_digest = _digest(_input(case))
+        digests = {name: _digest(value) for name, value in _expectations(case).items()}
+        whole = _digest([input_digest.hex(), [digest.hex() for digest in digests.values()]])
+        first = self._first.setdefault(whole, location)
+        if first is not location:
+            message = f"duplicate of {first.with_line()}"
+            yield Violation(DUPLICATE, location, message, "remove one of them")
             return
-        stated = self._stated.setdefault(key, {})
-        for name, mark in marks.items():
-            other, earlier = stated.setdefault(name, (mark, place))
-            if other != mark:
-                message = f"the input is that of {_the(earlier)}, but {_OTHER[name]}"
-                hint = "correct one of them, or say in the context what makes the difference"
-                yield Found("K203", place, message, hint)
+        known = self._expectations.setdefault(input_digest, {})
+        for name, digest in digests.items():
+            other, earlier = known.setdefault(name, (digest, location))
+            if other != digest:
+                message = (
+                    f"same input as {earlier.with_line()}, but different {_EXPECTATIONS[name]}"
+                )
+                hint = "correct one of them, or add the difference to the context"
+                yield Violation(CONTRADICTION, location, message, hint)
                 return
 
-    def end(self, head: Dataset, cases: int) -> Iterator[Found]:
-        yield from ()
-
-    def _is_recorded_again(self, case: Case) -> bool:
-        """Several recordings of one case may stand in one file."""
+    def _is_another_trace(self, case: Case) -> bool:
+        """A file may hold several traces of one case, which are not duplicates of it."""
         if case.recording is None:
             return False
-        again = case.id in self._recorded
-        self._recorded.add(case.id)
-        return again
+        is_known = case.id in self._traced
+        self._traced.add(case.id)
+        return is_known
 
 
-def _the(place: Place) -> str:
-    return f"{place} on line {place.line}" if place.line else str(place)
-
-
-def _says_something(case: Case) -> bool:
+def _has_input(case: Case) -> bool:
     return bool(case.scenario or any(turn.user for turn in case.turns))
 
 
 def input_text(case: Case) -> str:
-    """What the user says, all of it."""
+    """All user messages of a case, or its scenario."""
     if case.scenario:
         return f"{case.scenario.prompt}\n{case.scenario.plan}"
     return "\n".join(turn.user or "" for turn in case.turns)
 
 
 def _input(case: Case) -> Json:
-    """All that decides what the right answer is."""
+    """Everything that determines the right answer."""
     session = case.session
     return cast(
         "Json",
         msgspec.to_builtins(
             [
-                [_plain(turn.user or "") for turn in case.turns],
+                [_comparable(turn.user or "") for turn in case.turns],
                 case.context,
                 case.relevant_context,
                 case.scenario,
@@ -104,31 +121,32 @@ def _input(case: Case) -> Json:
     )
 
 
-def _expectation(case: Case) -> dict[str, Json]:
-    """What is stated, by the names above."""
-    answers: Json = [_plain(turn.response or "") for turn in case.turns]
+def _expectations(case: Case) -> dict[str, Json]:
+    """The expectations that a case states, by the names of `_EXPECTATIONS`."""
+    answers: Json = [_comparable(turn.response or "") for turn in case.turns]
     calls = [turn.tool_calls for turn in case.turns if turn.tool_calls is not None]
     if case.tool_calls is not None:
         calls.append(case.tool_calls)
-    stated: dict[str, object] = {
+    expectations: dict[str, object] = {
         "response": answers if any(answers) else None,
-        "tool_calls": [_called(call) for some in calls for call in some] if calls else None,
+        "tool_calls": [_name_and_args(call) for turn in calls for call in turn] if calls else None,
         "trajectory": case.trajectory,
         "state": case.state,
         "contains": case.contains,
         "contract": case.contract,
     }
-    built = cast("dict[str, Json]", msgspec.to_builtins(stated))
-    return {name: value for name, value in built.items() if value is not None}
+    values = cast("dict[str, Json]", msgspec.to_builtins(expectations))
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _called(call: ToolCall) -> list[object]:
+def _name_and_args(call: ToolCall) -> list[object]:
     return [call.name, call.args]
 
 
-def _plain(text: str) -> str:
-    return _GAP.sub(" ", text.casefold()).strip() or text
+def _comparable(text: str) -> str:
+    # "?" and "!" are all punctuation, and yet different inputs.
+    return plain_text(text) or text
 
 
-def _mark(value: Json) -> bytes:
+def _digest(value: Json) -> bytes:
     return blake2b(_encode(value), digest_size=16).digest()

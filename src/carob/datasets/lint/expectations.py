@@ -1,12 +1,32 @@
-"""K601 and K602: expectations that are empty, or that no agent would ever meet."""
+"""K601 to K603: expectations that are empty, that no agent would meet, or that the context does
+not support."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from carob.datasets.lint.check import Found, Item, path_of
-from carob.schema import Case, Dataset
+from carob.datasets.lint.rules import LintItem, RuleFamily, Violation, path_of, plain_text
+from carob.schema import Case, LintRule
+
+NO_EXPECTATION = LintRule(
+    id="K601",
+    name="no-expectation",
+    level="warning",
+    summary="A case expects nothing, or an empty answer.",
+)
+UNREALISTIC_EXPECTATION = LintRule(
+    id="K602",
+    name="unrealistic-expectation",
+    level="warning",
+    summary="An expected answer is a placeholder, a long checklist, or the question again.",
+)
+UNSUPPORTED_ANSWER = LintRule(
+    id="K603",
+    name="unsupported-answer",
+    level="warning",
+    summary="The context does not support the expected answer.",
+)
 
 _PLACEHOLDER = re.compile(
     r"\W*(?:t\.?b\.?d\.?|to ?do|fix ?me|x{3,}|\?{2,}|\.{3,}|…|n/?a|none|null|lorem ipsum\b.*"
@@ -15,38 +35,37 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _STEP = re.compile(r"(?:^|(?<=\s))(?:step\s*)?(\d{1,2})[.:)]\s+", re.IGNORECASE)
-_STEPS = 8
+_CHECKLIST_STEPS = 8
 _TERSE = 4.0
-"""Words to a step: real instructions say more about each."""
-_GAP = re.compile(r"[\W_]+")
+"""Words per step: real instructions have more."""
 
 
-class Expectations:
-    rules = ("K601", "K602")
+class Expectations(RuleFamily):
+    """Expectations that are missing or unrealistic."""
 
-    def see(self, item: Item) -> Iterator[Found]:
+    rules = (NO_EXPECTATION, UNREALISTIC_EXPECTATION)
+
+    def visit(self, item: LintItem) -> Iterator[Violation]:
         case = item.case
-        blank = any(turn.response is not None and not turn.response.strip() for turn in case.turns)
-        if not _expects(case):
+        if not _has_expectation(case):
+            blank = any(turn.response is not None for turn in case.turns)
             message = "an empty answer is expected" if blank else "nothing is expected"
-            yield Found("K601", item.place, message, "say what is right: an answer, a tool call")
+            hint = "add an expected answer or a tool call"
+            yield Violation(NO_EXPECTATION, item.location, message, hint)
             return
         for turn in case.turns:
-            why = _unrealistic(turn.user or "", turn.response or "")
-            if why:
+            reason = _unrealistic_because(turn.user or "", turn.response or "")
+            if reason:
                 path = path_of(item.doc, turn.response or "")
-                hint = "write what a good colleague would answer"
-                yield Found("K602", item.place, why, hint, path)
-
-    def end(self, head: Dataset, cases: int) -> Iterator[Found]:
-        yield from ()
+                hint = "write the answer that a good colleague would give"
+                yield Violation(UNREALISTIC_EXPECTATION, item.location, reason, hint, path)
 
 
-def _expects(case: Case) -> bool:
-    """Does the case state anything that a metric could hold a trace against?"""
-    whole = (case.tool_calls, case.trajectory, case.state, case.contains)
+def _has_expectation(case: Case) -> bool:
+    """Does the case state anything that a metric could compare a trace with?"""
+    case_wide = (case.tool_calls, case.trajectory, case.state, case.contains)
     return (
-        any(part is not None for part in whole)
+        any(part is not None for part in case_wide)
         or bool(case.contract or case.reference or case.rubrics or case.scenario)
         or bool(case.goal or case.metrics)
         or any((turn.response or "").strip() or turn.rubrics for turn in case.turns)
@@ -54,17 +73,72 @@ def _expects(case: Case) -> bool:
     )
 
 
-def _unrealistic(user: str, response: str) -> str | None:
+def _unrealistic_because(user: str, response: str) -> str | None:
     if _PLACEHOLDER.fullmatch(response[:2000]):
         return f"the expected answer {response.strip()[:40]!r} is a placeholder"
-    asked, answered = _plain(user), _plain(response)
-    if answered and asked == answered and " " in asked:
+    question, answer = plain_text(user), plain_text(response)
+    if answer and question == answer and " " in question:
         return "the expected answer repeats the question"
     steps = len(_STEP.findall(response))
-    if steps >= _STEPS and len(response.split()) <= steps * (_TERSE + 2):
-        return f"the expected answer is a checklist of {steps} steps that say next to nothing"
+    if steps >= _CHECKLIST_STEPS and len(response.split()) <= steps * (_TERSE + 2):
+        return f"the expected answer is a checklist of {steps} steps with hardly any content"
     return None
 
 
-def _plain(text: str) -> str:
-    return _GAP.sub(" ", text.casefold()).strip()
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TO_TWELVE.split(), 1)}
+_LABEL_WORDS = 6
+"""A context with fewer words only names where the answer is."""
+_STEM = 5
+_LEAST_SHARED = 0.15
+"""Share of the answer's words; a good answer has many words of its own."""
+_FEWEST_WORDS = 8
+
+
+class UnsupportedAnswers(RuleFamily):
+    """Answers that cannot come from the context of their case.
+
+    The context must contain every number of the answer and some of its words. Two kinds of cases
+    are not checked: an agent with tools may get the answer from them, and a context of a few words
+    is a label.
+    """
+
+    rules = (UNSUPPORTED_ANSWER,)
+
+    def visit(self, item: LintItem) -> Iterator[Violation]:
+        case = item.case
+        context = case.context
+        if context is None or len(context.split()) < _LABEL_WORDS or _has_tools(case):
+            return
+        for turn in case.turns:
+            known = f"{context}\n{case.relevant_context or ''}\n{turn.user or ''}"
+            reason = _unsupported_because(turn.response or "", known)
+            if reason:
+                hint = "add the part of the source that contains the answer"
+                path = path_of(item.doc, context)
+                yield Violation(UNSUPPORTED_ANSWER, item.location, reason, hint, path)
+
+
+def _has_tools(case: Case) -> bool:
+    return bool(case.tools or case.tool_calls or any(turn.tool_calls for turn in case.turns))
+
+
+def _unsupported_because(answer: str, known: str) -> str | None:
+    numbers = {*_NUMBER.findall(known)}
+    numbers |= {_NUMBER_WORDS[word] for word in known.lower().split() if word in _NUMBER_WORDS}
+    absent = [number for number in _NUMBER.findall(answer) if number not in numbers]
+    if absent:
+        listing = ", ".join(_shorten(number) for number in dict.fromkeys(absent[:5]))
+        return f"the context does not contain {listing} from the expected answer"
+    words = {word[:_STEM] for word in _WORD.findall(answer.casefold())}
+    stems = {word[:_STEM] for word in _WORD.findall(known.casefold())}
+    if len(words) >= _FEWEST_WORDS and len(words & stems) < _LEAST_SHARED * len(words):
+        return "the context and the expected answer have hardly any words in common"
+    return None
+
+
+def _shorten(number: str) -> str:
+    # A long number may be a phone or account number, which a report must not repeat.
+    return number if len(number) <= 6 else f"{number[:2]}…{number[-2:]}"

@@ -1,6 +1,6 @@
-"""K101 to K107: personal data and secrets, anywhere in the document of a case.
+"""K101 to K107: personal data and secrets anywhere in a case.
 
-A finding never tells what it found: only its first and last characters are shown.
+A finding never repeats the data: it shows only the first and last characters.
 """
 
 from __future__ import annotations
@@ -9,67 +9,120 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from carob.datasets.lint.check import WHOLE, Found, Item, Path, Place, texts
-from carob.schema import Dataset, Json
-from carob.text.sensitive import Kind, Piece, find, installed, missing
+from carob.datasets.lint.rules import (
+    NOT_CHECKED,
+    WHOLE_DATASET,
+    CaseLocation,
+    JsonPath,
+    LintItem,
+    LintSettings,
+    RuleFamily,
+    Violation,
+    texts,
+)
+from carob.schema import Dataset, Json, LintRule
+from carob.text.sensitive import (
+    SensitiveKind,
+    SensitiveMatch,
+    find_sensitive,
+    installed_kinds,
+    missing_packages,
+)
 
-_RULES: dict[Kind, str] = {
-    "email": "K101",
-    "phone": "K102",
-    "card": "K103",
-    "iban": "K104",
-    "national-id": "K105",
-    "secret": "K106",
+RULES: dict[SensitiveKind, LintRule] = {
+    "email": LintRule(
+        id="K101",
+        name="pii-email",
+        level="error",
+        summary="The email address of a person.",
+    ),
+    "phone": LintRule(
+        id="K102",
+        name="pii-phone",
+        level="error",
+        summary="A phone number that is valid in the numbering plan of its country.",
+    ),
+    "card": LintRule(
+        id="K103",
+        name="pii-card",
+        level="error",
+        summary="A payment card number with a valid check digit.",
+    ),
+    "iban": LintRule(
+        id="K104",
+        name="pii-iban",
+        level="error",
+        summary="A bank account number with valid check digits.",
+    ),
+    "national-id": LintRule(
+        id="K105",
+        name="pii-national-id",
+        level="error",
+        summary="A national identification number, such as a social security number.",
+    ),
+    "secret": LintRule(
+        id="K106",
+        name="secret",
+        level="error",
+        summary="An API key, a token, a private key, or a password in a URL.",
+    ),
 }
-RESERVED = "K107"
-_NAMES: dict[Kind, str] = {
-    "email": "an email address",
-    "phone": "a phone number",
-    "card": "a card number",
-    "iban": "a bank account number",
-    "national-id": "a national id",
-    "secret": "a secret",
+RESERVED_EMAIL = LintRule(
+    id="K107",
+    name="pii-reserved-email",
+    level="warning",
+    summary="The email address of a person at a domain that is reserved for examples.",
+)
+_KIND_NAMES: dict[SensitiveKind, str] = {
+    "email": "email address",
+    "phone": "phone number",
+    "card": "card number",
+    "iban": "bank account number",
+    "national-id": "national id",
+    "secret": "secret",
 }
-_RESERVED = re.compile(r"(?:[@.]example\.(?:com|net|org)|\.(?:example|test|invalid|localhost))$")
-_RESPONSIBLE = frozenset({"reviewed_by", "reviewedBy", "reviewer", "approved_by", "author"})
-"""Who answers for a case is named on purpose."""
+_RESERVED_DOMAIN = re.compile(
+    r"(?:[@.]example\.(?:com|net|org)|\.(?:example|test|invalid|localhost))$"
+)
+_REVIEWER_KEYS = frozenset({"reviewed_by", "reviewedBy", "reviewer", "approved_by", "author"})
+"""Reviewers are named on purpose."""
 
 
-class Privacy:
-    rules = (*_RULES.values(), RESERVED, "K001")
+class Privacy(RuleFamily):
+    """Searches the document of a case, not the case: unknown fields and keys count, too."""
 
-    def __init__(self) -> None:
-        self._missing = missing()
-        self._kinds = installed()
+    rules = (*RULES.values(), RESERVED_EMAIL)
 
-    def see(self, item: Item) -> Iterator[Found]:
-        return self._search(item.doc, item.place)
+    def __init__(self, settings: LintSettings) -> None:
+        super().__init__(settings)
+        self._missing = missing_packages()
+        self._kinds = installed_kinds()
 
-    def end(self, head: Dataset, cases: int) -> Iterator[Found]:
-        frame = head.origin.doc if head.origin else None
-        yield from self._search(frame, WHOLE)
+    def visit(self, item: LintItem) -> Iterator[Violation]:
+        return self._search(item.doc, item.location)
+
+    def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
+        frame = header.origin.doc if header.origin else None
+        yield from self._search(frame, WHOLE_DATASET)
         for package in dict.fromkeys(self._missing.values()):
-            kinds = [_NAMES[kind] for kind, name in self._missing.items() if name == package]
-            message = (
-                f"not looked for: {', '.join(kinds)}; the package {package!r} is not installed"
-            )
-            yield Found("K001", WHOLE, message, 'pip install "carob[pii]"')
+            kinds = [_KIND_NAMES[kind] for kind, name in self._missing.items() if name == package]
+            message = f"not checked: {', '.join(kinds)}; the package {package!r} is not installed"
+            yield Violation(NOT_CHECKED, WHOLE_DATASET, message, 'pip install "carob[pii]"')
 
-    def _search(self, doc: Json, place: Place) -> Iterator[Found]:
-        for path, text in every_text(doc):
-            for piece in find(text, self._kinds):
-                if not is_allowed(piece, path):
-                    yield _found(piece, path, place)
+    def _search(self, doc: Json, location: CaseLocation) -> Iterator[Violation]:
+        for path, text in texts_and_keys(doc):
+            for match in find_sensitive(text, self._kinds):
+                if not is_allowed(match, path):
+                    yield _violation(match, path, location)
 
 
-def every_text(doc: Json) -> Iterator[tuple[Path, str]]:
-    """The texts of a document, and the names of its members, which are texts as well: these have
-    the way to the object."""
+def texts_and_keys(doc: Json) -> Iterator[tuple[JsonPath, str]]:
+    """The texts and the keys of a document; the path of a key is that of its object."""
     yield from texts(doc)
     yield from ((path, key) for path, key in _keys(doc, ()) if len(key) > 6)
 
 
-def _keys(doc: Json, path: Path) -> Iterator[tuple[Path, str]]:
+def _keys(doc: Json, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
     if isinstance(doc, dict):
         for key, value in doc.items():
             yield path, key
@@ -81,41 +134,41 @@ def _keys(doc: Json, path: Path) -> Iterator[tuple[Path, str]]:
                 yield from _keys(value, (*path, index))
 
 
-def rule_of(piece: Piece) -> str:
-    """The rule against a piece."""
-    reserved = piece.kind == "email" and _RESERVED.search(piece.same)
-    return RESERVED if reserved else _RULES[piece.kind]
+def rule_for(match: SensitiveMatch) -> LintRule:
+    """The rule that a match violates."""
+    is_reserved = match.kind == "email" and _RESERVED_DOMAIN.search(match.normalized)
+    return RESERVED_EMAIL if is_reserved else RULES[match.kind]
 
 
-def is_allowed(piece: Piece, path: Path) -> bool:
-    """Is the piece there on purpose?"""
-    return piece.kind == "email" and bool(path) and path[-1] in _RESPONSIBLE
+def is_allowed(match: SensitiveMatch, path: JsonPath) -> bool:
+    """Is the match there on purpose?"""
+    return match.kind == "email" and bool(path) and path[-1] in _REVIEWER_KEYS
 
 
-def _found(piece: Piece, path: Path, place: Place) -> Found:
-    return Found(
-        rule_of(piece),
-        place,
-        f"{_NAMES[piece.kind]}, {shortened(piece.text)!r}",
+def _violation(match: SensitiveMatch, path: JsonPath, location: CaseLocation) -> Violation:
+    return Violation(
+        rule_for(match),
+        location,
+        f"{_KIND_NAMES[match.kind]} {_shorten(match.text)!r}",
         "mask it with --fix",
         path,
-        (piece.start, len(piece.text)),
+        (match.start, len(match.text)),
     )
 
 
-def shortened(text: str) -> str:
-    """A text that is recognised by those who know it, and told to nobody else."""
+def _shorten(text: str) -> str:
+    """Enough of a text to recognize it if one knows it, and not enough to learn it."""
     shown = 1 if len(text) < 12 else 2
     return f"{text[:shown]}…{text[-shown:]}"
 
 
 @cache
-def _searched() -> tuple[Kind, ...]:
-    return installed()
+def _searched_kinds() -> tuple[SensitiveKind, ...]:
+    return installed_kinds()
 
 
-def hidden(text: str) -> str:
-    """A text in which everything that must not be told is shortened."""
-    for piece in reversed(find(text, _searched())):
-        text = text[: piece.start] + shortened(piece.text) + text[piece.end :]
+def redact(text: str) -> str:
+    """A text with all personal data and secrets shortened."""
+    for match in reversed(find_sensitive(text, _searched_kinds())):
+        text = text[: match.start] + _shorten(match.text) + text[match.end :]
     return text

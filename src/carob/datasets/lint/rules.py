@@ -1,169 +1,182 @@
-"""Every rule: its id, its name, how grave it is, and what it finds."""
+"""What a lint rule is, what it sees and reports, and the table of all rules.
+
+A family groups rules that share one pass over the cases. It declares its rules beside the check
+that finds their violations. Third parties add families through the entry point group
+`carob.lint_rules`; each entry point names a subclass of `RuleFamily`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from carob.errors import UsageError
-from carob.schema import LintRule
-from carob.text.spelling import meant
+from carob.schema import Case, Dataset, DatasetPurpose, Json, LintRule, Severity
+from carob.text.spelling import did_you_mean
 
-RULES = (
-    LintRule(
-        id="K001",
-        name="not-checked",
-        level="warning",
-        summary="A rule could not be checked, because a package is not installed.",
-    ),
-    LintRule(
-        id="K002",
-        name="unknown-rule",
-        level="error",
-        summary="A case silences a rule that does not exist.",
-    ),
-    LintRule(
-        id="K101",
-        name="pii-email",
-        level="error",
-        summary="An email address of a person.",
-    ),
-    LintRule(
-        id="K102",
-        name="pii-phone",
-        level="error",
-        summary="A phone number that the numbering plan of its country knows.",
-    ),
-    LintRule(
-        id="K103",
-        name="pii-card",
-        level="error",
-        summary="A payment card number whose check digit holds.",
-    ),
-    LintRule(
-        id="K104",
-        name="pii-iban",
-        level="error",
-        summary="A bank account number whose check digits hold.",
-    ),
-    LintRule(
-        id="K105",
-        name="pii-national-id",
-        level="error",
-        summary="A number that a state gives to a person, such as a social security number.",
-    ),
-    LintRule(
-        id="K106",
-        name="secret",
-        level="error",
-        summary="A key, a token, a private key, or a password in an address.",
-    ),
-    LintRule(
-        id="K107",
-        name="pii-reserved-email",
-        level="warning",
-        summary="A person's address at a domain that is reserved for examples.",
-    ),
-    LintRule(
-        id="K201",
-        name="duplicate",
-        level="warning",
-        summary="A case has the input and the expectation of an earlier one.",
-    ),
-    LintRule(
-        id="K202",
-        name="near-duplicate",
-        level="warning",
-        summary="A case asks nearly the same as an earlier one.",
-    ),
-    LintRule(
-        id="K203",
-        name="contradiction",
-        level="error",
-        summary="A case has the input of an earlier one and expects something else.",
-    ),
-    LintRule(
-        id="K301",
-        name="undeclared-tool",
-        level="error",
-        summary="A call is expected of a tool that no agent declares.",
-    ),
-    LintRule(
-        id="K401",
-        name="inconsistent-tag",
-        level="warning",
-        summary="A tag is another spelling of one that is used more often.",
-    ),
-    LintRule(
-        id="K501",
-        name="unbalanced-coverage",
-        level="warning",
-        summary="Happy paths, edge cases, errors and ambiguous questions are not all covered.",
-    ),
-    LintRule(
-        id="K502",
-        name="unknown-coverage",
-        level="note",
-        summary="No case says whether it is a happy path, an edge case, an error or ambiguous.",
-    ),
-    LintRule(
-        id="K503",
-        name="unfit-size",
-        level="warning",
-        summary="The dataset is too small or too large for its use.",
-    ),
-    LintRule(
-        id="K504",
-        name="unknown-use",
-        level="note",
-        summary="The use of the dataset is not stated, so its size was not judged.",
-    ),
-    LintRule(
-        id="K601",
-        name="no-expectation",
-        level="warning",
-        summary="A case expects nothing, or an empty answer.",
-    ),
-    LintRule(
-        id="K602",
-        name="unrealistic-expectation",
-        level="warning",
-        summary="An expected answer is a placeholder, a long checklist, or the question again.",
-    ),
-    LintRule(
-        id="K603",
-        name="unsupported-answer",
-        level="warning",
-        summary="The context does not contain what the expected answer says.",
-    ),
-    LintRule(
-        id="K701",
-        name="typo",
-        level="warning",
-        summary="A word of an expectation is a known misspelling.",
-    ),
+JsonPath: TypeAlias = tuple[str | int, ...]
+"""Keys and indexes that lead to a value in a document."""
+
+_PUNCTUATION = re.compile(r"[\W_]+")
+
+NOT_CHECKED = LintRule(
+    id="K001",
+    name="not-checked",
+    level="warning",
+    summary="A rule could not be checked because a package is not installed.",
 )
-_BY_NAME = {name: rule for rule in RULES for name in (rule.id, rule.name)}
+"""Any family may report this."""
+UNKNOWN_RULE = LintRule(
+    id="K002",
+    name="unknown-rule",
+    level="error",
+    summary="A case ignores a rule that does not exist.",
+)
 
 
-def find_rule(name: str) -> LintRule | None:
-    """The rule of that id or name."""
-    return _BY_NAME.get(name) or _BY_NAME.get(name.upper()) or _BY_NAME.get(name.lower())
+class CaseLocation(NamedTuple):
+    """Where a case is in its file. Small, because families keep one for every case."""
+
+    case: str | None
+    base: JsonPath = ()
+    """The path of the case in its document; empty for rows and tables, which have a line."""
+    line: int | None = None
+    ignored: frozenset[str] = frozenset()
+    """Ids of the rules that the case ignores."""
+
+    def __str__(self) -> str:
+        return f"case {self.case!r}" if self.case else "the dataset"
+
+    def with_line(self) -> str:
+        """The case and, in rows and tables, its line: `case 'q_1' on line 3`."""
+        return f"{self} on line {self.line}" if self.line else str(self)
 
 
-def rule_named(name: str, *, where: str | None = None) -> LintRule:
-    """The rule of that id or name; an unknown one is an error that names the nearest."""
-    rule = find_rule(name)
-    if rule is None:
-        raise UsageError(f"no rule {name!r}", where=where, hint=meant_rule(name))
-    return rule
+WHOLE_DATASET = CaseLocation(None)
 
 
-def rule_ids(names: Iterable[str]) -> frozenset[str]:
-    """The ids of rules by their ids or names."""
-    return frozenset(rule_named(name).id for name in names)
+class LintItem(NamedTuple):
+    """A case, and the document that it was read from."""
+
+    case: Case
+    doc: Json
+    location: CaseLocation
 
 
-def meant_rule(name: str) -> str:
-    """The hint for a rule that does not exist."""
-    listed = ", ".join(rule.name for rule in RULES)
-    return meant(name, _BY_NAME, cutoff=0.6) or f"the rules are {listed}"
+class Violation(NamedTuple):
+    """A violation of a rule, before suppressions are applied."""
+
+    rule: LintRule
+    location: CaseLocation
+    message: str
+    hint: str | None = None
+    path: JsonPath = ()
+    """Relative to the case."""
+    span: tuple[int, int] | None = None
+    """Offset and length in the text at `path`."""
+
+
+class LintSettings(NamedTuple):
+    """Which rules apply, and how severe their violations are."""
+
+    ignore: frozenset[str] = frozenset()
+    """Ids of the rules that are not checked."""
+    levels: Mapping[str, Severity] = {}
+    """Levels by rule id that override the rules' own."""
+    use: DatasetPurpose | None = None
+
+
+class RuleFamily:
+    """Related rules and the check that finds their violations; one instance checks one file.
+
+    `visit` is called once per case, in file order, then `finish` once. Override either.
+    """
+
+    rules: ClassVar[tuple[LintRule, ...]] = ()
+
+    def __init__(self, settings: LintSettings) -> None:
+        self.settings = settings
+
+    def visit(self, item: LintItem) -> Iterable[Violation]:
+        """Check one case."""
+        return ()
+
+    def finish(self, header: Dataset, cases: int) -> Iterable[Violation]:
+        """Check the file as a whole; `header` is the dataset without its cases."""
+        return ()
+
+
+class RuleTable:
+    """All known rules, by id and by name."""
+
+    def __init__(self, families: Iterable[type[RuleFamily]]) -> None:
+        # Entry points come in the order of installation; sorting makes reports independent of it.
+        self.families = sorted(families, key=lambda family: min(rule.id for rule in family.rules))
+        declared = [rule for family in self.families for rule in family.rules]
+        self.rules = tuple(sorted([NOT_CHECKED, UNKNOWN_RULE, *declared], key=lambda rule: rule.id))
+        self._by_name: dict[str, LintRule] = {}
+        for rule in self.rules:
+            for name in (rule.id, rule.name):
+                if self._by_name.setdefault(name, rule) is not rule:
+                    raise UsageError(f"duplicate lint rule {name!r}")
+
+    def extend(self, families: Iterable[type[RuleFamily]]) -> RuleTable:
+        """A table with more families."""
+        return RuleTable([*self.families, *families])
+
+    def find(self, name: str) -> LintRule | None:
+        """The rule with this id or name, in any case."""
+        known = self._by_name
+        return known.get(name) or known.get(name.upper()) or known.get(name.lower())
+
+    def get(self, name: str, *, where: str | None = None) -> LintRule:
+        """The rule with this id or name; raises `UsageError` with a suggestion if unknown."""
+        rule = self.find(name)
+        if rule is None:
+            raise UsageError(
+                f"unknown lint rule {name!r}", where=where, hint=self.suggest_rule(name)
+            )
+        return rule
+
+    def ids(self, names: Iterable[str]) -> frozenset[str]:
+        """The ids of the rules with these ids or names."""
+        return frozenset(self.get(name).id for name in names)
+
+    def suggest_rule(self, name: str) -> str:
+        """A hint for an unknown rule: the closest one, or all of them."""
+        names = ", ".join(rule.name for rule in self.rules)
+        return did_you_mean(name, self._by_name, cutoff=0.6) or f"expected one of: {names}"
+
+
+def texts(value: Json, path: JsonPath = ()) -> Iterator[tuple[JsonPath, str]]:
+    """Every text in a document, with its path."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, str | list | dict):
+                yield from texts(item, (*path, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, str | list | dict):
+                yield from texts(item, (*path, key))
+
+
+def path_of(doc: Json, text: str) -> JsonPath:
+    """The path of a text in a document, or of the first text that contains it.
+
+    Empty, which points at the case itself, if there is none: a format may derive its texts.
+    """
+    containing: JsonPath | None = None
+    for path, other in texts(doc):
+        if other == text:
+            return path
+        if containing is None and text.strip() and text.strip() in other:
+            containing = path
+    return containing or ()
+
+
+def plain_text(text: str) -> str:
+    """A text in lower case and without punctuation, for comparing."""
+    return _PUNCTUATION.sub(" ", text.casefold()).strip()

@@ -1,4 +1,4 @@
-"""K401: one word per thing, in tags as well."""
+"""K401: tags that are different spellings of the same word."""
 
 from __future__ import annotations
 
@@ -6,51 +6,57 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from carob.datasets.lint.check import Found, Item, Place, path_of
-from carob.schema import Dataset
+from carob.datasets.lint.rules import LintItem, LintSettings, RuleFamily, Violation, path_of
+from carob.schema import Dataset, LintRule
 
-_GAP = re.compile(r"[\s_./-]+")
+INCONSISTENT_TAG = LintRule(
+    id="K401",
+    name="inconsistent-tag",
+    level="warning",
+    summary="A tag is another spelling of one that is used more often.",
+)
+
+_SEPARATOR = re.compile(r"[\s_./-]+")
 _SHORTEST = 5
-"""Characters of a tag that may be a misspelling: shorter ones differ in a letter by nature."""
-_LISTED = 30
+"""Characters of a tag that may be a typo: shorter words often differ in one letter."""
+_LONGEST = 40
+_LISTED_TAGS = 30
+_TAGS_PER_VARIANT = 50
 
 
-class InconsistentTags:
-    """Tags that differ only in case, in their gaps or in number; that are a letter apart; or that
-    are the beginning of another one."""
+class InconsistentTags(RuleFamily):
+    """Tags that differ in case, separators, number or one letter, or that abbreviate another."""
 
-    rules = ("K401",)
+    rules = (INCONSISTENT_TAG,)
 
-    def __init__(self) -> None:
+    def __init__(self, settings: LintSettings) -> None:
+        super().__init__(settings)
         self._counts: Counter[str] = Counter()
-        self._first: dict[str, Found] = {}
+        self._first_use: dict[str, Violation] = {}
 
-    def see(self, item: Item) -> Iterable[Found]:
+    def visit(self, item: LintItem) -> Iterable[Violation]:
         for tag in dict.fromkeys(item.case.tags):
             self._counts[tag] += 1
-            if tag not in self._first:
-                self._first[tag] = _found(tag, item.place, item)
+            if tag not in self._first_use:
+                path = path_of(item.doc, tag)
+                self._first_use[tag] = Violation(INCONSISTENT_TAG, item.location, "", path=path)
         return ()
 
-    def end(self, head: Dataset, cases: int) -> Iterator[Found]:
-        better = _better(self._counts)
-        words = sorted(tag for tag in self._counts if tag not in better)
-        vocabulary = ", ".join(words[:_LISTED]) + (" …" if len(words) > _LISTED else "")
-        for tag, other in better.items():
-            times = f"{self._counts[tag]} against {self._counts[other]}"
-            yield self._first[tag]._replace(
-                message=f"the tag {tag!r} is {other!r} elsewhere ({times})",
-                hint=f"write {other!r}; the vocabulary would be {vocabulary}",
+    def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
+        replacements = _replacements(self._counts)
+        tags = sorted(tag for tag in self._counts if tag not in replacements)
+        listing = ", ".join(tags[:_LISTED_TAGS]) + (" …" if len(tags) > _LISTED_TAGS else "")
+        for tag, usual in replacements.items():
+            counts = f"used {self._counts[tag]} and {self._counts[usual]} times"
+            yield self._first_use[tag]._replace(
+                message=f"inconsistent tags {tag!r} and {usual!r}, {counts}",
+                hint=f"use {usual!r}; the consistent tags are {listing}",
             )
 
 
-def _found(tag: str, place: Place, item: Item) -> Found:
-    return Found("K401", place, "", None, path_of(item.doc, tag))
-
-
-def folded(tag: str) -> str:
-    """A tag without case, gaps and plural."""
-    words = _GAP.sub("-", tag.strip().casefold())
+def fold_tag(tag: str) -> str:
+    """A tag in lower case, with hyphens, in the singular."""
+    words = _SEPARATOR.sub("-", tag.strip().casefold())
     if words.endswith("ies") and len(words) > 4:
         return words[:-3] + "y"
     if words.endswith("s") and not words.endswith("ss") and len(words) > 3:
@@ -58,63 +64,70 @@ def folded(tag: str) -> str:
     return words
 
 
-def _better(counts: Counter[str]) -> dict[str, str]:
-    """For each tag that should be another one, that other one."""
+def _replacements(counts: Counter[str]) -> dict[str, str]:
+    """For each tag that should be spelled like another one, that other tag."""
     groups: dict[str, list[str]] = {}
     for tag in counts:
-        groups.setdefault(folded(tag), []).append(tag)
+        groups.setdefault(fold_tag(tag), []).append(tag)
     best = {fold: max(tags, key=lambda tag: _rank(tag, counts)) for fold, tags in groups.items()}
     totals = {fold: sum(counts[tag] for tag in tags) for fold, tags in groups.items()}
-    close = _near_misses(totals)
-    better: dict[str, str] = {}
+    near_misses = _near_misses(totals)
+    replacements: dict[str, str] = {}
     for fold, tags in groups.items():
-        goal = best[close.get(fold, fold)]
-        better |= {tag: goal for tag in tags if tag != goal}
-    return better
+        usual = best[near_misses.get(fold, fold)]
+        replacements |= {tag: usual for tag in tags if tag != usual}
+    return replacements
 
 
 def _rank(tag: str, counts: Counter[str]) -> tuple[int, bool, str]:
-    """The usual spelling; of two that are as usual, the plain one."""
-    return counts[tag], tag == _GAP.sub("-", tag.lower()), tag
+    """Prefer the most frequent spelling; among equals, the one in plain lower case."""
+    return counts[tag], tag == _SEPARATOR.sub("-", tag.lower()), tag
 
 
 def _near_misses(totals: dict[str, int]) -> dict[str, str]:
-    """For each rare tag, a more usual one that it is a slip or the beginning of."""
-    found: dict[str, str] = {}
-    by_less: dict[str, list[str]] = {}
+    """For each rare tag, a more frequent one that it misspells or abbreviates."""
+    tags_by_variant: dict[str, list[str]] = {}
     for tag in totals:
-        for less in _less(tag):
-            by_less.setdefault(less, []).append(tag)
+        for variant in _deletion_variants(tag):
+            tags_by_variant.setdefault(variant, []).append(tag)
+    misses: dict[str, str] = {}
     for tag in totals:
-        others = {other for less in _less(tag) for other in by_less[less][:50]}
+        others = {
+            other
+            for variant in _deletion_variants(tag)
+            for other in tags_by_variant[variant][:_TAGS_PER_VARIANT]
+        }
         others |= {tag[:end] for end in range(4, len(tag) - 1)} & totals.keys()
         for other in sorted(others - {tag}):
-            rare, usual = sorted((tag, other), key=lambda one: (totals[one], one))
-            if _same_thing(rare, usual) and (totals[rare] < 3 or totals[rare] * 3 <= totals[usual]):
-                found[rare] = usual
-    # Never to a tag that is itself one to be replaced.
-    return {tag: goal for tag, goal in found.items() if goal not in found}
+            rare, usual = sorted((tag, other), key=lambda each: (totals[each], each))
+            if _is_variant(rare, usual) and (totals[rare] < 3 or totals[rare] * 3 <= totals[usual]):
+                misses[rare] = usual
+    # Never suggest a tag that is to be replaced itself.
+    return {tag: usual for tag, usual in misses.items() if usual not in misses}
 
 
-def _less(tag: str) -> set[str]:
-    """The tag, and the tag without any one of its letters: two tags that are a letter apart, or
-    have two letters swapped, share one of these."""
-    if len(tag) < _SHORTEST or len(tag) > 40:
+def _deletion_variants(tag: str) -> set[str]:
+    """The tag, and the tag without any one of its letters.
+
+    Two tags that are one letter apart, or have two letters swapped, share a variant. Looking them
+    up is linear; comparing all pairs of tags is not.
+    """
+    if len(tag) < _SHORTEST or len(tag) > _LONGEST:
         return set()
     return {tag, *(tag[:index] + tag[index + 1 :] for index in range(len(tag)))}
 
 
-def _same_thing(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
+def _is_variant(first: str, second: str) -> bool:
+    short, long = sorted((first, second), key=len)
     if _digits(short) != _digits(long):  # `level-1` and `level-2`
         return False
     if long.startswith(short) and len(long) > len(short) + 1:
-        return "-" not in long[len(short) :]
-    return _slip(short, long)
+        return "-" not in long[len(short) :]  # `return` and `return-label` are two tags
+    return _is_typo(short, long)
 
 
-def _slip(short: str, long: str) -> bool:
-    """Is one letter more, another one, or are two neighbours swapped?"""
+def _is_typo(short: str, long: str) -> bool:
+    """Is one letter added or replaced, or are two neighbors swapped?"""
     start = next(
         (at for at, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]),
         len(short),

@@ -1,60 +1,66 @@
-"""K301: calls of tools that no agent has."""
+"""K301: expected calls of tools that no agent declares."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from carob.datasets.lint.check import Found, Item, Place, path_of
-from carob.schema import Case, Dataset, Json, expected_tools
-from carob.text.spelling import meant
+from carob.datasets.lint.rules import LintItem, LintSettings, RuleFamily, Violation, path_of
+from carob.schema import Case, Dataset, Json, LintRule, expected_tools
+from carob.text.spelling import did_you_mean
+
+UNDECLARED_TOOL = LintRule(
+    id="K301",
+    name="undeclared-tool",
+    level="error",
+    summary="An expected tool call names a tool that no agent declares.",
+)
 
 
-class UndeclaredTools:
-    """A case that lists tools is held against its own list, another against all that the file
-    declares. Where nothing is declared, nothing can be undeclared."""
+class UndeclaredTools(RuleFamily):
+    """A case that lists tools is checked against its own list, any other case against all tools
+    that the file declares. A file without declarations is not checked."""
 
-    rules = ("K301",)
+    rules = (UNDECLARED_TOOL,)
 
-    def __init__(self) -> None:
+    def __init__(self, settings: LintSettings) -> None:
+        super().__init__(settings)
         self._declared: set[str] = set()
-        self._later: list[tuple[Place, list[tuple[str, Found]]]] = []
+        # A later case may declare the tool, so cases without a list wait for the end of the file.
+        self._pending: list[tuple[str, Violation]] = []
 
-    def see(self, item: Item) -> Iterable[Found]:
-        own = {*_declared(item.case)}
+    def visit(self, item: LintItem) -> Iterable[Violation]:
+        own = {*_declared_tools(item.case)}
         self._declared |= own
         expected = dict.fromkeys(expected_tools(item.case))
         if own:
             return [_undeclared(item, name, own) for name in expected if name not in own]
-        if expected:
-            found = [(name, _undeclared(item, name, ())) for name in expected]
-            self._later.append((item.place, found))
+        self._pending += [(name, _undeclared(item, name, ())) for name in expected]
         return ()
 
-    def end(self, head: Dataset, cases: int) -> Iterator[Found]:
+    def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
         if not self._declared:
             return
-        for _, found in self._later:
-            for name, one in found:
-                if name not in self._declared:
-                    yield one._replace(hint=_hint(name, self._declared))
+        for name, violation in self._pending:
+            if name not in self._declared:
+                yield violation._replace(hint=_hint(name, self._declared))
 
 
-def _undeclared(item: Item, name: str, declared: Iterable[str]) -> Found:
-    return Found(
-        "K301",
-        item.place,
-        f"a call of {name!r} is expected, which no agent declares",
+def _undeclared(item: LintItem, name: str, declared: Iterable[str]) -> Violation:
+    return Violation(
+        UNDECLARED_TOOL,
+        item.location,
+        f"expected tool {name!r} is not declared by any agent",
         _hint(name, declared),
         path_of(item.doc, name),
     )
 
 
 def _hint(name: str, declared: Iterable[str]) -> str | None:
-    known = sorted(declared)
-    return meant(name, known) or f"declared are {', '.join(known[:20])}"
+    names = sorted(declared)
+    return did_you_mean(name, names) or f"declared tools: {', '.join(names[:20])}"
 
 
-def _declared(case: Case) -> Iterator[str]:
+def _declared_tools(case: Case) -> Iterator[str]:
     yield from case.tools or ()
     for turn in case.turns:
         for agent in (turn.app or {}).values():
@@ -62,7 +68,7 @@ def _declared(case: Case) -> Iterator[str]:
 
 
 def _function_names(agent: Json) -> Iterator[str]:
-    """ADK lists tools, each with its functions, in either spelling."""
+    """ADK lists tools, each with its functions, in snake case or camel case."""
     tools = _member(agent, "tool_declarations", "toolDeclarations")
     for tool in tools if isinstance(tools, list) else ():
         functions = _member(tool, "function_declarations", "functionDeclarations")

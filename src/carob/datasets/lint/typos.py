@@ -1,7 +1,7 @@
-"""K701: known misspellings, by the word list of codespell.
+"""K701: known misspellings, from the word list of codespell.
 
-Only words with exactly one correction count, and only what is expected is read: users misspell, and
-golden data may want them to.
+Only words with exactly one correction count. User messages are not checked, because golden data may
+contain misspellings on purpose.
 """
 
 from __future__ import annotations
@@ -12,49 +12,66 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from carob.datasets.lint.check import WHOLE, Found, Item, path_of
-from carob.schema import Case, Dataset
+from carob.datasets.lint.rules import (
+    NOT_CHECKED,
+    WHOLE_DATASET,
+    LintItem,
+    RuleFamily,
+    Violation,
+    path_of,
+)
+from carob.schema import Case, Dataset, LintRule
 
+TYPO = LintRule(
+    id="K701",
+    name="typo",
+    level="warning",
+    summary="An expected text contains a known misspelling.",
+)
+
+# Words in lower case or capitalized; not parts of addresses, paths or identifiers.
 _WORD = re.compile(
     r"(?<![\w@./:-])[a-z]{4,}(?![\w@/:-]|\.\w)|(?<![\w@./:-])[A-Z][a-z]{3,}(?![\w@/:-]|\.\w)"
 )
 _PER_CASE = 5
 
 
-class Typos:
-    rules = ("K701", "K001")
+class Typos(RuleFamily):
+    """Misspellings in expected answers and contexts."""
 
-    def see(self, item: Item) -> Iterator[Found]:
-        words = misspellings()
-        found = 0
-        for text in _expected(item.case):
+    rules = (TYPO,)
+
+    def visit(self, item: LintItem) -> Iterator[Violation]:
+        corrections = misspellings()
+        count = 0
+        for text in _expected_texts(item.case):
             for match in _WORD.finditer(text):
-                right = words.get(match[0].lower())
-                if right and found < _PER_CASE:
-                    found += 1
-                    yield Found(
-                        "K701",
-                        item.place,
-                        f"{match[0]!r} is a misspelling",
-                        f"write {right!r}",
+                correction = corrections.get(match[0].lower())
+                if correction and count < _PER_CASE:
+                    count += 1
+                    yield Violation(
+                        TYPO,
+                        item.location,
+                        f"misspelled word {match[0]!r}",
+                        f"write {correction!r}",
                         path_of(item.doc, text),
                     )
 
-    def end(self, head: Dataset, cases: int) -> Iterable[Found]:
+    def finish(self, header: Dataset, cases: int) -> Iterable[Violation]:
         if misspellings():
             return ()
-        message = "typos were not looked for: the package 'codespell' is not installed"
-        return [Found("K001", WHOLE, message, 'pip install "carob[typos]"')]
+        message = "typos were not checked: the package 'codespell' is not installed"
+        return [Violation(NOT_CHECKED, WHOLE_DATASET, message, 'pip install "carob[typos]"')]
 
 
-def _expected(case: Case) -> Iterator[str]:
+def _expected_texts(case: Case) -> Iterator[str]:
     yield from (turn.response for turn in case.turns if turn.response)
     yield from (text for text in (case.context, case.goal, case.relevant_context) if text)
 
 
 @cache
 def misspellings() -> dict[str, str]:
-    """Wrong words with the right ones; none if codespell is not installed."""
+    """Misspelled words and their corrections; empty if codespell is not installed."""
     spec = find_spec("codespell_lib")
     if spec is None or spec.origin is None:
         return {}

@@ -1,18 +1,16 @@
-"""Write the JSON Schemas of the built-in formats anew."""
+"""Regenerate the JSON Schemas of the built-in formats."""
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-
-from carob.datasets.formats import Format
-from carob.datasets.schemas import encoded, schema_of, schema_path
+from carob.datasets.formats import BUILTIN, Format
+from carob.datasets.schemas import build_schema, encode_schema, schema_path
+from carob.lazy import load_object
 
 
 def main() -> None:
-    for point in entry_points(group="carob.formats"):
-        if point.module.startswith("carob."):
-            form: Format = point.load()()
-            schema_path(form.name).write_bytes(encoded(schema_of(form)))
+    for reference in BUILTIN.values():
+        form: Format = load_object(reference)()
+        schema_path(form.name).write_bytes(encode_schema(build_schema(form)))
 
 
 if __name__ == "__main__":

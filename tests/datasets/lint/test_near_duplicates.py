@@ -6,7 +6,8 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carob.datasets.lint.near import SIMILAR, near_pairs, plain
+from carob.datasets.lint.near_duplicates import SIMILAR, near_pairs
+from carob.datasets.lint.rules import plain_text
 
 WORDS = [
     "brake",
@@ -22,8 +23,10 @@ WORDS = [
 ]
 
 
-def similarity(one: str, other: str) -> float:
-    first, second = ({f" {text} "[at : at + 3] for at in range(len(text))} for text in (one, other))
+def similarity(text: str, other: str) -> float:
+    first, second = (
+        {f" {each} "[at : at + 3] for at in range(len(each))} for each in (text, other)
+    )
     return len(first & second) / len(first | second)
 
 
@@ -42,7 +45,7 @@ def questions(number: int) -> list[str]:
     return [*dict.fromkeys(texts)]
 
 
-def test_pairs_are_those_of_comparing_all_with_all():
+def test_nearly_all_pairs_of_an_exhaustive_comparison_are_found():
     texts = questions(150)
     every = combinations(range(len(texts)), 2)
     expected = {late for early, late in every if similarity(texts[early], texts[late]) >= SIMILAR}
@@ -53,15 +56,15 @@ def test_pairs_are_those_of_comparing_all_with_all():
 
 @settings(max_examples=100)
 @given(st.lists(st.text(alphabet="abc 1", max_size=30), max_size=8))
-def test_a_pair_that_is_named_is_similar_and_has_the_same_numbers(texts: list[str]):
-    cleaned = [text for text in map(plain, texts) if text]
-    for later, earlier, alike in near_pairs(cleaned):
+def test_a_reported_pair_is_similar_and_has_the_same_numbers(texts: list[str]):
+    cleaned = [text for text in map(plain_text, texts) if text]
+    for later, earlier, score in near_pairs(cleaned):
         assert earlier < later
-        assert similarity(cleaned[earlier], cleaned[later]) == alike >= SIMILAR
+        assert similarity(cleaned[earlier], cleaned[later]) == score >= SIMILAR
         assert numbers(cleaned[earlier]) == numbers(cleaned[later])
 
 
-def test_equal_texts_are_no_near_duplicates():
+def test_equal_texts_are_not_near_duplicates():
     assert [*near_pairs(["where is my order", "where is my order"])] == []
 
 
