@@ -15,13 +15,12 @@ from bench.row import Number, Row, at_most
 _CASES = 100_000
 _NEAR = """
 import sys, time, carob
-from carob.datasets.lint.duplicates import input_text
-from carob.datasets.lint.near import near_pairs, plain
+from carob.datasets.lint.near_duplicates import comparable_input, near_pairs
 from carob.datasets.source import collector_paused
 cases = carob.load(sys.argv[1]).cases
 start = time.perf_counter()
 with collector_paused():
-    found = sum(1 for _ in near_pairs([plain(input_text(case)) for case in cases]))
+    found = sum(1 for _ in near_pairs([comparable_input(case) for case in cases]))
 print(time.perf_counter() - start)
 assert found >= len(cases) // 100, found
 """
