@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from carob.datasets.formats import BUILTIN as FORMATS
 from carob.datasets.formats import Format
 from carob.errors import UsageError
 from carob.lazy import load_object
@@ -28,16 +29,6 @@ if TYPE_CHECKING:
     from carob.traces.containers.container import Container
     from carob.traces.mapping.convention import Convention
 
-FORMATS = {
-    "adk": "carob.datasets.formats.adk:Adk",
-    "adk-history": "carob.datasets.formats.adk_history:AdkHistory",
-    "csv": "carob.datasets.formats.csv:Csv",
-    "examples": "carob.datasets.formats.examples:Examples",
-    "explain": "carob.datasets.formats.explain:Explain",
-    "questions": "carob.datasets.formats.questions:Questions",
-    "simulation": "carob.datasets.formats.simulation:Simulation",
-    "test": "carob.datasets.formats.query_list:QueryLists",
-}
 _JUDGED = (
     "Coherence",
     "Empathy",
@@ -121,7 +112,7 @@ class Door(NamedTuple):
 
 TARGETS: Mapping[str, str] = {}
 DOORS = {
-    "carob.formats": Door("format", "carob.plugins:FORMATS"),
+    "carob.formats": Door("format", "carob.datasets.formats:BUILTIN"),
     "carob.metrics": Door("metric", "carob.plugins:METRICS"),
     "carob.containers": Door("container", "carob.traces.containers.registry:BUILTIN"),
     "carob.conventions": Door("convention", "carob.traces.conventions.registry:BUILTIN"),
