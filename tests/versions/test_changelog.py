@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from carob.schema import Case, Dataset
-from carob.versions.changelog import entry, first, grown, later
+from carob.versions.changelog import change_bullets, format_entry, initial_bullets, prepend_entry
 from carob.versions.diff import diff
-from carob.versions.review import reviewed
+from carob.versions.review import with_review
 
 
 def dataset(*cases: Case) -> Dataset:
@@ -15,7 +15,9 @@ def case(id: str, response: str = "Yes.", *tags: str) -> Case:
 
 
 def test_a_first_release_says_what_it_covers():
-    assert first(dataset(case("a", "Yes.", "billing"), case("b", "No.", "billing", "account"))) == [
+    assert initial_bullets(
+        dataset(case("a", "Yes.", "billing"), case("b", "No.", "billing", "account"))
+    ) == [
         "Initial release",
         "2 examples covering: billing, account",
     ]
@@ -26,7 +28,7 @@ def test_what_was_added_changed_and_removed_is_counted_and_named():
     new = dataset(
         case("a", "No."), case("b", "Yes.", "x", "escalation"), case("c", "Hm.", "edge-case")
     )
-    assert later(diff(old, new), new) == [
+    assert change_bullets(diff(old, new), new) == [
         "Added 1 example covering: edge-case (c)",
         "Removed 1 example (gone-case)",
         "Changed the expected answer in 1 example (a)",
@@ -39,39 +41,44 @@ def test_a_case_whose_id_was_derived_is_named_by_its_question():
     question = Case.of("Do you repair e-bikes?", "Yes.")
     assert (
         '("Do you repair e-bikes?")'
-        in later(diff(dataset(), dataset(question)), dataset(question))[0]
+        in change_bullets(diff(dataset(), dataset(question)), dataset(question))[0]
     )
 
 
 def test_wording_is_told_from_meaning():
     old, new = dataset(case("a", "Yes.")), dataset(case("a", "Yes. "))
-    assert later(diff(old, new), new)[0] == (
+    assert change_bullets(diff(old, new), new)[0] == (
         "Corrected the wording of the expected answer in 1 example (a)"
     )
 
 
 def test_a_review_is_one_line():
     old, new = dataset(case("a")), dataset(case("a"))
-    new = reviewed(new, {"a"}, "approved", by="Lena", at="2026-02-01")
-    assert later(diff(old, new), new)[0] == "Changed the review in 1 example (a)"
+    new = with_review(new, {"a"}, "approved", by="Lena", at="2026-02-01")
+    assert change_bullets(diff(old, new), new)[0] == "Changed the review in 1 example (a)"
 
 
 def test_only_a_few_of_many_are_named():
     new = dataset(*(case(f"n{number}", str(number)) for number in range(9)))
     assert (
-        later(diff(dataset(), new), new)[0] == "Added 9 examples (n0, n1, n2, n3, n4, and 4 more)"
+        change_bullets(diff(dataset(), new), new)[0]
+        == "Added 9 examples (n0, n1, n2, n3, n4, and 4 more)"
     )
 
 
 def test_the_newest_entry_is_on_top():
-    before = grown("Support", entry("1.0.0", "2026-01-15", ["Initial release"]), None)
-    assert grown("Support", entry("1.1.0", "2026-01-20", ["Examples: 25 → 30"]), before) == (
+    before = prepend_entry(
+        "Support", format_entry("1.0.0", "2026-01-15", ["Initial release"]), None
+    )
+    assert prepend_entry(
+        "Support", format_entry("1.1.0", "2026-01-20", ["Examples: 25 → 30"]), before
+    ) == (
         "# Support Changelog\n\n## v1.1.0 (2026-01-20)\n- Examples: 25 → 30\n\n"
         "## v1.0.0 (2026-01-15)\n- Initial release\n"
     )
 
 
 def test_a_name_cannot_break_out_of_its_line():
-    assert grown("a\n\n## v9.9.9", entry("1.0.0", "2026-01-15", ["x\n- y"]), None) == (
-        "# a ## v9.9.9 Changelog\n\n## v1.0.0 (2026-01-15)\n- x - y\n"
-    )
+    assert prepend_entry(
+        "a\n\n## v9.9.9", format_entry("1.0.0", "2026-01-15", ["x\n- y"]), None
+    ) == ("# a ## v9.9.9 Changelog\n\n## v1.0.0 (2026-01-15)\n- x - y\n")

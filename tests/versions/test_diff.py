@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from carob.errors import InputError
 from carob.schema import Case, CaseSession, Dataset, Loss, Rubric, ToolCall, Turn
-from carob.versions.diff import diff, highest, with_losses
+from carob.versions.diff import diff, required_bump, with_losses
 
 BASE = Case(
     id="refund",
@@ -162,7 +162,7 @@ def test_a_value_without_a_bottom_is_an_error_and_no_traceback():
     for _ in range(800):
         deep = [deep]
     old, new = changed(metadata={"k": deep}), changed(metadata={"k": [deep]})
-    with pytest.raises(InputError, match="nested too deeply"):
+    with pytest.raises(InputError, match="too deeply nested"):
         diff(dataset(old), dataset(new))
 
 
@@ -226,4 +226,4 @@ def test_reordering_is_at_most_a_patch(some: list[Case], random: Any):
 
 
 def test_the_highest_level_decides():
-    assert highest(()) == "none"
+    assert required_bump(()) == "none"

@@ -1,7 +1,7 @@
-"""Which case of the new version is which case of the old one.
+"""Match the cases of two versions of a dataset.
 
-Ids decide. A case that got another id is found by what the user says. Where a source gives no ids,
-they follow from what the user says (`content_id`), and a case that was said anew is the nearest.
+Ids decide. A case with a new id is matched by its user messages. If a source has no ids, they are
+derived from the user messages (`content_id`), and a reworded case is matched by similarity.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from carob.schema import Case, content_id
 from carob.schema.digest import case_digest
 from carob.versions import equivalence
 
-_NEAR = 0.8
-"""Share of the text that two messages must have in common to be one message said anew."""
-_COMPARED = 500
+_SIMILAR = 0.8
+"""The similarity from which a message counts as a rewording of another."""
+_COMPARED_LENGTH = 500
 _COMMON_WORD = 100
-"""A word in more messages than this says nothing about which one is meant."""
+"""A word in more messages than this does not help to find similar ones."""
 _CANDIDATES = 3
 
 
-class Alignment(NamedTuple):
+class CaseMatches(NamedTuple):
     """Indices into the old and the new cases."""
 
     pairs: list[tuple[int, int]]
@@ -34,20 +34,22 @@ class Alignment(NamedTuple):
     added: list[int]
 
 
-def align(old: Sequence[Case], new: Sequence[Case]) -> Alignment:
-    """Pair the cases of two versions, the surest pairs first."""
+def align(old: Sequence[Case], new: Sequence[Case]) -> CaseMatches:
+    """Pair the cases of two versions, the most certain pairs first."""
     matching = _Matching(old, new)
     matching.pair(case_digest)
-    # Of two derived ids, one says which question, not which case: rows with the same question
-    # swap their ids when they swap their places.
-    matching.pair(lambda case: _content(case) if is_derived(case) else None)
+    # A derived id identifies the question, not the case: two rows with the same question get
+    # `case-x` and `case-x-2`, and swap these ids when they swap their positions.
+    matching.pair(lambda case: _content_digest(case) if has_derived_id(case) else None)
     matching.pair(lambda case: case.id)
-    matching.pair(_content)
-    matching.pair(lambda case: (_said(case), _answer(case)) if _said(case) else None)
-    matching.pair(lambda case: _said(case) or None)
-    matching.pair_near()
+    matching.pair(_content_digest)
+    matching.pair(
+        lambda case: (_user_messages(case), _responses(case)) if _user_messages(case) else None
+    )
+    matching.pair(lambda case: _user_messages(case) or None)
+    matching.pair_similar()
     pairs = sorted(matching.pairs, key=lambda pair: pair[1])
-    return Alignment(pairs, list(matching.old), list(matching.new))
+    return CaseMatches(pairs, list(matching.old), list(matching.new))
 
 
 class _Matching:
@@ -56,7 +58,7 @@ class _Matching:
         self.pairs: list[tuple[int, int]] = []
 
     def pair(self, key: Callable[[Case], Hashable | None]) -> None:
-        """Pair what has the same key, in the order in which it is listed."""
+        """Pair cases with the same key, in their order."""
         if not self.old or not self.new:
             return
         places: defaultdict[Hashable, list[int]] = defaultdict(list)
@@ -70,13 +72,13 @@ class _Matching:
             if (found := waiting.get(key(case))) and (place := next(found, None)) is not None
         )
 
-    def pair_near(self) -> None:
-        """Pair what is each other's nearest, and near enough. Whoever gives ids has said what is
-        another case."""
-        likeness = _likenesses(_unnamed(self.old), _unnamed(self.new))
-        there = _favourites((index, place, score) for (index, place), score in likeness.items())
-        back = _favourites((place, index, score) for (index, place), score in likeness.items())
-        self._take((index, place) for index, place in there.items() if back.get(place) == index)
+    def pair_similar(self) -> None:
+        """Pair cases that are most similar to each other, unless they have ids of their own: there a
+        new id means a new case."""
+        scores = _similarities(_texts_without_id(self.old), _texts_without_id(self.new))
+        best_new = _best_matches((i, j, score) for (i, j), score in scores.items())
+        best_old = _best_matches((j, i, score) for (i, j), score in scores.items())
+        self._take((i, j) for i, j in best_new.items() if best_old.get(j) == i)
 
     def _take(self, pairs: Iterable[tuple[int, int]]) -> None:
         for index, place in list(pairs):
@@ -84,12 +86,16 @@ class _Matching:
             self.pairs.append((index, place))
 
 
-def _unnamed(cases: dict[int, Case]) -> dict[int, str]:
-    return {index: " ".join(_said(case)) for index, case in cases.items() if is_derived(case)}
+def _texts_without_id(cases: dict[int, Case]) -> dict[int, str]:
+    return {
+        index: " ".join(_user_messages(case))
+        for index, case in cases.items()
+        if has_derived_id(case)
+    }
 
 
-def is_derived(case: Case) -> bool:
-    """Does the id follow from what the user says?"""
+def has_derived_id(case: Case) -> bool:
+    """Whether the id is derived from the user messages."""
     name = content_id(*(turn.user or "" for turn in case.turns))
     if not case.id.startswith(name):
         return False
@@ -97,42 +103,45 @@ def is_derived(case: Case) -> bool:
     return not rest or (rest[0] == "-" and rest[1:].isdecimal())
 
 
-def _content(case: Case) -> str:
+def _content_digest(case: Case) -> str:
     return case_digest(msgspec.structs.replace(case, id=""))
 
 
-def _said(case: Case) -> tuple[str, ...]:
-    said = [turn.user for turn in case.turns]
+def _user_messages(case: Case) -> tuple[str, ...]:
+    messages = [turn.user for turn in case.turns]
     if case.scenario:
-        said.append(case.scenario.prompt)
-    return tuple(equivalence.normalize_text(user) for user in said if user)
+        messages.append(case.scenario.prompt)
+    return tuple(equivalence.normalize_text(message) for message in messages if message)
 
 
-def _answer(case: Case) -> tuple[str, ...]:
+def _responses(case: Case) -> tuple[str, ...]:
     return tuple(equivalence.normalize_text(turn.response or "") for turn in case.turns)
 
 
-def _likenesses(old: dict[int, str], new: dict[int, str]) -> dict[tuple[int, int], float]:
-    """How alike the texts are that share most of the words which tell texts apart."""
+def _similarities(old: dict[int, str], new: dict[int, str]) -> dict[tuple[int, int], float]:
+    """The similarity of texts that share the most rare words.
+
+    Comparing all pairs would be quadratic: ten thousand reworded cases are 10^8 comparisons.
+    """
     holders: defaultdict[str, list[int]] = defaultdict(list)
     for place, text in new.items():
         for word in _words(text):
             holders[word].append(place)
-    found: dict[tuple[int, int], float] = {}
+    scores: dict[tuple[int, int], float] = {}
     for index, text in old.items():
         shared = [holders[word] for word in _words(text) if word in holders]
-        telling = [places for places in shared if len(places) <= _COMMON_WORD]
-        counts = Counter(place for places in telling for place in places)
+        rare = [places for places in shared if len(places) <= _COMMON_WORD]
+        counts = Counter(place for places in rare for place in places)
         for place, _ in counts.most_common(_CANDIDATES):
-            found[index, place] = _likeness(text, new[place])
-    return found
+            scores[index, place] = _similarity(text, new[place])
+    return scores
 
 
-def _favourites(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
-    """For each the other one that is most like it, if one is and it is alike enough."""
+def _best_matches(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
+    """The most similar text for each text, if it is similar enough and unique."""
     best: dict[int, list[tuple[float, int]]] = {}
     for one, other, score in scores:
-        if score >= _NEAR:
+        if score >= _SIMILAR:
             best[one] = sorted([*best.get(one, []), (score, other)], reverse=True)[:2]
     return {
         one: found[0][1]
@@ -142,11 +151,12 @@ def _favourites(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text[:_COMPARED].casefold()))
+    return set(re.findall(r"\w+", text[:_COMPARED_LENGTH].casefold()))
 
 
-def _likeness(one: str, other: str) -> float:
-    # Not symmetric by itself: the order of the two is fixed, so that both ways give the same.
-    first, second = sorted((one[:_COMPARED], other[:_COMPARED]))
+def _similarity(one: str, other: str) -> float:
+    # `ratio` depends on the order of its arguments, so the order is fixed: otherwise comparing
+    # old with new could pair cases that comparing new with old does not.
+    first, second = sorted((one[:_COMPARED_LENGTH], other[:_COMPARED_LENGTH]))
     matcher = SequenceMatcher(None, first, second, autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() >= _NEAR else 0.0
+    return matcher.ratio() if matcher.quick_ratio() >= _SIMILAR else 0.0

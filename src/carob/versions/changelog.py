@@ -1,4 +1,4 @@
-"""The changelog: what was added, changed and removed, release by release, newest first."""
+"""Write the changelog of a dataset, newest release first."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ _PHRASES = {
 }
 
 
-def entry(version: str, date: str, bullets: Iterable[str]) -> str:
-    """One release in the changelog."""
-    lines = "".join(f"- {_flat(bullet)}\n" for bullet in bullets)
+def format_entry(version: str, date: str, bullets: Iterable[str]) -> str:
+    """The changelog entry of a release."""
+    lines = "".join(f"- {_single_line(bullet)}\n" for bullet in bullets)
     return f"## v{version} ({date})\n{lines}"
 
 
-def grown(name: str, entry: str, before: str | None) -> str:
+def prepend_entry(name: str, format_entry: str, before: str | None) -> str:
     """The changelog with one more entry on top."""
     _, _, older = (before or "").partition("\n\n")
-    return f"# {_flat(name)} Changelog\n\n{entry}" + (f"\n{older}" if older else "")
+    return f"# {_single_line(name)} Changelog\n\n{format_entry}" + (f"\n{older}" if older else "")
 
 
-def first(dataset: Dataset) -> list[str]:
-    """What there is to say of a first release."""
+def initial_bullets(dataset: Dataset) -> list[str]:
+    """The entry of a first release, as bullets."""
     covering = _covering(dataset.cases)
     return ["Initial release", f"{_examples(len(dataset.cases))}{covering}"]
 
 
-def later(found: Diff, new: Dataset) -> list[str]:
-    """What changed since the release before."""
-    bullets = [*_whole(found, new), *_fields(found.changes)]
-    return [*(bullets or ["No changes"]), f"Examples: {found.before} → {found.after}"]
+def change_bullets(diff: Diff, new: Dataset) -> list[str]:
+    """The changes since the previous release, as bullets."""
+    bullets = [*_whole(diff, new), *_fields(diff.changes)]
+    return [*(bullets or ["No changes"]), f"Examples: {diff.before} → {diff.after}"]
 
 
-def _whole(found: Diff, new: Dataset) -> Iterator[str]:
-    added = [change for change in found.changes if change.kind == "added" and not change.field]
-    removed = [change for change in found.changes if change.kind == "removed" and not change.field]
+def _whole(diff: Diff, new: Dataset) -> Iterator[str]:
+    added = [change for change in diff.changes if change.kind == "added" and not change.field]
+    removed = [change for change in diff.changes if change.kind == "removed" and not change.field]
     if added:
         ids = {change.case for change in added}
         covering = _covering([case for case in new.cases if case.id in ids])
@@ -70,15 +70,15 @@ def _fields(changes: Sequence[Change]) -> Iterator[str]:
     groups: dict[str, list[Change]] = {}
     for change in changes:
         if change.field:
-            for deed in _deeds(change, change.field):
-                groups.setdefault(deed, []).append(change)
-    for deed, group in groups.items():
+            for description in _descriptions(change, change.field):
+                groups.setdefault(description, []).append(change)
+    for description, group in groups.items():
         cases = list({change.case: change for change in group if change.case}.values())
         where = f" in {_examples(len(cases))} ({_names(cases)})" if cases else ""
-        yield f"{deed}{where}"
+        yield f"{description}{where}"
 
 
-def _deeds(change: Change, field: str) -> Iterator[str]:
+def _descriptions(change: Change, field: str) -> Iterator[str]:
     if field == "tags" and isinstance(change.old, list) and isinstance(change.new, list):
         yield from (f'Added the tag "{tag}"' for tag in change.new if tag not in change.old)
         yield from (f'Removed the tag "{tag}"' for tag in change.old if tag not in change.new)
@@ -86,8 +86,8 @@ def _deeds(change: Change, field: str) -> Iterator[str]:
     if field.startswith("metadata.review"):
         yield "Changed the review"
         return
-    first, *rest = field.split(".")
-    name = rest[0] if first.startswith("turns[") and rest else first
+    initial_bullets, *rest = field.split(".")
+    name = rest[0] if initial_bullets.startswith("turns[") and rest else initial_bullets
     phrase = _PHRASES.get(name, "a turn" if name.startswith("turns[") else name.replace("_", " "))
     if change.level == "patch" and name in ("user", "response"):
         yield f"Corrected the wording of {phrase}"
@@ -112,13 +112,13 @@ def _names(changes: Sequence[Change]) -> str:
 
 
 def _name(change: Change) -> str:
-    """The id; an id that follows from the question says less than the question."""
+    """The id, or the question if the id is derived from it."""
     derived = content_id(change.user or "")
     if change.user and change.case and change.case.startswith(derived):
         return f'"{shorten(change.user, 60, placeholder=" …")}"'
     return change.case or ""
 
 
-def _flat(text: str) -> str:
-    """One line, whatever a name or a note holds."""
+def _single_line(text: str) -> str:
+    """Collapse line breaks and control characters."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())

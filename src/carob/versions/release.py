@@ -1,4 +1,4 @@
-"""Which version a release gets, and why it gets no lower one."""
+"""Choose the version of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drafts and review: what a case's metadata says of it, under well-known keys."""
+"""The review status of cases, which is stored in well-known metadata keys."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ STATUS, REVIEWER, DATE = "review_status", "reviewed_by", "reviewed_at"
 _SHOWN = 10
 
 
-def status(case: Case) -> ReviewStatus:
-    """What became of a case in review; one that nobody has looked at is a draft."""
-    found = case.metadata.get(STATUS)
-    word = found.strip().lower() if isinstance(found, str) else "draft"
+def review_status(case: Case) -> ReviewStatus:
+    """The review status of a case; draft, if it was not reviewed."""
+    value = case.metadata.get(STATUS)
+    word = value.strip().lower() if isinstance(value, str) else "draft"
     return cast("ReviewStatus", word) if word in get_args(ReviewStatus) else "draft"
 
 
-def reviews(dataset: Dataset) -> tuple[Review, ...]:
-    """The review and the lineage of every case."""
+def case_reviews(dataset: Dataset) -> tuple[Review, ...]:
+    """The review status and lineage of every case."""
     return tuple(
         Review(
             case=case.id,
-            status=status(case),
+            status=review_status(case),
             reviewed_at=at if isinstance(at := case.metadata.get(DATE), str) else None,
             lineage=case.lineage,
         )
@@ -35,15 +35,15 @@ def reviews(dataset: Dataset) -> tuple[Review, ...]:
     )
 
 
-def reviewed(
+def with_review(
     dataset: Dataset, ids: Collection[str], to: ReviewStatus, *, by: str, at: str
 ) -> Dataset:
-    """The dataset with another status of these cases."""
+    """Set the review status of cases."""
     known = {case.id for case in dataset.cases}
     for name in ids:
         if name not in known:
             some = ", ".join(printable(known) for known in sorted(known)[:_SHOWN])
-            raise UsageError(f"no case {name!r}", hint=f"some of the cases are {some}")
+            raise UsageError(f"unknown case {name!r}", hint=f"cases include: {some}")
     notes = {STATUS: to, REVIEWER: by, DATE: at}
     return dataset.with_cases(
         msgspec.structs.replace(case, metadata={**case.metadata, **notes})
@@ -53,22 +53,25 @@ def reviewed(
     )
 
 
-def unapproved(dataset: Dataset, found: Diff | None) -> Iterator[str]:
-    """The cases that nobody has approved as they are, each with the reason."""
-    stale = _changed_since(found) if found else frozenset[str]()
+def unapproved_cases(dataset: Dataset, diff: Diff | None) -> Iterator[str]:
+    """The cases that are not approved in their current form, each with the reason."""
+    stale = _changed_since(diff) if diff else frozenset[str]()
     for case in dataset.cases:
-        if status(case) != "approved":
-            yield f"{printable(case.id)} ({status(case)})"
+        if review_status(case) != "approved":
+            yield f"{printable(case.id)} ({review_status(case)})"
         elif case.id in stale:
-            yield f"{printable(case.id)} (changed since it was approved)"
+            yield f"{printable(case.id)} (changed since approval)"
 
 
-def _changed_since(found: Diff) -> frozenset[str]:
-    """Cases that mean something else than in the last release, under the approval they had then."""
+def _changed_since(diff: Diff) -> frozenset[str]:
+    """Cases with major changes since the last release whose review did not change."""
     review = {f"metadata.{key}" for key in (STATUS, REVIEWER, DATE)}
-    anew = {change.case for change in found.changes if change.field in review}
+    reviewed_again = {change.case for change in diff.changes if change.field in review}
     return frozenset(
         change.case
-        for change in found.changes
-        if change.case and change.field and change.level == "major" and change.case not in anew
+        for change in diff.changes
+        if change.case
+        and change.field
+        and change.level == "major"
+        and change.case not in reviewed_again
     )
