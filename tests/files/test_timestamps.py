@@ -14,7 +14,7 @@ from carob.files.timestamps import from_seconds, parse_age, parse_time, to_secon
 from carob.store import open_store
 
 ACCEPTED = ["2h", "7d", "4w", "2026-03-01", "2026-03-01T12:30:00Z", "2026-03-01T12:30:00+02:00"]
-REFUSED = ["yesterday", "7", "7y", "2026-13-01", "", "-7d", "99999w"]
+REFUSED = ["yesterday", "7", "7y", "2026-13-01", "", "-7d"]
 
 
 def trace_of_today(path: Path) -> Path:
@@ -70,7 +70,8 @@ def test_runs_and_capture_refuse_the_same_times_with_the_same_message(text: str,
 
 
 def test_an_age_counts_back_from_now():
-    age = datetime.now(UTC) - parse_time("7d")
+    moment = parse_time("7d")
+    age = datetime.now(UTC) - moment
     assert timedelta(days=7) <= age < timedelta(days=7, minutes=1)
 
 

@@ -4,12 +4,12 @@ import pytest
 
 from carob.schema import Json
 from carob.traces.normalize import (
-    derived_id,
+    content_digest_id,
     identity,
     instant,
     kind,
     nanoseconds,
-    padded,
+    padded_identity,
     period,
     status,
 )
@@ -46,9 +46,9 @@ def test_an_id_has_one_spelling(value: Json, expected: str):
 
 
 def test_short_hex_gets_its_zeros_back():
-    assert padded("1F") == "000000000000001f"
-    assert padded("1" * 31) == "0" + "1" * 31
-    assert padded("not hex") == "not hex"
+    assert padded_identity("1F") == "000000000000001f"
+    assert padded_identity("1" * 31) == "0" + "1" * 31
+    assert padded_identity("not hex") == "not hex"
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,4 @@ def test_durations_in_words(value: str, seconds: float | None):
 
 
 def test_a_derived_id_follows_from_the_content():
-    assert derived_id({"a": 1}) == derived_id({"a": 1}) != derived_id({"a": 2})
+    assert content_digest_id({"a": 1}) == content_digest_id({"a": 1}) != content_digest_id({"a": 2})

@@ -1,4 +1,4 @@
-"""Ids, kinds, statuses and times: the many spellings, one meaning."""
+"""Normalize ids, span kinds, statuses and times, which each exporter writes in its own way."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ _PERIOD = re.compile(
 
 
 def identity(value: Json) -> str:
-    """An id as lower-case hex where it is one, else as it is; empty if there is none."""
+    """An id as lower-case hex if it is a number, else unchanged; empty if there is none."""
     if isinstance(value, str):
-        return spelled_identity(value)
+        return text_identity(value)
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
         return ""
     return format(value, "016x" if value < 1 << 64 else "032x")
 
 
 @lru_cache(maxsize=8192)
-def spelled_identity(value: str) -> str:
-    """The same for an id that is known to be text; the ids of parents and traces come again."""
+def text_identity(value: str) -> str:
+    """The same for an id that is text. Cached, because the ids of parents and traces repeat."""
     if _HEX.fullmatch(value):
         return value
     lower = value.strip().lower().removeprefix("0x")
@@ -84,84 +84,84 @@ def _from_base64(value: str) -> str:
     return raw.hex() if raw.strip(b"\0") else ""
 
 
-def derived_id(value: Json) -> str:
-    """The id of a recording that has none: the same content, the same id."""
+def content_digest_id(value: Json) -> str:
+    """An id for a trace that has none, derived from its content."""
     return f"trace-{blake2b(repr(value).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
-def padded(value: Json) -> str:
-    """An id in hex of which a backend dropped the leading zeros; digits alone are hex here too."""
-    found = value.lower() if isinstance(value, str) else ""
-    if len(found) > 32 or not found.strip("0") or not _ANY_HEX.fullmatch(found):
+def padded_identity(value: Json) -> str:
+    """A hex id whose leading zeros a backend dropped; here a number of digits is hex as well."""
+    digits = value.lower() if isinstance(value, str) else ""
+    if len(digits) > 32 or not digits.strip("0") or not _ANY_HEX.fullmatch(digits):
         return identity(value)
-    return found.zfill(16 if len(found) <= 16 else 32)
+    return digits.zfill(16 if len(digits) <= 16 else 32)
 
 
 def kind(value: Json) -> str:
-    """The span kind in one lower-case word."""
+    """The span kind as one lower-case word."""
     if type(value) is int:
         return KINDS.get(value, "internal")
-    return _kind_named(value) if isinstance(value, str) else "internal"
+    return _kind_from_name(value) if isinstance(value, str) else "internal"
 
 
 @lru_cache(maxsize=64)
-def _kind_named(name: str) -> str:
+def _kind_from_name(name: str) -> str:
     word = re.split(r"[._]", name.lower())[-1]
     number = int(word) if word in set("012345") else None
     return word if word in KINDS.values() else KINDS.get(number or 0, "internal")
 
 
 def status(value: Json) -> Status:
-    """The status code, whether it came as a number, a name or an object around either."""
+    """The status code, from a number, a name, or an object around either."""
     if isinstance(value, dict):
         return status(first(value, "code", "status_code", "statusCode", "Code"))
     if isinstance(value, bool) or not isinstance(value, int | str):
         return "unset"
-    return STATUSES.get(value) or _status_named(str(value))
+    return STATUSES.get(value) or _status_from_name(str(value))
 
 
 @lru_cache(maxsize=64)
-def _status_named(name: str) -> Status:
+def _status_from_name(name: str) -> Status:
     return STATUSES.get(re.split(r"[._]", name.lower())[-1], "unset")
 
 
 def status_message(value: Json) -> str | None:
     """The description beside a status code."""
-    found = first(table(value), "message", "description", "status_message", "Description")
-    return found if isinstance(found, str) and found else None
+    message = first(table(value), "message", "description", "status_message", "Description")
+    return message if isinstance(message, str) and message else None
 
 
 def nanoseconds(value: Json) -> int | None:
-    """A time that is known to be in Unix nanoseconds; 0 is "not recorded"."""
-    found = count(value)
-    return found if found and 0 < found < _NEVER else None
+    """A time in Unix nanoseconds; zero means that it was not recorded."""
+    number = count(value)
+    return number if number and 0 < number < _NEVER else None
 
 
 def instant(value: Json) -> int | None:
-    """A time in any notation as Unix nanoseconds: ISO-8601, [s, ns], or a number of whatever unit.
+    """A time as Unix nanoseconds, from ISO 8601, `[seconds, nanoseconds]`, or a number in any unit.
 
-    The unit of a number shows in its size: seconds, milli-, micro- and nanoseconds of our time are
-    three orders of magnitude apart.
+    The unit of a number follows from its size: the current time in seconds, milliseconds,
+    microseconds and nanoseconds differs by three orders of magnitude each.
     """
     if isinstance(value, str):
-        return _instant_text(value.strip())
+        return _parse_instant(value.strip())
     if isinstance(value, list):
-        return _instant_pair(value)
+        return _from_hrtime(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _NEVER:
         return None
     for limit, factor in ((1e11, 10**9), (1e14, 10**6), (1e17, 10**3)):
         if value < limit:
-            return _scaled(value, factor)
+            return _to_nanoseconds(value, factor)
     return int(value)
 
 
-def _scaled(value: float, factor: int) -> int:
+def _to_nanoseconds(value: float, factor: int) -> int:
     whole = int(value)
     return whole * factor + round((value - whole) * factor)
 
 
-def _instant_pair(value: list[Json]) -> int | None:
-    """JavaScript's high-resolution time: seconds and nanoseconds."""
+def _from_hrtime(value: list[Json]) -> int | None:
+    """The `hrtime` of JavaScript: seconds and nanoseconds."""
     match value:
         case [int() as seconds, int() as nanos] if 0 <= seconds < 1 << 33 and 0 <= nanos < 10**9:
             return seconds * 10**9 + nanos or None
@@ -169,17 +169,17 @@ def _instant_pair(value: list[Json]) -> int | None:
             return None
 
 
-def _instant_text(value: str) -> int | None:
-    if found := _ISO.fullmatch(value):
-        return _iso(found)
+def _parse_instant(value: str) -> int | None:
+    if match := _ISO.fullmatch(value):
+        return _from_iso(match)
     try:
         return instant(int(value) if value.isdecimal() and len(value) < 20 else float(value))
     except ValueError:
         return None
 
 
-def _iso(found: re.Match[str]) -> int | None:
-    day, clock, fraction, zone = found.groups()
+def _from_iso(match: re.Match[str]) -> int | None:
+    day, clock, fraction, zone = match.groups()
     offset = "+00:00" if zone is None or zone.upper() in {"Z", "UTC"} else zone
     try:
         moment = datetime.fromisoformat(f"{day}T{clock}{offset}")
@@ -191,10 +191,10 @@ def _iso(found: re.Match[str]) -> int | None:
 
 
 def period(value: Json) -> int | None:
-    """An ISO-8601 duration such as `PT1M48.5S` in nanoseconds."""
-    found = _PERIOD.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None or not any(found.groups()):
+    """An ISO 8601 duration such as `PT1M48.5S` in nanoseconds."""
+    match = _PERIOD.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None or not any(match.groups()):
         return None
-    days, hours, minutes, seconds = (int((part or "0")[:12]) for part in found.groups()[:4])
-    nanos = int((found[5] or "0").ljust(9, "0"))
+    days, hours, minutes, seconds = (int((part or "0")[:12]) for part in match.groups()[:4])
+    nanos = int((match[5] or "0").ljust(9, "0"))
     return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 10**9 + nanos

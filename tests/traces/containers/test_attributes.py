@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json
-from carob.traces.containers.attributes import attributes, plain, resource, unnested
+from carob.traces.containers.attributes import attributes, flatten_nested, plain, resource
 
 
 def test_pairs_objects_and_json_in_a_string_are_the_same_attributes():
@@ -28,14 +28,18 @@ def test_a_resource_may_stand_bare():
 
 def test_nesting_becomes_dots_and_lists_of_objects_become_numbers():
     nested: dict[str, Json] = {"llm": {"tools": [{"name": "x"}, {"name": "y"}], "tags": ["a"]}}
-    assert unnested(nested) == {"llm.tools.0.name": "x", "llm.tools.1.name": "y", "llm.tags": ["a"]}
+    assert flatten_nested(nested) == {
+        "llm.tools.0.name": "x",
+        "llm.tools.1.name": "y",
+        "llm.tags": ["a"],
+    }
 
 
 def test_attributes_that_are_objects_by_nature_stay_whole():
-    assert unnested({"tool": {"parameters": {"a": {"b": 1}}}}) == {
+    assert flatten_nested({"tool": {"parameters": {"a": {"b": 1}}}}) == {
         "tool.parameters": {"a": {"b": 1}}
     }
 
 
 def test_empty_objects_are_kept_and_nulls_are_not():
-    assert unnested({"a": {}, "b": None, "c": {"d": []}}) == {"a": {}, "c.d": []}
+    assert flatten_nested({"a": {}, "b": None, "c": {"d": []}}) == {"a": {}, "c.d": []}

@@ -1,4 +1,4 @@
-"""ADK's evaluation history: what the agent did in each case of an eval set."""
+"""ADK: the history of evaluations, sessions with their events, and events alone."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class AdkHistory:
     name = "adk-history"
 
     def claims(self, item: Json) -> bool:
-        held = fold_keys(table(item))
-        return isinstance(held.get("evalcaseresults"), list) or _is_case(held)
+        fields = fold_keys(table(item))
+        return isinstance(fields.get("evalcaseresults"), list) or _is_case(fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        held = fold_keys(table(item))
-        results = [table(item)] if _is_case(held) else tables(held.get("evalcaseresults"))
-        run = text(held.get("evalsetresultid")) or ""
+        fields = fold_keys(table(item))
+        results = [table(item)] if _is_case(fields) else tables(fields.get("evalcaseresults"))
+        run = text(fields.get("evalsetresultid")) or ""
         for result in results:
             yield _trace(fold_keys(result), run, source)
 
 
-def _is_case(held: dict[str, Json]) -> bool:
-    return "evalid" in held and ("sessiondetails" in held or _PER_TURN in held)
+def _is_case(fields: dict[str, Json]) -> bool:
+    return "evalid" in fields and ("sessiondetails" in fields or _PER_TURN in fields)
 
 
 _PER_TURN = "evalmetricresultperinvocation"
@@ -44,21 +44,21 @@ def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
     actual = [turn.get("actualinvocation") for turn in turns]
     if fold_keys(table(details)).get("events"):
         measured = {turn.id: turn for turn in map(turn_of, actual) if turn.id}
-        turns = tuple(_measured(turn, measured.get(turn.id or "")) for turn in trace.turns)
+        turns = tuple(_add_measured(turn, measured.get(turn.id or "")) for turn in trace.turns)
     else:
-        turns = _in_time([*map(turn_of, actual)])
+        turns = _date_turns([*map(turn_of, actual)])
     trace = msgspec.structs.replace(trace, turns=turns)
     return msgspec.structs.replace(
         trace,
         id=session or (trace.conversation or f"{run}/{case}"),
         conversation=session or trace.conversation,
-        attributes=trace.attributes | _about(result, run),
+        attributes=trace.attributes | _run_attributes(result, run),
     )
 
 
-def _measured(turn: Turn, actual: Turn | None) -> Turn:
-    """A turn takes as long as was measured; its events tell when they were made, not how long it
-    took, nor that nothing was answered."""
+def _add_measured(turn: Turn, actual: Turn | None) -> Turn:
+    """Add the measured duration and response. Events have the time at which they were written, not
+    a duration, and there is no event for an empty response."""
     if actual is None:
         return turn
     if turn.response is None:
@@ -68,31 +68,31 @@ def _measured(turn: Turn, actual: Turn | None) -> Turn:
     return msgspec.structs.replace(turn, end=turn.start + actual.end - actual.start)
 
 
-def _in_time(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Turns that are timed and not dated begin where the one before ends."""
-    dated = [place for place, turn in enumerate(turns) if turn.start]
+def _date_turns(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Let turns that have a duration but no date begin where the previous turn ends."""
+    dated = [index for index, turn in enumerate(turns) if turn.start]
     leading = turns[: dated[0]] if dated else ()
     now = (turns[dated[0]].start or 0 if dated else 0) - sum(turn.end or 0 for turn in leading)
-    placed: list[Turn] = []
+    result_turns: list[Turn] = []
     for turn in turns:
         start, end = turn.start, turn.end
         if start == 0 and end is not None:
             start, end = now, now + end
-        placed.append(msgspec.structs.replace(turn, start=start, end=end))
+        result_turns.append(msgspec.structs.replace(turn, start=start, end=end))
         now = end or now
-    return tuple(placed)
+    return tuple(result_turns)
 
 
-def _about(result: dict[str, Json], run: str) -> dict[str, Json]:
-    found: dict[str, Json] = {
+def _run_attributes(result: dict[str, Json], run: str) -> dict[str, Json]:
+    attributes: dict[str, Json] = {
         "eval_set_result_id": run or None,
         "eval_set_id": result.get("evalsetid"),
         "final_eval_status": result.get("finalevalstatus"),
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in attributes.items() if value is not None}
 
 
-_MARKS = ("content", "actions", "invocationid", "errorcode")
+_EVENT_KEYS = ("content", "actions", "invocationid", "errorcode")
 
 
 class AdkSession:
@@ -101,9 +101,9 @@ class AdkSession:
     name = "adk-session"
 
     def claims(self, item: Json) -> bool:
-        held = fold_keys(table(item))
-        events = decode_structure(held.get("events"))
-        return are_events(item) or are_events(events) or (events == [] and "appname" in held)
+        fields = fold_keys(table(item))
+        events = decode_structure(fields.get("events"))
+        return are_events(item) or are_events(events) or (events == [] and "appname" in fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         session: dict[str, Json] = {"events": item} if isinstance(item, list) else table(item)
@@ -112,10 +112,10 @@ class AdkSession:
 
 
 def are_events(value: Json) -> bool:
-    """Is this a list of ADK events?"""
+    """Whether this is a list of ADK events."""
     return bool(rows(value)) and all(map(_is_event, rows(value)))
 
 
 def _is_event(value: Json) -> bool:
     event = fold_keys(table(value))
-    return "author" in event and any(mark in event for mark in _MARKS)
+    return "author" in event and any(key in event for key in _EVENT_KEYS)

@@ -9,7 +9,7 @@ from carob.traces.messages.blocks import read_message
 from carob.traces.messages.message import role_of
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
-from carob.traces.normalize import derived_id, instant
+from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import decode_structure, first, fold_key, fold_keys, table, tables, text
 
 _MAX_DEPTH = 5
@@ -24,11 +24,11 @@ class AgentFramework:
         return _history(item) is not None
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        held = fold_keys(table(item))
+        fields = fold_keys(table(item))
         messages = _history(item) or []
-        session = text(first(held, "conversationid", "sessionid", "threadid", "id"))
+        session = text(first(fields, "conversationid", "sessionid", "threadid", "id"))
         yield Trace(
-            id=session or derived_id(messages),
+            id=session or content_digest_id(messages),
             turns=_turns(messages),
             source=source,
             convention="agent-framework",
@@ -38,20 +38,20 @@ class AgentFramework:
 
 
 def _history(item: Json, depth: int = _MAX_DEPTH) -> list[Json] | None:
-    """The first list of messages in the state, which each provider keeps under its own name."""
+    """The first list of messages in the state; each provider stores it under its own name."""
     item = decode_structure(item)
     if isinstance(item, list):
-        held = tables(item)
-        return item if held and all(map(_is_message, held)) else None
+        messages = tables(item)
+        return item if messages and all(map(_is_message, messages)) else None
     if not isinstance(item, dict) or not depth:
         return None
-    held = fold_keys(item)
-    doors = held.keys() & _DOORS if depth == _MAX_DEPTH else held.keys()
-    inner = (held[key] for key in held if key in doors)
-    return next((found for value in inner if (found := _history(value, depth - 1))), None)
+    fields = fold_keys(item)
+    keys = fields.keys() & _STATE_KEYS if depth == _MAX_DEPTH else fields.keys()
+    histories = (_history(fields[key], depth - 1) for key in fields if key in keys)
+    return next((history for history in histories if history), None)
 
 
-_DOORS = frozenset(
+_STATE_KEYS = frozenset(
     {"statebag", "state", "messages", "chathistory", "storestate", "chatmessagestorestate"}
 )
 
@@ -96,9 +96,7 @@ _TYPES = {
 }
 
 
-def _add_usage_or_error(
-    builder: TurnBuilder, content: dict[str, Json], agent: str | None
-) -> None:
+def _add_usage_or_error(builder: TurnBuilder, content: dict[str, Json], agent: str | None) -> None:
     if content["type"] == "usage":
         usage = usage_of(first(content, "details", "usagedetails"))
         if usage is not None:

@@ -1,4 +1,4 @@
-"""AgentOps: dotted attribute names taken apart into nested objects."""
+"""AgentOps: attributes as nested objects instead of dotted names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from carob.schema import Json, Span
-from carob.traces.containers.attributes import unnested
+from carob.traces.containers.attributes import flatten_nested
 from carob.traces.containers.flat import has_nested_attributes, span_of
 from carob.traces.normalize import identity
 from carob.traces.shape import first, fold_keys, table, tables
@@ -19,21 +19,21 @@ class AgentOps:
     name = "agentops"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        spans = tables(held.get("spans"))
+        fields = table(item)
+        spans = tables(fields.get("spans"))
         if any("child_spans" in span for span in spans):
             return False
-        return has_nested_attributes(held) or any(map(has_nested_attributes, spans))
+        return has_nested_attributes(fields) or any(map(has_nested_attributes, spans))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = table(item)
-        around = fold_keys(table(held.get("trace"))) | fold_keys(held)
+        fields = table(item)
+        around = fold_keys(table(fields.get("trace"))) | fold_keys(fields)
         trace_id = identity(first(around, "traceid", "id"))
-        for inner in [held] if has_nested_attributes(held) else tables(held.get("spans")):
+        for inner in [fields] if has_nested_attributes(fields) else tables(fields.get("spans")):
             span = span_of(inner)
             yield msgspec.structs.replace(
                 span,
                 trace_id=span.trace_id or trace_id,
-                attributes=unnested(span.attributes),
-                resource=unnested(span.resource),
+                attributes=flatten_nested(span.attributes),
+                resource=flatten_nested(span.resource),
             )

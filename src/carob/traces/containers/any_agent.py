@@ -18,14 +18,14 @@ class AnyAgent:
     name = "any-agent"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        spans = tables(held.get("spans"))
-        return "final_output" in held and bool(spans) and has_context(spans[0])
+        fields = table(item)
+        spans = tables(fields.get("spans"))
+        return "final_output" in fields and bool(spans) and has_context(spans[0])
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = table(item)
-        output = held.get("final_output")
-        for span in map(span_of, tables(held.get("spans"))):
+        fields = table(item)
+        output = fields.get("final_output")
+        for span in map(span_of, tables(fields.get("spans"))):
             if span.parent_id or output is None:
                 yield span
             else:

@@ -1,4 +1,4 @@
-"""Attribute values in all their wrappings → a flat dict of plain JSON values."""
+"""Unwrap attribute values into a flat dict of plain JSON values."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _WRAPPED_JSON = frozenset(
 
 
 def plain(value: Json) -> Json:
-    """What an OTLP `AnyValue` holds; `{}` is null, and what is no `AnyValue` stays as it is."""
+    """The value inside an OTLP `AnyValue`; `{}` is null. Other values are returned as they are."""
     if not isinstance(value, dict):
         return value
     if not value:
         return None
     if value.keys() == {"Type", "Value"}:  # Go's console exporter
         return value["Value"]
-    for key, held in value.items():
+    for key, inner in value.items():
         unwrap = _UNWRAP.get(key)
         if unwrap is not None:
-            return unwrap(held)
+            return unwrap(inner)
     return value
 
 
@@ -32,7 +32,7 @@ def attributes(value: Json) -> dict[str, Json]:
     """The attributes of a list of key/value pairs, of an object, or of JSON in a string."""
     value = decode_structure(value)
     if isinstance(value, dict):
-        return {key: _wrapped(held) for key, held in value.items()}
+        return {key: _unwrap_single(inner) for key, inner in value.items()}
     return {
         key: plain(first(pair, "value", "Value")) for pair in tables(value) if (key := _key(pair))
     }
@@ -43,17 +43,17 @@ def _key(pair: dict[str, Json]) -> str:
     return key if isinstance(key, str) else ""
 
 
-def _wrapped(value: Json) -> Json:
+def _unwrap_single(value: Json) -> Json:
     return plain(value) if isinstance(value, dict) and len(value) == 1 else value
 
 
 def _integer(value: Json) -> Json:
-    found = count(value)
-    return value if found is None else found
+    number = count(value)
+    return value if number is None else number
 
 
 def _double(value: Json) -> Json:
-    """A number; protobuf spells NaN and the infinities as text, and JSON has none of them."""
+    """A number; protobuf writes NaN and the infinities as text, and JSON has neither."""
     if not isinstance(value, str):
         return value
     try:
@@ -91,30 +91,30 @@ _UNWRAP = {
 }
 
 
-def unnested(value: dict[str, Json]) -> dict[str, Json]:
+def flatten_nested(value: dict[str, Json]) -> dict[str, Json]:
     """Nested attributes under dotted keys: `{"llm": {"x": [{"y": 1}]}}` → `{"llm.x.0.y": 1}`."""
     flat: dict[str, Json] = {}
     pending = list(_children("", value))[::-1]
     while pending:
-        key, held = pending.pop()
-        children = [] if key in _WRAPPED_JSON else list(_children(key, held))
+        key, inner = pending.pop()
+        children = [] if key in _WRAPPED_JSON else list(_children(key, inner))
         if children:
             pending.extend(children[::-1])
-        elif held is not None:
-            flat[key] = held
+        elif inner is not None:
+            flat[key] = inner
     return flat
 
 
 def _children(prefix: str, value: Json) -> Iterator[tuple[str, Json]]:
     dot = f"{prefix}." if prefix else ""
     if isinstance(value, dict):
-        yield from ((f"{dot}{key}", held) for key, held in value.items())
+        yield from ((f"{dot}{key}", inner) for key, inner in value.items())
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        yield from ((f"{dot}{index}", held) for index, held in enumerate(value))
+        yield from ((f"{dot}{index}", inner) for index, inner in enumerate(value))
 
 
 def resource(item: Json) -> dict[str, Json]:
-    """The attributes of a resource, whether they stand under `attributes` or bare."""
+    """The attributes of a resource, which are under `attributes` or at the top."""
     item = decode_structure(item)
-    held = first(table(item), "attributes", "Attributes")
-    return attributes(item if held is None else held)
+    inner = first(table(item), "attributes", "Attributes")
+    return attributes(item if inner is None else inner)

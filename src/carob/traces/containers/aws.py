@@ -1,4 +1,4 @@
-"""AWS X-Ray: segment documents, which hold their subsegments and keep attributes as metadata."""
+"""AWS: segment documents of X-Ray, and spans or log records as JSON in CloudWatch log events."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ class XRay:
     name = "x-ray"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        if "id" not in held or "start_time" not in held or "attributes" in held:
+        fields = table(item)
+        if "id" not in fields or "start_time" not in fields or "attributes" in fields:
             return False
-        return _TRACE.fullmatch(text(held.get("trace_id")) or "") is not None
+        return _TRACE.fullmatch(text(fields.get("trace_id")) or "") is not None
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         segment = table(item)
         pending = [(segment, segment.get("parent_id"))]
         while pending:
-            held, parent = pending.pop()
-            yield _span(held, segment.get("trace_id"), parent)
-            inner = tables(held.get("subsegments"))
-            pending.extend((one, held.get("id")) for one in reversed(inner))
+            fields, parent = pending.pop()
+            yield _span(fields, segment.get("trace_id"), parent)
+            inner = tables(fields.get("subsegments"))
+            pending.extend((child, fields.get("id")) for child in reversed(inner))
 
 
-def _span(held: dict[str, Json], trace_id: Json, parent: Json) -> Span:
-    exceptions = tables(table(held.get("cause")).get("exceptions"))
+def _span(fields: dict[str, Json], trace_id: Json, parent: Json) -> Span:
+    exceptions = tables(table(fields.get("cause")).get("exceptions"))
     return span_of(
         {
             "trace_id": trace_id,
-            "span_id": held.get("id"),
+            "span_id": fields.get("id"),
             "parent_id": parent,
-            "name": held.get("name"),
-            "start_time": held.get("start_time"),
-            "end_time": held.get("end_time"),
-            "attributes": {**_attributes(held)},
-            "status": "ERROR" if any(held.get(key) is True for key in _FAILED) else None,
+            "name": fields.get("name"),
+            "start_time": fields.get("start_time"),
+            "end_time": fields.get("end_time"),
+            "attributes": {**_attributes(fields)},
+            "status": "ERROR" if any(fields.get(key) is True for key in _FAILED) else None,
             "status_message": first(exceptions[0], "message", "type") if exceptions else None,
         }
     )
 
 
-def _attributes(held: dict[str, Json]) -> dict[str, Json]:
+def _attributes(fields: dict[str, Json]) -> dict[str, Json]:
     """The metadata of all namespaces; annotations are copies whose names have lost their dots."""
-    found = dict(table(held.get("annotations")))
-    for space in table(held.get("metadata")).values():
-        found |= table(space)
-    return found
+    attributes = dict(table(fields.get("annotations")))
+    for space in table(fields.get("metadata")).values():
+        attributes |= table(space)
+    return attributes
 
 
-_HOLDERS = ("raw_otel_json", "@message", "message")
+_RECORD_KEYS = ("raw_otel_json", "@message", "message")
 
 
 class CloudWatch:
@@ -80,7 +80,7 @@ def _record(item: Json) -> dict[str, Json]:
     if isinstance(item, list):
         cells = tables(item)
         item = {text(cell.get("field")) or "": cell.get("value") for cell in cells}
-    return table(decode_structure(first(table(item), *_HOLDERS)))
+    return table(decode_structure(first(table(item), *_RECORD_KEYS)))
 
 
 def _is_record(record: dict[str, Json]) -> bool:

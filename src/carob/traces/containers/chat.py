@@ -1,4 +1,4 @@
-"""Chat trajectories: lists of messages, alone or within a record; also those of tau-bench."""
+"""Chat trajectories: lists of messages, alone or within a record, such as those of tau-bench."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Trace
 from carob.traces.messages.chat import chat_turns, is_dialogue
-from carob.traces.normalize import derived_id
+from carob.traces.normalize import content_digest_id
 from carob.traces.shape import decode_structure, first, table, text
 
-_LISTS = ("messages", "traj", "conversation", "trajectory", "chat_history")
+_MESSAGE_KEYS = ("messages", "traj", "conversation", "trajectory", "chat_history")
 _IDS = ("id", "trace_id", "conversation_id", "session_id", "instance_id")
 _CASES = ("task_id", "case_id", "eval_id", "question_id", "instance_id")
 _CONVERSATIONS = ("conversation_id", "session_id", "thread_id")
-_KEPT = ("reward", "trial", "reward_info", "model", "tools", "metadata")
+_ATTRIBUTES = ("reward", "trial", "reward_info", "model", "tools", "metadata")
 
 
 class Chat:
@@ -25,32 +25,32 @@ class Chat:
         return is_dialogue(item) or ("history" not in table(item) and bool(_messages(item)))
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        held = table(item)
+        fields = table(item)
         messages = item if isinstance(item, list) else _messages(item)
-        case = text(first(held, *_CASES))
+        case = text(first(fields, *_CASES))
         yield Trace(
-            id=_id(held, case) or derived_id(messages),
+            id=_id(fields, case) or content_digest_id(messages),
             turns=chat_turns(messages),
             source=source,
             convention="chat",
             mapper="chat@1",
             case=case,
-            conversation=text(first(held, *_CONVERSATIONS)),
-            attributes={key: held[key] for key in _KEPT if held.get(key) is not None},
+            conversation=text(first(fields, *_CONVERSATIONS)),
+            attributes={key: fields[key] for key in _ATTRIBUTES if fields.get(key) is not None},
         )
 
 
-def _id(held: dict[str, Json], case: str | None) -> str | None:
-    """The record's id; trials of one task are told apart by their number."""
-    found = text(first(held, *_IDS)) or case
-    trial = text(held.get("trial"))
-    return f"{found}#{trial}" if found and trial and "id" not in held else found
+def _id(fields: dict[str, Json], case: str | None) -> str | None:
+    """The record's id; trials of the same task differ by their number."""
+    record_id = text(first(fields, *_IDS)) or case
+    trial = text(fields.get("trial"))
+    return f"{record_id}#{trial}" if record_id and trial and "id" not in fields else record_id
 
 
 def _messages(item: Json) -> Json:
-    held = table(item)
-    for key in _LISTS:
-        found = decode_structure(held.get(key))
-        if is_dialogue(found):
-            return found
+    fields = table(item)
+    for key in _MESSAGE_KEYS:
+        messages = decode_structure(fields.get(key))
+        if is_dialogue(messages):
+            return messages
     return None

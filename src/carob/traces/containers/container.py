@@ -1,4 +1,4 @@
-"""What a container is: a way in which spans, log records or whole traces are written down."""
+"""The protocol of containers: how spans, log records or whole traces are packed in a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from carob.schema import Json, Span, SpanEvent, Trace
 
 
 class LogRecord(msgspec.Struct, frozen=True, gc=False):
-    """A log record that names the span it belongs to; an empty id is one that it does not name."""
+    """A log record with the ids of its span; an id that it does not state is empty."""
 
     trace_id: str
     span_id: str
@@ -22,15 +22,16 @@ Record: TypeAlias = Span | LogRecord | Trace
 
 
 class Container(Protocol):
-    """One way to write recordings down, recognised by its items, not by what is around them."""
+    """One way to pack traces, recognized by its items and not by the objects around them."""
 
     @property
     def name(self) -> str: ...
 
     def claims(self, item: Json) -> bool:
-        """Is this item ours? Never raises; a broken item of ours is still ours."""
+        """Whether the item belongs to this container. Must not raise, even for a broken
+        item, which still belongs to it."""
         ...
 
     def read(self, item: Json, *, source: str) -> Iterator[Record]:
-        """The spans, log records or traces of an item that we claim."""
+        """The spans, log records or traces of an item that this container claims."""
         ...

@@ -209,7 +209,9 @@ def _holds_items(item: Json, depth: int) -> bool:
     if find_container(item) is not None:
         return True
     if isinstance(item, list):
-        return any(_holds_items(decode_structure(inner), depth - 1) for inner in item[:_MAX_SAMPLED_ITEMS])
+        return any(
+            _holds_items(decode_structure(inner), depth - 1) for inner in item[:_MAX_SAMPLED_ITEMS]
+        )
     if _unwrap(item, depth) is not None:
         return True
     table_rows = _rows_of_table(item)

@@ -1,7 +1,8 @@
-"""One span or log record per object, in whatever spelling: the shape that most exports share.
+"""One span or log record per object, in any spelling: the layout that most exports share.
 
-Read by folded keys, so that `traceId`, `trace_id` and `TraceId` are one. Beside flat exports this
-takes rows of span stores (ClickHouse, Logfire), JavaScript's and ADK's debug output and MLflow.
+Read by folded keys, so that `traceId`, `trace_id` and `TraceId` are the same. Besides flat exports
+this reads rows of span stores (ClickHouse, Logfire), the debug output of JavaScript and ADK, and
+MLflow.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from carob.traces.shape import (
     text,
 )
 
-_OTHERS = frozenset({"childspans", "rawoteljson"})
+_FOREIGN_KEYS = frozenset({"childspans", "rawoteljson"})
 _CONTEXTS = ("context", "spancontext")
 _PARENT_IDS = ("parentspanid", "parentid")
 _PARENTS = ("parent", "parentspancontext", "parentcontext")
 _ATTRIBUTES = ("attributes", "spanattributes", "tags", "labels")
-_SPELLED_OUT = ("span.attributes.", "attributes.")
-"""How a store begins the names of fields that are attributes."""
-_OF_LOGS = frozenset(("body", "severitynumber", "severitytext", "eventname"))
+_ATTRIBUTE_PREFIXES = ("span.attributes.", "attributes.")
+"""Prefixes by which a store marks the columns that are attributes."""
+_LOG_KEYS = frozenset(("body", "severitynumber", "severitytext", "eventname"))
 _SCOPES = ("scope", "instrumentationscope", "instrumentationlibrary", "instrumentationinfo")
 _RESOURCES = ("resource", "resourceattributes", "otelresourceattributes")
 _STARTS = (
@@ -68,44 +69,47 @@ class Flat:
             return False
         if is_jaeger_span(item):
             return False
-        held = fold_keys(item)
-        if not _OTHERS.isdisjoint(held) or has_nested_attributes(item):
+        fields = fold_keys(item)
+        if not _FOREIGN_KEYS.isdisjoint(fields) or has_nested_attributes(item):
             return False
-        if "traceid" not in held:
+        if "traceid" not in fields:
             return False
-        return "spanid" in held or _is_javascript(held) or _holds_spans(held)
+        return "spanid" in fields or _is_javascript(fields) or _holds_spans(fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
-        held = table(item)
-        if _holds_spans(fold_keys(held)):
-            trace_id = fold_keys(held).get("traceid")
-            for inner in tables(held.get("spans")):
+        fields = table(item)
+        if _holds_spans(fold_keys(fields)):
+            trace_id = fold_keys(fields).get("traceid")
+            for inner in tables(fields.get("spans")):
                 yield span_of(inner | {"trace_id": trace_id})
         else:
-            yield log_of(held) if is_log(held) else span_of(held)
+            yield log_of(fields) if is_log(fields) else span_of(fields)
 
 
-def _holds_spans(held: dict[str, Json]) -> bool:
-    """A trace that says its id once, for all its spans."""
-    spans = tables(held.get("spans"))
+def _holds_spans(fields: dict[str, Json]) -> bool:
+    """Whether this is a trace that states its id once, for all its spans."""
+    spans = tables(fields.get("spans"))
     inner = fold_keys(spans[0]) if spans else {}
-    return "spanid" in inner and "traceid" not in inner and _OTHERS.isdisjoint(inner)
+    return "spanid" in inner and "traceid" not in inner and _FOREIGN_KEYS.isdisjoint(inner)
 
 
 def has_nested_attributes(item: dict[str, Json]) -> bool:
-    """Do the `span_attributes` hold objects, where dotted names have been taken apart?"""
-    held = table(decode_structure(item.get("span_attributes")))
-    return "child_spans" not in item and any(isinstance(value, dict) for value in held.values())
+    """Whether `span_attributes` are nested objects instead of dotted names."""
+    fields = table(decode_structure(item.get("span_attributes")))
+    return "child_spans" not in item and any(isinstance(value, dict) for value in fields.values())
 
 
-def _is_javascript(held: dict[str, Json]) -> bool:
-    return "id" in held and isinstance(held.get("attributes"), dict) and "timestamp" in held
+def _is_javascript(fields: dict[str, Json]) -> bool:
+    return "id" in fields and isinstance(fields.get("attributes"), dict) and "timestamp" in fields
 
 
 def is_log(item: dict[str, Json]) -> bool:
-    """Is this a log record rather than a span? A span has a start, a log has a body or a severity,
-    even if they are null, as they are in an event that is all attributes."""
-    if _OF_LOGS.isdisjoint(fold_key(key) for key in item):
+    """Whether this is a log record and not a span.
+
+    A span has a start. A log record has a body or a severity, even if they are null, as in an
+    event that consists of attributes only.
+    """
+    if _LOG_KEYS.isdisjoint(fold_key(key) for key in item):
         return False
     return first(fold_keys(item), *_STARTS[:4]) is None
 
@@ -117,115 +121,126 @@ def span_of(
     scope_version: str = "",
     resource: dict[str, Json] | None = None,
 ) -> Span:
-    """The span that an object describes; what the object does not say comes from around it."""
-    held = fold_keys(item)
-    context = fold_keys(table(first(held, *_CONTEXTS)))
-    start, end = _times(held)
-    name, version = _scope(held)
+    """The span that an object describes; scope and resource may come from around it."""
+    fields = fold_keys(item)
+    context = fold_keys(table(first(fields, *_CONTEXTS)))
+    start, end = _times(fields)
+    name, version = _scope(fields)
     return Span(
-        trace_id=identity(_or(held.get("traceid"), context.get("traceid"))),
-        span_id=identity(_or(held.get("spanid"), context.get("spanid"), held.get("id"))),
-        parent_id=_parent(held) or None,
-        name=text(first(held, "name", "spanname", "operationname")) or "",
-        kind=kind(first(held, "kind", "spankind")),
+        trace_id=identity(_first_filled(fields.get("traceid"), context.get("traceid"))),
+        span_id=identity(
+            _first_filled(fields.get("spanid"), context.get("spanid"), fields.get("id"))
+        ),
+        parent_id=_parent(fields) or None,
+        name=text(first(fields, "name", "spanname", "operationname")) or "",
+        kind=kind(first(fields, "kind", "spankind")),
         start=start,
         end=end,
-        attributes=_attributes(item, held),
-        events=events_of(first(held, "events", "spanevents", "otelevents")) or _columns(held),
-        status=status(first(held, *_STATUSES)),
-        status_message=_message(held),
+        attributes=_attributes(item, fields),
+        events=events_of(first(fields, "events", "spanevents", "otelevents"))
+        or _events_by_column(fields),
+        status=status(first(fields, *_STATUSES)),
+        status_message=_message(fields),
         scope=name or scope,
         scope_version=version or scope_version,
-        resource=_resource(held) if resource is None else resource,
+        resource=_resource(fields) if resource is None else resource,
     )
 
 
-def _or(*values: Json) -> Json:
+def _first_filled(*values: Json) -> Json:
     return next((value for value in values if value not in (None, "")), None)
 
 
-def _parent(held: dict[str, Json]) -> str:
-    direct = identity(first(held, *_PARENT_IDS))
-    around = first(held, *_PARENTS)
-    if direct or around is None:
+def _parent(fields: dict[str, Json]) -> str:
+    direct = identity(first(fields, *_PARENT_IDS))
+    parent = first(fields, *_PARENTS)
+    if direct or parent is None:
         return direct
-    if not isinstance(around, dict):
-        return identity(around)
-    inner = fold_keys(around)
-    return identity(_or(inner.get("spanid"), fold_keys(table(inner.get("context"))).get("spanid")))
+    if not isinstance(parent, dict):
+        return identity(parent)
+    inner = fold_keys(parent)
+    return identity(
+        _first_filled(inner.get("spanid"), fold_keys(table(inner.get("context"))).get("spanid"))
+    )
 
 
-def _times(held: dict[str, Json]) -> tuple[int | None, int | None]:
-    start = _time(held, _STARTS)
-    end = _time(held, _ENDS)
+def _times(fields: dict[str, Json]) -> tuple[int | None, int | None]:
+    start = _time(fields, _STARTS)
+    end = _time(fields, _ENDS)
     if end is None and start is not None:
-        length = _length(held)
-        end = None if length is None else start + length
+        duration = _duration(fields)
+        end = None if duration is None else start + duration
     return start, end
 
 
-def _time(held: dict[str, Json], keys: tuple[str, ...]) -> int | None:
-    exact = nanoseconds(held.get(keys[0]))
-    return instant(first(held, *keys[1:])) if exact is None else exact
+def _time(fields: dict[str, Json], keys: tuple[str, ...]) -> int | None:
+    exact = nanoseconds(fields.get(keys[0]))
+    return instant(first(fields, *keys[1:])) if exact is None else exact
 
 
-def _length(held: dict[str, Json]) -> int | None:
-    """A duration in the unit that its owner writes: ISO-8601, ns by name, JavaScript's µs."""
-    named = nanoseconds(first(held, "durationnano", "durationns", "durationinnanos"))
-    if named is not None:
-        return named
-    length = held.get("duration")
-    if isinstance(length, list):
-        return instant(length)
-    if isinstance(length, str):
-        return period(length)
-    if isinstance(length, int | float) and not isinstance(length, bool) and 0 <= length < 1 << 62:
-        return int(length * _unit(held))
+def _duration(fields: dict[str, Json]) -> int | None:
+    """The duration in nanoseconds. The unit depends on the key and on who wrote it."""
+    exact = nanoseconds(first(fields, "durationnano", "durationns", "durationinnanos"))
+    if exact is not None:
+        return exact
+    value = fields.get("duration")
+    if isinstance(value, list):
+        return instant(value)
+    if isinstance(value, str):
+        return period(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1 << 62:
+        return int(value * _duration_unit(fields))
     return None
 
 
-def _unit(held: dict[str, Json]) -> int:
-    if "spanname" in held and "starttimestamp" in held:  # Logfire: seconds
+def _duration_unit(fields: dict[str, Json]) -> int:
+    if "spanname" in fields and "starttimestamp" in fields:  # Logfire: seconds
         return 10**9
-    return 1 if "spanname" in held or "@timestamp" in held else 10**3  # ClickHouse, Elastic: ns
+    if "spanname" in fields or "@timestamp" in fields:  # ClickHouse, Elastic: nanoseconds
+        return 1
+    return 10**3  # JavaScript: microseconds
 
 
-def _scope(held: dict[str, Json]) -> tuple[str, str]:
-    around = first(held, *_SCOPES)
-    if isinstance(around, str):
-        return around, ""
-    scope = fold_keys(table(around))
-    name = _or(scope.get("name"), first(held, "scopename", "otelscopename"))
-    version = _or(scope.get("version"), first(held, "scopeversion", "otelscopeversion"))
+def _scope(fields: dict[str, Json]) -> tuple[str, str]:
+    value = first(fields, *_SCOPES)
+    if isinstance(value, str):
+        return value, ""
+    scope = fold_keys(table(value))
+    name = _first_filled(scope.get("name"), first(fields, "scopename", "otelscopename"))
+    version = _first_filled(scope.get("version"), first(fields, "scopeversion", "otelscopeversion"))
     return text(name) or "", text(version) or ""
 
 
-def _attributes(item: dict[str, Json], held: dict[str, Json]) -> dict[str, Json]:
-    found = next((held[key] for key in _ATTRIBUTES if held.get(key)), None)
-    if found is not None:
-        return attributes(found)
-    spelled = {_spelled(key): value for key, value in item.items() if key.startswith(_SPELLED_OUT)}
-    return spelled or {key: value for key, value in item.items() if "." in key}  # ADK's debug
+def _attributes(item: dict[str, Json], fields: dict[str, Json]) -> dict[str, Json]:
+    value = next((fields[key] for key in _ATTRIBUTES if fields.get(key)), None)
+    if value is not None:
+        return attributes(value)
+    prefixed = {
+        _strip_prefix(key): value
+        for key, value in item.items()
+        if key.startswith(_ATTRIBUTE_PREFIXES)
+    }
+    return prefixed or {key: value for key, value in item.items() if "." in key}  # ADK's debug
 
 
-def _spelled(key: str) -> str:
-    """A dotted name; OpenSearch has none, and writes `gen_ai@operation@name`."""
+def _strip_prefix(key: str) -> str:
+    """A dotted name; OpenSearch allows no dots and writes `gen_ai@operation@name`."""
     return key.partition("attributes.")[2].replace("@", ".")
 
 
-def _resource(held: dict[str, Json]) -> dict[str, Json]:
-    found = resource_of(first(held, *_RESOURCES))
-    service = held.get("servicename")
+def _resource(fields: dict[str, Json]) -> dict[str, Json]:
+    resource = resource_of(first(fields, *_RESOURCES))
+    service = fields.get("servicename")
     if isinstance(service, str) and service:
-        found.setdefault("service.name", service)
-    return found
+        resource.setdefault("service.name", service)
+    return resource
 
 
-def _message(held: dict[str, Json]) -> str | None:
-    found = first(held, *_MESSAGES)
-    if isinstance(found, str) and found:
-        return found
-    return status_message(held.get("status"))
+def _message(fields: dict[str, Json]) -> str | None:
+    message = first(fields, *_MESSAGES)
+    if isinstance(message, str) and message:
+        return message
+    return status_message(fields.get("status"))
 
 
 def events_of(value: Json) -> tuple[SpanEvent, ...]:
@@ -233,10 +248,10 @@ def events_of(value: Json) -> tuple[SpanEvent, ...]:
     return tuple(_event(fold_keys(item)) for item in tables(decode_structure(value)))
 
 
-def _columns(held: dict[str, Json]) -> tuple[SpanEvent, ...]:
-    """The events where a store keeps a list for each of their fields."""
+def _events_by_column(fields: dict[str, Json]) -> tuple[SpanEvent, ...]:
+    """The events of a store that has one list for each of their fields."""
     lists = [
-        rows(decode_structure(first(held, f"events.{field}", f"event{field}", f"event{field}s")))
+        rows(decode_structure(first(fields, f"events.{field}", f"event{field}", f"event{field}s")))
         for field in ("name", "timestamp", "attributes")
     ]
     return tuple(
@@ -245,24 +260,24 @@ def _columns(held: dict[str, Json]) -> tuple[SpanEvent, ...]:
     )
 
 
-def _event(held: dict[str, Json]) -> SpanEvent:
+def _event(fields: dict[str, Json]) -> SpanEvent:
     return SpanEvent(
-        name=text(first(held, "name", "eventname")) or "",
-        time=_time(held, ("timeunixnano", "time", "timestamp", "eventtimestamp")),
-        attributes=attributes(first(held, "attributes", "eventattributes")),
-        body=plain(held.get("body")),
+        name=text(first(fields, "name", "eventname")) or "",
+        time=_time(fields, ("timeunixnano", "time", "timestamp", "eventtimestamp")),
+        attributes=attributes(first(fields, "attributes", "eventattributes")),
+        body=plain(fields.get("body")),
     )
 
 
 def log_of(item: dict[str, Json]) -> LogRecord:
     """The log record that an object describes."""
-    held = fold_keys(item)
-    named = attributes(first(held, "attributes", "logattributes"))
+    fields = fold_keys(item)
+    log_attributes = attributes(first(fields, "attributes", "logattributes"))
     event = SpanEvent(
-        name=event_name(held.get("eventname"), named),
-        time=_time(held, ("timeunixnano", "timestamp"))
-        or _time(held, ("observedtimeunixnano", "observedtimestamp")),
-        attributes=named,
-        body=plain(held.get("body")),
+        name=event_name(fields.get("eventname"), log_attributes),
+        time=_time(fields, ("timeunixnano", "timestamp"))
+        or _time(fields, ("observedtimeunixnano", "observedtimestamp")),
+        attributes=log_attributes,
+        body=plain(fields.get("body")),
     )
-    return LogRecord(identity(held.get("traceid")), identity(held.get("spanid")), event)
+    return LogRecord(identity(fields.get("traceid")), identity(fields.get("spanid")), event)

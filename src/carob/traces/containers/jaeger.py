@@ -6,10 +6,18 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.attributes import plain
-from carob.traces.normalize import Status, instant, kind, nanoseconds, padded, period, status
+from carob.traces.normalize import (
+    Status,
+    instant,
+    kind,
+    nanoseconds,
+    padded_identity,
+    period,
+    status,
+)
 from carob.traces.shape import count, first, table, tables, text
 
-_PLUMBING = frozenset(
+_SPAN_TAGS = frozenset(
     {
         "span.kind",
         "otel.status_code",
@@ -24,8 +32,14 @@ _PLUMBING = frozenset(
 )
 
 
-_SPELLED = ("vStr", "vInt64", "vBool", "vFloat64", "vBinary")
-_EMPTY: dict[str, Json] = {"string": "", "int64": 0, "bool": False, "float64": 0.0, "binary": ""}
+_TYPED_VALUES = ("vStr", "vInt64", "vBool", "vFloat64", "vBinary")
+_EMPTY_VALUES: dict[str, Json] = {
+    "string": "",
+    "int64": 0,
+    "bool": False,
+    "float64": 0.0,
+    "binary": "",
+}
 
 
 class Jaeger:
@@ -34,21 +48,21 @@ class Jaeger:
     name = "jaeger"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return is_jaeger_span(held) or any(map(is_jaeger_span, tables(held.get("spans"))[:8]))
+        fields = table(item)
+        return is_jaeger_span(fields) or any(map(is_jaeger_span, tables(fields.get("spans"))[:8]))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = table(item)
-        if is_jaeger_span(held):
-            yield _span(held, {})
+        fields = table(item)
+        if is_jaeger_span(fields):
+            yield _span(fields, {})
             return
-        processes = table(held.get("processes"))
-        for span in tables(held.get("spans")):
+        processes = table(fields.get("processes"))
+        for span in tables(fields.get("spans")):
             yield _span(span, processes)
 
 
 def is_jaeger_span(item: dict[str, Json]) -> bool:
-    """Is this one of Jaeger's spans?"""
+    """Whether this is a span of Jaeger."""
     return "operationName" in item and first(item, "spanID", "spanId") is not None
 
 
@@ -58,14 +72,14 @@ def _span(item: dict[str, Json], processes: dict[str, Json]) -> Span:
     message = text(tags.get("otel.status_description"))
     process = first(item, "process") or processes.get(text(item.get("processID")) or "") or item
     return Span(
-        trace_id=padded(first(item, "traceID", "traceId")),
-        span_id=padded(first(item, "spanID", "spanId")),
+        trace_id=padded_identity(first(item, "traceID", "traceId")),
+        span_id=padded_identity(first(item, "spanID", "spanId")),
         parent_id=_parent(item) or None,
         name=text(item.get("operationName")) or "",
         kind=kind(tags.get("span.kind")),
         start=start,
         end=end,
-        attributes=without_plumbing(tags),
+        attributes=drop_span_tags(tags),
         events=tuple(_event(log) for log in tables(item.get("logs"))),
         status=status_of(tags),
         status_message=message or None,
@@ -79,20 +93,20 @@ def _times(item: dict[str, Json]) -> tuple[int | None, int | None]:
     """Jaeger counts microseconds; Grafana's table of the same spans counts milliseconds."""
     start, length = _number(item.get("startTime")), _number(item.get("duration"))
     if start is None:
-        return _spelled_times(item)
+        return _text_times(item)
     if start <= 0:
         return None, None
     unit = 10**6 if 1e11 <= start < 1e14 else 10**3
-    began = int(start) * unit + round(start % 1 * unit)
-    return began, None if length is None else began + round(max(length, 0) * unit)
+    start_ns = int(start) * unit + round(start % 1 * unit)
+    return start_ns, None if length is None else start_ns + round(max(length, 0) * unit)
 
 
-def _spelled_times(item: dict[str, Json]) -> tuple[int | None, int | None]:
-    """As protobuf spells them: `2026-01-05T10:00:00Z` and `1.5s`."""
+def _text_times(item: dict[str, Json]) -> tuple[int | None, int | None]:
+    """Times as protobuf writes them: `2026-01-05T10:00:00Z` and `1.5s`."""
     start = instant(item.get("startTime"))
     length = text(item.get("duration")) or ""
-    lasted = period(f"PT{length}") if length.endswith("s") else None
-    return start, None if start is None or lasted is None else start + lasted
+    duration = period(f"PT{length}") if length.endswith("s") else None
+    return start, None if start is None or duration is None else start + duration
 
 
 def _number(value: Json) -> float | None:
@@ -104,37 +118,37 @@ def _number(value: Json) -> float | None:
 
 
 def _microseconds(value: Json) -> int | None:
-    found = nanoseconds(value)
-    return instant(value) if found is None else found * 1000
+    number = nanoseconds(value)
+    return instant(value) if number is None else number * 1000
 
 
 def _parent(item: dict[str, Json]) -> str:
-    """The span that a reference calls the parent; one in another trace is only a link."""
-    own = padded(first(item, "traceID", "traceId"))
+    """The parent by its reference; a reference to another trace is only a link."""
+    own = padded_identity(first(item, "traceID", "traceId"))
     references = [
-        found
-        for found in tables(item.get("references"))
-        if padded(first(found, "traceID", "traceId")) in {own, ""}
+        reference
+        for reference in tables(item.get("references"))
+        if padded_identity(first(reference, "traceID", "traceId")) in {own, ""}
     ]
-    references.sort(key=lambda found: found.get("refType") != "CHILD_OF")
+    references.sort(key=lambda reference: reference.get("refType") != "CHILD_OF")
     if references:
-        return padded(first(references[0], "spanID", "spanId"))
-    return padded(first(item, "parentSpanID", "parentSpanId"))
+        return padded_identity(first(references[0], "spanID", "spanId"))
+    return padded_identity(first(item, "parentSpanID", "parentSpanId"))
 
 
 def _tags(value: Json) -> dict[str, Json]:
     if isinstance(value, dict):  # Jaeger in Elasticsearch, tags as fields
-        return {key.replace("@", "."): held for key, held in value.items()}
-    return {key: _typed(tag) for tag in tables(value) if (key := text(tag.get("key")))}
+        return {key.replace("@", "."): tag for key, tag in value.items()}
+    return {key: _tag_value(tag) for tag in tables(value) if (key := text(tag.get("key")))}
 
 
-def _typed(tag: dict[str, Json]) -> Json:
-    """The value of a tag; a number or a truth value that came as text is one again."""
+def _tag_value(tag: dict[str, Json]) -> Json:
+    """The value of a tag; numbers and booleans that were written as text are converted."""
     value, declared = tag.get("value"), text(tag.get("type")) or ""
-    if "value" not in tag and "type" not in tag:  # protobuf's JSON, which leaves out what is empty
+    if "value" not in tag and "type" not in tag:  # protobuf's JSON omits empty values
         declared = text(tag.get("vType")) or "string"
-        value = first(tag, *_SPELLED)
-        value = _EMPTY.get(declared.lower()) if value is None else value
+        value = first(tag, *_TYPED_VALUES)
+        value = _EMPTY_VALUES.get(declared.lower()) if value is None else value
     if not isinstance(value, str):
         return plain(value)
     if declared.lower() == "int64":
@@ -160,9 +174,9 @@ def status_of(tags: dict[str, Json]) -> Status:
     return "error" if tags.get("error") in (True, "true", "True") else "unset"
 
 
-def without_plumbing(tags: dict[str, Json]) -> dict[str, Json]:
+def drop_span_tags(tags: dict[str, Json]) -> dict[str, Json]:
     """The tags that were attributes, without those that carry fields of the span."""
-    return {key: value for key, value in tags.items() if key not in _PLUMBING}
+    return {key: value for key, value in tags.items() if key not in _SPAN_TAGS}
 
 
 def _event(log: dict[str, Json]) -> SpanEvent:
@@ -174,8 +188,8 @@ def _event(log: dict[str, Json]) -> SpanEvent:
 
 def _resource(process: dict[str, Json]) -> dict[str, Json]:
     service = text(process.get("serviceName"))
-    named: dict[str, Json] = {"service.name": service} if service else {}
-    return named | _tags(first(process, "serviceTags") or _process_tags(process))
+    resource: dict[str, Json] = {"service.name": service} if service else {}
+    return resource | _tags(first(process, "serviceTags") or _process_tags(process))
 
 
 def _process_tags(process: dict[str, Json]) -> Json:

@@ -1,7 +1,7 @@
 """Langfuse: observations of its UI export, its API and its ingestion.
 
-Where a recording came by OpenTelemetry, its original attributes are in `metadata` and are given as
-they are. What Langfuse made of it stands beside them under the names of its own SDK:
+Where a trace came through OpenTelemetry, its original attributes are in `metadata` and are returned
+unchanged. The fields of Langfuse are added under the names of its own SDK:
 `langfuse.observation.type|input|output|model.name|usage_details`, the agent that LangChain names
 under `langfuse.observation.metadata.lc_agent_name`, and on the observations without a parent
 `langfuse.trace.name|input|output` and `langfuse.session.id`.
@@ -52,29 +52,29 @@ class Langfuse:
     name = "langfuse"
 
     def claims(self, item: Json) -> bool:
-        held = fold_keys(table(item))
-        if _is_observation(held) or _changes(held):
+        fields = fold_keys(table(item))
+        if _is_observation(fields) or _changes(fields):
             return True
-        observations = held.get("observations")
+        observations = fields.get("observations")
         return isinstance(observations, list) and all(
             isinstance(inner, str) or _is_observation(fold_keys(table(inner)), within=True)
             for inner in observations
         )
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = fold_keys(table(item))
-        if _is_observation(held):
-            yield _span(held, {})
+        fields = fold_keys(table(item))
+        if _is_observation(fields):
+            yield _span(fields, {})
             return
-        if changes := _changes(held):
-            yield from _ingested(changes)
+        if changes := _changes(fields):
+            yield from _apply_changes(changes)
             return
-        trace = fold_keys(table(decode_structure(held.get("trace")))) or held
-        observations = tables(held.get("observations"))
+        trace = fold_keys(table(decode_structure(fields.get("trace")))) or fields
+        observations = tables(fields.get("observations"))
         for inner in observations:
             yield _span(fold_keys(inner), trace)
         if not observations:
-            yield _alone(trace)
+            yield _trace_span(trace)
 
 
 def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
@@ -85,18 +85,18 @@ def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
     return within or (ours and "traceid" in item and "spanid" not in item)
 
 
-def _changes(held: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
-    """What a request to Langfuse's ingestion creates or updates, each with its kind."""
-    found: list[tuple[str, dict[str, Json]]] = []
-    for event in tables(held.get("batch")):
+def _changes(fields: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
+    """The objects that an ingestion request creates or updates, each with its kind."""
+    changes: list[tuple[str, dict[str, Json]]] = []
+    for event in tables(fields.get("batch")):
         kind, _, change = (text(event.get("type")) or "").rpartition("-")
         body = fold_keys(table(event.get("body")))
         if change in {"create", "update"} and "id" in body:
-            found.append((kind, body))
-    return found
+            changes.append((kind, body))
+    return changes
 
 
-def _ingested(changes: list[tuple[str, dict[str, Json]]]) -> Iterator[Span]:
+def _apply_changes(changes: list[tuple[str, dict[str, Json]]]) -> Iterator[Span]:
     """Each observation once, as its last update left it."""
     traces: dict[Json, dict[str, Json]] = {}
     observations: dict[Json, dict[str, Json]] = {}
@@ -104,25 +104,25 @@ def _ingested(changes: list[tuple[str, dict[str, Json]]]) -> Iterator[Span]:
         if kind == "trace":
             traces.setdefault(text(body["id"]), {}).update(body)
         elif kind != "score":
-            held = observations.setdefault(text(body["id"]), {"type": kind.upper()})
-            held.update(body)
-    for held in observations.values():
-        yield _span(held, traces.get(text(held.get("traceid")), {}))
-    told = {text(held.get("traceid")) for held in observations.values()}
+            fields = observations.setdefault(text(body["id"]), {"type": kind.upper()})
+            fields.update(body)
+    for fields in observations.values():
+        yield _span(fields, traces.get(text(fields.get("traceid")), {}))
+    with_observations = {text(fields.get("traceid")) for fields in observations.values()}
     for key, trace in traces.items():
-        if key not in told:
-            yield _alone(trace)
+        if key not in with_observations:
+            yield _trace_span(trace)
 
 
-def _alone(trace: dict[str, Json]) -> Span:
-    """A trace of which only its own fields were exported."""
-    found = identity(trace.get("id"))
+def _trace_span(trace: dict[str, Json]) -> Span:
+    """The span of a trace that was exported without observations."""
+    trace_id = identity(trace.get("id"))
     return Span(
-        trace_id=found,
-        span_id=found,
+        trace_id=trace_id,
+        span_id=trace_id,
         name=text(trace.get("name")) or "",
         start=instant(trace.get("timestamp")),
-        attributes=_of_trace(trace),
+        attributes=_trace_attributes(trace),
     )
 
 
@@ -131,7 +131,7 @@ def _span(item: dict[str, Json], trace: dict[str, Json]) -> Span:
     scope = table(decode_structure(metadata.get("scope")))
     parent = identity(item.get("parentobservationid"))
     trace_id = identity(first(item, "traceid") or trace.get("id"))
-    own = _of_observation(item, metadata)
+    own = _observation_attributes(item, metadata)
     return Span(
         trace_id=trace_id,
         span_id=identity(item.get("id")),
@@ -139,7 +139,7 @@ def _span(item: dict[str, Json], trace: dict[str, Json]) -> Span:
         name=text(item.get("name")) or "",
         start=instant(item.get("starttime")),
         end=instant(item.get("endtime")),
-        attributes=own if parent else _of_trace(trace) | own,
+        attributes=own if parent else _trace_attributes(trace) | own,
         status=_status(item),
         status_message=text(item.get("statusmessage")) or None,
         scope=text(scope.get("name")) or "",
@@ -152,15 +152,15 @@ def _status(item: dict[str, Json]) -> Status:
     return "error" if item.get("level") == "ERROR" else "unset"
 
 
-def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[str, Json]:
+def _observation_attributes(item: dict[str, Json], metadata: dict[str, Json]) -> dict[str, Json]:
     original = {
-        key: _opened(value) for key, value in attributes(metadata.get("attributes")).items()
+        key: _unwrap_number(value) for key, value in attributes(metadata.get("attributes")).items()
     }
     if not original:
         original = {key: value for key, value in metadata.items() if "." in key}
     kind = text(item.get("type"))
     model = first(item, "model", "providedmodelname", "internalmodelid")
-    made = {
+    own = {
         "langfuse.observation.type": kind.lower() if kind else None,
         "langfuse.observation.input": item.get("input"),
         "langfuse.observation.output": item.get("output"),
@@ -168,28 +168,32 @@ def _of_observation(item: dict[str, Json], metadata: dict[str, Json]) -> dict[st
         "langfuse.observation.usage_details": _usage(item),
         "langfuse.observation.metadata.lc_agent_name": metadata.get("lc_agent_name"),
     }
-    return {key: value for key, value in made.items() if value is not None} | original
+    return {key: value for key, value in own.items() if value is not None} | original
 
 
-def _opened(value: Json) -> Json:
-    """A number that Langfuse keeps as the text of its OTLP wrapper."""
-    return plain(decode_structure(value)) if isinstance(value, str) and value.startswith(_WRAPPED) else value
+def _unwrap_number(value: Json) -> Json:
+    """A number that Langfuse stores as the text of its OTLP wrapper."""
+    return (
+        plain(decode_structure(value))
+        if isinstance(value, str) and value.startswith(_WRAPPED)
+        else value
+    )
 
 
 def _usage(item: dict[str, Json]) -> Json:
     details = decode_structure(first(item, "usagedetails", "providedusagedetails"))
     if isinstance(details, dict) and details:
         return details
-    held = item | fold_keys(table(decode_structure(item.get("usage"))))
+    fields = item | fold_keys(table(decode_structure(item.get("usage"))))
     # `input` and `output` of the observation itself are its content
-    counts = {name: count(_number(held, keys)) for name, keys in _USAGE.items()}
+    counts = {name: count(_number(fields, keys)) for name, keys in _USAGE.items()}
     found: dict[str, Json] = {name: number for name, number in counts.items() if number}
     return found or None
 
 
-def _number(held: dict[str, Json], keys: tuple[str, ...]) -> Json:
-    return next((held[key] for key in keys if isinstance(held.get(key), int | float)), None)
+def _number(fields: dict[str, Json], keys: tuple[str, ...]) -> Json:
+    return next((fields[key] for key in keys if isinstance(fields.get(key), int | float)), None)
 
 
-def _of_trace(trace: dict[str, Json]) -> dict[str, Json]:
+def _trace_attributes(trace: dict[str, Json]) -> dict[str, Json]:
     return {name: trace[key] for key, name in _TRACE_FIELDS.items() if trace.get(key) is not None}

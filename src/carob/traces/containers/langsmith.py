@@ -36,23 +36,25 @@ class LangSmith:
     name = "langsmith"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return "run_type" in held and first(held, "id", "run_id") is not None
+        fields = table(item)
+        return "run_type" in fields and first(fields, "id", "run_id") is not None
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         pending: list[tuple[dict[str, Json], Span | None]] = [(table(item), None)]
         while pending:
-            held, parent = pending.pop()
-            span = _span(held, parent)
+            fields, parent = pending.pop()
+            span = _span(fields, parent)
             yield span
-            pending.extend((child, span) for child in reversed(tables(held.get("child_runs"))))
+            pending.extend((child, span) for child in reversed(tables(fields.get("child_runs"))))
 
 
 def _span(item: dict[str, Json], parent: Span | None) -> Span:
     own = identity(first(item, "id", "run_id"))
     error = text(item.get("error")) or None
     attributes = {
-        f"langsmith.{key}": decode_structure(item[key]) for key in _FIELDS if item.get(key) is not None
+        f"langsmith.{key}": decode_structure(item[key])
+        for key in _FIELDS
+        if item.get(key) is not None
     }
     return Span(
         trace_id=_trace_id(item) or (parent.trace_id if parent else own),
@@ -70,18 +72,18 @@ def _span(item: dict[str, Json], parent: Span | None) -> Span:
 
 
 def _trace_id(item: dict[str, Json]) -> str:
-    """The trace's own field, else the first run of the path that `dotted_order` spells out."""
-    found = identity(item.get("trace_id"))
-    if found:
-        return found
+    """The `trace_id`, else the first run in the path of `dotted_order`."""
+    trace_id = identity(item.get("trace_id"))
+    if trace_id:
+        return trace_id
     start, _, run = (text(item.get("dotted_order")) or "").split(".")[0].partition("Z")
     return identity(run) if start else ""
 
 
 def _event(item: dict[str, Json]) -> SpanEvent:
-    held = item.get("kwargs")
+    fields = item.get("kwargs")
     return SpanEvent(
         name=text(item.get("name")) or "",
         time=instant(item.get("time")),
-        attributes=held if isinstance(held, dict) else {},
+        attributes=fields if isinstance(fields, dict) else {},
     )

@@ -1,4 +1,4 @@
-"""Spans that hold their children, as TRAIL and other exports of span stores write them."""
+"""Spans that contain their children, as in TRAIL and other exports of span stores."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Nested:
     name = "nested"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return _is_parent(held) or any(map(_is_parent, tables(held.get("spans"))))
+        fields = table(item)
+        return _is_parent(fields) or any(map(_is_parent, tables(fields.get("spans"))))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
-        held = table(item)
-        trace_id = identity(fold_keys(held).get("traceid"))
-        roots = [held] if _is_parent(held) else tables(held.get("spans"))
+        fields = table(item)
+        trace_id = identity(fold_keys(fields).get("traceid"))
+        roots = [fields] if _is_parent(fields) else tables(fields.get("spans"))
         pending = [(root, "") for root in reversed(roots)]
         while pending:
             inner, parent = pending.pop()

@@ -2,7 +2,7 @@
 
 A span carries the fields of its `span_data` as attributes: `openai_agents.type` (`agent`,
 `function`, `generation`, `response`, `handoff`, `guardrail`, `custom`, …), `.name`, `.input`,
-`.output`, `.model`, `.usage`, and whatever else was there, such as `.response_id`, `.handoffs`,
+`.output`, `.model`, `.usage`, and any other field, such as `.response_id`, `.handoffs`,
 `.tools`, `.from_agent`, `.to_agent`, `.data`; `.error` is the span's error object. The trace itself
 is a root span of type `trace` with `openai_agents.workflow_name`, `.group_id` (the conversation)
 and `.metadata`; its span id is the trace id, and spans without a parent are its children.
@@ -25,46 +25,48 @@ class OpenAIAgents:
     name = "openai-agents"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return held.get("object") in _OBJECTS or isinstance(held.get("span_data"), dict)
+        fields = table(item)
+        return fields.get("object") in _OBJECTS or isinstance(fields.get("span_data"), dict)
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = table(item)
-        if isinstance(held.get("span_data"), dict) or held.get("object") == "trace.span":
-            yield _span(held)
+        fields = table(item)
+        if isinstance(fields.get("span_data"), dict) or fields.get("object") == "trace.span":
+            yield _span(fields)
         else:
-            yield _trace(held)
-            for inner in _inner(held):
+            yield _trace_span(fields)
+            for inner in _inner_spans(fields):
                 yield _span(inner)
 
 
-def _inner(held: dict[str, Json]) -> list[dict[str, Json]]:
-    spans = held.get("spans")
+def _inner_spans(fields: dict[str, Json]) -> list[dict[str, Json]]:
+    spans = fields.get("spans")
     return [table(span) for span in spans] if isinstance(spans, list) else []
 
 
-def _trace(item: dict[str, Json]) -> Span:
-    found = text(first(item, "id", "trace_id")) or ""
+def _trace_span(item: dict[str, Json]) -> Span:
+    trace_id = text(first(item, "id", "trace_id")) or ""
     fields = ("workflow_name", "group_id", "metadata")
-    held: dict[str, Json] = {"openai_agents.type": "trace"}
-    held |= {f"openai_agents.{key}": item[key] for key in fields if item.get(key) is not None}
+    attributes: dict[str, Json] = {"openai_agents.type": "trace"}
+    attributes |= {f"openai_agents.{key}": item[key] for key in fields if item.get(key) is not None}
     return Span(
-        trace_id=found,
-        span_id=found,
+        trace_id=trace_id,
+        span_id=trace_id,
         name=text(item.get("workflow_name")) or "",
         start=instant(item.get("started_at")),
         end=instant(item.get("ended_at")),
-        attributes=held,
+        attributes=attributes,
     )
 
 
 def _span(item: dict[str, Json]) -> Span:
     data = table(decode_structure(item.get("span_data")))
     error = decode_structure(item.get("error"))
-    held: dict[str, Json] = {}
-    held |= {f"openai_agents.{key}": value for key, value in data.items() if value is not None}
+    attributes: dict[str, Json] = {}
+    attributes |= {
+        f"openai_agents.{key}": value for key, value in data.items() if value is not None
+    }
     if error is not None:
-        held["openai_agents.error"] = error
+        attributes["openai_agents.error"] = error
     trace_id = text(item.get("trace_id")) or ""
     message = error if isinstance(error, str) else text(table(error).get("message"))
     return Span(
@@ -74,7 +76,7 @@ def _span(item: dict[str, Json]) -> Span:
         name=text(first(data, "name", "type")) or "",
         start=instant(item.get("started_at")),
         end=instant(item.get("ended_at")),
-        attributes=held,
+        attributes=attributes,
         status="unset" if error is None else "error",
         status_message=message,
         scope="openai-agents",

@@ -1,9 +1,9 @@
 """OTLP JSON as the specification spells it, decoded from bytes straight into typed structs.
 
-`decode` reads one JSON value: as `Records` where the spelling is the specification's, plain JSON
-where it is not, which `otlp_loose` then reads. Required fields and values of known kinds keep a
-twin spelling from passing as an empty one: a span without `startTimeUnixNano` or with a
-`string_value` fails here and is read there.
+`decode` reads one JSON value: as `Records` if it is spelled as in the specification, else as plain
+JSON, which `otlp_loose` then reads. Required fields and forbidden unknown ones keep another
+spelling from passing as an empty value: a span without `startTimeUnixNano` or with a `string_value`
+fails here and is read there.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import msgspec
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.container import LogRecord
-from carob.traces.normalize import KINDS, STATUSES, kind, spelled_identity, status
+from carob.traces.normalize import KINDS, STATUSES, kind, status, text_identity
 
-_OURS = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:')
+_REQUEST = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:')
 _IDS = re.compile(r"[0-9a-f]{16}(?: [0-9a-f]{16})*+")
 _NO_ID = "0" * 16
 _NEVER = 1 << 63
@@ -26,7 +26,7 @@ _Time = Annotated[int, msgspec.Meta(gt=0, le=_NEVER - 1)]
 
 
 class AnyValue(msgspec.Struct, rename="camel", forbid_unknown_fields=True, gc=False):
-    """One of the kinds of value; none of them is null."""
+    """A value of one kind; without any, it is null."""
 
     string_value: str | None = None
     int_value: int | None = None
@@ -77,7 +77,7 @@ class Event(msgspec.Struct, rename="camel", gc=False):
     attributes: list[KeyValue] = []
 
 
-class StatusOf(msgspec.Struct, gc=False):
+class OtlpStatus(msgspec.Struct, gc=False):
     """The status of a span."""
 
     code: int | str = 0
@@ -85,7 +85,7 @@ class StatusOf(msgspec.Struct, gc=False):
 
 
 class OtlpSpan(msgspec.Struct, rename="camel", gc=False):
-    """A span, as far as it is needed."""
+    """A span, with the fields that are needed."""
 
     trace_id: str
     span_id: str
@@ -96,11 +96,11 @@ class OtlpSpan(msgspec.Struct, rename="camel", gc=False):
     end_time_unix_nano: _Time | None = None
     attributes: list[KeyValue] = []
     events: list[Event] = []
-    status: StatusOf | None = None
+    status: OtlpStatus | None = None
 
 
 class OtlpLog(msgspec.Struct, rename="camel", gc=False):
-    """A log record, as far as it is needed."""
+    """A log record, with the fields that are needed."""
 
     time_unix_nano: int = 0
     observed_time_unix_nano: int = 0
@@ -154,33 +154,31 @@ class Records(list[Span | LogRecord]):
     """The spans and log records of one request."""
 
     trace_id: str | None = None
-    """The trace that all of them belong to, if it is one."""
+    """The trace that all of them belong to, if there is only one."""
 
 
 def decode(raw: bytes) -> Records | Json:
-    """One JSON value; raises `msgspec.DecodeError` as the plain decoder does.
-
-    The request itself is gone by the time that its records are looked at: the next one finds its
-    memory free, and still in the processor's caches.
-    """
-    if _OURS.match(raw):
+    """Decode one JSON value; raises `msgspec.DecodeError` as the plain decoder does."""
+    # The request is freed before its records are used: the next one reuses its memory, which is
+    # still in the processor's caches.
+    if _REQUEST.match(raw):
         try:
-            return _read(_request.decode(raw))
+            return _to_records(_request.decode(raw))
         except msgspec.ValidationError:
             pass
     return _json.decode(raw)
 
 
-def _read(request: Request) -> Records:
+def _to_records(request: Request) -> Records:
     records = Records()
     traces: set[str] = set()
     for group in request.resource_spans:
         resource = flat(group.resource.attributes) if group.resource else {}
         for scoped in group.scope_spans:
-            traces |= _read_spans(records, scoped, resource)
+            traces |= _add_spans(records, scoped, resource)
     for group in request.resource_logs:
         for scoped in group.scope_logs:
-            logs = [_log(found) for found in scoped.log_records]
+            logs = [_log(log) for log in scoped.log_records]
             traces |= {log.trace_id for log in logs}
             records += logs
     if len(traces) == 1:
@@ -188,36 +186,36 @@ def _read(request: Request) -> Records:
     return records
 
 
-def _read_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) -> set[str]:
-    """Adds the spans of one instrumentation to the records, and tells which traces they are of."""
+def _add_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) -> set[str]:
+    """Add the spans of one instrumentation to the records; returns their trace ids."""
     scope = scoped.scope or Scope()
     name, version, spans = scope.name, scope.version, scoped.spans
-    ids = [found.span_id for found in spans]
-    regular = {*ids} if _are_regular(ids) else frozenset[str]()
+    ids = [span.span_id for span in spans]
+    canonical = {*ids} if _are_canonical(ids) else frozenset[str]()
     traces: set[str] = set()
     raw, trace = None, ""
-    for found in spans:
-        if found.trace_id != raw:
-            raw = found.trace_id
-            trace = spelled_identity(raw)
+    for span in spans:
+        if span.trace_id != raw:
+            raw = span.trace_id
+            trace = text_identity(raw)
             traces.add(trace)
-        key, parent, state = found.span_id, found.parent_span_id, found.status
-        if key not in regular:
-            key = spelled_identity(key)
-        if parent not in regular:
-            parent = (spelled_identity(parent) or None) if parent else None
-        events = found.events
-        # By position, in the order of the fields: names cost a third of the time.
+        key, parent, state = span.span_id, span.parent_span_id, span.status
+        if key not in canonical:
+            key = text_identity(key)
+        if parent not in canonical:
+            parent = (text_identity(parent) or None) if parent else None
+        events = span.events
+        # By position, in the order of the fields: keyword arguments take a third of the time.
         records.append(
             Span(
                 trace,
                 key,
                 parent,
-                found.name,
-                KINDS.get(found.kind) or kind(found.kind),
-                found.start_time_unix_nano,
-                found.end_time_unix_nano,
-                flat(found.attributes),
+                span.name,
+                KINDS.get(span.kind) or kind(span.kind),
+                span.start_time_unix_nano,
+                span.end_time_unix_nano,
+                flat(span.attributes),
                 tuple(map(_event, events)) if events else (),
                 (STATUSES.get(state.code) or status(state.code)) if state else "unset",
                 (state.message or None) if state else None,
@@ -229,49 +227,51 @@ def _read_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json])
     return traces
 
 
-def _are_regular(ids: list[str]) -> bool:
-    """Whether all are sixteen hex digits in lower case and none is zero, told of all at once."""
+def _are_canonical(ids: list[str]) -> bool:
+    """Whether all are 16 lower-case hex digits and none is zero: one match for all ids of a value
+    costs a fraction of one match each."""
     joined = " ".join(ids)
     return _IDS.fullmatch(joined) is not None and _NO_ID not in joined
 
 
-def _time(found: int) -> int | None:
-    return found if 0 < found < _NEVER else None
+def _time(value: int) -> int | None:
+    return value if 0 < value < _NEVER else None
 
 
-def _event(found: Event) -> SpanEvent:
-    return SpanEvent(found.name, _time(found.time_unix_nano), flat(found.attributes))
+def _event(event: Event) -> SpanEvent:
+    return SpanEvent(event.name, _time(event.time_unix_nano), flat(event.attributes))
 
 
-def _log(found: OtlpLog) -> LogRecord:
-    held = flat(found.attributes)
+def _log(log: OtlpLog) -> LogRecord:
+    attributes = flat(log.attributes)
     event = SpanEvent(
-        found.event_name or event_name("", held),
-        _time(found.time_unix_nano) or _time(found.observed_time_unix_nano),
-        held,
-        _plain(found.body) if found.body else None,
+        log.event_name or event_name("", attributes),
+        _time(log.time_unix_nano) or _time(log.observed_time_unix_nano),
+        attributes,
+        _plain(log.body) if log.body else None,
     )
-    return LogRecord(spelled_identity(found.trace_id), spelled_identity(found.span_id), event)
+    return LogRecord(text_identity(log.trace_id), text_identity(log.span_id), event)
 
 
-def event_name(name: Json, held: dict[str, Json]) -> str:
+def event_name(name: Json, attributes: dict[str, Json]) -> str:
     """The name of a log record: its own field, else one of two attributes."""
-    for found in (name, held.get("event.name"), held.get("otel.event.name")):
-        if isinstance(found, str) and found:
-            return found
+    names = (name, attributes.get("event.name"), attributes.get("otel.event.name"))
+    for candidate in names:
+        if isinstance(candidate, str) and candidate:
+            return candidate
     return ""
 
 
 def flat(pairs: list[KeyValue]) -> dict[str, Json]:
     """The attributes as a dict of plain values."""
-    held: dict[str, Json] = {}
+    attributes: dict[str, Json] = {}
     for pair in pairs:
         value = pair.value
         if (plain := value.string_value) is not None or (plain := value.int_value) is not None:
-            held[pair.key] = plain
+            attributes[pair.key] = plain
         else:
-            held[pair.key] = _plain(value)
-    return held
+            attributes[pair.key] = _plain(value)
+    return attributes
 
 
 def _plain(value: AnyValue) -> Json:

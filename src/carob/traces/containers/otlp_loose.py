@@ -36,26 +36,26 @@ class Otlp:
     name = "otlp"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return any(isinstance(held.get(key), list) for key in (*_SPANS, *_LOGS, *_METRICS)) or any(
-            isinstance(held.get(key), list) for key in (*_SPAN_SCOPES, *_LOG_SCOPES)
-        )
+        fields = table(item)
+        return any(
+            isinstance(fields.get(key), list) for key in (*_SPANS, *_LOGS, *_METRICS)
+        ) or any(isinstance(fields.get(key), list) for key in (*_SPAN_SCOPES, *_LOG_SCOPES))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
-        held = table(item)
-        yield from _spans(tables(first(held, *_SPANS)))
-        yield from _logs(tables(first(held, *_LOGS)))
-        yield from _spans([held])
-        yield from _logs([held])
+        fields = table(item)
+        yield from _spans(tables(first(fields, *_SPANS)))
+        yield from _logs(tables(first(fields, *_LOGS)))
+        yield from _spans([fields])
+        yield from _logs([fields])
 
 
 def _spans(groups: list[dict[str, Json]]) -> Iterator[Span]:
     for group in groups:
-        made_by = resource(first(group, "resource", "Resource"))
+        span_resource = resource(first(group, "resource", "Resource"))
         for scoped in tables(first(group, *_SPAN_SCOPES)):
             name, version = _scope(scoped)
             for item in tables(first(scoped, "spans", "Spans")):
-                yield span_of(item, scope=name, scope_version=version, resource=made_by)
+                yield span_of(item, scope=name, scope_version=version, resource=span_resource)
 
 
 def _logs(groups: list[dict[str, Json]]) -> Iterator[LogRecord]:

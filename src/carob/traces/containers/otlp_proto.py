@@ -1,6 +1,6 @@
-"""OTLP protobuf: one message, or the collector's file of messages with their length before each.
+"""OTLP protobuf: one message, or a file of the collector with the length before each message.
 
-Trace and log requests look alike on the wire. Read as the wrong one, the ids come out empty.
+Trace and log requests look alike on the wire: parsed as the wrong one, their ids are empty.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def read(raw: bytes, *, source: str) -> Iterator[Span | LogRecord]:
 
 def _messages(raw: bytes) -> list[bytes]:
     """The messages with a 4-byte length before each, or the one message that the file is."""
-    found: list[bytes] = []
+    messages: list[bytes] = []
     position = 0
     while position + 4 <= len(raw):
         size = int.from_bytes(raw[position : position + 4], "big")
         if size == 0 or position + 4 + size > len(raw):
             break
-        found.append(raw[position + 4 : position + 4 + size])
+        messages.append(raw[position + 4 : position + 4 + size])
         position += 4 + size
-    return found if position == len(raw) else [raw]
+    return messages if position == len(raw) else [raw]
 
 
 def _traces(raw: bytes, source: str) -> TracesData | None:
@@ -56,7 +56,7 @@ def _traces(raw: bytes, source: str) -> TracesData | None:
         from google.protobuf.message import DecodeError
         from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
     except ImportError as error:
-        raise _missing(source) from error
+        raise _missing_library(source) from error
     data = TracesData()
     try:
         data.ParseFromString(raw)
@@ -71,17 +71,17 @@ def _logs(raw: bytes, source: str) -> LogsData | None:
         from google.protobuf.message import DecodeError
         from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
     except ImportError as error:
-        raise _missing(source) from error
+        raise _missing_library(source) from error
     data = LogsData()
     try:
         data.ParseFromString(raw)
     except (DecodeError, RecursionError):
         return None
-    found = [log for g in data.resource_logs for s in g.scope_logs for log in s.log_records]
-    return data if any(log.time_unix_nano or log.observed_time_unix_nano for log in found) else None
+    logs = [log for g in data.resource_logs for s in g.scope_logs for log in s.log_records]
+    return data if any(log.time_unix_nano or log.observed_time_unix_nano for log in logs) else None
 
 
-def _missing(source: str) -> InputError:
+def _missing_library(source: str) -> InputError:
     return InputError(
         "reading OTLP protobuf needs opentelemetry-proto",
         where=source,
@@ -97,22 +97,22 @@ def _spans(data: TracesData) -> Iterator[Span]:
                 yield _span(span, scoped.scope.name, scoped.scope.version, resource)
 
 
-def _span(found: SpanMessage, scope: str, version: str, resource: dict[str, Json]) -> Span:
+def _span(message: SpanMessage, scope: str, version: str, resource: dict[str, Json]) -> Span:
     return Span(
-        trace_id=_id(found.trace_id),
-        span_id=_id(found.span_id),
-        parent_id=_id(found.parent_span_id) or None,
-        name=found.name,
-        kind=kind(int(found.kind)),
-        start=_time(found.start_time_unix_nano),
-        end=_time(found.end_time_unix_nano),
-        attributes=_flat(found.attributes),
+        trace_id=_id(message.trace_id),
+        span_id=_id(message.span_id),
+        parent_id=_id(message.parent_span_id) or None,
+        name=message.name,
+        kind=kind(int(message.kind)),
+        start=_time(message.start_time_unix_nano),
+        end=_time(message.end_time_unix_nano),
+        attributes=_flat(message.attributes),
         events=tuple(
             SpanEvent(name=e.name, time=_time(e.time_unix_nano), attributes=_flat(e.attributes))
-            for e in found.events
+            for e in message.events
         ),
-        status=status(int(found.status.code)),
-        status_message=found.status.message or None,
+        status=status(int(message.status.code)),
+        status_message=message.status.message or None,
         scope=scope,
         scope_version=version,
         resource=resource,
@@ -125,15 +125,15 @@ def _records(data: LogsData) -> Iterator[LogRecord]:
             yield from map(_record, scoped.log_records)
 
 
-def _record(found: LogMessage) -> LogRecord:
-    held = _flat(found.attributes)
+def _record(message: LogMessage) -> LogRecord:
+    attributes = _flat(message.attributes)
     event = SpanEvent(
-        name=event_name(found.event_name, held),
-        time=_time(found.time_unix_nano) or _time(found.observed_time_unix_nano),
-        attributes=held,
-        body=_plain(found.body),
+        name=event_name(message.event_name, attributes),
+        time=_time(message.time_unix_nano) or _time(message.observed_time_unix_nano),
+        attributes=attributes,
+        body=_plain(message.body),
     )
-    return LogRecord(_id(found.trace_id), _id(found.span_id), event)
+    return LogRecord(_id(message.trace_id), _id(message.span_id), event)
 
 
 def _id(raw: bytes) -> str:
@@ -158,5 +158,5 @@ def _plain(value: AnyValue) -> Json:
         return _flat(value.kvlist_value.values)
     if which == "bytes_value":
         return base64.b64encode(value.bytes_value).decode()
-    held: Json = getattr(value, which)
-    return held
+    scalar: Json = getattr(value, which)
+    return scalar

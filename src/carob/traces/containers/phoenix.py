@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from carob.schema import Json, Span
-from carob.traces.containers.attributes import unnested
+from carob.traces.containers.attributes import flatten_nested
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.python_console import has_context
 from carob.traces.shape import decode_structure, first, table, text
@@ -16,19 +16,23 @@ _KIND = "openinference.span.kind"
 
 
 class Phoenix:
-    """A span with its ids in a `context` and its OpenInference kind in a field of its own."""
+    """A span with its ids in a `context` and its OpenInference kind in a separate field."""
 
     name = "phoenix"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return has_context(held) and ("span_kind" in held or "spanKind" in held)
+        fields = table(item)
+        return has_context(fields) and ("span_kind" in fields or "spanKind" in fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = table(item)
-        around = {key: value for key, value in held.items() if key not in {"span_kind", "spanKind"}}
+        fields = table(item)
+        around = {
+            key: value for key, value in fields.items() if key not in {"span_kind", "spanKind"}
+        }
         span = span_of(around)
-        yield _kinded(span, unnested(span.attributes), first(held, "span_kind", "spanKind"))
+        yield _add_kind(
+            span, flatten_nested(span.attributes), first(fields, "span_kind", "spanKind")
+        )
 
 
 class PhoenixFrame:
@@ -37,25 +41,25 @@ class PhoenixFrame:
     name = "phoenix-dataframe"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return isinstance(held.get("context.span_id"), str) and "context.trace_id" in held
+        fields = table(item)
+        return isinstance(fields.get("context.span_id"), str) and "context.trace_id" in fields
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        held = table(item)
+        fields = table(item)
         columns: dict[str, Json] = {
             key.removeprefix("attributes."): value
-            for key, value in held.items()
+            for key, value in fields.items()
             if key.startswith("attributes.")
         }
         span = span_of(
             {
-                "trace_id": held["context.trace_id"],
-                "span_id": held["context.span_id"],
-                **{key: held[key] for key in _COLUMNS if key in held},
+                "trace_id": fields["context.trace_id"],
+                "span_id": fields["context.span_id"],
+                **{key: fields[key] for key in _COLUMNS if key in fields},
             }
         )
-        whole = unnested(columns | table(decode_structure(held.get("attributes"))))
-        yield _kinded(span, whole, held.get("span_kind"))
+        whole = flatten_nested(columns | table(decode_structure(fields.get("attributes"))))
+        yield _add_kind(span, whole, fields.get("span_kind"))
 
 
 _COLUMNS = (
@@ -69,8 +73,8 @@ _COLUMNS = (
 )
 
 
-def _kinded(span: Span, attributes: dict[str, Json], kind: Json) -> Span:
-    named = text(kind)
-    if named and named != "UNKNOWN":
-        attributes.setdefault(_KIND, named)
+def _add_kind(span: Span, attributes: dict[str, Json], kind: Json) -> Span:
+    name = text(kind)
+    if name and name != "UNKNOWN":
+        attributes.setdefault(_KIND, name)
     return msgspec.structs.replace(span, attributes=attributes)

@@ -1,4 +1,4 @@
-"""What OpenTelemetry's Python SDK prints: `ConsoleSpanExporter` and `ReadableSpan.to_json`.
+"""Spans as OpenTelemetry's Python SDK prints them: `ConsoleSpanExporter`, `to_json`.
 
 Go's console exporter, JavaScript's span objects and MLflow's spans have the same shape.
 """
@@ -18,14 +18,14 @@ class PythonConsole:
     name = "python-console"
 
     def claims(self, item: Json) -> bool:
-        held = table(item)
-        return has_context(held) and "span_kind" not in held and "spanKind" not in held
+        fields = table(item)
+        return has_context(fields) and "span_kind" not in fields and "spanKind" not in fields
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         yield span_of(table(item))
 
 
 def has_context(item: dict[str, Json]) -> bool:
-    """Does the item carry its ids in a `context`?"""
+    """Whether the item has its ids in a `context`."""
     context = first(item, "context", "SpanContext", "_spanContext", "spanContext")
     return {"traceid", "spanid"} <= fold_keys(table(context)).keys()

@@ -14,19 +14,19 @@ from carob.traces.normalize import identity, instant
 from carob.traces.shape import decode_structure, first, table, text
 
 
-class _Store(NamedTuple):
+class _StoreColumns(NamedTuple):
     trace: str
     span: tuple[str, ...]
     parent: str
     start: tuple[str, ...]
     length: str
     unit: int
-    """Nanoseconds in one of what the length counts."""
+    """Nanoseconds per unit of `length`."""
     name: tuple[str, ...] = ("name",)
     attributes: tuple[str, ...] = ()
-    """Where the attributes are; without any, every other column is one."""
+    """The columns that hold attributes; if empty, every column is an attribute."""
     message: tuple[str, ...] = ()
-    """The text of a log record, whose parent is the span that it belongs to."""
+    """The columns with the text of a log record, whose parent is its span."""
 
     def owns(self, row: dict[str, Json]) -> bool:
         if self.trace not in row or "attributes" in row or first(row, *self.start) is None:
@@ -38,7 +38,7 @@ class _Store(NamedTuple):
 
 _MS = 10**6
 _STORES = (
-    _Store(  # Honeycomb
+    _StoreColumns(  # Honeycomb
         "trace.trace_id",
         ("trace.span_id",),
         "trace.parent_id",
@@ -46,10 +46,10 @@ _STORES = (
         "duration_ms",
         _MS,
     ),
-    _Store(
+    _StoreColumns(
         "trace.id", ("guid", "id"), "parent.id", ("timestamp",), "duration.ms", _MS
     ),  # New Relic
-    _Store(  # Application Insights
+    _StoreColumns(  # Application Insights
         "operation_Id",
         ("id",),
         "operation_ParentId",
@@ -59,7 +59,7 @@ _STORES = (
         attributes=("customDimensions",),
         message=("message",),
     ),
-    _Store(  # the same in a workspace
+    _StoreColumns(  # the same in a workspace
         "OperationId",
         ("Id",),
         "ParentId",
@@ -70,7 +70,7 @@ _STORES = (
         attributes=("Properties",),
         message=("Message",),
     ),
-    _Store(  # Datadog
+    _StoreColumns(  # Datadog
         "trace_id",
         ("span_id",),
         "parent_id",
@@ -100,13 +100,13 @@ class Rows:
             yield _span(row, store) if is_span else _log(row, store)
 
 
-def _store(row: dict[str, Json]) -> _Store | None:
+def _store(row: dict[str, Json]) -> _StoreColumns | None:
     return next((store for store in _STORES if store.owns(row)), None)
 
 
-def _span(row: dict[str, Json], store: _Store) -> Span:
+def _span(row: dict[str, Json], store: _StoreColumns) -> Span:
     start, length = instant(first(row, *store.start)), row.get(store.length)
-    held: dict[str, Json] = {
+    span: dict[str, Json] = {
         "trace_id": row[store.trace],
         "span_id": first(row, *store.span),
         "parent_id": row.get(store.parent),
@@ -116,31 +116,33 @@ def _span(row: dict[str, Json], store: _Store) -> Span:
         "status": "ERROR" if _is_failed(row) else None,
     }
     if start is not None and isinstance(length, int | float) and 0 <= length < 1 << 53:
-        held["end_time_unix_nano"] = start + round(length * store.unit)
-    return span_of(held)
+        span["end_time_unix_nano"] = start + round(length * store.unit)
+    return span_of(span)
 
 
-def _attributes(row: dict[str, Json], store: _Store) -> dict[str, Json]:
+def _attributes(row: dict[str, Json], store: _StoreColumns) -> dict[str, Json]:
     if not store.attributes:
         return row
-    found: dict[str, Json] = {}
+    merged: dict[str, Json] = {}
     for column in store.attributes:
-        found |= attributes(decode_structure(row.get(column)))
-    return found
+        merged |= attributes(decode_structure(row.get(column)))
+    return merged
 
 
 def _is_failed(row: dict[str, Json]) -> bool:
     return any(
-        str(value).lower() == str(told) for told, keys in _FAILED for value in map(row.get, keys)
+        str(value).lower() == str(failed)
+        for failed, keys in _FAILED
+        for value in map(row.get, keys)
     )
 
 
-def _log(row: dict[str, Json], store: _Store) -> LogRecord:
-    held = _attributes(row, store)
+def _log(row: dict[str, Json], store: _StoreColumns) -> LogRecord:
+    log_attributes = _attributes(row, store)
     event = SpanEvent(
-        name=event_name(None, held),
+        name=event_name(None, log_attributes),
         time=instant(first(row, *store.start)),
-        attributes=held,
+        attributes=log_attributes,
         body=decode_structure(text(first(row, *store.message))),
     )
     return LogRecord(identity(row[store.trace]), identity(row.get(store.parent)), event)

@@ -1,8 +1,8 @@
 """Rows of the simulation table: the spans in `session_trace`, else the session, else the columns.
 
-Spans that do not say what was said only lend their times and model calls to the columns.
+Spans without message content only add times and model calls to what the columns state.
 
-What a row says beside its spans is put into their resource: `carob.case.id` (the golden case),
+Other columns of a row are added to the resource of its spans: `carob.case.id` (the golden case),
 `carob.conversation.id` and `carob.state` (the state at the end).
 """
 
@@ -17,7 +17,7 @@ from carob.schema import AgentMessage, Json, Span, ToolCall, ToolResult, Trace, 
 from carob.traces.containers.flat import Flat, span_of
 from carob.traces.mapping.enrich import enrich, turns_from_spans
 from carob.traces.messages.adk import session_of, turns_of
-from carob.traces.normalize import derived_id
+from carob.traces.normalize import content_digest_id
 from carob.traces.shape import decode_structure, first, fold_keys, table, tables, text
 
 _CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
@@ -30,31 +30,35 @@ class Simulation:
     name = "simulation"
 
     def claims(self, item: Json) -> bool:
-        held = fold_keys(table(item))
-        return "sessiontrace" in held or {"userinputs", "finalresponse"} <= held.keys()
+        fields = fold_keys(table(item))
+        return "sessiontrace" in fields or {"userinputs", "finalresponse"} <= fields.keys()
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
-        held = fold_keys(table(item))
-        case = text(first(held, "evalid", "questionid", "id"))
-        spans = _spans_in(held.get("sessiontrace"))
-        session = decode_structure(first(held, *_SESSIONS))
-        if any(map(_tells, spans)) or (spans and "userinputs" not in held):
-            marks = _marks(held, case)
-            yield from (_marked(span, marks) for span in spans)
+        fields = fold_keys(table(item))
+        case = text(first(fields, "evalid", "questionid", "id"))
+        spans = _spans_in(fields.get("sessiontrace"))
+        session = decode_structure(first(fields, *_SESSIONS))
+        if any(map(_has_content, spans)) or (spans and "userinputs" not in fields):
+            resource = _resource(fields, case)
+            yield from (_add_resource(span, resource) for span in spans)
         elif table(session).get("events"):
             yield session_of(session, source=source, case=case)
-        elif "userinputs" in held:
-            yield enrich(_trace(held, source, case), turns_from_spans(spans))
+        elif "userinputs" in fields:
+            yield enrich(_trace(fields, source, case), turns_from_spans(spans))
 
 
 def with_spans(trace: Trace) -> Trace:
-    """The recording that a row carries, with what its spans tell, else the events of its session;
-    and the session's state, if nothing else tells it."""
+    """The trace of a row, enriched from its spans, else from the events of its session.
+
+    The state is that of the session, if no column states it.
+    """
     if not trace.attributes:
         return trace
-    held = fold_keys(trace.attributes)
-    session = fold_keys(table(decode_structure(first(held, *_SESSIONS))))
-    told = turns_from_spans(_spans_in(held.get("sessiontrace"))) or turns_of(decode_structure(session.get("events")))
+    fields = fold_keys(trace.attributes)
+    session = fold_keys(table(decode_structure(first(fields, *_SESSIONS))))
+    told = turns_from_spans(_spans_in(fields.get("sessiontrace"))) or turns_of(
+        decode_structure(session.get("events"))
+    )
     state = decode_structure(session.get("state"))
     if trace.state is None and isinstance(state, dict):
         trace = msgspec.structs.replace(trace, state=state)
@@ -62,13 +66,13 @@ def with_spans(trace: Trace) -> Trace:
 
 
 def _spans_in(cell: Json) -> list[Span]:
-    held = [span for span in tables(decode_structure(cell)) if Flat().claims(span)]
-    return [span_of(span) for span in _in_nanoseconds(held)]
+    spans = [span for span in tables(decode_structure(cell)) if Flat().claims(span)]
+    return [span_of(span) for span in _in_nanoseconds(spans)]
 
 
 def _in_nanoseconds(spans: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    """The column's times are nanoseconds, also where they count from the start of the session and
-    could be taken for seconds."""
+    """Mark the times of the column as nanoseconds. Where they count from the start of the session,
+    they are small and would be taken for seconds."""
     rows = [fold_keys(span) for span in spans]
     first = min((start for row in rows if type(start := row.get("starttime")) is int), default=None)
     if first is None or any(unit * _LONG_AGO < first < unit * _FAR_OFF for unit in _UNITS):
@@ -83,22 +87,22 @@ def _in_nanoseconds(spans: list[dict[str, Json]]) -> list[dict[str, Json]]:
 
 
 _LONG_AGO, _FAR_OFF = 1_400_000_000, 2_400_000_000
-"""Seconds. A session that begins between 2014 and 2046 is dated."""
+"""Seconds: a start between 2014 and 2046 is a date, not an offset."""
 _UNITS = (1, 10**3, 10**6, 10**9)
 
 
-def _tells(span: Span) -> bool:
-    """Does the span say what was said? Spans often carry nothing but names and times."""
+def _has_content(span: Span) -> bool:
+    """Whether the span has messages. Spans often have nothing but names and times."""
     return not _CONTENT.isdisjoint(span.attributes)
 
 
-def _marks(row: dict[str, Json], case: str | None) -> dict[str, Json]:
-    marks: dict[str, Json] = {
+def _resource(row: dict[str, Json], case: str | None) -> dict[str, Json]:
+    resource: dict[str, Json] = {
         "carob.case.id": case,
         "carob.conversation.id": row.get("sessionid"),
         "carob.state": _state(row),
     }
-    return {key: value for key, value in marks.items() if value is not None}
+    return {key: value for key, value in resource.items() if value is not None}
 
 
 def _state(row: dict[str, Json]) -> dict[str, Json] | None:
@@ -107,20 +111,21 @@ def _state(row: dict[str, Json]) -> dict[str, Json] | None:
     return state if isinstance(state, dict) else None
 
 
-def _marked(span: Span, marks: dict[str, Json]) -> Span:
-    return msgspec.structs.replace(span, resource=span.resource | marks)
+def _add_resource(span: Span, resource: dict[str, Json]) -> Span:
+    return msgspec.structs.replace(span, resource=span.resource | resource)
 
 
 def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
-    """What the columns say. They do not tell in which turn a tool was called: the last has all."""
+    """The trace that the columns describe. They do not state in which turn a tool was called, so
+    the last turn has all calls."""
     data = fold_keys(table(decode_structure(row.get("extracteddata"))))
     inputs = decode_structure(row.get("userinputs"))
     users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
     session = text(row.get("sessionid"))
     last = _last(row, data, users[-1:])
     return Trace(
-        id=session or derived_id(row),
-        turns=(*(Turn(user=text(user), tool_calls=_none(data)) for user in users[:-1]), last),
+        id=session or content_digest_id(row),
+        turns=(*(Turn(user=text(user), tool_calls=_no_calls(data)) for user in users[:-1]), last),
         source=source,
         convention="simulation",
         mapper="simulation@1",
@@ -133,32 +138,32 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
 def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn:
     used = [fold_keys(item) for item in tables(decode_structure(data.get("toolinteractions")))]
     spoken = [fold_keys(item) for item in tables(decode_structure(row.get("subagenttrace")))]
-    said = [(text(first(item, "name", "agentname")) or "", _said(item)) for item in spoken]
+    said = [(text(first(item, "name", "agentname")) or "", _message_text(item)) for item in spoken]
     response = row.get("finalresponse")
     return Turn(
         user=text(user[0]) if user else None,
-        response=response if isinstance(response, str) else _encoded(response),
-        tool_calls=None if _none(data) is None else tuple(_call(item) for item in used),
+        response=response if isinstance(response, str) else _encode(response),
+        tool_calls=None if _no_calls(data) is None else tuple(_call(item) for item in used),
         tool_results=tuple(_result(item) for item in used if "outputresult" in item),
         messages=tuple(AgentMessage(agent=agent, text=line) for agent, line in said if line),
         agents=_agents([agent for agent, _ in said if agent]),
     )
 
 
-def _none(data: dict[str, Json]) -> tuple[ToolCall, ...] | None:
-    """The calls of the other turns: those of the whole session are told, or none are."""
+def _no_calls(data: dict[str, Json]) -> tuple[ToolCall, ...] | None:
+    """The calls of the turns before the last: known to be none, or unknown."""
     return () if "toolinteractions" in data else None
 
 
-def _said(item: dict[str, Json]) -> str | None:
+def _message_text(item: dict[str, Json]) -> str | None:
     return text(first(item, "text", "textresponse"))
 
 
 def _agents(names: list[str]) -> tuple[str, ...]:
-    return tuple(name for place, name in enumerate(names) if names[:place][-1:] != [name])
+    return tuple(name for index, name in enumerate(names) if names[:index][-1:] != [name])
 
 
-def _encoded(value: Json) -> str | None:
+def _encode(value: Json) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from carob.schema import Json, ModelCall, Trace, Usage
 from carob.traces.messages.chat import add_chat_message, chat_role, is_message
 from carob.traces.messages.turns import TurnBuilder
-from carob.traces.normalize import derived_id
+from carob.traces.normalize import content_digest_id
 from carob.traces.shape import count, decode_structure, first, rows, table, tables, text
 
 
@@ -21,15 +21,15 @@ class SweAgent:
         return bool(history) and all(map(is_message, history))
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        held = table(item)
-        info = table(decode_structure(held.get("info")))
-        history = decode_structure(held.get("history"))
-        case = text(first(held, "instance_id", "task_id") or info.get("instance_id"))
+        fields = table(item)
+        info = table(decode_structure(fields.get("info")))
+        history = decode_structure(fields.get("history"))
+        case = text(first(fields, "instance_id", "task_id") or info.get("instance_id"))
         builder = TurnBuilder()
         _add_history(builder, tables(history))
         _add_usage(builder, table(info.get("model_stats")))
         yield Trace(
-            id=case or derived_id(history),
+            id=case or content_digest_id(history),
             turns=builder.turns(),
             source=source,
             convention="swe-agent",
