@@ -10,7 +10,16 @@ from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.schema import Problem, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
-from carob.traces.containers.registry import add_container_finders, container_finders
+from carob.traces.containers.registry import (
+    ContainerFinder,
+    add_container_finders,
+    container_finders,
+)
+from carob.traces.conventions.registry import (
+    ConventionFinder,
+    add_convention_finders,
+    convention_finders,
+)
 from carob.traces.reading.collect import MAX_IN_MEMORY, Collection, Collector
 from carob.traces.reading.spill import Spill
 from carob.traces.reading.stream import Chunk, divide, whole_files
@@ -109,6 +118,13 @@ def _total_size(chunks: Iterable[Chunk]) -> int:
     return sum((chunk.end or 0) - chunk.start for chunk in chunks)
 
 
+def _start_worker(
+    containers: Sequence[ContainerFinder], conventions: Sequence[ConventionFinder]
+) -> None:
+    add_container_finders(containers)
+    add_convention_finders(conventions)
+
+
 def _read_parallel(
     chunks: Sequence[Chunk],
     folder: Path,
@@ -131,9 +147,8 @@ def _read_parallel(
 
     paths = [chunk.path for chunk in chunks]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        min(jobs, len(parts)), context, add_container_finders, (container_finders(),)
-    ) as pool:
+    finders = (container_finders(), convention_finders())
+    with ProcessPoolExecutor(min(jobs, len(parts)), context, _start_worker, finders) as pool:
         tasks = [
             pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
             for number, part in enumerate(parts, 1)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from carob.schema import Json, Span, SpanEvent, Trace
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 from carob.traces.mapping import tool_spans
 from carob.traces.mapping.traces import to_traces
 from carob.traces.messages.read import read_last_message, read_messages

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from carob.schema import Json, Trace, Turn, Usage
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import assemble
 from carob.traces.reading.json_values import read_values

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from carob.schema import Json, Trace, Turn
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import assemble
 
