@@ -1,4 +1,4 @@
-"""JSON of unknown shape, taken apart without surprises: the wrong type reads as absent."""
+"""Read JSON of unknown shape. Nothing here raises: a value of the wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -9,31 +9,42 @@ import msgspec
 
 from carob.schema import Json
 
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+
+_MAX_LITERAL = 100_000
+"""Longer Python literals are left as text: parsing them takes too long."""
+
 
 def table(value: Json) -> dict[str, Json]:
-    """The object, or an empty one."""
+    """Return the object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def rows(value: Json) -> list[Json]:
-    """The list, or an empty one."""
+    """Return the list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
 def tables(value: Json) -> list[dict[str, Json]]:
-    """The objects of a list."""
+    """Return the objects in a list."""
     return [item for item in rows(value) if isinstance(item, dict)]
 
 
 def text(value: Json) -> str | None:
-    """The string, or a number as a string."""
+    """Return the string, or a number as a string."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def text_or_none(value: Json) -> str | None:
+    """Return the string; `None` if it is empty or not a string."""
+    return value if isinstance(value, str) and value else None
+
+
 def count(value: Json) -> int | None:
-    """A whole number, also when it was written as a string or a float."""
+    """Return the whole number, also from a string, and cut off from a float."""
     if value is None or isinstance(value, bool | list | dict):
         return None
     try:
@@ -42,76 +53,8 @@ def count(value: Json) -> int | None:
         return None
 
 
-def first(item: dict[str, Json], *keys: str) -> Json:
-    """The value of the first key that is there and not null."""
-    for key in keys:
-        value = item.get(key)
-        if value is not None:
-            return value
-    return None
-
-
-def decode_structure(value: Json) -> Json:
-    """What a string of JSON says if it holds an object or a list; anything else as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "["}:
-        return value
-    try:
-        return msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return value
-
-
-def fold_keys(item: dict[str, Json]) -> dict[str, Json]:
-    """The object without nulls, and with `traceId`, `trace_id`, `TraceID` all under `traceid`."""
-    return {fold_key(key): value for key, value in reversed(item.items()) if value is not None}
-
-
-@lru_cache(maxsize=4096)
-def fold_key(key: str) -> str:
-    """A key in the one spelling for all: `traceid`."""
-    return key.replace("_", "").replace("-", "").lower()
-
-
-_decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
-
-REPR_LIMIT = 100_000
-"""Longer Python literals are left as text: they are dumps, not arguments."""
-
-
-def decode_json(value: Json) -> Json:
-    """What a string says if it is a JSON object, array or string; anything else as it is."""
-    if isinstance(value, str) and value[:1] in ("{", "[", '"', " ", "\n"):
-        try:
-            return _decode(value)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return value
-    return value
-
-
-def to_text(value: Json) -> str:
-    """A value as text: text as it is, anything else as JSON."""
-    if isinstance(value, str):
-        return value
-    try:
-        return _encode(value).decode()
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
-
-
-def parse_literal(value: str) -> Json:
-    """What a Python literal says, such as `{'city': 'Paris'}`; anything else as it is."""
-    if not value.startswith(("{", "[")) or len(value) > REPR_LIMIT:
-        return value
-    try:
-        found: Json = ast.literal_eval(value)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return value
-    return found if isinstance(found, dict | list) else value
-
-
 def to_integer(value: Json) -> int | None:
-    """A count, also where a container made it text or a float."""
+    """Return the whole number, also from a string of digits or a float without a fraction."""
     if type(value) is int:
         return value
     if isinstance(value, float):
@@ -121,6 +64,65 @@ def to_integer(value: Json) -> int | None:
     return None
 
 
-def text_or_none(value: Json) -> str | None:
-    """A non-empty text, or nothing."""
-    return value if isinstance(value, str) and value else None
+def first(item: dict[str, Json], *keys: str) -> Json:
+    """Return the value of the first key that is present and not null."""
+    for key in keys:
+        value = item.get(key)
+        if value is not None:
+            return value
+    return None
+
+
+def decode_structure(value: Json) -> Json:
+    """Decode a string that holds a JSON object or list; return anything else as it is.
+
+    Unlike `decode_json`, this leaves a quoted string alone: `"7"` in a file is the text `7`.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "["}:
+        return value
+    try:
+        return _decode(value)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return value
+
+
+def decode_json(value: Json) -> Json:
+    """Decode a string that holds a JSON object, list or string; return anything else as it is."""
+    if isinstance(value, str) and value[:1] in ("{", "[", '"', " ", "\n"):
+        try:
+            return _decode(value)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return value
+    return value
+
+
+def parse_literal(value: str) -> Json:
+    """Parse a Python literal such as `{'city': 'Paris'}`; return anything else as it is."""
+    if not value.startswith(("{", "[")) or len(value) > _MAX_LITERAL:
+        return value
+    try:
+        parsed: Json = ast.literal_eval(value)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return value
+    return parsed if isinstance(parsed, dict | list) else value
+
+
+def to_text(value: Json) -> str:
+    """Return a string as it is, and anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    try:
+        return _encode(value).decode()
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def fold_keys(item: dict[str, Json]) -> dict[str, Json]:
+    """Return the object without nulls, its keys folded; of equal keys the first one counts."""
+    return {fold_key(key): value for key, value in reversed(item.items()) if value is not None}
+
+
+@lru_cache(maxsize=4096)
+def fold_key(key: str) -> str:
+    """Return `traceid` for `traceId`, `trace_id`, `trace-id` and `TraceID`."""
+    return key.replace("_", "").replace("-", "").lower()

@@ -6,8 +6,7 @@ from carob.traces.messages.adk import (
     results_of,
     state_of,
     text_of,
-    thoughts_of,
-    turns_of,
+    event_turns,
 )
 
 CONTENT: Json = {
@@ -25,7 +24,6 @@ CONTENT: Json = {
 
 def test_text_leaves_thoughts_out():
     assert text_of(CONTENT) == "One\nTwo"
-    assert thoughts_of(CONTENT) == ["Hm."]
 
 
 def test_no_text_is_not_empty_text():
@@ -51,14 +49,14 @@ def test_an_agent_that_comes_back_is_named_again():
         event("billing", "Back to you.", "1"),
         event("root", "Done.", "1"),
     ]
-    (turn,) = turns_of(events)
+    (turn,) = event_turns(events)
     assert turn.agents == ("root", "billing", "root")
     assert (turn.response, len(turn.messages)) == ("Done.", 2)
 
 
 def test_each_invocation_is_a_turn():
     events: Json = [event("user", "A", "1"), event("root", "a", "1"), event("user", "B", "2")]
-    assert [(turn.id, turn.user, turn.response) for turn in turns_of(events)] == [
+    assert [(turn.id, turn.user, turn.response) for turn in event_turns(events)] == [
         ("1", "A", "a"),
         ("2", "B", None),
     ]
@@ -66,14 +64,14 @@ def test_each_invocation_is_a_turn():
 
 def test_an_error_belongs_to_its_turn():
     failed = event("root", "", "1", error_code="SAFETY", error_message="blocked")
-    (turn,) = turns_of([event("user", "A", "1"), failed])
+    (turn,) = event_turns([event("user", "A", "1"), failed])
     assert (turn.error, turn.response) == ("blocked", None)
 
 
 def test_grounding_is_kept():
     chunk: Json = {"web": {"uri": "https://example.org"}}
     grounded = event("root", "a", "1", grounding_metadata={"grounding_chunks": [chunk]})
-    (turn,) = turns_of([event("user", "A", "1"), grounded])
+    (turn,) = event_turns([event("user", "A", "1"), grounded])
     assert turn.grounding == (chunk,)
 
 

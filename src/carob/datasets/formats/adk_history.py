@@ -25,7 +25,7 @@ from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, CaseSession, Dataset, Json, Problem, Trace, Turn, content_id
-from carob.traces.messages.adk import session_of, turn_of
+from carob.traces.messages.adk import session_trace, invocation_turn
 
 _STATUSES = {1: "passed", 2: "failed", 3: "not evaluated", 4: "informational"}
 
@@ -131,7 +131,7 @@ def _read_turns(result: EvalCaseResult) -> tuple[Turn, ...]:
         if invocation.expected_invocation:
             turns.append(read_turn(invocation.expected_invocation))
         elif invocation.actual_invocation:
-            turns.append(Turn(user=turn_of(invocation.actual_invocation).user))
+            turns.append(Turn(user=invocation_turn(invocation.actual_invocation).user))
     return tuple(turns)
 
 
@@ -139,9 +139,9 @@ def _read_trace(result: EvalCaseResult, doc: Object) -> Trace:
     """The trace in the session's events, or else in the actual invocations."""
     trace = Trace(id=result.session_id or result.eval_id or "", convention="adk")
     if result.session_details:
-        trace = session_of(result.session_details, source="")
+        trace = session_trace(result.session_details, source="")
     turns = trace.turns or tuple(
-        turn_of(invocation.actual_invocation)
+        invocation_turn(invocation.actual_invocation)
         for invocation in result.eval_metric_result_per_invocation or ()
         if invocation.actual_invocation
     )

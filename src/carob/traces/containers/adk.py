@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from carob.schema import Json, Trace, Turn
-from carob.traces.messages.adk import session_of, turn_of
+from carob.traces.messages.adk import session_trace, invocation_turn
 from carob.traces.shape import decode_structure, fold_keys, rows, table, tables, text
 
 
@@ -39,14 +39,14 @@ def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
     case = text(result.get("evalid"))
     session = text(result.get("sessionid")) or None
     details = decode_structure(result.get("sessiondetails"))
-    trace = session_of(details, source=source, case=case)
+    trace = session_trace(details, source=source, case=case)
     turns = [fold_keys(table(turn)) for turn in tables(result.get(_PER_TURN))]
     actual = [turn.get("actualinvocation") for turn in turns]
     if fold_keys(table(details)).get("events"):
-        measured = {turn.id: turn for turn in map(turn_of, actual) if turn.id}
+        measured = {turn.id: turn for turn in map(invocation_turn, actual) if turn.id}
         turns = tuple(_add_measured(turn, measured.get(turn.id or "")) for turn in trace.turns)
     else:
-        turns = _date_turns([*map(turn_of, actual)])
+        turns = _date_turns([*map(invocation_turn, actual)])
     trace = msgspec.structs.replace(trace, turns=turns)
     return msgspec.structs.replace(
         trace,
@@ -108,7 +108,7 @@ class AdkSession:
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         session: dict[str, Json] = {"events": item} if isinstance(item, list) else table(item)
         if fold_keys(session).get("events"):
-            yield session_of(session, source=source)
+            yield session_trace(session, source=source)
 
 
 def are_events(value: Json) -> bool:

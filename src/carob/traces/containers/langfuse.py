@@ -185,10 +185,10 @@ def _usage(item: dict[str, Json]) -> Json:
     if isinstance(details, dict) and details:
         return details
     fields = item | fold_keys(table(decode_structure(item.get("usage"))))
-    # `input` and `output` of the observation itself are its content
+    # `input` and `output` of the observation itself are its content, not token counts.
     counts = {name: count(_number(fields, keys)) for name, keys in _USAGE.items()}
-    found: dict[str, Json] = {name: number for name, number in counts.items() if number}
-    return found or None
+    usage: dict[str, Json] = {name: number for name, number in counts.items() if number}
+    return usage or None
 
 
 def _number(fields: dict[str, Json], keys: tuple[str, ...]) -> Json:

@@ -55,7 +55,7 @@ def add_container_finders(finders: Sequence[ContainerFinder]) -> None:
 
 
 def container_finders() -> tuple[ContainerFinder, ...]:
-    """What was added so far; a worker process starts with none and must be given them."""
+    """The finders that were added; a worker process starts with none and must be given them."""
     return tuple(_finders)
 
 

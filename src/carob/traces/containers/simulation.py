@@ -16,7 +16,7 @@ import msgspec
 from carob.schema import AgentMessage, Json, Span, ToolCall, ToolResult, Trace, Turn
 from carob.traces.containers.flat import Flat, span_of
 from carob.traces.mapping.enrich import enrich, turns_from_spans
-from carob.traces.messages.adk import session_of, turns_of
+from carob.traces.messages.adk import session_trace, event_turns
 from carob.traces.normalize import content_digest_id
 from carob.traces.shape import decode_structure, first, fold_keys, table, tables, text
 
@@ -42,7 +42,7 @@ class Simulation:
             resource = _resource(fields, case)
             yield from (_add_resource(span, resource) for span in spans)
         elif table(session).get("events"):
-            yield session_of(session, source=source, case=case)
+            yield session_trace(session, source=source, case=case)
         elif "userinputs" in fields:
             yield enrich(_trace(fields, source, case), turns_from_spans(spans))
 
@@ -56,13 +56,12 @@ def with_spans(trace: Trace) -> Trace:
         return trace
     fields = fold_keys(trace.attributes)
     session = fold_keys(table(decode_structure(first(fields, *_SESSIONS))))
-    told = turns_from_spans(_spans_in(fields.get("sessiontrace"))) or turns_of(
-        decode_structure(session.get("events"))
-    )
+    turns = turns_from_spans(_spans_in(fields.get("sessiontrace")))
+    turns = turns or event_turns(decode_structure(session.get("events")))
     state = decode_structure(session.get("state"))
     if trace.state is None and isinstance(state, dict):
         trace = msgspec.structs.replace(trace, state=state)
-    return enrich(trace, told)
+    return enrich(trace, turns)
 
 
 def _spans_in(cell: Json) -> list[Span]:
@@ -122,7 +121,7 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
     inputs = decode_structure(row.get("userinputs"))
     users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
     session = text(row.get("sessionid"))
-    last = _last(row, data, users[-1:])
+    last = _last_turn(row, data, users[-1:])
     return Trace(
         id=session or content_digest_id(row),
         turns=(*(Turn(user=text(user), tool_calls=_no_calls(data)) for user in users[:-1]), last),
@@ -135,18 +134,20 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
     )
 
 
-def _last(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn:
-    used = [fold_keys(item) for item in tables(decode_structure(data.get("toolinteractions")))]
-    spoken = [fold_keys(item) for item in tables(decode_structure(row.get("subagenttrace")))]
-    said = [(text(first(item, "name", "agentname")) or "", _message_text(item)) for item in spoken]
+def _last_turn(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn:
+    calls = [fold_keys(item) for item in tables(decode_structure(data.get("toolinteractions")))]
+    replies = [fold_keys(item) for item in tables(decode_structure(row.get("subagenttrace")))]
+    messages = [
+        (text(first(item, "name", "agentname")) or "", _message_text(item)) for item in replies
+    ]
     response = row.get("finalresponse")
     return Turn(
         user=text(user[0]) if user else None,
         response=response if isinstance(response, str) else _encode(response),
-        tool_calls=None if _no_calls(data) is None else tuple(_call(item) for item in used),
-        tool_results=tuple(_result(item) for item in used if "outputresult" in item),
-        messages=tuple(AgentMessage(agent=agent, text=line) for agent, line in said if line),
-        agents=_agents([agent for agent, _ in said if agent]),
+        tool_calls=None if _no_calls(data) is None else tuple(_call(item) for item in calls),
+        tool_results=tuple(_result(item) for item in calls if "outputresult" in item),
+        messages=tuple(AgentMessage(agent=agent, text=line) for agent, line in messages if line),
+        agents=_agents([agent for agent, _ in messages if agent]),
     )
 
 

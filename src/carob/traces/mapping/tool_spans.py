@@ -1,4 +1,4 @@
-"""What a tool's span says of its arguments and its result, out of the wrappers around them."""
+"""The arguments and results that tool spans record, without the wrappers around them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import msgspec
 from carob.schema import Json, Span
 from carob.traces.messages.printed import parse_crew_arguments, parse_execution
 from carob.traces.messages.tool_blocks import plain_value
-from carob.traces.shape import decode_json, parse_literal, to_text
+from carob.traces.shape import decode_json, parse_literal, text_or_none, to_text
 
 _FAILURES = (
     "An error occurred while running the tool",
     "\nI encountered an error while trying to use the tool.",
 )
-"""What the OpenAI Agents SDK and CrewAI answer in place of an exception."""
+"""How results begin that the OpenAI Agents SDK and CrewAI return in place of an exception."""
 _TOOL_MESSAGE = re.compile(
     r"""content=(?P<q>['"])(?P<content>.*?)(?P=q)(?= name=| tool_call_id=| additional_kwargs=|$)"""
     r"""(?:.*?tool_call_id='(?P<id>[^']*)')?""",
@@ -52,16 +52,16 @@ class ToolSpan(msgspec.Struct, eq=False, gc=False):
 
 
 def unwrap_arguments(value: Json) -> Json:
-    """The arguments themselves: a recorder may wrap them, or print them as a Python literal."""
-    found = decode_json(value)
-    if isinstance(found, str):
-        return {} if found == "" else parse_literal(found)
-    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
-        found = found[0]
-    return _unwrapped(found) if isinstance(found, dict) else found
+    """Return the arguments without wrappers; they may be JSON or a printed Python literal."""
+    args = decode_json(value)
+    if isinstance(args, str):
+        return {} if args == "" else parse_literal(args)
+    if isinstance(args, list) and len(args) == 1 and isinstance(args[0], dict):
+        args = args[0]
+    return _unwrap_fields(args) if isinstance(args, dict) else args
 
 
-_WRAPPERS = frozenset(
+_ARGUMENT_WRAPPERS = frozenset(
     [
         "input_str",
         "calling",
@@ -76,19 +76,19 @@ _WRAPPERS = frozenset(
 )
 
 
-def _unwrapped(found: dict[str, Json]) -> Json:
-    if _WRAPPERS.isdisjoint(found):
-        return found
-    if "input_str" in found:  # LangChain's callback, which adds run metadata beside it
-        inputs = found.get("inputs")
-        return inputs if isinstance(inputs, dict) else unwrap_arguments(found["input_str"])
+def _unwrap_fields(fields: dict[str, Json]) -> Json:
+    if _ARGUMENT_WRAPPERS.isdisjoint(fields):
+        return fields
+    if "input_str" in fields:  # LangChain's callback, which adds run metadata beside it
+        inputs = fields.get("inputs")
+        return inputs if isinstance(inputs, dict) else unwrap_arguments(fields["input_str"])
     for key in ("calling", "tool_string"):  # CrewAI prints the call
-        if isinstance(printed := found.get(key), str) and (args := parse_crew_arguments(printed)):
+        if isinstance(printed := fields.get(key), str) and (args := parse_crew_arguments(printed)):
             return unwrap_arguments(args)
-    kwargs = found.get("kwargs")
-    if isinstance(kwargs, dict) and ("args" in found or len(found) == 1):
-        return kwargs or _positional(found.get("args"))
-    return _inner(found) if "name" in found or len(found) == 1 else found
+    kwargs = fields.get("kwargs")
+    if isinstance(kwargs, dict) and ("args" in fields or len(fields) == 1):
+        return kwargs or _positional(fields.get("args"))
+    return _unwrap_inner(fields) if "name" in fields or len(fields) == 1 else fields
 
 
 def _positional(args: Json) -> Json:
@@ -97,18 +97,18 @@ def _positional(args: Json) -> Json:
     return args[0] if len(args) == 1 and isinstance(args[0], dict) else {"args": args}
 
 
-def _inner(found: dict[str, Json]) -> Json:
+def _unwrap_inner(fields: dict[str, Json]) -> Json:
     for key in ("args", "arguments", "input", "inputs", "kwargs", "tool_input"):
-        inner = decode_json(found.get(key))
+        inner = decode_json(fields.get(key))
         if isinstance(inner, str):
             inner = parse_literal(inner)
         if isinstance(inner, dict):
             return inner
-    return found
+    return fields
 
 
 def is_schema(value: Json) -> bool:
-    """Whether an object declares parameters rather than passing them."""
+    """Whether an object declares parameters rather than passing arguments."""
     if not isinstance(value, dict):
         return False
     if isinstance(value.get("properties"), dict) or "$schema" in value:
@@ -116,8 +116,8 @@ def is_schema(value: Json) -> bool:
     return bool(value) and all(isinstance(x, dict) and "type" in x for x in value.values())
 
 
-_CHOICE = frozenset(("message", "id", "role", "finish_reason", "tool.result"))
-_AROUND_ANSWERS = (
+_CHOICE_KEYS = frozenset(("message", "id", "role", "finish_reason", "tool.result"))
+_RESULT_WRAPPERS = (
     "output",
     "data",
     "kwargs",
@@ -134,84 +134,86 @@ _AROUND_ANSWERS = (
 )
 
 
-_WRAPPED = ("{", "[", '"', " ", "\n", "content=", "null", "status='", "meta=", *_FAILURES)
-"""How a text begins that is more than what the tool said."""
+_WRAPPED_PREFIXES = ("{", "[", '"', " ", "\n", "content=", "null", "status='", "meta=", *_FAILURES)
+"""How a text begins that is more than the result itself."""
 
 
 def unwrap_output(value: Json) -> ToolOutput:
-    """The result itself, out of a serialized tool message or a list of blocks."""
-    if type(value) is str and not value.startswith(_WRAPPED):
+    """Return the result without wrappers, such as a serialized tool message or a list of blocks."""
+    if type(value) is str and not value.startswith(_WRAPPED_PREFIXES):
         return ToolOutput(value)
-    found = decode_json(value)
-    if isinstance(found, list) and len(found) == 1 and _is_choice(found[0]):
-        found = found[0]
-    if isinstance(found, dict):
-        return unwrap_output(found["message"]) if _is_choice(found) else _unwrapped_answer(found)
-    if isinstance(found, str):
-        return _text_answer(found)
-    return ToolOutput(plain_value(found))
+    decoded = decode_json(value)
+    if isinstance(decoded, list) and len(decoded) == 1 and _is_choice(decoded[0]):
+        decoded = decoded[0]
+    if isinstance(decoded, dict):
+        return (
+            unwrap_output(decoded["message"]) if _is_choice(decoded) else _unwrap_message(decoded)
+        )
+    if isinstance(decoded, str):
+        return _unwrap_text(decoded)
+    return ToolOutput(plain_value(decoded))
 
 
 def _is_choice(value: Json) -> bool:
-    """The event of a tool's result as Langfuse keeps it."""
-    return isinstance(value, dict) and "message" in value and value.keys() <= _CHOICE
+    """Whether an object is the event of a tool's result, as Langfuse stores it."""
+    return isinstance(value, dict) and "message" in value and value.keys() <= _CHOICE_KEYS
 
 
-def _unwrapped_answer(found: dict[str, Json]) -> ToolOutput:
-    if found.keys().isdisjoint(_AROUND_ANSWERS):
-        return ToolOutput(found)
-    inner = found
+def _unwrap_message(fields: dict[str, Json]) -> ToolOutput:
+    if fields.keys().isdisjoint(_RESULT_WRAPPERS):
+        return ToolOutput(fields)
+    inner = fields
     for key in ("output", "data", "kwargs", "update"):
         step = inner.get(key)
         if isinstance(step, dict) and ("content" in step or "kwargs" in step or "messages" in step):
             inner = step
     if isinstance(listed := inner.get("messages"), list) and len(listed) == 1:
         only = listed[0]
-        return _unwrapped_answer(only) if isinstance(only, dict) else ToolOutput(found)
+        return _unwrap_message(only) if isinstance(only, dict) else ToolOutput(fields)
     if "content" in inner and (
         "tool_call_id" in inner or "isError" in inner or inner.get("status") in ("success", "error")
     ):
         failed = inner.get("status") == "error" or inner.get("isError") is True
-        return ToolOutput(plain_value(inner["content"]), _id(inner.get("tool_call_id")), failed)
-    return _framework_answer(found)
+        return ToolOutput(
+            plain_value(inner["content"]), text_or_none(inner.get("tool_call_id")), failed
+        )
+    return _unwrap_framework(fields)
 
 
-def _framework_answer(found: dict[str, Json]) -> ToolOutput:
-    if "response" in found and "name" in found and "id" in found:  # Gemini's function response
-        return ToolOutput(found["response"], _id(found["id"]))
-    if "tool_output" in found and "tool_id" in found:  # llama-index, around the next
-        inner = unwrap_output(found["tool_output"])
-        inner.id = _id(found["tool_id"])
+def _unwrap_framework(fields: dict[str, Json]) -> ToolOutput:
+    if "response" in fields and "name" in fields and "id" in fields:  # Gemini's function response
+        return ToolOutput(fields["response"], text_or_none(fields["id"]))
+    if "tool_output" in fields and "tool_id" in fields:  # llama-index, around the next
+        inner = unwrap_output(fields["tool_output"])
+        inner.id = text_or_none(fields["tool_id"])
         return inner
-    if "raw_output" in found and "tool_name" in found:
-        told = plain_value(found.get("blocks") or found.get("content")) or found["raw_output"]
-        return ToolOutput(told, None, found.get("is_error") is True)
-    if "output" in found and len(found) <= 2 and ("kwargs" in found or len(found) == 1):
-        return unwrap_output(found["output"])
-    if found.get("type") == "text" and isinstance(text := found.get("text"), str):
+    if "raw_output" in fields and "tool_name" in fields:
+        value = plain_value(fields.get("blocks") or fields.get("content")) or fields["raw_output"]
+        return ToolOutput(value, None, fields.get("is_error") is True)
+    if "output" in fields and len(fields) <= 2 and ("kwargs" in fields or len(fields) == 1):
+        return unwrap_output(fields["output"])
+    if fields.get("type") == "text" and isinstance(text := fields.get("text"), str):
         return ToolOutput(decode_json(text))
-    if found.get("type") in ("text", "json") and "value" in found:
-        return ToolOutput(found["value"])
-    return ToolOutput(found, None, found.get("isError") is True or found.get("is_error") is True)
+    if fields.get("type") in ("text", "json") and "value" in fields:
+        return ToolOutput(fields["value"])
+    return ToolOutput(fields, None, fields.get("isError") is True or fields.get("is_error") is True)
 
 
-def _text_answer(found: str) -> ToolOutput:
-    if found.startswith("content="):
-        match = _TOOL_MESSAGE.match(found[:100_000])
+def _unwrap_text(text: str) -> ToolOutput:
+    if text.startswith("content="):
+        match = _TOOL_MESSAGE.match(text[:100_000])
         if match:
-            return ToolOutput(match["content"], match["id"], " status='error'" in found)
-    if found == "null":  # a tool that returned nothing, as JSON
+            return ToolOutput(match["content"], match["id"], " status='error'" in text)
+    if text == "null":  # a tool that returned nothing, as JSON
         return ToolOutput(None)
-    if (ended := parse_execution(found)) is not None:
-        return ToolOutput(ended.value, None, ended.failed)
-    failed = found.startswith(_FAILURES)
-    return ToolOutput(
-        found, None, failed or (found.startswith("meta=") and "isError=True" in found)
-    )
+    if (execution := parse_execution(text)) is not None:
+        return ToolOutput(execution.value, None, execution.failed)
+    failed = text.startswith(_FAILURES)
+    return ToolOutput(text, None, failed or (text.startswith("meta=") and "isError=True" in text))
 
 
 def failure_reason(span: Span) -> str | None:
-    """Why the span failed, or `None` if it did not; an empty text if no reason is recorded."""
+    """Return why the span failed, empty if no reason is recorded; `None` if it did not fail."""
     if span.status != "error" and "error.type" not in span.attributes and not span.events:
         return None
     reason = None
@@ -221,9 +223,4 @@ def failure_reason(span: Span) -> str | None:
             reason = reason or event.attributes.get("exception.type") or ""
     if reason is None and span.status != "error" and "error.type" not in span.attributes:
         return None
-    found = reason or span.status_message or span.attributes.get("error.type") or ""
-    return to_text(found)
-
-
-def _id(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return to_text(reason or span.status_message or span.attributes.get("error.type") or "")

@@ -1,4 +1,7 @@
-"""ADK's contents, events, invocations and sessions, in snake and camel case → turns and traces."""
+"""Google ADK's contents, events, invocations and sessions, as turns and traces.
+
+Keys may be in snake case or camel case.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _USER = "user"
 
 
 def parts_of(content: Json) -> list[dict[str, Json]]:
-    """The parts of a `Content`, keys folded."""
+    """Return the parts of a `Content`, keys folded."""
     content = decode_structure(content)
     if isinstance(content, str):
         return [{"text": content}]
@@ -22,85 +25,81 @@ def parts_of(content: Json) -> list[dict[str, Json]]:
 
 
 def text_of(content: Json) -> str | None:
-    """What a `Content` says aloud, without the model's thoughts; `None` if it has no text."""
-    said = [text(part["text"]) for part in parts_of(content) if _is_said(part)]
-    return "\n".join(line for line in said if line) if said else None
+    """Return the text of a `Content` without the model's thoughts; `None` if it has none.
+
+    Parts are joined as ADK itself joins them.
+    """
+    lines = [text(part["text"]) for part in parts_of(content) if _is_text(part)]
+    return "\n".join(line for line in lines if line) if lines else None
 
 
-def _is_said(part: dict[str, Json]) -> bool:
+def _is_text(part: dict[str, Json]) -> bool:
     return isinstance(part.get("text"), str) and not part.get("thought")
 
 
-def thoughts_of(content: Json) -> list[str]:
-    """What the model thought."""
-    held = [part.get("text") for part in parts_of(content) if part.get("thought")]
-    return [thought for thought in held if isinstance(thought, str)]
-
-
 def calls_of(content: Json, *, agent: str | None = None, at: int | None = None) -> list[ToolCall]:
-    """The function calls in a `Content`."""
-    held = [part.get("functioncall") for part in parts_of(content)]
-    return [call_of(call, agent=agent, at=at) for call in held if isinstance(call, dict)]
+    """Return the function calls in a `Content`."""
+    calls = [part.get("functioncall") for part in parts_of(content)]
+    return [call_of(call, agent=agent, at=at) for call in calls if isinstance(call, dict)]
 
 
 def call_of(item: dict[str, Json], *, agent: str | None = None, at: int | None = None) -> ToolCall:
-    """One function call. Absent arguments stay absent: to ADK they are not empty ones, which it
-    writes out."""
-    held = fold_keys(item)
+    """Read a function call. Missing arguments stay missing: ADK writes out empty ones."""
+    fields = fold_keys(item)
     return ToolCall(
-        name=text(held.get("name")) or "",
-        args=held.get("args"),
-        id=text(held.get("id")) or None,
+        name=text(fields.get("name")) or "",
+        args=fields.get("args"),
+        id=text(fields.get("id")) or None,
         agent=agent,
         start=at,
     )
 
 
 def results_of(content: Json) -> list[ToolResult]:
-    """The function responses in a `Content`."""
-    held = [part.get("functionresponse") for part in parts_of(content)]
-    return [result_of(result) for result in held if isinstance(result, dict)]
+    """Return the function responses in a `Content`."""
+    results = [part.get("functionresponse") for part in parts_of(content)]
+    return [result_of(result) for result in results if isinstance(result, dict)]
 
 
 def result_of(item: dict[str, Json]) -> ToolResult:
-    """One function response; ADK reports a failed call under `error`."""
-    held = fold_keys(item)
-    response = held.get("response")
+    """Read a function response; ADK reports a failed call under `error`."""
+    fields = fold_keys(item)
+    response = fields.get("response")
     return ToolResult(
-        name=text(held.get("name")),
-        id=text(held.get("id")) or None,
+        name=text(fields.get("name")),
+        id=text(fields.get("id")) or None,
         result=response,
         error=text(table(response).get("error")),
     )
 
 
-def turns_of(events: Json) -> tuple[Turn, ...]:
-    """The turns of a list of events: one for each invocation."""
+def event_turns(events: Json) -> tuple[Turn, ...]:
+    """Build the turns of a list of events, one for each invocation."""
     builder = TurnBuilder()
     current: str | None = None
     for event in map(fold_keys, tables(events)):
-        if event.get("partial") is True:  # the complete event repeats what the fragments said
+        if event.get("partial") is True:  # the complete event repeats the text of the partial ones
             continue
         invocation = text(event.get("invocationid")) or current
         if invocation != current:
             builder.start_turn(invocation)
             current = invocation
-        _tell(builder, event)
+        _add_event(builder, event)
     return builder.turns()
 
 
-def _tell(builder: TurnBuilder, event: dict[str, Json]) -> None:
+def _add_event(builder: TurnBuilder, event: dict[str, Json]) -> None:
     content, author = event.get("content"), text(event.get("author")) or ""
     time = instant(event.get("timestamp"))
-    said = text_of(content)
+    content_text = text_of(content)
     if author == _USER:
-        if said is not None:
-            builder.add_user_text(said)
+        if content_text is not None:
+            builder.add_user_text(content_text)
     else:
         builder.add_agent(author)
-        _model(builder, event, author)
-        if said:
-            builder.add_answer(author, said)
+        _add_model_call(builder, event, author)
+        if content_text:
+            builder.add_answer(author, content_text)
     builder.add_time(time)
     for call in calls_of(content, agent=author or None, at=time):
         builder.add_call(call)
@@ -112,7 +111,7 @@ def _tell(builder: TurnBuilder, event: dict[str, Json]) -> None:
         builder.add_error(text(error) or repr(error))
 
 
-def _model(builder: TurnBuilder, event: dict[str, Json], author: str) -> None:
+def _add_model_call(builder: TurnBuilder, event: dict[str, Json], author: str) -> None:
     usage = gemini_usage_of(event.get("usagemetadata"))
     if usage is None and not {"usagemetadata", "modelversion"} & event.keys():
         return
@@ -134,7 +133,7 @@ def _chunks(event: dict[str, Json]) -> list[Json]:
 
 
 def state_of(events: Json) -> dict[str, Json]:
-    """The state that the events leave behind; what is temporary does not outlive its invocation."""
+    """Return the state after all events; temporary keys end with their invocation."""
     state: dict[str, Json] = {}
     for event in map(fold_keys, tables(events)):
         delta = table(fold_keys(table(event.get("actions"))).get("statedelta"))
@@ -142,72 +141,72 @@ def state_of(events: Json) -> dict[str, Json]:
     return state
 
 
-def turn_of(invocation: Json) -> Turn:
-    """The turn of an `Invocation`, as evaluations record it."""
-    held = fold_keys(table(invocation))
+def invocation_turn(invocation: Json) -> Turn:
+    """Build the turn of an `Invocation`, as evaluations record it."""
+    fields = fold_keys(table(invocation))
     builder = TurnBuilder()
-    builder.start_turn(text(held.get("invocationid")) or None)
-    said = text_of(held.get("usercontent"))
-    if said is not None:
-        builder.add_user_text(said)
-    _tell_steps(builder, fold_keys(table(held.get("intermediatedata"))))
-    final = text_of(held.get("finalresponse"))
+    builder.start_turn(text(fields.get("invocationid")) or None)
+    content_text = text_of(fields.get("usercontent"))
+    if content_text is not None:
+        builder.add_user_text(content_text)
+    _add_steps(builder, fold_keys(table(fields.get("intermediatedata"))))
+    final = text_of(fields.get("finalresponse"))
     if final is None:
         builder.mark_unanswered()
     elif final != builder.last_answer:
         builder.add_answer("", final)
-    turn = _timed(next(iter(builder.turns()), Turn(tool_calls=())), held)
-    if final is None and held:  # an evaluation records all that was answered: it was nothing
+    turn = _add_times(next(iter(builder.turns()), Turn(tool_calls=())), fields)
+    if final is None and fields:  # an evaluation records every response: it was empty
         turn = msgspec.structs.replace(turn, response="")
-    app = fold_keys(table(held.get("appdetails"))).get("agentdetails")
+    app = fold_keys(table(fields.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
 
 
-def _tell_steps(builder: TurnBuilder, data: dict[str, Json]) -> None:
+def _add_steps(builder: TurnBuilder, data: dict[str, Json]) -> None:
     for event in map(fold_keys, tables(data.get("invocationevents"))):
-        _tell(builder, event)
+        _add_event(builder, event)
     for call in tables(data.get("tooluses")):
         builder.add_call(call_of(call))
     for result in tables(data.get("toolresponses")):
         builder.add_result(result_of(result))
-    for said in rows(data.get("intermediateresponses")):
-        match said:
+    for content_text in rows(data.get("intermediateresponses")):
+        match content_text:
             case [str() as author, list() as parts]:
-                _tell(builder, {"author": author, "content": {"parts": parts}})
+                _add_event(builder, {"author": author, "content": {"parts": parts}})
             case _:
                 pass
 
 
-def _timed(turn: Turn, held: dict[str, Json]) -> Turn:
-    """The turn with its times. How long it took is measured apart from when it began, and one of
-    them may be known alone: a turn that is timed and not dated begins at 0."""
-    start = instant(held.get("creationtimestamp"))
-    duration = held.get("duration")
+def _add_times(turn: Turn, fields: dict[str, Json]) -> Turn:
+    """Add the times. Start and duration are recorded separately, and one may be missing: a turn
+    with a duration only starts at 0."""
+    start = instant(fields.get("creationtimestamp"))
+    duration = fields.get("duration")
     if isinstance(duration, int | float) and 0 <= duration < 1e9:
-        begun = start or 0
-        return msgspec.structs.replace(turn, start=begun, end=begun + round(duration * 1e9))
+        start = start or 0
+        return msgspec.structs.replace(turn, start=start, end=start + round(duration * 1e9))
     return msgspec.structs.replace(turn, start=start) if turn.start is None else turn
 
 
-def session_of(item: Json, *, source: str, case: str | None = None) -> Trace:
-    """The trace of a session: its events, and the state at its end."""
-    held = fold_keys(table(item))
-    events = decode_structure(held.get("events"))
-    state = decode_structure(held.get("state"))
-    session = text(held.get("id")) or ""
+def session_trace(item: Json, *, source: str, case: str | None = None) -> Trace:
+    """Build the trace of a session from its events and its final state."""
+    fields = fold_keys(table(item))
+    events = decode_structure(fields.get("events"))
+    state = decode_structure(fields.get("state"))
+    session = text(fields.get("id")) or ""
     return Trace(
         id=session or content_digest_id(item),
-        turns=turns_of(events),
+        turns=event_turns(events),
         source=source,
         convention="adk",
         mapper="adk-events@2",
         conversation=session or None,
         case=case,
         state=state if isinstance(state, dict) else state_of(events) or None,
-        attributes=_about(held),
+        attributes=_session_fields(fields),
     )
 
 
-def _about(held: dict[str, Json]) -> dict[str, Json]:
-    found = {"app_name": held.get("appname"), "user_id": held.get("userid")}
-    return {key: value for key, value in found.items() if value is not None}
+def _session_fields(fields: dict[str, Json]) -> dict[str, Json]:
+    values = {"app_name": fields.get("appname"), "user_id": fields.get("userid")}
+    return {key: value for key, value in values.items() if value is not None}

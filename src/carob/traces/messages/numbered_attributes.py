@@ -1,4 +1,4 @@
-"""Messages that are spread over numbered attributes, as OpenInference and OpenLLMetry do it."""
+"""Messages that are spread over numbered attributes, as in OpenInference and OpenLLMetry."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from carob.schema import Json
 from carob.traces.messages.blocks import read_message
 from carob.traces.messages.message import CallBlock, Message, ResultBlock, Role, role_of
 from carob.traces.messages.tool_blocks import plain_value
-from carob.traces.shape import decode_json
+from carob.traces.shape import decode_json, text_or_none
 
-LIMIT = 10_000
-"""Messages per call that are looked for."""
+MAX_MESSAGES = 10_000
+"""Messages, blocks or calls of one list that are read."""
+_CACHED_KEYS = 64
+"""Messages whose attribute names are cached; longer lists are rare."""
 
 
-class Keys(NamedTuple):
+class _Keys(NamedTuple):
     """The attribute names of one numbered message."""
 
     role: str
@@ -43,7 +45,7 @@ class Layout(NamedTuple):
     function_name: str
     function_args: str
     no_args: str | None = None
-    """What it means if a call's arguments are left out."""
+    """The arguments of calls that record none."""
 
 
 OPENINFERENCE = Layout(
@@ -68,45 +70,45 @@ OPENLLMETRY = Layout(
 
 
 def read_numbered(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Message] | None:
-    """The messages under a prefix, or `None` if there are none."""
-    found: list[Message] = []
-    for index in range(LIMIT):
-        keys = _keys(prefix, index, layout) if index < 64 else _spell(prefix, index, layout)
-        said = _message(attributes, keys, layout)
-        if said is None:
+    """Read the messages under a prefix; `None` if there are none."""
+    messages: list[Message] = []
+    for index in range(MAX_MESSAGES):
+        keys = _keys_of(prefix, index, layout)
+        message = _read_message(attributes, keys, layout)
+        if message is None:
             break
-        found.append(said)
-    return found or None
+        messages.append(message)
+    return messages or None
 
 
 def read_last_numbered(
     attributes: dict[str, Json], prefix: str, layout: Layout, wanted: Role
 ) -> list[Message] | None:
-    """Enough of the messages to know what `wanted` said last."""
-    at: list[int] = []
-    for index in range(LIMIT):
-        keys = _keys(prefix, index, layout) if index < 64 else _spell(prefix, index, layout)
+    """Read enough of the messages to know the last text of `wanted`."""
+    indexes: list[int] = []
+    for index in range(MAX_MESSAGES):
+        keys = _keys_of(prefix, index, layout)
         role = attributes.get(keys.role)
         if role is None:
             break
         if role_of(role) == wanted:
-            at.append(index)
-    for index in reversed(at):
-        said = _message(attributes, _spell(prefix, index, layout), layout)
-        if said is not None and said.text and not said.results:
-            return [said]
+            indexes.append(index)
+    for index in reversed(indexes):
+        message = _read_message(attributes, _keys_of(prefix, index, layout), layout)
+        if message is not None and message.text and not message.results:
+            return [message]
     return read_numbered(attributes, prefix, layout)
 
 
 def first_message_keys(prefix: str, layout: Layout) -> tuple[str, ...]:
-    """The attributes of which a first message has at least one."""
-    keys = _keys(prefix, 0, layout)
+    """Return attributes of which a first message has at least one."""
+    keys = _keys_of(prefix, 0, layout)
     return (keys.role, keys.content, keys.first_call, keys.first_kind, keys.first_content)
 
 
-def _spell(prefix: str, index: int, layout: Layout) -> Keys:
+def _build_keys(prefix: str, index: int, layout: Layout) -> _Keys:
     base = f"{prefix}.{index}.{layout.message}"
-    return Keys(
+    return _Keys(
         f"{base}role",
         f"{base}content",
         f"{base}contents.",
@@ -122,36 +124,42 @@ def _spell(prefix: str, index: int, layout: Layout) -> Keys:
     )
 
 
-_keys = cache(_spell)
+_cached_keys = cache(_build_keys)
 
 
-def _message(attributes: dict[str, Json], keys: Keys, layout: Layout) -> Message | None:
+def _keys_of(prefix: str, index: int, layout: Layout) -> _Keys:
+    """The attribute names of a message. Building twelve names takes longer than looking them up."""
+    build = _cached_keys if index < _CACHED_KEYS else _build_keys
+    return build(prefix, index, layout)
+
+
+def _read_message(attributes: dict[str, Json], keys: _Keys, layout: Layout) -> Message | None:
     role = attributes.get(keys.role)
     content = attributes.get(keys.content)
-    if role is None and content is None and not _has_more(attributes, keys):
+    if role is None and content is None and not _has_content(attributes, keys):
         return None
     if content is None and keys.piece in attributes:
-        content = _pieces(attributes, keys.content)
+        content = _read_pieces(attributes, keys.content)
     elif content is None and (keys.first_kind in attributes or keys.first_content in attributes):
-        content = _contents(attributes, keys.contents, layout)
-    # A completion may leave its role unsaid; prompts do not.
-    named = role_of(role) if role is not None else "assistant"
+        content = _read_contents(attributes, keys.contents, layout)
+    # A completion may lack a role; prompts do not.
+    known_role = role_of(role) if role is not None else "assistant"
     if role == "unknown" and keys.role.startswith("gen_ai.prompt."):
-        named = "tool"  # early OpenLLMetry's word for LangChain's tool messages
-    if named == "tool":
-        found = attributes.get(keys.result_id)
-        name = attributes.get(keys.name)
-        result = ResultBlock(_text(found), _text(name), plain_value(content), error=False)
-        return Message(named, results=[] if content is None else [result])
-    said = read_message(content, named) if content is not None else Message(named)
-    said.role = named
-    said.finish = _text(attributes.get(keys.finish))
+        known_role = "tool"  # what early OpenLLMetry writes for LangChain's tool messages
+    if known_role == "tool":
+        call_id = text_or_none(attributes.get(keys.result_id))
+        name = text_or_none(attributes.get(keys.name))
+        result = ResultBlock(call_id, name, plain_value(content), error=False)
+        return Message(known_role, results=[] if content is None else [result])
+    message = read_message(content, known_role) if content is not None else Message(known_role)
+    message.role = known_role
+    message.finish = text_or_none(attributes.get(keys.finish))
     if keys.first_call in attributes or keys.function in attributes:
-        _calls(said, attributes, keys, layout)
-    return said
+        _add_calls(message, attributes, keys, layout)
+    return message
 
 
-def _has_more(attributes: dict[str, Json], keys: Keys) -> bool:
+def _has_content(attributes: dict[str, Json], keys: _Keys) -> bool:
     return (
         keys.first_kind in attributes
         or keys.first_content in attributes
@@ -162,9 +170,9 @@ def _has_more(attributes: dict[str, Json], keys: Keys) -> bool:
     )
 
 
-def _contents(attributes: dict[str, Json], prefix: str, layout: Layout) -> Json:
+def _read_contents(attributes: dict[str, Json], prefix: str, layout: Layout) -> Json:
     pieces: list[Json] = []
-    for index in range(LIMIT):
+    for index in range(MAX_MESSAGES):
         piece = attributes.get(f"{prefix}{index}.{layout.content}")
         kind = attributes.get(f"{prefix}{index}.message_content.type")
         if isinstance(piece, str) and kind not in ("reasoning", "thinking"):
@@ -174,7 +182,7 @@ def _contents(attributes: dict[str, Json], prefix: str, layout: Layout) -> Json:
     return pieces or None
 
 
-def _pieces(attributes: dict[str, Json], prefix: str) -> Json:
+def _read_pieces(attributes: dict[str, Json], prefix: str) -> Json:
     """The claude-agent-sdk instrumentation numbers the texts of one message."""
     pieces: list[Json] = []
     while isinstance(piece := attributes.get(f"{prefix}.{len(pieces)}"), str):
@@ -182,22 +190,20 @@ def _pieces(attributes: dict[str, Json], prefix: str) -> Json:
     return pieces
 
 
-def _calls(said: Message, attributes: dict[str, Json], keys: Keys, layout: Layout) -> None:
-    for index in range(LIMIT):
+def _add_calls(message: Message, attributes: dict[str, Json], keys: _Keys, layout: Layout) -> None:
+    for index in range(MAX_MESSAGES):
         base = f"{keys.calls}{index}.{layout.call}"
         name = attributes.get(base + layout.call_name)
         if not isinstance(name, str):
             break
         args = attributes.get(base + layout.call_args, layout.no_args)
-        said.calls.append(CallBlock(name, _args(args), _text(attributes.get(base + "id"))))
+        message.calls.append(
+            CallBlock(name, _args(args), text_or_none(attributes.get(base + "id")))
+        )
     if isinstance(name := attributes.get(keys.function), str):
         args = attributes.get(keys.function.replace(layout.function_name, layout.function_args))
-        said.calls.append(CallBlock(name, _args(args), None))
+        message.calls.append(CallBlock(name, _args(args), None))
 
 
 def _args(value: Json) -> Json:
     return {} if value == "" else decode_json(value)
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None

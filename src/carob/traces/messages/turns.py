@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -12,14 +11,6 @@ from carob.traces.messages.message import CallBlock, Message, ResultBlock
 
 TOOL_FAILED = "the tool failed"
 """The error of a tool that failed without a text."""
-
-
-def turns_of(messages: Iterable[Message]) -> tuple[Turn, ...]:
-    """Build the turns of a conversation."""
-    builder = TurnBuilder()
-    for message in messages:
-        builder.add_message(message)
-    return builder.turns()
 
 
 @dataclass
