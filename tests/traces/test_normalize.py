@@ -71,7 +71,7 @@ def test_a_status_has_one_word(value: Json):
 
 
 @pytest.mark.parametrize("value", [None, 0, "", "Unset", True, {}, [], "STATUS_CODE_UNSET"])
-def test_what_is_no_status_is_unset(value: Json):
+def test_an_unknown_status_is_unset(value: Json):
     assert status(value) == "unset"
 
 
@@ -104,7 +104,7 @@ def test_nanoseconds_of_a_date_are_kept():
 @pytest.mark.parametrize(
     "value", [None, "", "soon", 0, -5, True, 1e30, [1], ["a", "b"], {}, "2023-13-45T00:00:00Z"]
 )
-def test_what_is_no_moment_is_not_recorded(value: Json):
+def test_an_invalid_time_is_none(value: Json):
     assert instant(value) is None
 
 

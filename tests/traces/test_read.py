@@ -44,13 +44,13 @@ def spans(
             "attributes": {name.replace("__", "."): value for name, value in held.items()},
         }
 
-    said = [{"role": "user", "parts": [{"type": "text", "content": f"Question {number}?"}]}]
-    told = [{"role": "assistant", "parts": [{"type": "text", "content": f"Answer {number}."}]}]
+    question = [{"role": "user", "parts": [{"type": "text", "content": f"Question {number}?"}]}]
+    answer = [{"role": "assistant", "parts": [{"type": "text", "content": f"Answer {number}."}]}]
     model = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "gpt-4o",
-        "gen_ai.input.messages": json.dumps(said),
-        "gen_ai.output.messages": json.dumps(told),
+        "gen_ai.input.messages": json.dumps(question),
+        "gen_ai.output.messages": json.dumps(answer),
         "gen_ai.usage.input_tokens": 10 + number,
         "gen_ai.usage.output_tokens": 5,
     }
@@ -122,7 +122,7 @@ def test_a_trace_has_what_the_agent_did(tmp_path: Path):
     assert trace.usage.input_tokens == 10
 
 
-def test_traces_are_in_the_order_of_time_whatever_the_order_of_lines(tmp_path: Path):
+def test_traces_are_in_order_of_time_for_any_order_of_lines(tmp_path: Path):
     lines = [otlp(*spans(0, start=9)), otlp(*spans(1, start=3)), otlp(*spans(2, start=6))]
     found = traces(written(tmp_path / "t.jsonl", *lines))
     assert [trace.turns[0].user for trace in found] == ["Question 1?", "Question 2?", "Question 0?"]
@@ -152,7 +152,7 @@ def test_a_packed_file_is_joined_with_a_plain_one(tmp_path: Path, in_little_memo
     assert traces(plain, packed) == traces(whole)
 
 
-def test_what_comes_late_is_read_again(tmp_path: Path, in_little_memory: None):
+def test_a_trace_that_comes_in_pieces_is_read_again(tmp_path: Path, in_little_memory: None):
     early = [otlp(spans(n)[0]) for n in range(5)]
     late = [otlp(*spans(n)[1:]) for n in range(5)]
     whole = written(tmp_path / "all.jsonl", *(otlp(*spans(n)) for n in range(5)))
@@ -176,7 +176,7 @@ def test_a_cut_last_line_is_a_warning(tmp_path: Path):
     assert [(p.severity, p.where) for p in problems] == [("warning", f"{path} line 2")]
 
 
-def test_spans_without_an_agent_are_an_error_that_says_what_was_seen(tmp_path: Path):
+def test_spans_without_an_agent_are_an_error_that_lists_span_names(tmp_path: Path):
     http = {**spans(0)[0], "name": "GET /health", "attributes": {"http.method": "GET"}}
     with pytest.raises(FormatError, match=r"in 1 trace; span names: 'GET /health'"):
         traces(written(tmp_path / "t.jsonl", otlp(http)))
@@ -202,7 +202,7 @@ def test_no_file_and_no_such_file_are_errors(tmp_path: Path):
         traces(tmp_path / "missing.jsonl")
 
 
-def test_a_recording_told_twice_counts_once_and_another_of_its_id_is_numbered(tmp_path: Path):
+def test_a_duplicate_trace_counts_once_and_a_different_one_of_its_id_is_numbered(tmp_path: Path):
     def chat(answer: str) -> str:
         messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": answer}]
         return json.dumps({"task_id": "t-1", "messages": messages})
@@ -214,10 +214,10 @@ def test_a_recording_told_twice_counts_once_and_another_of_its_id_is_numbered(tm
 
 def test_nothing_is_left_on_disk(tmp_path: Path, in_little_memory: None):
     path = written(tmp_path / "t.jsonl", *(otlp(*spans(n)) for n in range(4)))
-    with open_traces([path], report=lambda _: None) as recordings:
-        folder = recordings.folder
+    with open_traces([path], report=lambda _: None) as trace_set:
+        folder = trace_set.folder
         assert [file.stat().st_size > 0 for file in folder.iterdir()] == [True]
-        assert len(list(recordings)) == len(recordings) == 4
+        assert len(list(trace_set)) == len(trace_set) == 4
     assert not folder.exists()
 
 
@@ -229,28 +229,28 @@ def test_several_processes_give_the_same_in_the_same_order(
     path = written(tmp_path / "t.jsonl", *lines)
     alone = list(read_traces([path], report=lambda _: None))
     monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
-    with open_traces([path], report=lambda _: None, jobs=2) as recordings:
-        shared = [trace for shard in recordings.shards(3) for trace in shard.traces()]
+    with open_traces([path], report=lambda _: None, jobs=2) as trace_set:
+        shared = [trace for shard in trace_set.shards(3) for trace in shard.traces()]
     assert shared == alone
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_progress_is_told_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int):
+def test_progress_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int):
     path = written(tmp_path / "t.jsonl", *[otlp(*spans(n)) for n in range(20)])
     size = path.stat().st_size
     monkeypatch.setattr(collect, "PROGRESS_STEP", size // 10)
     monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
     monkeypatch.setattr(read, "PART_SIZE", size // 3)
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
 
     def progress(done: int, total: int) -> None:
-        told.append((done, total))
+        calls.append((done, total))
 
-    with open_traces([path], report=lambda _: None, jobs=jobs, progress=progress) as recordings:
-        assert len(recordings) == 20
-    assert len(told) >= 3
-    assert told == sorted(told)
-    assert {total for _, total in told} == {size}
+    with open_traces([path], report=lambda _: None, jobs=jobs, progress=progress) as trace_set:
+        assert len(trace_set) == 20
+    assert len(calls) >= 3
+    assert calls == sorted(calls)
+    assert {total for _, total in calls} == {size}
 
 
 def test_many_traces_that_never_end_are_all_there(tmp_path: Path, in_little_memory: None):
@@ -271,8 +271,8 @@ def test_a_file_that_is_broken_for_one_process_is_read_as_by_one(
     metrics = '{"resourceMetrics": []}'
     path = written(tmp_path / "t.jsonl", *[metrics] * 200, otlp(*spans(0)))
     monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
-    with open_traces([path], report=lambda _: None, jobs=2) as recordings:
-        assert len(recordings) == 1
+    with open_traces([path], report=lambda _: None, jobs=2) as trace_set:
+        assert len(trace_set) == 1
 
 
 def test_ten_thousand_levels_are_an_error_that_names_the_line(tmp_path: Path):
@@ -334,7 +334,7 @@ def test_order_duplicates_and_files_play_no_part(
 
 @lenient
 @given(inputs())
-def test_every_container_tells_the_same(tmp_path: Path, found: list[Spans]):
+def test_every_container_gives_the_same_traces(tmp_path: Path, found: list[Spans]):
     every = [span for group in found for span in group]
     whole = traces(written(tmp_path / "otlp.json", otlp(*every)))
     assert traces(written(tmp_path / "snake.json", snake(*every))) == whole

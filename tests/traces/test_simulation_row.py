@@ -59,7 +59,7 @@ def test_spans_have_the_durations_of_the_turn():
     assert (first, second) == (250, 250)
 
 
-def test_a_tool_stands_below_the_model_call_that_asked_for_it():
+def test_a_tool_span_is_a_child_of_the_model_call_that_requested_it():
     found = {row["span_id"]: row for row in rows(session())}
     tool = next(row for row in found.values() if row["name"].startswith("execute_tool"))
     model = found[tool["parent_span_id"]]
@@ -68,18 +68,18 @@ def test_a_tool_stands_below_the_model_call_that_asked_for_it():
     assert found[agent["parent_span_id"]]["name"] == "invoke_agent front"
 
 
-def test_recorded_spans_are_taken_as_they_are():
+def test_existing_spans_are_used_unchanged():
     span = Span(trace_id="t", span_id="a", name="invocation", start=1, end=2)
     assert [row["name"] for row in rows(session(spans=(span,)))] == ["invocation"]
 
 
 def test_the_summary_keeps_repeated_calls_and_names_no_user():
-    told = summarize_session(session()).splitlines()
-    assert told[0] == "user: Where are my orders?"
-    assert told.count('orders calls find_order({"order_id":8})') == 2
-    assert told[-1] == "orders: Both are shipped."
+    lines = summarize_session(session()).splitlines()
+    assert lines[0] == "user: Where are my orders?"
+    assert lines.count('orders calls find_order({"order_id":8})') == 2
+    assert lines[-1] == "orders: Both are shipped."
 
 
-def test_who_the_user_was_is_no_column():
+def test_the_user_is_not_a_column():
     columns = add_table_columns(session(), "case-1").attributes
     assert columns.keys() == {"app_name", "trace_summary", "session_trace"}

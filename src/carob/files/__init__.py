@@ -1,1 +1,1 @@
-"""Files: atomic writes, opening, timestamps, and the cycle collector while much is read."""
+"""Files: opening, atomic writes, timestamps, and the cycle collector during large reads."""

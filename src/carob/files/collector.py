@@ -1,4 +1,4 @@
-"""The cycle collector, out of the way while much is read that makes no cycles."""
+"""Pause Python's cycle collector while large documents are decoded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Generator[None]:
-    """Large documents make no garbage while they are decoded, but the collector looks for it.
+    """Pause the cycle collector within a block.
 
-    Freezing and unfreezing makes all objects old ones: it does not look right after, either.
+    Decoding a large document creates millions of objects and no cycles, and each of them would
+    bring the next collection closer.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -19,6 +20,8 @@ def collector_paused() -> Generator[None]:
         yield
     finally:
         if enabled:
+            # Freezing and unfreezing moves all objects to the oldest generation. Without it, the
+            # first collection after the block would walk through all of them.
             if not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()

@@ -14,7 +14,6 @@ import stat
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -79,8 +78,7 @@ class Packing(NamedTuple):
         return gzip.compress(packed, mtime=0) if self.is_gzip else packed
 
 
-@dataclass(frozen=True, slots=True)
-class InputFile:
+class InputFile(NamedTuple):
     """An open file. Its stream gives UTF-8 without a byte order mark, or binary data as it is."""
 
     stream: Stream

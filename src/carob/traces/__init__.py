@@ -1,1 +1,1 @@
-"""Recordings of agents: containers → spans → traces."""
+"""Traces of agents: files → containers → spans → traces."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from carob.schema import AgentMessage, Json, ModelCall, ToolCall, Trace, Usage
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 USER: dict[str, Json] = {
     "author": "user",
@@ -85,7 +85,7 @@ def test_a_session_is_read_in_full():
     assert (turn.agents, found.duration_ms) == (("support",), 2500.0)
 
 
-def test_thoughts_count_as_output_and_are_not_said():
+def test_thoughts_count_as_output_tokens_and_are_not_messages():
     found = read(SESSION)
     assert found.models == ("gemini-x",)
     assert found.usage == Usage(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.schema import Json, Trace
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 DOTNET: list[Json] = [
     {"role": "user", "contents": [{"$type": "text", "text": "Plan my week."}]},

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 
 def test_nested_attributes_get_their_dotted_names_back():

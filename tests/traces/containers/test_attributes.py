@@ -16,7 +16,7 @@ def test_wrapped_values_of_an_object_are_unwrapped():
     assert attributes({"n": {"intValue": "1"}, "o": {"a": 1}}) == {"n": 1, "o": {"a": 1}}
 
 
-def test_what_is_no_wrapping_stays_as_it_is():
+def test_a_value_without_a_wrapper_stays_as_it_is():
     value: Json = {"content": "Hi", "role": "user"}
     assert plain(value) == value
     assert plain({"intValue": "many"}) == "many"

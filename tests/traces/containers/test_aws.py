@@ -5,7 +5,8 @@ import json
 import pytest
 
 from carob.schema import Json, Span
-from carob.traces.containers import LogRecord, read_items
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.detect import read_items
 from carob.traces.reading.assemble import assemble
 
 INNER: Json = {

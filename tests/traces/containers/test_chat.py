@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.schema import Json, Trace, Turn, Usage
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 CALL: Json = {
     "role": "assistant",
@@ -30,7 +30,7 @@ def read(*values: Json) -> Trace:
     return found
 
 
-def told(turn: Turn) -> list[Json]:
+def summarize(turn: Turn) -> list[Json]:
     calls: list[Json] = [[call.name, call.args, call.id] for call in turn.tool_calls or ()]
     results: list[Json] = [[item.name, item.result] for item in turn.tool_results]
     return [turn.user, calls, results, turn.response]
@@ -43,7 +43,7 @@ EXPECTED: list[Json] = [
 
 
 def test_user_messages_begin_turns():
-    assert [told(turn) for turn in read(DIALOGUE).turns] == EXPECTED
+    assert [summarize(turn) for turn in read(DIALOGUE).turns] == EXPECTED
 
 
 def test_a_message_a_line_is_one_dialogue():
@@ -142,11 +142,11 @@ TAU2: list[Json] = [
     [ANTHROPIC, BEDROCK, RESPONSES, LANGCHAIN, GEMINI, TAU2],
     ids=["anthropic", "bedrock", "responses", "langchain", "gemini", "tau2"],
 )
-def test_every_dialect_tells_the_same_turn(dialogue: list[Json]):
-    assert [told(turn) for turn in read(dialogue).turns] == EXPECTED[:1]
+def test_every_dialect_gives_the_same_turn(dialogue: list[Json]):
+    assert [summarize(turn) for turn in read(dialogue).turns] == EXPECTED[:1]
 
 
-def test_what_was_said_on_the_way_is_no_response():
+def test_messages_between_calls_are_not_the_response():
     aloud: Json = {"role": "assistant", "content": "Let me see.", "tool_calls": []}
     (turn,) = read([DIALOGUE[1], aloud, CALL, RESULT, DIALOGUE[4]]).turns
     assert [message.text for message in turn.messages] == ["Let me see."]

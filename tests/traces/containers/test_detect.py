@@ -4,7 +4,7 @@ import pytest
 
 from carob.errors import FormatError, UnknownFormatError
 from carob.schema import Json, Problem
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 from carob.traces.containers.registry import BUILTIN, builtin_containers
 
 UNKNOWN = "no trace container matches an object with the keys"
@@ -24,17 +24,17 @@ SPAN: dict[str, Json] = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "name": "ch
         [[SPAN]],
     ],
 )
-def test_items_are_found_within_whatever_wraps_them(document: Json):
+def test_items_are_found_within_any_wrapper(document: Json):
     assert len(list(read_items([document], source="f"))) == 1
 
 
-def test_recognised_but_empty_says_what_was_seen():
+def test_a_recognized_file_without_spans_lists_its_containers():
     with pytest.raises(FormatError) as caught:
         list(read_items([{"resourceSpans": []}, {"resourceMetrics": []}], source="f"))
     assert str(caught.value) == "f: no spans in 2 values: found 2 × otlp"
 
 
-def test_an_unknown_object_names_its_keys_and_what_was_looked_for():
+def test_an_unknown_object_lists_its_keys_and_the_known_containers():
     with pytest.raises(UnknownFormatError) as caught:
         list(read_items([{"data": [{"colour": "red"}]}], source="f"))
     assert str(caught.value) == (
@@ -44,7 +44,7 @@ def test_an_unknown_object_names_its_keys_and_what_was_looked_for():
     assert all(container.name in (caught.value.hint or "") for container in builtin_containers())
 
 
-def test_an_unknown_value_among_known_ones_is_a_warning_if_there_is_someone_to_warn():
+def test_an_unknown_value_among_known_ones_is_a_warning_if_there_is_a_listener():
     problems: list[Problem] = []
     found = list(read_items([{"x": 1}, SPAN, {"y": 2}], source="f", report=problems.append))
     assert len(found) == 1
@@ -59,7 +59,7 @@ def test_an_unknown_value_among_known_ones_is_a_warning_if_there_is_someone_to_w
         list(read_items([SPAN, {"x": 1}], source="f"))
 
 
-def test_nothing_but_unknown_values_is_an_error_even_with_someone_to_warn():
+def test_only_unknown_values_are_an_error_even_with_a_listener():
     with pytest.raises(UnknownFormatError):
         list(read_items([{"x": 1}], source="f", report=lambda problem: None))
 

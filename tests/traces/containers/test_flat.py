@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from carob.schema import Json, Span
-from carob.traces.containers import LogRecord, read_items
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.detect import read_items
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 SPAN = "eee19b7ec3c1b174"
@@ -119,7 +120,7 @@ def test_events_are_read_under_either_name():
     ]
 
 
-def test_a_log_record_is_told_from_a_span():
+def test_a_log_record_is_distinguished_from_a_span():
     item: Json = {
         "traceId": TRACE,
         "spanId": SPAN,

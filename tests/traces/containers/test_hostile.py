@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from carob.errors import CarobError
 from carob.schema import Json, Span, Trace
-from carob.traces.containers import LogRecord, otlp, read_items
+from carob.traces.containers import otlp
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.detect import read_items
 from carob.traces.containers.registry import builtin_containers
 from carob.traces.reading.assemble import assemble
 from carob.traces.reading.json_values import read_values

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 
 def span(**fields: Json) -> dict[str, Json]:
@@ -72,7 +72,7 @@ def test_the_error_tag_alone_is_an_error():
     assert read(span(tags=[{"key": "error", "type": "bool", "value": True}]))[0].status == "error"
 
 
-def test_milliseconds_of_grafanas_table_are_told_from_microseconds():
+def test_milliseconds_of_grafanas_table_are_not_taken_for_microseconds():
     row = span(startTime=1_700_000_000_000.25, duration=1.5, serviceName="shop", serviceTags=[])
     (found,) = read([row])
     assert (found.start, found.end) == (1_700_000_000_000_250_000, 1_700_000_000_001_750_000)

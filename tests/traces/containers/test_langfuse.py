@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from carob.schema import Json, Span
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 
 def observation(**fields: Json) -> dict[str, Json]:
@@ -40,7 +40,7 @@ def test_the_original_attributes_come_back_out_of_the_metadata():
     assert (found.scope, found.resource) == ("pydantic-ai", {"service.name": "shop"})
 
 
-def test_what_langfuse_made_of_it_has_the_names_of_its_sdk():
+def test_langfuse_fields_have_the_names_of_its_sdk():
     item = observation(
         model="gpt-x",
         usage={"input": 3, "output": 5, "total": 8},
@@ -59,7 +59,7 @@ def test_what_langfuse_made_of_it_has_the_names_of_its_sdk():
     assert found.start == 1_767_607_200_123_000_000
 
 
-def test_the_trace_tells_its_session_to_the_observations_without_a_parent():
+def test_observations_without_a_parent_get_the_session_of_the_trace():
     child = observation(id="obs-2", parentObservationId="obs-1")
     document: Json = {
         "id": "trace-1",

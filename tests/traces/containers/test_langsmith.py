@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 ROOT = "497f6eca-6276-4993-bfeb-53cbbbba6f08"
 CHILD = "f8faf8c1-9778-49a4-9004-628cdb0047e5"

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.containers import LogRecord, read_items
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.detect import read_items
 
 
 def span(key: str, *children: Json, **fields: Json) -> dict[str, Json]:

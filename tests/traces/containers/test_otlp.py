@@ -3,7 +3,9 @@ from __future__ import annotations
 import json
 
 from carob.schema import Json, Span
-from carob.traces.containers import LogRecord, otlp, read_items
+from carob.traces.containers import otlp
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.detect import read_items
 
 
 def span(**fields: Json) -> dict[str, Json]:

@@ -9,7 +9,8 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData, ResourceLogs, ScopeLogs
 
 from carob.errors import InputError
-from carob.traces.containers import LogRecord, read_items
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.detect import read_items
 
 SAMPLE = (
     Path(__file__).parents[2] / "samples" / "traces" / "containers" / "05_otlp_export_request.pb"
@@ -24,7 +25,7 @@ def test_messages_with_their_length_before_them_are_read_one_by_one():
     assert list(read_items([framed * 2], source="f")) == once * 2
 
 
-def test_logs_are_told_from_spans():
+def test_logs_are_distinguished_from_spans():
     record = LogMessage(time_unix_nano=5, event_name="said", trace_id=b"\1" * 16, span_id=b"\2" * 8)
     record.body.CopyFrom(AnyValue(string_value="Hi"))
     data = LogsData(resource_logs=[ResourceLogs(scope_logs=[ScopeLogs(log_records=[record])])])

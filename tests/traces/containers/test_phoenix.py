@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Span
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 
 def read(document: Json) -> Span:

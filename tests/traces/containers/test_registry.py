@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from carob.errors import UnknownFormatError
 from carob.schema import Trace
 from carob.traces import read
-from carob.traces.containers import read_items, registry
+from carob.traces.containers import registry
+from carob.traces.containers.detect import read_items
 from carob.traces.containers.registry import add_container_finders, find_container
 from carob.traces.read import open_traces
 
@@ -36,7 +38,7 @@ def find():
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "carob_shop_log.py").write_text(SHOP)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setattr(registry, "_finders", {})
     add_container_finders([import_module("carob_shop_log").find])
     yield

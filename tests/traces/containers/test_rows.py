@@ -5,7 +5,8 @@ import json
 import pytest
 
 from carob.schema import Json, Span
-from carob.traces.containers import LogRecord, read_items
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.detect import read_items
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 SPAN = "eee19b7ec3c1b174"
@@ -104,10 +105,11 @@ def test_opensearch_writes_dots_as_another_sign():
 
 
 @pytest.mark.parametrize(
-    ("store", "told"), [("datadog", {"error": 1}), ("application insights", {"success": "False"})]
+    ("store", "failure"),
+    [("datadog", {"error": 1}), ("application insights", {"success": "False"})],
 )
-def test_a_row_tells_that_the_span_failed(store: str, told: dict[str, Json]):
-    assert read({**ROWS[store], **told}).status == "error"
+def test_a_row_states_that_the_span_failed(store: str, failure: dict[str, Json]):
+    assert read({**ROWS[store], **failure}).status == "error"
 
 
 def test_a_row_without_a_span_of_its_own_is_a_log_record():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from carob.schema import Json, Span
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 from carob.traces.containers.registry import builtin_containers
 from carob.traces.reading.assemble import assemble
 from carob.traces.reading.json_values import read_values

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from carob.schema import Json, Span, ToolCall, Trace, Turn, Usage
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 from carob.traces.containers.simulation import with_spans
 
 SPAN: dict[str, Json] = {
@@ -39,7 +39,7 @@ TOOL: dict[str, Json] = {
     "parent_span_id": 17,
     "start_time": 1_767_607_200_200_000_000,
     "end_time": 1_767_607_200_600_000_000,
-    "attributes": {"converter.note": "nothing that tells"},
+    "attributes": {"converter.note": "no content"},
 }
 ROW: dict[str, Json] = {
     "question_id": "q-1",
@@ -69,7 +69,7 @@ def test_the_spans_of_a_row_know_their_case_and_the_final_state():
     }
 
 
-def test_without_spans_the_session_tells():
+def test_without_spans_the_session_is_read():
     event: Json = {"author": "user", "content": {"parts": [{"text": "Hi"}]}}
     session: Json = {"id": "s-1", "appName": "shop", "events": [event]}
     row: Json = {**ROW, "session_trace": "[]", "final_session_state": session}
@@ -105,7 +105,7 @@ def test_spans_without_content_lend_their_times_to_the_columns():
     assert (found.usage.input_tokens, found.duration_ms) == (5, 1000.0)
 
 
-def test_spans_lend_their_times_and_model_calls_to_what_a_row_recorded():
+def test_spans_add_times_and_model_calls_to_the_columns_of_a_row():
     recorded = Trace(
         id="s-1",
         turns=(
@@ -130,7 +130,7 @@ def test_spans_lend_their_times_and_model_calls_to_what_a_row_recorded():
     assert (last.start, last.end) == (1_767_607_200_000_000_000, 1_767_607_201_000_000_000)
 
 
-def test_a_row_without_spans_is_what_its_columns_say():
+def test_a_row_without_spans_is_read_from_its_columns():
     recorded = Trace(id="s-1", turns=(Turn(user="Hi"),))
     assert with_spans(recorded) is recorded
 
@@ -156,7 +156,7 @@ def test_times_that_count_from_the_start_of_the_session_are_nanoseconds_too(star
     assert with_spans(recorded).duration_ms == 12_000.0
 
 
-def test_times_of_another_unit_are_told_by_their_size():
+def test_the_unit_of_a_time_follows_from_its_size():
     spans: Json = [{**SPAN, "start_time": 1_767_607_200, "end_time": 1_767_607_212}]
     recorded = Trace(id="s-1", turns=(Turn(user="Hi"),), attributes={"session_trace": spans})
     assert with_spans(recorded).duration_ms == 12_000.0

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from carob.schema import Json, Trace
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 
 def read(history: list[Json], **fields: Json) -> Trace:
@@ -47,7 +47,7 @@ def test_calls_and_totals_are_read():
     assert (found.case, found.usage.input_tokens, found.usage.output_tokens) == ("lib-7", 100, 7)
 
 
-def test_the_task_is_the_users_whatever_it_is_typed():
+def test_the_task_is_a_user_message_for_any_message_type():
     found = read(
         [
             {"role": "user", "content": "Fix it.", "message_type": "observation"},

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.schema import Json, Span
-from carob.traces.containers import read_items
+from carob.traces.containers.detect import read_items
 
 
 def read(**fields: Json) -> Span:

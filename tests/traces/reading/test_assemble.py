@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carob.schema import Problem, Span, SpanEvent
-from carob.traces.containers import LogRecord
+from carob.traces.containers.container import LogRecord
 from carob.traces.reading.assemble import assemble
 
 

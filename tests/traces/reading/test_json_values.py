@@ -81,9 +81,7 @@ def test_text_between_the_values_is_left_out_and_named(tmp_path: Path):
         (b'{"a": "\\ud83d"}', {"a": "\ufffd"}, "half of a surrogate pair, read as U+FFFD"),
     ],
 )
-def test_what_is_almost_json_is_repaired_and_named(
-    tmp_path: Path, raw: bytes, value: Json, message: str
-):
+def test_near_json_is_repaired_and_reported(tmp_path: Path, raw: bytes, value: Json, message: str):
     found, problems = read(tmp_path / "f", raw)
     assert found == [value]
     assert [p.message for p in problems] == [message]
@@ -103,7 +101,7 @@ def test_what_is_almost_json_is_repaired_and_named(
         (b"\x1f\x8bnot gzip at all", "damaged gzip data"),
     ],
 )
-def test_what_cannot_be_read_says_why(tmp_path: Path, raw: bytes, message: str):
+def test_an_unreadable_file_has_a_clear_error(tmp_path: Path, raw: bytes, message: str):
     with pytest.raises(InputError) as caught:
         read(tmp_path / "f", raw)
     assert message in caught.value.message
@@ -134,7 +132,7 @@ def test_a_value_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.M
             read(tmp_path / "f", raw)
 
 
-def test_what_is_not_text_is_handed_on_as_bytes(tmp_path: Path):
+def test_a_binary_file_is_returned_as_bytes(tmp_path: Path):
     assert read(tmp_path / "f", b"\n\x02\x12\x00") == ([b"\n\x02\x12\x00"], [])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from carob.schema import Json, Trace, Turn
-from carob.traces.messages.adk import session_trace, invocation_turn
+from carob.traces.messages.adk import invocation_turn, session_trace
 from carob.traces.shape import decode_structure, fold_keys, rows, table, tables, text
 
 

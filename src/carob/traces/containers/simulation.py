@@ -16,7 +16,7 @@ import msgspec
 from carob.schema import AgentMessage, Json, Span, ToolCall, ToolResult, Trace, Turn
 from carob.traces.containers.flat import Flat, span_of
 from carob.traces.mapping.enrich import enrich, turns_from_spans
-from carob.traces.messages.adk import session_trace, event_turns
+from carob.traces.messages.adk import event_turns, session_trace
 from carob.traces.normalize import content_digest_id
 from carob.traces.shape import decode_structure, first, fold_keys, table, tables, text
 

@@ -1,7 +1,7 @@
 """Assemble spans and log records that come in any order: the spans of each trace, in order.
 
 The result does not depend on the order of lines, on duplicate deliveries, or on how the records
-were split over files. Only spans that start and end at the same time keep the order of the file.
+were split over files. Only spans with equal start and end keep the order of the file.
 """
 
 from __future__ import annotations
@@ -112,11 +112,11 @@ def _deduplicate(
         if isinstance(record, LogRecord):
             logs.append(record)
             continue
-        known = spans.setdefault(record.trace_id, {})
-        key = record.span_id or f"#{len(known)}"
+        by_id = spans.setdefault(record.trace_id, {})
+        key = record.span_id or f"#{len(by_id)}"
         span = record if record.span_id else msgspec.structs.replace(record, span_id=key)
-        other = known.get(key)
-        known[key] = span if other is None else _fuller(other, span)
+        earlier = by_id.get(key)
+        by_id[key] = span if earlier is None else _fuller(earlier, span)
     return {key: _drop_pending(by_id) for key, by_id in spans.items()}, logs
 
 
@@ -155,10 +155,10 @@ def _add_logs(
         if not log.trace_id or not (log.span_id or log.trace_id in roots):
             orphans += 1
             continue
-        known = spans.setdefault(log.trace_id, {})
+        by_id = spans.setdefault(log.trace_id, {})
         if log.trace_id not in roots:
-            known.setdefault(log.span_id, Span(trace_id=log.trace_id, span_id=log.span_id))
-        owner = log.span_id if log.span_id in known else roots[log.trace_id]
+            by_id.setdefault(log.span_id, Span(trace_id=log.trace_id, span_id=log.span_id))
+        owner = log.span_id if log.span_id in by_id else roots[log.trace_id]
         events.setdefault((log.trace_id, owner), []).append(log.event)
     for (trace_id, span_id), joined in events.items():
         spans[trace_id][span_id] = _add_events(spans[trace_id][span_id], joined)

@@ -15,7 +15,7 @@ import msgspec
 
 from carob.schema import Problem, Span, Trace
 from carob.schema.problem import ProblemListener, ignore
-from carob.traces.containers import LogRecord, Record
+from carob.traces.containers.container import LogRecord, Record
 from carob.traces.containers.otlp import Records
 from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import order_if_complete, spans_of
@@ -57,7 +57,7 @@ class _OpenTrace:
 
 
 class Collection(msgspec.Struct):
-    """What was collected from one or more chunks."""
+    """The traces of one or more chunks, and the counts of records that belong to none."""
 
     spans: dict[str, CollectedTrace] = {}
     """Traces that came as spans, by trace id."""
@@ -90,8 +90,8 @@ class Collection(msgspec.Struct):
 
     def add_late(self, key: str, ranges: tuple[FileRange, ...]) -> None:
         """Note that these ranges hold more of a trace."""
-        known = self.spans.pop(key, None)
-        before = known.ranges if known else self.late.get(key, ())
+        earlier = self.spans.pop(key, None)
+        before = earlier.ranges if earlier else self.late.get(key, ())
         self.late[key] = (*before, *ranges)
 
 
@@ -158,13 +158,13 @@ class Collector:
         self, key: str, records: Records, range_: FileRange | None, file: int
     ) -> None:
         """The usual case: a value with records of one trace, and often all of them."""
-        known = self.collection
-        is_new = key not in self.open and key not in known.spans and key not in known.late
+        collection = self.collection
+        is_new = key not in self.open and key not in collection.spans and key not in collection.late
         can_close = is_new and range_ is not None and not self.window
         if can_close and range_ and (spans := order_if_complete(records)):
             self.held -= self.uncharged
             self.uncharged = 0
-            known.spans[key] = self._map(key, spans, file, (range_,))
+            collection.spans[key] = self._map(key, spans, file, (range_,))
         else:
             self._touch(key, range_, file).records += records
 
@@ -186,8 +186,8 @@ class Collector:
     def _touch(self, key: str, range_: FileRange | None, file: int) -> _OpenTrace:
         group = self.open.pop(key, None) or _OpenTrace(file)
         self.open[key] = group
-        known = self.collection
-        if self.window < MAX_HELD and (key in known.spans or key in known.late):
+        collection = self.collection
+        if self.window < MAX_HELD and (key in collection.spans or key in collection.late):
             # This trace was closed too early: hold more from now on.
             self.window = min(max(2 * self.window, _MIN_WINDOW), MAX_HELD)
         if not group.ranges or group.ranges[-1] is not range_:
@@ -223,13 +223,13 @@ class Collector:
         self._close(key, group, spans)
 
     def _close(self, key: str, group: _OpenTrace, spans: tuple[Span, ...] = ()) -> None:
-        known, ranges = self.collection, tuple([range_ for range_ in group.ranges if range_])
-        is_new = key not in known.spans and key not in known.late
+        collection, ranges = self.collection, tuple([range_ for range_ in group.ranges if range_])
+        is_new = key not in collection.spans and key not in collection.late
         if is_new and (spans or any(isinstance(record, Span) for record in group.records)):
             spans = spans or spans_of(key, group.records)
-            known.spans[key] = self._map(key, spans, group.file, ranges)
+            collection.spans[key] = self._map(key, spans, group.file, ranges)
         else:
-            known.add_late(key, ranges)
+            collection.add_late(key, ranges)
 
     def finish(self) -> Collection:
         """Close all traces; those without a range wait for `settle`."""
@@ -244,14 +244,14 @@ class Collector:
 
     def settle(self) -> None:
         """Read the late traces again, and merge the records that have no range."""
-        known = self.collection
-        for key in self.without_range.keys() - known.late.keys():
-            trace = known.spans.pop(key, None)
-            known.late[key] = trace.ranges if trace else ()
-        for batch in _batches(known.late):
+        collection = self.collection
+        for key in self.without_range.keys() - collection.late.keys():
+            trace = collection.spans.pop(key, None)
+            collection.late[key] = trace.ranges if trace else ()
+        for batch in _batches(collection.late):
             for key, group in self._reread(batch).items():
                 self._settle(key, group)
-        known.late, self.without_range = {}, {}
+        collection.late, self.without_range = {}, {}
         self.spill.flush()
 
     def _settle(self, key: str, group: _OpenTrace) -> None:
@@ -303,9 +303,9 @@ class Collector:
 
 
 def _has_root_and_parents(records: Sequence[Span | LogRecord]) -> bool:
-    known = {record.span_id for record in records}
+    span_ids = {record.span_id for record in records}
     parents = {record.parent_id for record in records if isinstance(record, Span)}
-    return None in parents and parents - {None} <= known
+    return None in parents and parents - {None} <= span_ids
 
 
 def _start(trace: Trace) -> int:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from carob.files.opening import UTF8_BOM
 from carob.schema import Json
 from carob.schema.problem import ProblemListener, ignore
-from carob.traces.containers import Record, otlp, read_batches
+from carob.traces.containers import otlp
+from carob.traces.containers.container import Record
+from carob.traces.containers.detect import read_batches
 from carob.traces.reading.json_values import is_divisible, read_lines, read_values
 
 _BLOCK = 1 << 20
