@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from carob.judges.client.answer_type import answer_schema
-from carob.judges.rubrics.answers import Graded, Labelled, Verdict
+from carob.judges.rubrics.answers import LabelAnswer, NumericAnswer, VerdictAnswer
 from carob.judges.rubrics.judge import RubricJudge
 from carob.metrics import Answer, Ask, Metric, Outcome, Question
 from carob.metrics.judge import T
@@ -49,18 +49,18 @@ def in_turn(answers: Iterable[object]) -> Scripted:
 
 def agreeable(question: Question[Any], *, yes: bool = True) -> dict[str, object]:
     """An answer that fits the question, whatever it asks for: the best there is, or the worst."""
-    if issubclass(question.answer, Graded):
+    if issubclass(question.answer, NumericAnswer):
         low, high = _ends(question.answer)
         return {"thoughtChain": "", "explanation": "so", "score": high if yes else low}
-    if question.answer is Verdict:
+    if question.answer is VerdictAnswer:
         return verdict(yes=yes)
     one: dict[str, object] = verdict(yes=yes)
-    if Labelled in msgspec.structs.fields(question.answer)[0].type.__mro__:
+    if LabelAnswer in msgspec.structs.fields(question.answer)[0].type.__mro__:
         one = {"explanation": "so", "label": "supported" if yes else "unsupported"}
     return dict.fromkeys(question.answer.__struct_fields__, one)
 
 
-def _ends(answer: type[Graded]) -> tuple[float, float]:
+def _ends(answer: type[NumericAnswer]) -> tuple[float, float]:
     fields: Any = answer_schema(answer)["properties"]
     return fields["score"]["minimum"], fields["score"]["maximum"]
 

@@ -10,7 +10,7 @@ import pytest
 from carob import plugins
 from carob.config import load_config
 from carob.errors import UsageError
-from carob.judges.rubrics.adk import qualified
+from carob.judges.rubrics.adk import qualify_model
 from carob.judges.rubrics.judge import RubricJudge
 from carob.metrics import build, metric_parameters
 
@@ -35,7 +35,7 @@ def test_criterion_of_adk_names_model_and_samples(tmp_path: Path):
     criterion = {"threshold": 0.5, "judgeModelOptions": options}
     judge = from_file(tmp_path, {"criteria": {MATCH: criterion}})
     assert judge.judge_model == "google:gemini-2.5-flash"
-    assert judge.count == 3
+    assert judge.sample_count == 3
     assert build(MATCH, metric_parameters(judge), plugins.metrics()) == judge
 
 
@@ -44,7 +44,7 @@ def test_rubrics_of_an_adk_criterion_are_read(tmp_path: Path):
     name = "rubric_based_final_response_quality_v1"
     judge = from_file(tmp_path, {"criteria": {name: {"threshold": 0.5, "rubrics": [rubric]}}})
     assert judge.rubric != made(name).rubric
-    assert judge.count == 5
+    assert judge.sample_count == 5
 
 
 def test_evaluator_of_agentevals_names_model_and_rubrics(tmp_path: Path):
@@ -60,9 +60,9 @@ def test_evaluator_of_agentevals_names_model_and_rubrics(tmp_path: Path):
 
 
 def test_defaults_are_those_of_adk():
-    assert made(MATCH).count == 5
+    assert made(MATCH).sample_count == 5
     assert made(MATCH).judge_model is None
-    assert made("hallucinations_v1").count == 1
+    assert made("hallucinations_v1").sample_count == 1
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_defaults_are_those_of_adk():
     ],
 )
 def test_model_gets_its_provider(name: str, model: str):
-    assert qualified(name) == model
-    assert qualified(model) == model
+    assert qualify_model(name) == model
+    assert qualify_model(model) == model
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,11 @@ def test_model_gets_its_provider(name: str, model: str):
     [
         ({"judge_mode": "x"}, "judge_model_options: Object contains unknown field `judge_mode`"),
         ({"num_samples": 0}, "judge_model_options.num_samples: Expected `int` >= 1"),
-        ({"judge_model": "llama"}, "judge_model: 'llama' names no provider"),
-        ({"judge_model_config": {"temperature": 1}}, "judge_model_config is not followed"),
+        ({"judge_model": "llama"}, "judge_model: 'llama' has no provider"),
+        ({"judge_model_config": {"temperature": 1}}, "judge_model_config is not supported"),
     ],
 )
-def test_mistake_in_the_options_is_said_before_anything_runs(
-    options: dict[str, object], message: str
-):
+def test_invalid_option_is_an_error_before_anything_runs(options: dict[str, object], message: str):
     with pytest.raises(UsageError) as caught:
         made(MATCH, judge_model_options=options)
     assert message in caught.value.message

@@ -12,7 +12,7 @@ import pytest
 
 from carob import plugins
 from carob.judges.client.answer_type import allowed_values, answer_schema
-from carob.judges.rubrics.builtin import managed
+from carob.judges.rubrics.builtin import managed_files
 from carob.judges.rubrics.definitions import definition_class
 from carob.judges.rubrics.judge import RubricJudge
 from carob.metrics import Metric, build, metric_parameters
@@ -36,7 +36,7 @@ KNOWN: dict[str, type[Metric]] = {
     **{name: kind for name, kind in plugins.metrics().items() if kind.judged},
     **{
         name: definition_class(name, {"is_managed": True, "managed_metric_name": name})
-        for name in managed()
+        for name in managed_files()
     },
     "template": definition_class(
         "template",

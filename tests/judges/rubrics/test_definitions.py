@@ -97,7 +97,7 @@ def test_prefix_of_the_file_is_part_of_the_name():
 
 def test_metric_for_other_agents_is_unscored():
     outcome = judged(kind(agents=["stock"])(), CASE, TRACE, in_turn([]))
-    assert outcome == Unscored(reason="it is for stock, and the case is not")
+    assert outcome == Unscored(reason="not applicable: this judge only scores the agent 'stock'")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_default_stands_in_for_what_was_not_recorded_and_without_one_there_is_no
     assert "\nnone\n" in asked(kind(), bare).prompt
     mapping = {"tools": {"source_column": "extracted_data:tool_interactions"}}
     outcome = judged(kind(dataset_mapping=mapping)(), CASE, bare, in_turn([]))
-    assert outcome == Unscored(reason="extracted_data:tool_interactions is not there")
+    assert outcome == Unscored(reason="the column extracted_data:tool_interactions is missing")
 
 
 def test_several_columns_fill_one_placeholder_each_as_a_part_of_its_own():
@@ -210,11 +210,11 @@ def test_managed_metric_is_shown_what_else_the_definition_maps():
 @pytest.mark.parametrize(
     ("template", "message", "hint"),
     [
-        ("{respnse}", "template: nothing fills {respnse}", "did you mean {response}?"),
-        ("{response.__class__}", "'{response.__class__}' is no placeholder", "only {response} is"),
-        ("{response!r}", "is no placeholder", "only {response} is"),
-        ("{response:>9}", "is no placeholder", "only {response} is"),
-        ("{response[0]}", "is no placeholder", "only {response} is"),
+        ("{respnse}", "template: unknown placeholder {respnse}", "did you mean {response}?"),
+        ("{response.__class__}", "'{response.__class__}' is not a placeholder", "write {response}"),
+        ("{response!r}", "is not a placeholder", "write {response}"),
+        ("{response:>9}", "is not a placeholder", "write {response}"),
+        ("{response[0]}", "is not a placeholder", "write {response}"),
     ],
 )
 def test_placeholders_are_plain_names_that_are_filled(template: str, message: str, hint: str):
@@ -246,7 +246,7 @@ def test_braces_of_other_things_are_left_alone():
         (
             {"dataset_mapping": {"response": {"source_column": "os.environ"}}},
             "unknown column 'os.environ'",
-            "known: user_inputs",
+            "expected one of: user_inputs",
         ),
         (
             {
@@ -257,10 +257,10 @@ def test_braces_of_other_things_are_left_alone():
             "metrics.tact.dataset_mapping.prompt.transform: unknown transform 'lastitems'",
             "did you mean 'last_item'?",
         ),
-        ({"dataset_mapping": {"prompt": {}}}, "prompt: 'source_column' is missing", ""),
+        ({"dataset_mapping": {"prompt": {}}}, "prompt: missing key 'source_column'", ""),
         ({"dataset_mapping": {"prompt": 3}}, "dataset_mapping.prompt: expected a table, got 3", ""),
         ({"dataset_mapping": 3}, "dataset_mapping: expected a table, got 3", ""),
-        ({"score_range": None}, "metrics.tact: 'score_range' is missing", "such as"),
+        ({"score_range": None}, "metrics.tact: missing key 'score_range'", "such as"),
         ({"score_range": {"min": 5, "max": 1}}, "score_range: expected a lowest", "such as"),
         ({"metric_type": "code"}, "metric_type: expected 'llm', got 'code'", ""),
         ({"agents": 3}, "agents: expected a list of names, got 3", ""),
@@ -282,12 +282,12 @@ def test_braces_of_other_things_are_left_alone():
                 },
             },
             "dataset_mapping.response: a managed metric takes one column",
-            "write a template of your own",
+            "write your own template",
         ),
         (
             {"is_managed": True, "managed_metric_name": "SAFETY"},
-            "score_range: SAFETY is on a scale from 0 to 1",
-            "leave it out",
+            "score_range: the scale of SAFETY is 0 to 1",
+            "remove it",
         ),
         (
             {
@@ -295,7 +295,7 @@ def test_braces_of_other_things_are_left_alone():
                     "response": {"template": "{x}", "source_columns": ["user_inputs"]}
                 }
             },
-            "dataset_mapping.response.template: nothing fills {x}",
+            "dataset_mapping.response.template: unknown placeholder {x}",
             "mapped: user_inputs",
         ),
     ],

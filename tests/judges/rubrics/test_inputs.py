@@ -104,4 +104,4 @@ def test_what_came_before_a_turn():
 @pytest.mark.parametrize("name", sorted(INPUTS))
 def test_nothing_is_made_up_of_nothing(name: str):
     assert INPUTS[name].read(NOTHING) is None
-    assert INPUTS[name].lacking
+    assert INPUTS[name].missing_reason

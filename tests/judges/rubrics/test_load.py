@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from carob.errors import FormatError, InputError
-from carob.judges.rubrics.builtin import managed, metric
+from carob.judges.rubrics.builtin import builtin_metric, managed_files
 from carob.judges.rubrics.judge import RubricJudge
 from carob.judges.rubrics.load import read_rubric, rubric_class
 from carob.judges.rubrics.properties import PropertyJudge
@@ -62,7 +62,7 @@ def test_rubric_of_a_user_is_a_metric(tmp_path: Path):
 def test_parameters_win_over_the_file(tmp_path: Path):
     kind = rubric_class(written(tmp_path, TACT))
     made = kind(samples=1, model="anthropic:claude-sonnet-4-5")
-    assert (made.count, made.judge_model) == (1, "anthropic:claude-sonnet-4-5")
+    assert (made.sample_count, made.judge_model) == (1, "anthropic:claude-sonnet-4-5")
 
 
 def test_name_may_be_given_by_the_file_or_by_the_user(tmp_path: Path):
@@ -117,20 +117,20 @@ def test_file_that_is_not_there_is_said(tmp_path: Path):
         ("scale = [1, 5]", "", "'scale' is missing", None),
         ("scale = [1, 5]", "scale = [5, 1]", "line 3, scale: expected the lowest", "write [1, 5]"),
         ("scale = [1, 5]", "scale = 5", "scale: expected a scale, got 5", "yes/no"),
-        ("scale = [1, 5]", 'scale = "yesno"', "scale: 'yesno' is none of", "did you mean 'yes/no'"),
-        ("scale = [1, 5]", 'scale = "maybe"', "scale: 'maybe' is none of", "[1, 5]"),
-        ("scale = [1, 5]", "scale = [0, 1000]", "is too fine for a judge", None),
+        ("scale = [1, 5]", 'scale = "yesno"', "scale: expected one of: ", "did you mean 'yes/no'"),
+        ("scale = [1, 5]", 'scale = "maybe"', "scale: expected one of: ", "[1, 5]"),
+        ("scale = [1, 5]", "scale = [0, 1000]", "is wider than 100", None),
         ('"response"]', '"respons"]', "inputs[1]: unknown input 'respons'", "mean 'response'?"),
-        ('inputs = ["user", "response"]', "", "'inputs' is missing", "such as inputs"),
-        ('["tool_calls"]', '["user"]', "optional: 'user' is an input already", None),
+        ('inputs = ["user", "response"]', "", "missing key 'inputs'", "such as inputs"),
+        ('["tool_calls"]', '["user"]', "optional: 'user' is already in 'inputs'", None),
         ("threshold = 3.5", "threshold = 6", "threshold: 6 is not on the scale", None),
         ("samples = 3", "samples = 99", "samples: expected at most 25, got 99", None),
         ("samples = 3", "samples = 1.5", "samples: expected a whole number from 1 on", None),
-        ('"mean"', '"majority"', "combine: 'majority' is none of 'median', 'mean'", None),
+        ('"mean"', '"majority"', "combine: expected one of: 'median', 'mean'; got", None),
         ('"openai:gpt-5-mini"', '"gpt-5"', "model: 'gpt-5' has no provider", "openai:"),
-        ('5 = "Kind."', '7 = "Kind."', "levels.7: '7' is no level of the scale", None),
+        ('5 = "Kind."', '7 = "Kind."', "levels.7: '7' is not a level of the scale", None),
         ("threshold", "treshold", "unknown key 'treshold'", "did you mean 'threshold'?"),
-        ("[levels]", 'properties = ["x"]\n[levels]', "properties: only a rubric with", None),
+        ("[levels]", 'properties = ["x"]\n[levels]', "properties: properties require", None),
         ("[levels]", "[levels", "not valid TOML", None),
     ],
 )  # fmt: skip
@@ -150,15 +150,15 @@ def test_properties_must_be_there_and_have_ids_of_their_own(tmp_path: Path):
     with pytest.raises(FormatError, match="'properties' is missing"):
         rubric_class(written(tmp_path, text))
     twice = '[[properties]]\nid = "a"\ntext = "b"\n' * 2
-    with pytest.raises(FormatError, match="two properties have the id 'a'"):
+    with pytest.raises(FormatError, match="duplicate id 'a'"):
         rubric_class(written(tmp_path, text + twice))
 
 
 def test_rubrics_that_come_with_carob_say_what_all_levels_mean():
-    for path in [*managed().values()]:
+    for path in [*managed_files().values()]:
         rubric = read_rubric(path)
         assert rubric.properties or rubric.levels or rubric.kind == "sentences"
-    assert {*metric("Relevance").asks.levels} == {"1", "2", "3", "4", "5"}
+    assert {*builtin_metric("Relevance").source.levels} == {"1", "2", "3", "4", "5"}
 
 
 def test_any_change_of_a_rubric_changes_its_digest_and_not_that_of_the_words_around_it(
@@ -176,7 +176,7 @@ def test_any_change_of_a_rubric_changes_its_digest_and_not_that_of_the_words_aro
 def test_any_change_of_the_words_around_a_rubric_changes_their_digest(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    before = metric("Relevance")()
+    before = builtin_metric("Relevance")()
     digests = (before.prompt, before.rubric)
     monkeypatch.setattr("carob.judges.rubrics.prompts.ROLE", "You are a judge.")
     assert before.prompt != digests[0]
@@ -192,6 +192,6 @@ def test_scale_is_part_of_both(tmp_path: Path):
 
 def test_all_judges_are_made_of_rubrics():
     ask = Scripted(agreeable)
-    assert issubclass(metric("Relevance"), RubricJudge)
-    judged(metric("Relevance")(), Case(id="c"), TRACE, ask)
+    assert issubclass(builtin_metric("Relevance"), RubricJudge)
+    judged(builtin_metric("Relevance")(), Case(id="c"), TRACE, ask)
     assert ask.questions[0].decides == "score"

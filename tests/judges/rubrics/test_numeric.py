@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from carob.judges.rubrics.builtin import metric
-from carob.judges.rubrics.kinds import judge_class
-from carob.judges.rubrics.rubric import Rubric
+from carob.judges.rubrics.builtin import builtin_metric
+from carob.judges.rubrics.judge_class import judge_class
+from carob.judges.rubrics.rubric import JudgeRubric
 from carob.schema import Case, Failed, Score, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, Told, details, in_turn, judged, score
 
-FLUENCY = metric("Fluency")
+FLUENCY = builtin_metric("Fluency")
 CASE = Case.of("Where is A7?", id="c")
 
 
@@ -106,14 +106,16 @@ def test_answers_count_where_only_some_samples_tell_probabilities():
 
 
 def test_goal_that_is_not_stated_leaves_task_adherence_unscored():
-    outcome = judged(metric("TaskAdherence")(), CASE, trace("x"), Scripted(lambda _: score(1)))
+    outcome = judged(
+        builtin_metric("TaskAdherence")(), CASE, trace("x"), Scripted(lambda _: score(1))
+    )
     assert outcome == Unscored(reason="the case states no goal")
 
 
 def test_turn_that_is_missing_is_the_worst_where_a_response_is_expected():
     case = Case(id="c", turns=(Turn(user="a", response="A"), Turn(user="b", response="B")))
     matched = judge_class(
-        Rubric(
+        JudgeRubric(
             name="match", title="m", question="q", kind="numbers", low=1, high=5,
             inputs=("response", "reference"),
         )
@@ -127,7 +129,7 @@ def test_turn_that_is_missing_is_the_worst_where_a_response_is_expected():
 
 def test_mean_of_the_samples_where_the_rubric_wants_it():
     shares = judge_class(
-        Rubric(
+        JudgeRubric(
             name="share", title="s", question="q", kind="numbers", combine="mean",
             inputs=("response",), samples=2,
         )

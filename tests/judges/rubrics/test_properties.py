@@ -6,15 +6,15 @@ import msgspec
 import pytest
 
 from carob.errors import UsageError
-from carob.judges.rubrics.builtin import metric
+from carob.judges.rubrics.builtin import builtin_metric
 from carob.judges.rubrics.properties import PropertyJudge
 from carob.metrics import build
 from carob.schema import Case, Failed, Rubric, Score, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, details, in_turn, judged, verdict, verdicts
 
-QUALITY = metric("rubric_based_final_response_quality_v1")
-TOOLS = metric("rubric_based_tool_use_quality_v1")
-WHOLE = metric("rubric_based_multi_turn_trajectory_quality_v1")
+QUALITY = builtin_metric("rubric_based_final_response_quality_v1")
+TOOLS = builtin_metric("rubric_based_tool_use_quality_v1")
+WHOLE = builtin_metric("rubric_based_multi_turn_trajectory_quality_v1")
 
 SHORT = Rubric(id="short", text="The response is short.", type="FINAL_RESPONSE_QUALITY")
 LOOKS_UP = Rubric(id="looks_up", text="The order is looked up.", type="TOOL_USE_QUALITY")
@@ -130,12 +130,12 @@ def test_failed_sample_does_not_void_the_turn():
 
 def test_without_rubrics_there_is_no_score():
     outcome = judged(made(), case(()), trace(1), in_turn([]))
-    assert outcome == Unscored(reason="no rubrics are given, neither by the case nor by settings")
+    assert outcome == Unscored(reason="neither the case nor the settings have rubrics")
 
 
-def test_more_rubrics_than_anybody_writes_are_not_asked():
+def test_too_many_rubrics_are_not_asked():
     outcome = judged(made(rubrics=[f"p{n}" for n in range(101)]), case(()), trace(1), in_turn([]))
-    assert outcome == Unscored(reason="there are 101 rubrics, and 100 are the most")
+    assert outcome == Unscored(reason="too many rubrics: 101, at most 100")
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_rubrics_may_be_written_as_adk_writes_them(written: dict[str, object]):
     ("written", "message"),
     [
         (3, "rubrics[0]: expected a text or an object, got 3"),
-        ({"id": "r"}, "rubrics[0]: it has neither 'text' nor 'rubric_content.text_property'"),
-        ({"id": 3, "text": "t"}, "rubrics[0].id: expected a text that says something, got 3"),
-        ("  ", "rubrics[0]: expected a text that says something, got '  '"),
+        ({"id": "r"}, "rubrics[0]: missing 'text' or 'rubric_content.text_property'"),
+        ({"id": 3, "text": "t"}, "rubrics[0].id: expected a non-empty text, got 3"),
+        ("  ", "rubrics[0]: expected a non-empty text, got '  '"),
         ({"text": "t", "type": 1}, "rubrics[0].type: expected text, got 1"),
     ],
 )
-def test_mistake_in_a_rubric_is_said_before_anything_runs(written: object, message: str):
+def test_invalid_rubric_is_an_error_before_anything_runs(written: object, message: str):
     with pytest.raises(UsageError) as caught:
         made(rubrics=[written])
     assert message in caught.value.message

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from carob.judges.rubrics.builtin import metric
+from carob.judges.rubrics.builtin import builtin_metric
 from carob.judges.rubrics.definitions import definition_class
 from carob.metrics import build
 from carob.schema import (
@@ -16,7 +16,7 @@ from carob.schema import (
 )
 from tests.judges.rubrics.scripted import Scripted, details, in_turn, judged, labels
 
-HALLUCINATIONS = metric("hallucinations_v1")
+HALLUCINATIONS = builtin_metric("hallucinations_v1")
 CASE = Case.of("Where is A7?", id="c")
 
 
@@ -104,9 +104,9 @@ def test_long_responses_are_asked_about_in_parts():
 
 def test_responses_without_a_sentence_or_with_too_many_are_unscored():
     for text, reason in (
-        ("", "the response says nothing"),
-        ("---", "the response says nothing"),
-        ("One. " * 301, "the response has 301 sentences, and 300 are the most"),
+        ("", "the response has no sentences"),
+        ("---", "the response has no sentences"),
+        ("One. " * 301, "the response has too many sentences: 301, at most 300"),
     ):
         assert judged(HALLUCINATIONS(), CASE, trace(text), in_turn([])) == Unscored(reason=reason)
 

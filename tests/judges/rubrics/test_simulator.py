@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from carob.judges.rubrics.builtin import metric
+from carob.judges.rubrics.builtin import builtin_metric
 from carob.metrics import Question, build
 from carob.schema import Case, Failed, Scenario, Score, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, judged, verdict
 
-SIMULATOR = metric("per_turn_user_simulator_quality_v1")
+SIMULATOR = builtin_metric("per_turn_user_simulator_quality_v1")
 CASE = Case(id="c", scenario=Scenario(prompt="Hello", plan="Ask for A7, then say thanks."))
 TRACE = Trace(
     id="t",

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from carob.judges.rubrics.builtin import metric
-from carob.judges.rubrics.kinds import judge_class
-from carob.judges.rubrics.rubric import Rubric
+from carob.judges.rubrics.builtin import builtin_metric
+from carob.judges.rubrics.judge_class import judge_class
+from carob.judges.rubrics.rubric import JudgeRubric
 from carob.schema import Case, Failed, Score, Trace, Turn, Unscored
 from tests.judges.rubrics.scripted import Scripted, Told, in_turn, judged, verdict
 
-MATCH = metric("final_response_match_v2")
+MATCH = builtin_metric("final_response_match_v2")
 POLITE = judge_class(
-    Rubric(name="polite", title="p", question="Is it polite?", kind="yes/no", inputs=("response",))
+    JudgeRubric(
+        name="polite", title="p", question="Is it polite?", kind="yes/no", inputs=("response",)
+    )
 )
 CASE = Case(id="c", turns=(Turn(user="a", response="A"), Turn(user="b", response="B")))
 TRACE = Trace(id="t", turns=(Turn(user="a", response="A!"), Turn(user="b", response="C")))

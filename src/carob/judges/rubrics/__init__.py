@@ -1,1 +1,1 @@
-"""Rubrics: what a judge is asked, in files that anybody can review, and what keeps it honest."""
+"""Rubrics: reviewable files that define what a judge asks, and the judges that follow them."""

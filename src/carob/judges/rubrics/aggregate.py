@@ -1,125 +1,162 @@
-"""What judges said of parts of a conversation, put together to one outcome."""
+"""Combine samples into the result of a turn, and turns into one outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
-from typing import TypeAlias
+from typing import Generic, TypeAlias
 
-from carob.judges.rubrics.samples import Sampled
 from carob.metrics import Outcome
-from carob.metrics.judge import T
+from carob.metrics.judge import Answer, Ask, Question, T
 from carob.metrics.turns import join_reasons
 from carob.schema import Failed, Json, Score, Unscored
 
-_WIDTH = 400
+_MAX_REASON = 400
 _STEERED = "the material has what looks like an attempt to steer the judge"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rated:
-    """One turn or one conversation that was scored: `points` of `out_of`."""
+class SampledAnswers(Generic[T]):
+    """The results of asking a question several times. A failed sample does not void the others."""
+
+    answers: tuple[Answer[T], ...]
+    failures: tuple[Failed, ...] = ()
+    unscored: Unscored | None = None
+    """The first sample that was not asked, for example because of the call limit."""
+
+    @property
+    def failure(self) -> JudgeFailure | None:
+        """Why there is no result; `None` if there is one."""
+        if self.unscored is not None:
+            return JudgeFailure(self.unscored)
+        return None if self.answers else JudgeFailure(self.failures[0])
+
+
+@dataclass(frozen=True)
+class JudgeFailure:
+    """Why a judge did not answer. One failure fails the whole outcome: a mean over the other turns
+    would be a different number."""
+
+    outcome: Unscored | Failed
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredPart:
+    """A scored turn or conversation: `points` of `out_of`."""
 
     points: float
     out_of: int = 1
     reason: str = ""
     agreement: float | None = None
-    """Share of the samples that agree with the result; `None` if nobody was asked."""
+    """Share of the samples that agree with the result; `None` if no model was asked."""
     samples: Sequence[dict[str, Json]] = ()
     failed: Sequence[Failed] = ()
-    """Samples that were not to be had."""
+    """Samples without an answer."""
     attempts: Sequence[str] = ()
-    told: Sequence[dict[str, Json]] = ()
+    """Suspected prompt injections in the material."""
+    items: Sequence[dict[str, Json]] = ()
     """The verdict on each property, or the label of each sentence."""
-    probable: bool = False
-    """Whether the points come from the probabilities of tokens."""
+    from_probabilities: bool = False
+    """Whether the points come from token probabilities."""
 
     @property
     def value(self) -> float:
         return self.points / self.out_of
 
 
-@dataclass(frozen=True)
-class Trouble:
-    """Why a judge did not answer. It is the trouble of the whole outcome: a mean over what could
-    be had would be another number."""
-
-    outcome: Unscored | Failed
+PartResult: TypeAlias = ScoredPart | Unscored | JudgeFailure
 
 
-Rating: TypeAlias = Rated | Unscored | Trouble
+async def ask_samples(question: Question[T], count: int, ask: Ask) -> SampledAnswers[T]:
+    """Ask the same question `count` times concurrently."""
+    import asyncio  # late: listing metrics does not need it
 
-
-def trouble(sampled: Sampled[T]) -> Trouble | None:
-    """Why there is no result; `None` if there is one."""
-    return Trouble(sampled.trouble) if sampled.trouble is not None else None
-
-
-def together(ratings: Sequence[Rating], *, by_turn: bool, told: str = "") -> Outcome:
-    """The outcome of all; `told` is what the parts of a rating are called in the details."""
-    stopped = next(((n, one) for n, one in enumerate(ratings, 1) if isinstance(one, Trouble)), None)
-    if stopped:
-        return _placed(*stopped, several=by_turn and len(ratings) > 1)
-    rated = {n: one for n, one in enumerate(ratings, 1) if isinstance(one, Rated)}
-    if not rated:
-        reasons = dict.fromkeys(one.reason for one in ratings if isinstance(one, Unscored))
-        return Unscored(reason="; ".join(reasons) or "there are no turns")
-    turns = tuple([one.value if isinstance(one, Rated) else None for one in ratings])
-    several = by_turn and len(ratings) > 1
-    points = fsum(one.points for one in rated.values())
-    return Score(
-        value=points / sum(one.out_of for one in rated.values()),
-        reason=join_reasons((reason(one) for one in rated.values()), turns),
-        turns=turns if by_turn else (),
-        details=_details(rated, several=several, told=told),
+    results = await asyncio.gather(
+        *(ask(replace(question, sample=sample)) for sample in range(max(count, 1)))
+    )
+    return SampledAnswers(
+        answers=tuple(result for result in results if isinstance(result, Answer)),
+        failures=tuple(result for result in results if isinstance(result, Failed)),
+        unscored=next((result for result in results if isinstance(result, Unscored)), None),
     )
 
 
-def reason(one: Rated) -> str:
-    """Why, and what else a reader must know."""
-    line = " ".join(one.reason.split())
-    why = line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
-    steered = f"{_STEERED}: {one.attempts[0]}" if one.attempts else ""
-    return "; ".join(text for text in (why, steered) if text)
+def majority(votes: Sequence[bool]) -> bool:
+    """Whether more than half of the votes are yes. A tie is a no."""
+    return 2 * sum(votes) > len(votes)
 
 
-def _placed(number: int, stopped: Trouble, *, several: bool) -> Outcome:
-    outcome = stopped.outcome
+def agreement(values: Sequence[float], result: float, *, within: float = 0.5) -> float:
+    """Return the share of the values that are less than `within` away from the result."""
+    return sum(abs(value - result) < within for value in values) / len(values)
+
+
+def combine_results(
+    results: Sequence[PartResult], *, by_turn: bool, items_key: str = ""
+) -> Outcome:
+    """Combine the results of all turns. `items_key` names the items in the details."""
+    several = by_turn and len(results) > 1
+    for number, result in enumerate(results, 1):
+        if isinstance(result, JudgeFailure):
+            return _failure_outcome(number, result.outcome, several=several)
+    scored = {n: result for n, result in enumerate(results, 1) if isinstance(result, ScoredPart)}
+    if not scored:
+        reasons = dict.fromkeys(item.reason for item in results if isinstance(item, Unscored))
+        return Unscored(reason="; ".join(reasons) or "there are no turns")
+    turns = tuple([item.value if isinstance(item, ScoredPart) else None for item in results])
+    points = fsum(part.points for part in scored.values())
+    return Score(
+        value=points / sum(part.out_of for part in scored.values()),
+        reason=join_reasons((_full_reason(part) for part in scored.values()), turns),
+        turns=turns if by_turn else (),
+        details=_details(scored, several=several, items_key=items_key),
+    )
+
+
+def _full_reason(part: ScoredPart) -> str:
+    line = " ".join(part.reason.split())
+    reason = line if len(line) <= _MAX_REASON else f"{line[: _MAX_REASON - 1]}…"
+    steered = f"{_STEERED}: {part.attempts[0]}" if part.attempts else ""
+    return "; ".join(text for text in (reason, steered) if text)
+
+
+def _failure_outcome(number: int, outcome: Unscored | Failed, *, several: bool) -> Outcome:
     if not several or isinstance(outcome, Unscored):
         return outcome
     return Failed(kind=outcome.kind, message=f"turn {number}: {outcome.message}")
 
 
-def _details(rated: Mapping[int, Rated], *, several: bool, told: str) -> dict[str, Json]:
-    def placed(rows: Mapping[int, Sequence[dict[str, Json]]]) -> list[Json]:
-        marked: Iterator[tuple[dict[str, Json], dict[str, Json]]] = (
+def _details(scored: Mapping[int, ScoredPart], *, several: bool, items_key: str) -> dict[str, Json]:
+    def with_turn(rows: Mapping[int, Sequence[dict[str, Json]]]) -> list[Json]:
+        numbered: Iterator[tuple[dict[str, Json], dict[str, Json]]] = (
             ({"turn": number} if several else {}, row) for number in rows for row in rows[number]
         )
-        return [mark | row for mark, row in marked]
+        return [turn | row for turn, row in numbered]
 
-    agreements = [one.agreement for one in rated.values() if one.agreement is not None]
+    agreements = [part.agreement for part in scored.values() if part.agreement is not None]
     attempts: list[Json] = [
-        f"turn {number}, {found}" if several else found
-        for number, one in rated.items()
-        for found in one.attempts
+        f"turn {number}, {attempt}" if several else attempt
+        for number, part in scored.items()
+        for attempt in part.attempts
     ]
     failed: list[Json] = [
-        f"{one.kind}: {one.message}" for rating in rated.values() for one in rating.failed
+        f"{failure.kind}: {failure.message}" for part in scored.values() for failure in part.failed
     ]
-    made: dict[str, Json] = {
-        "samples": placed({number: one.samples for number, one in rated.items()}),
+    details: dict[str, Json] = {
+        "samples": with_turn({number: part.samples for number, part in scored.items()}),
         "agreement": fsum(agreements) / len(agreements) if agreements else None,
         "attempts": attempts,
-        "from": _source(rated),
+        "from": _source(scored),
     }
-    if told:
-        made[told] = placed({number: one.told for number, one in rated.items()})
+    if items_key:
+        details[items_key] = with_turn({number: part.items for number, part in scored.items()})
     if failed:
-        made["failed_samples"] = failed
-    return made
+        details["failed_samples"] = failed
+    return details
 
 
-def _source(rated: Mapping[int, Rated]) -> str:
-    asked = [one for one in rated.values() if one.samples]
-    return "token probabilities" if asked and all(one.probable for one in asked) else "answers"
+def _source(scored: Mapping[int, ScoredPart]) -> str:
+    asked = [part for part in scored.values() if part.samples]
+    probable = asked and all(part.from_probabilities for part in asked)
+    return "token probabilities" if probable else "answers"

@@ -1,5 +1,8 @@
-"""The shapes of answers. What must be answered is a field of its own, so that an answer that leaves
-something out is no answer. Fields come in the order in which a model writes them: reasons first."""
+"""The types of answers.
+
+Every item to be judged is a required field, so that an answer cannot omit one. The order of the
+fields is the order in which a model writes them: the reason comes before the verdict.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from msgspec import Meta, Struct
 Label: TypeAlias = Literal[
     "supported", "unsupported", "contradictory", "disputed", "not_applicable"
 ]
-GOOD: frozenset[Label] = frozenset({"supported", "not_applicable"})
+GOOD_LABELS: frozenset[Label] = frozenset({"supported", "not_applicable"})
 
 
-class Graded(Struct, frozen=True, rename="camel"):
+class NumericAnswer(Struct, frozen=True, rename="camel"):
     """A number on a scale."""
 
     thought_chain: str
@@ -23,49 +26,49 @@ class Graded(Struct, frozen=True, rename="camel"):
     score: float
 
 
-class Verdict(Struct, frozen=True):
+class VerdictAnswer(Struct, frozen=True):
     explanation: str
     verdict: Literal["yes", "no"]
 
 
-class Labelled(Struct, frozen=True):
+class LabelAnswer(Struct, frozen=True):
     explanation: str
     label: Label
 
 
 @lru_cache(maxsize=256)
-def graded(low: float, high: float, *, whole: bool) -> type[Graded]:
-    """A number from `low` to `high`."""
+def numeric_answer_type(low: float, high: float, *, whole: bool) -> type[NumericAnswer]:
+    """Return the type of answers with a number from `low` to `high`."""
     number = (
         Annotated[int, Meta(ge=int(low), le=int(high))]
         if whole
         else Annotated[float, Meta(ge=low, le=high)]
     )
     return cast(
-        "type[Graded]",
-        msgspec.defstruct("Graded", [("score", number)], bases=(Graded,), frozen=True),
+        "type[NumericAnswer]",
+        msgspec.defstruct("Graded", [("score", number)], bases=(NumericAnswer,), frozen=True),
     )
 
 
 @lru_cache(maxsize=256)
-def verdicts(count: int) -> type[Struct]:
-    """A verdict on each of so many properties."""
-    fields = [(f"property_{number}", Verdict) for number in range(1, count + 1)]
+def verdicts_type(count: int) -> type[Struct]:
+    """Return the type of answers with a verdict on each of `count` properties."""
+    fields = [(f"property_{number}", VerdictAnswer) for number in range(1, count + 1)]
     return msgspec.defstruct("Verdicts", fields, frozen=True)
 
 
 @lru_cache(maxsize=256)
-def labels(count: int) -> type[Struct]:
-    """A label for each of so many sentences."""
-    fields = [(f"sentence_{number}", Labelled) for number in range(1, count + 1)]
+def labels_type(count: int) -> type[Struct]:
+    """Return the type of answers with a label for each of `count` sentences."""
+    fields = [(f"sentence_{number}", LabelAnswer) for number in range(1, count + 1)]
     return msgspec.defstruct("Labels", fields, frozen=True)
 
 
-def listed_verdicts(answer: Struct) -> list[Verdict]:
-    """The verdicts of an answer, in the order of the properties."""
-    return [cast("Verdict", getattr(answer, name)) for name in answer.__struct_fields__]
+def list_verdicts(answer: Struct) -> list[VerdictAnswer]:
+    """Return the verdicts of an answer in the order of the properties."""
+    return [cast("VerdictAnswer", getattr(answer, name)) for name in answer.__struct_fields__]
 
 
-def listed_labels(answer: Struct) -> list[Labelled]:
-    """The labels of an answer, in the order of the sentences."""
-    return [cast("Labelled", getattr(answer, name)) for name in answer.__struct_fields__]
+def list_labels(answer: Struct) -> list[LabelAnswer]:
+    """Return the labels of an answer in the order of the sentences."""
+    return [cast("LabelAnswer", getattr(answer, name)) for name in answer.__struct_fields__]

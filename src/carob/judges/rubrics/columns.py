@@ -1,4 +1,4 @@
-"""The columns of simulation tables, found in cases and traces wherever these come from."""
+"""The columns of simulation tables, read from cases and traces of any origin."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from carob.metrics.tools.activity import calls_with_results
 from carob.schema import Json, ToolCall, Turn
 from carob.text.spelling import did_you_mean, nearest_name
 
-Read = Callable[[Subject], Json]
+ColumnReader = Callable[[Subject], Json]
 Object = dict[str, Json]
 
 
 def _user_inputs(subject: Subject) -> Json:
     turns = subject.trace.turns or subject.case.turns
-    said: list[Json] = [turn.user for turn in turns if turn.user is not None]
-    return said or None
+    messages: list[Json] = [turn.user for turn in turns if turn.user is not None]
+    return messages or None
 
 
 def _final_response(subject: Subject) -> Json:
@@ -30,66 +30,71 @@ def _final_response(subject: Subject) -> Json:
 
 
 def _sub_agent_trace(subject: Subject) -> Json:
-    said = [one for turn in subject.trace.turns for one in turn.messages]
-    return [{"name": one.agent, "text": one.text} for one in said] or None
+    messages = [message for turn in subject.trace.turns for message in turn.messages]
+    return [{"name": item.agent, "text": item.text} for item in messages] or None
 
 
 def _trace_summary(subject: Subject) -> Json:
-    """What happened, in order: as it was recorded, else made of the turns."""
-    return subject.trace.attributes.get("trace_summary") or formatting.dialogue(subject.trace.turns)
+    """Return the recorded summary, or else one built from the turns."""
+    return subject.trace.attributes.get("trace_summary") or formatting.format_dialogue(
+        subject.trace.turns
+    )
 
 
 def _tool_interactions(subject: Subject) -> Json:
     turns = [turn for turn in subject.trace.turns if turn.tool_calls is not None]
-    used: list[Json] = [one for turn in turns for one in _uses(turn)]
-    return used if turns else None
+    interactions: list[Json] = [item for turn in turns for item in _interactions(turn)]
+    return interactions if turns else None
 
 
-def _uses(turn: Turn) -> list[Object]:
-    made: list[Object] = []
+def _interactions(turn: Turn) -> list[Object]:
+    interactions: list[Object] = []
     for call, result in calls_with_results(turn):
         output = None if result is None else result.result if result.error is None else result.error
-        told: Object = {"tool_name": call.name, "input_arguments": call.args}
-        made.append(told if result is None else {**told, "output_result": output})
-    return made
+        item: Object = {"tool_name": call.name, "input_arguments": call.args}
+        interactions.append(item if result is None else {**item, "output_result": output})
+    return interactions
 
 
 def _conversation_history(subject: Subject) -> Json:
-    told = [
-        {"role": role, "text": text}
+    messages = [
+        {"role": role, "text": column_text}
         for turn in subject.trace.turns
-        for role, text in (("user", turn.user), ("model", turn.response))
-        if text is not None
+        for role, column_text in (("user", turn.user), ("model", turn.response))
+        if column_text is not None
     ]
-    return cast("Json", told or None)
+    return cast("Json", messages or None)
 
 
 def _grounding_chunks(subject: Subject) -> Json:
-    found = [turn.grounding for turn in subject.trace.turns if turn.grounding is not None]
-    chunks: list[Json] = [chunk for one in found for chunk in one]
-    return chunks if found else None
+    recorded = [turn.grounding for turn in subject.trace.turns if turn.grounding is not None]
+    chunks: list[Json] = [chunk for grounding in recorded for chunk in grounding]
+    return chunks if recorded else None
 
 
 def _extracted(subject: Subject) -> Object:
-    """All extracted data: what traces have a place for, and what else was extracted."""
-    found = subject.trace.attributes.get("extracted_data")
-    made = {name: read(subject) for name, read in _EXTRACTED.items()}
-    stated = {name: value for name, value in made.items() if value is not None}
-    return {**(subject.trace.state or {}), **(found if isinstance(found, dict) else {}), **stated}
+    """Return all extracted data: the fields of the trace and what else was extracted."""
+    other = subject.trace.attributes.get("extracted_data")
+    values = {name: read(subject) for name, read in _EXTRACTED.items()}
+    fields = {name: value for name, value in values.items() if value is not None}
+    return {**(subject.trace.state or {}), **(other if isinstance(other, dict) else {}), **fields}
 
 
 def _reference(subject: Subject) -> Object:
-    """All reference data, with the standard keys."""
+    """Return all reference data, including the standard keys."""
     case = subject.case
     last = case.turns[-1].response if case.turns else None
-    made: Object = {
+    fields: Object = {
         "reference_tool_interactions": _expected_calls(subject),
         "reference_trajectory": None if case.trajectory is None else [*case.trajectory],
         "reference_state_variables": case.state,
         "expected_response": last,
         "expected_response_contains": None if case.contains is None else [*case.contains],
     }
-    return {**{name: one for name, one in made.items() if one is not None}, **case.reference}
+    return {
+        **{name: value for name, value in fields.items() if value is not None},
+        **case.reference,
+    }
 
 
 def _expected_calls(subject: Subject) -> Json:
@@ -98,20 +103,20 @@ def _expected_calls(subject: Subject) -> Json:
         return None
     calls: list[ToolCall] = [
         *(subject.case.tool_calls or ()),
-        *(one for found in by_turn for one in found),
+        *(call for turn_calls in by_turn for call in turn_calls),
     ]
     return [{"tool_name": call.name, "input_arguments": call.args} for call in calls]
 
 
-def _shown_as(name: str) -> Read:
+def _read_input(name: str) -> ColumnReader:
     return INPUTS[name].read
 
 
-_EXTRACTED: Mapping[str, Read] = {
+_EXTRACTED: Mapping[str, ColumnReader] = {
     "state_variables": lambda subject: subject.trace.state,
     "tool_interactions": _tool_interactions,
-    "tool_declarations": _shown_as("available_tools"),
-    "system_instruction": _shown_as("system_instructions"),
+    "tool_declarations": _read_input("available_tools"),
+    "system_instruction": _read_input("system_instructions"),
     "conversation_history": _conversation_history,
     "sub_agent_trace": _sub_agent_trace,
     "grounding_chunks": _grounding_chunks,
@@ -124,7 +129,7 @@ _REFERENCE = (
     "expected_response",
     "expected_response_contains",
 )
-_COLUMNS: Mapping[str, Read] = {
+_COLUMNS: Mapping[str, ColumnReader] = {
     "user_inputs": _user_inputs,
     "final_response": _final_response,
     "sub_agent_trace": _sub_agent_trace,
@@ -135,7 +140,7 @@ _COLUMNS: Mapping[str, Read] = {
     "agents_evaluated": lambda subject: (
         None if subject.case.agents is None else [*subject.case.agents]
     ),
-    "system_instructions": _shown_as("system_instructions"),
+    "system_instructions": _read_input("system_instructions"),
     "final_session_state": lambda subject: subject.trace.state,
     "session_state": lambda subject: subject.trace.state,
     "eval_id": lambda subject: subject.case.id,
@@ -146,9 +151,9 @@ _AS_RECORDED = (
     "session_trace", "request", "response", "prompt", "custom_extract", "missing_information",
     "latency_data", "status", "run_id", "agent_name", "app_name", "timestamp",
 )  # fmt: skip
-"""Columns that only a simulation table has."""
+"""Columns that exist only in simulation tables."""
 _OPEN = {"extracted_data": (*_EXTRACTED, *_ALSO_EXTRACTED), "reference_data": _REFERENCE}
-"""Columns with keys of the user's own, and the keys that are known there."""
+"""Columns with user-defined keys, and their standard keys."""
 _NEEDS: Mapping[str, Need] = {
     "user_inputs": "user",
     "final_response": "response",
@@ -163,12 +168,14 @@ _NEEDS: Mapping[str, Need] = {
 }
 
 
-def problem(column: str) -> tuple[str, str] | None:
-    """What is wrong with the name of a column, and a hint."""
+def check_column(column: str) -> tuple[str, str] | None:
+    """Return the error and the hint for an invalid column name; `None` if it is valid."""
     root, _, key = column.partition(":")
     known = (*_COLUMNS, *_AS_RECORDED)
     if root not in known:
-        return f"unknown column {root!r}", did_you_mean(root, known) or f"known: {', '.join(known)}"
+        return f"unknown column {root!r}", did_you_mean(
+            root, known
+        ) or f"expected one of: {', '.join(known)}"
     first = key.partition(".")[0]
     keys = _OPEN.get(root, ())
     if first and first not in keys and (near := nearest_name(first, keys, cutoff=0.85)):
@@ -176,19 +183,20 @@ def problem(column: str) -> tuple[str, str] | None:
     return None
 
 
-def need(column: str) -> Need | None:
+def column_need(column: str) -> Need | None:
+    """Return what a trace or case must have for a column."""
     return _NEEDS.get(column)
 
 
-def read(column: str, subject: Subject) -> Json:
-    """The value of a column; `None` if it was not recorded or not stated."""
+def read_column(column: str, subject: Subject) -> Json:
+    """Return the value of a column; `None` if it was not recorded or not stated."""
     root, _, path = column.partition(":")
-    whole = _COLUMNS[root](subject) if root in _COLUMNS else subject.trace.attributes.get(root)
-    return _within(_decoded(whole), path) if path else whole
+    value = _COLUMNS[root](subject) if root in _COLUMNS else subject.trace.attributes.get(root)
+    return _value_at(_decode(value), path) if path else value
 
 
-def _decoded(value: Json) -> Json:
-    """An answer may be a JSON document."""
+def _decode(value: Json) -> Json:
+    """Decode a response that is a JSON document."""
     if not isinstance(value, str):
         return value
     try:
@@ -197,33 +205,36 @@ def _decoded(value: Json) -> Json:
         return None
 
 
-def _within(value: Json, path: str) -> Json:
-    """The value at a path of keys with dots; a key may itself have dots and colons."""
+def _value_at(value: Json, path: str) -> Json:
+    """Return the value at a dotted path. Keys may contain dots and colons themselves."""
     if not isinstance(value, dict):
         return None
     if path in value:
         return value[path]
-    for place, mark in enumerate(path):
-        if mark in ".:" and path[:place] in value:
-            return _within(value[path[:place]], path[place + 1 :])
+    for position, character in enumerate(path):
+        if character in ".:" and path[:position] in value:
+            return _value_at(value[path[:position]], path[position + 1 :])
     return None
 
 
-def _last(value: Json) -> Json:
+def _last_item(value: Json) -> Json:
     return (value[-1] if value else None) if isinstance(value, list) else value
 
 
-def _first(value: Json) -> Json:
+def _first_item(value: Json) -> Json:
     return (value[0] if value else None) if isinstance(value, list) else value
 
 
-TRANSFORMS: Mapping[str, Callable[[Json], Json]] = {"last_item": _last, "first_item": _first}
+TRANSFORMS: Mapping[str, Callable[[Json], Json]] = {
+    "last_item": _last_item,
+    "first_item": _first_item,
+}
 
 
-def text(value: Json) -> str | None:
-    """A value as a judge reads it: a list of texts line by line, the rest as JSON."""
+def column_text(value: Json) -> str | None:
+    """Format a value for the judge: a list of texts line by line, anything else as JSON."""
     if value is None:
         return None
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join(map(str, value))
-    return formatting.plain(value)
+    return formatting.to_text(value)

@@ -1,9 +1,8 @@
-"""Custom judges of metric definition files: a template with placeholders, and the columns that fill
-them.
+"""Custom judges of metric definition files: a template, and the columns that fill its placeholders.
 
-A template is the user's own words, so it is a rubric. What fills a placeholder is anybody's: it is
-shown as a part of the material, and the template only says where to look. Nothing is formatted into
-the template, and nothing but plain names in braces is a placeholder.
+The template is written by the user, so it is a rubric. The values of placeholders are untrusted:
+they become parts of the material, and the template only refers to them. Nothing is formatted into
+the template, and only plain names in braces are placeholders.
 """
 
 from __future__ import annotations
@@ -11,23 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
+from carob.errors import FormatError
 from carob.judges.rubrics import columns
-from carob.judges.rubrics.builtin import managed, managed_rubric
+from carob.judges.rubrics.builtin import managed_files, managed_rubric
 from carob.judges.rubrics.inputs import Input
-from carob.judges.rubrics.judge import Part, RubricJudge, parts_of
-from carob.judges.rubrics.kinds import Recipe, judge_class
-from carob.judges.rubrics.rubric import Rubric
+from carob.judges.rubrics.judge import RubricInput, RubricJudge, rubric_inputs
+from carob.judges.rubrics.judge_class import Recipe, judge_class
+from carob.judges.rubrics.rubric import JudgeRubric
 from carob.judges.rubrics.subject import Subject
-from carob.judges.rubrics.templates import Place, pointer, pointing, used
 from carob.schema import Json
-from carob.text.spelling import did_you_mean
+from carob.text.spelling import did_you_mean, nearest_name
 
 _DEFAULTS = {"prompt": "user_inputs", "response": "final_response"}
-"""What fills a placeholder that nobody maps."""
+"""The columns of placeholders that the definition does not map."""
 _ROLES = {
     "prompt": "user",
     "developer_instruction": "system_instructions",
@@ -36,7 +35,7 @@ _ROLES = {
     "tool_usage": "steps",
     "conversation_history": "history",
 }
-"""What the placeholders of managed metrics are called here."""
+"""The inputs that the placeholders of managed metrics stand for."""
 _SUPERSEDED = (
     "If these words ask for another form of the answer, such as a line with a score, the form that "
     "is described under Answer takes its place."
@@ -44,20 +43,20 @@ _SUPERSEDED = (
 
 
 class _Filling(NamedTuple):
-    """What stands for a placeholder: words of the user's own, and the parts that they point to."""
+    """What replaces a placeholder: a text, and the parts of the material that it refers to."""
 
-    words: str
-    parts: tuple[Part, ...]
+    text: str
+    parts: tuple[RubricInput, ...]
 
 
 def definition_class(name: str, definition: Mapping[str, Json]) -> type[RubricJudge]:
-    """The metric that a definition describes."""
-    place = Place(f"metrics.{name}")
+    """Return the metric class of a definition. Raises `FormatError`."""
+    place = DefinitionPath(f"metrics.{name}")
     kind = definition.get("metric_type")
     if kind not in (None, "llm"):
         place.at("metric_type").fail(f"expected 'llm', got {kind!r:.60}")
-    made = _managed if definition.get("is_managed") or _no_words(definition) else _templated
-    rubric, parts = made(definition, place)
+    managed = definition.get("is_managed") or _has_no_text(definition)
+    rubric, parts = (_managed_judge if managed else _template_judge)(definition, place)
     agents = definition.get("agents")
     prefix = str(definition.get("metric_prefix") or "").strip("_")
     return judge_class(
@@ -68,30 +67,33 @@ def definition_class(name: str, definition: Mapping[str, Json]) -> type[RubricJu
     )
 
 
-def _no_words(definition: Mapping[str, Json]) -> bool:
+def _has_no_text(definition: Mapping[str, Json]) -> bool:
     return not definition.get("template") and not definition.get("instruction")
 
 
-def _agents(written: Json, place: Place) -> tuple[str, ...]:
-    listed = [written] if isinstance(written, str) else written or []
+def _agents(value: Json, place: DefinitionPath) -> tuple[str, ...]:
+    listed = [value] if isinstance(value, str) else value or []
     if not isinstance(listed, list):
-        place.fail(f"expected a list of names, got {written!r:.60}")
-    return tuple(str(one) for one in listed)
+        place.fail(f"expected a list of names, got {value!r:.60}")
+    return tuple(str(name) for name in listed)
 
 
-def _managed(definition: Mapping[str, Json], place: Place) -> tuple[Rubric, tuple[Part, ...]]:
-    """A rubric of ours, on the columns that the definition names. A column is one of the whole
+def _managed_judge(
+    definition: Mapping[str, Json], place: DefinitionPath
+) -> tuple[JudgeRubric, tuple[RubricInput, ...]]:
+    """Return a built-in rubric on the columns of the definition. A column covers the whole
     session, so the session is judged as a whole."""
-    wanted = definition.get("managed_metric_name")
-    if not isinstance(wanted, str) or wanted.upper() not in managed():
-        hint = did_you_mean(str(wanted), managed()) or f"known: {', '.join(managed())}"
-        place.at("managed_metric_name").fail(f"unknown managed metric {wanted!r:.60}", hint)
-    rubric = managed_rubric(wanted.upper())
+    name = definition.get("managed_metric_name")
+    if not isinstance(name, str) or name.upper() not in managed_files():
+        known = managed_files()
+        hint = did_you_mean(str(name), known) or f"expected one of: {', '.join(known)}"
+        place.at("managed_metric_name").fail(f"unknown managed metric {name!r:.60}", hint)
+    rubric = managed_rubric(name.upper())
     scale = _range(definition, place)
     if scale and scale != (rubric.low, rubric.high):
-        told = f"{wanted} is on a scale from {rubric.low:g} to {rubric.high:g}"
-        place.at("score_range").fail(told, "leave it out, or write a template of your own")
-    parts = _filled(rubric, definition, place)
+        message = f"the scale of {name} is {rubric.low:g} to {rubric.high:g}"
+        place.at("score_range").fail(message, "remove it, or write your own template")
+    parts = _managed_inputs(rubric, definition, place)
     guidelines = definition.get("natural_language_guidelines")
     question = f"{rubric.question.strip()}\n\n{guidelines}" if guidelines else rubric.question
     about = str(definition.get("description") or rubric.about)
@@ -99,42 +101,48 @@ def _managed(definition: Mapping[str, Json], place: Place) -> tuple[Rubric, tupl
     return whole, parts
 
 
-def _filled(rubric: Rubric, definition: Mapping[str, Json], place: Place) -> tuple[Part, ...]:
-    """The parts of a managed metric: as the definition fills them, and what else it maps."""
+def _managed_inputs(
+    rubric: JudgeRubric, definition: Mapping[str, Json], place: DefinitionPath
+) -> tuple[RubricInput, ...]:
+    """Return the inputs of a managed metric, as the definition maps them."""
     written = definition.get("dataset_mapping") or {}
-    mapped: dict[str, Part] = {}
-    for one, filling in _mapping(definition, place).items():
+    mapped: dict[str, RubricInput] = {}
+    for placeholder, filling in _mapping(definition, place).items():
         if len(filling.parts) != 1:
-            why = "a managed metric takes one column for each placeholder"
-            place.at("dataset_mapping").at(one).fail(why, "write a template of your own")
-        mapped[_ROLES.get(one, one)] = filling.parts[0]
-    own = parts_of(rubric)
+            message = "a managed metric takes one column for each placeholder"
+            place.at("dataset_mapping").at(placeholder).fail(message, "write your own template")
+        mapped[_ROLES.get(placeholder, placeholder)] = filling.parts[0]
+    own = rubric_inputs(rubric)
     known = {part.input.name for part in own}
     asked = {_ROLES.get(one, one) for one in written} if isinstance(written, dict) else set[str]()
     more = [part._replace(required=False) for name, part in mapped.items() if name in asked - known]
-    return (*(_replaced(part, mapped.get(part.input.name)) for part in own), *more)
+    return (*(_with_column(part, mapped.get(part.input.name)) for part in own), *more)
 
 
-def _replaced(part: Part, own: Part | None) -> Part:
+def _with_column(part: RubricInput, own: RubricInput | None) -> RubricInput:
     if own is None:
         return part
-    known = part.input._replace(read=own.input.read, lacking=own.input.lacking, need=own.input.need)
-    return Part(known, required=part.required, default=own.default)
+    known = part.input._replace(
+        read=own.input.read, missing_reason=own.input.missing_reason, need=own.input.need
+    )
+    return RubricInput(known, required=part.required, default=own.default)
 
 
-def _templated(definition: Mapping[str, Json], place: Place) -> tuple[Rubric, tuple[Part, ...]]:
+def _template_judge(
+    definition: Mapping[str, Json], place: DefinitionPath
+) -> tuple[JudgeRubric, tuple[RubricInput, ...]]:
     mapping = _mapping(definition, place)
-    words, key = _words(definition)
-    scale = _range(definition, place) or _rated(definition)
+    template, key = _template_text(definition)
+    scale = _range(definition, place) or _implied_range(definition)
     if scale is None:
-        place.fail("'score_range' is missing", 'such as "score_range": {"min": 1, "max": 5}')
-    names = used(words, mapping, place.at(key))
-    fillings = [mapping[one] for one in names or mapping]
+        place.fail("missing key 'score_range'", 'such as "score_range": {"min": 1, "max": 5}')
+    names = find_placeholders(template, mapping, place.at(key))
+    fillings = [mapping[name] for name in names or mapping]
     parts = {part.input.name: part for filling in fillings for part in filling.parts}
     if not parts:
-        place.at(key).fail("there is nothing to judge in it", "such as {prompt} and {response}")
-    question = pointing(words, {one: mapping[one].words for one in names})
-    rubric = Rubric(
+        place.at(key).fail("the template has no placeholders", "such as {prompt} and {response}")
+    question = replace_placeholders(template, {name: mapping[name].text for name in names})
+    rubric = JudgeRubric(
         name="",
         title=str(definition.get("description") or "A judge that a definition file describes."),
         question=f"{question}\n\n{_SUPERSEDED}",
@@ -148,25 +156,27 @@ def _templated(definition: Mapping[str, Json], place: Place) -> tuple[Rubric, tu
     return rubric, (*parts.values(),)
 
 
-def _words(definition: Mapping[str, Json]) -> tuple[str, str]:
-    """The template; older files have an instruction and criteria instead."""
+def _template_text(definition: Mapping[str, Json]) -> tuple[str, str]:
+    """Return the template and its key. Older files have an instruction and criteria instead."""
     template = definition.get("template")
     if isinstance(template, str) and template.strip():
         return template, "template"
     criteria = definition.get("criteria")
     listed = criteria.items() if isinstance(criteria, dict) else ()
-    words = [str(definition["instruction"]), *(f"- {one}: {asked}" for one, asked in listed)]
-    return "\n".join(words), "instruction"
+    lines = [str(definition["instruction"]), *(f"- {name}: {text}" for name, text in listed)]
+    return "\n".join(lines), "instruction"
 
 
 def _levels(definition: Mapping[str, Json]) -> dict[str, str]:
-    rated = definition.get("rating_scores")
+    scores = definition.get("rating_scores")
     return (
-        {level: str(meaning) for level, meaning in rated.items()} if isinstance(rated, dict) else {}
+        {level: str(meaning) for level, meaning in scores.items()}
+        if isinstance(scores, dict)
+        else {}
     )
 
 
-def _range(definition: Mapping[str, Json], place: Place) -> tuple[float, float] | None:
+def _range(definition: Mapping[str, Json], place: DefinitionPath) -> tuple[float, float] | None:
     written = definition.get("score_range")
     if written is None:
         return None
@@ -182,75 +192,133 @@ def _range(definition: Mapping[str, Json], place: Place) -> tuple[float, float] 
     return numbers[0], numbers[1]
 
 
-def _rated(definition: Mapping[str, Json]) -> tuple[float, float] | None:
-    """The scale that levels in words imply."""
-    levels = [int(one) for one in _levels(definition) if one.isdigit()]
+def _implied_range(definition: Mapping[str, Json]) -> tuple[float, float] | None:
+    """Return the scale that `rating_scores` implies."""
+    levels = [int(level) for level in _levels(definition) if level.isdigit()]
     return (float(min(levels)), float(max(levels))) if len(levels) > 1 else None
 
 
-def _mapping(definition: Mapping[str, Json], place: Place) -> dict[str, _Filling]:
+def _mapping(definition: Mapping[str, Json], place: DefinitionPath) -> dict[str, _Filling]:
     written = definition.get("dataset_mapping") or {}
     within = place.at("dataset_mapping")
     if not isinstance(written, dict):
         within.fail(f"expected a table, got {written!r:.60}")
     defaults: dict[str, Json] = {
-        one: {"source_column": column} for one, column in _DEFAULTS.items() if one not in written
+        name: {"source_column": column} for name, column in _DEFAULTS.items() if name not in written
     }
     both = {**written, **defaults}
-    return {one: _filling(one, source, within.at(one)) for one, source in both.items()}
+    return {name: _filling(name, source, within.at(name)) for name, source in both.items()}
 
 
-def _filling(name: str, source: Json, place: Place) -> _Filling:
+def _filling(name: str, source: Json, place: DefinitionPath) -> _Filling:
     if not isinstance(source, dict):
         place.fail(f"expected a table, got {source!r:.60}")
     if "source_column" not in source and "template" in source:
         return _compound(source, place)
     part = _part(name, source, place, source.get("source_column"))
-    return _Filling(pointer(name), (part,))
+    return _Filling(point_to(name), (part,))
 
 
-def _compound(source: Mapping[str, Json], place: Place) -> _Filling:
-    """Several columns in words of the user's own; each is a part of the material."""
+def _compound(source: Mapping[str, Json], place: DefinitionPath) -> _Filling:
+    """Return several columns in a template; each is a part of the material."""
     listed = source.get("source_columns")
     if not isinstance(listed, list) or not listed:
-        place.fail("'source_columns' is missing", "list the columns that its template names")
-    parts = {_named(str(one)): _part(_named(str(one)), source, place, one) for one in listed}
-    words = str(source["template"])
-    used(words, parts, place.at("template"))
-    loose = tuple(part._replace(required=False) for part in parts.values())
-    return _Filling(pointing(words, {name: pointer(name) for name in parts}), loose)
+        place.fail("missing key 'source_columns'", "list the columns that the template uses")
+    names = [_placeholder_name(str(column)) for column in listed]
+    parts = {
+        name: _part(name, source, place, column) for name, column in zip(names, listed, strict=True)
+    }
+    template = str(source["template"])
+    find_placeholders(template, parts, place.at("template"))
+    optional = tuple(part._replace(required=False) for part in parts.values())
+    return _Filling(
+        replace_placeholders(template, {name: point_to(name) for name in parts}), optional
+    )
 
 
-def _named(column: str) -> str:
-    """In a template of several columns a colon is written as an underscore."""
+def _placeholder_name(column: str) -> str:
+    """Replace the colon of a column, which a placeholder cannot contain, by an underscore."""
     return re.sub(r"\W", "_", column)
 
 
-def _part(name: str, source: Mapping[str, Json], place: Place, column: Json) -> Part:
+def _part(
+    name: str, source: Mapping[str, Json], place: DefinitionPath, column: Json
+) -> RubricInput:
     if not isinstance(column, str):
-        place.fail("'source_column' is missing" if column is None else f"no column: {column!r:.60}")
-    wrong = columns.problem(column)
-    if wrong:
-        place.at("source_column").fail(*wrong)
+        place.fail(
+            "missing key 'source_column'"
+            if column is None
+            else f"expected a column, got {column!r:.60}"
+        )
+    error = columns.check_column(column)
+    if error:
+        place.at("source_column").fail(*error)
     transform = source.get("transform")
     if transform is not None and transform not in columns.TRANSFORMS:
         known = columns.TRANSFORMS
-        hint = did_you_mean(str(transform), known) or f"known: {', '.join(known)}"
+        hint = did_you_mean(str(transform), known) or f"expected one of: {', '.join(known)}"
         place.at("transform").fail(f"unknown transform {transform!r:.60}", hint)
     default = source.get("default")
     read = partial(_read, column, None if transform is None else str(transform))
-    return Part(
+    return RubricInput(
         Input(
             name=name,
             meaning=f"the column {column}",
-            lacking=f"{column} is not there",
+            missing_reason=f"the column {column} is missing",
             read=read,
-            need=columns.need(column) if default is None else None,
+            need=columns.column_need(column) if default is None else None,
         ),
-        default=columns.text(default),
+        default=columns.column_text(default),
     )
 
 
 def _read(column: str, transform: str | None, subject: Subject) -> str | None:
-    found = columns.read(column, subject)
-    return columns.text(columns.TRANSFORMS[transform](found) if transform else found)
+    value = columns.read_column(column, subject)
+    return columns.column_text(columns.TRANSFORMS[transform](value) if transform else value)
+
+
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*)\}")
+_FORMAT_SPEC = re.compile(r"\{([A-Za-z_]\w*)[.!:\[][^{}]*\}")
+
+
+class DefinitionPath(NamedTuple):
+    """The path of a key in a definition, for errors."""
+
+    where: str
+
+    def at(self, key: str) -> DefinitionPath:
+        return DefinitionPath(f"{self.where}.{key}")
+
+    def fail(self, message: str, hint: str | None = None) -> NoReturn:
+        raise FormatError(message, where=self.where, hint=hint)
+
+
+def find_placeholders(
+    template: str, known: Mapping[str, object], place: DefinitionPath
+) -> list[str]:
+    """Return the placeholders of a template without duplicates. Raises `FormatError` if one is
+    unknown."""
+    specs = (match for match in _FORMAT_SPEC.finditer(template) if match[1] in known)
+    if spec := next(specs, None):
+        place.fail(f"{spec[0]!r:.60} is not a placeholder", f"write {{{spec[1]}}}")
+    names = dict.fromkeys(match[1] for match in _PLACEHOLDER.finditer(template) if match[1])
+    for name in names:
+        if name not in known:
+            near = nearest_name(name, known)
+            hint = f"did you mean {{{near}}}?" if near else f"mapped: {', '.join(known)}"
+            place.fail(f"unknown placeholder {{{name}}}", hint)
+    return [*names]
+
+
+def replace_placeholders(template: str, texts: Mapping[str, str]) -> str:
+    """Replace the placeholders of a template, and unescape double braces."""
+
+    def replacement(match: re.Match[str]) -> str:
+        return texts[match[1]] if match[1] else match[0][0]
+
+    return _PLACEHOLDER.sub(replacement, template)
+
+
+def point_to(name: str) -> str:
+    """Return the text that refers to a part of the material."""
+    return f"(see the part `{name}` of the material)"

@@ -1,7 +1,7 @@
-"""What case and trace hold, as text for a judge.
+"""Format cases and traces as text for a judge.
 
-Several things in one part are told apart by headings. Headings are ours and start a line; what
-stands below is anybody's and is indented, so that no text can make up a turn or a result.
+Items in one part are separated by headings. Only headings start a line: the untrusted text below
+them is indented, so that no text can fake a turn or a tool result.
 """
 
 from __future__ import annotations
@@ -16,68 +16,77 @@ from carob.schema import AgentMessage, Json, ToolCall, ToolResult, Turn
 _encode = msgspec.json.Encoder().encode
 
 
-def plain(value: Json) -> str:
-    """A text as it is, anything else as JSON."""
+def to_text(value: Json) -> str:
+    """Return a string as it is, and anything else as JSON."""
     return value if isinstance(value, str) else _encode(value).decode()
 
 
-def entry(heading: str, text: str) -> str:
-    """A heading, and a text that cannot be taken for one."""
+def with_heading(heading: str, text: str) -> str:
+    """Return a heading with an indented text below it."""
     lines = text.splitlines() or ["(empty)"]
     return "\n".join([heading, *(f"    {line}" for line in lines)])
 
 
-def several(texts: Sequence[tuple[str, str]]) -> str:
-    """Texts under their headings; one that is alone needs none."""
+def with_headings(texts: Sequence[tuple[str, str]]) -> str:
+    """Return texts below their headings; a single text needs none."""
     if len(texts) == 1:
         return texts[0][1]
-    return "\n".join(entry(heading, text) for heading, text in texts)
+    return "\n".join(with_heading(heading, text) for heading, text in texts)
 
 
-def calls(found: Iterable[ToolCall]) -> str:
-    """Tool calls, one to a line."""
-    return "\n".join(map(call, found)) or "(no tool is called)"
+def format_calls(calls: Iterable[ToolCall]) -> str:
+    """Return tool calls, one per line."""
+    return "\n".join(map(format_call, calls)) or "(no tool is called)"
 
 
-def call(one: ToolCall) -> str:
-    told = {"name": one.name, "args": one.args, "outcome": one.outcome, "reason": one.reason}
-    return plain({key: value for key, value in told.items() if value is not None})
+def format_call(call: ToolCall) -> str:
+    fields = {"name": call.name, "args": call.args, "outcome": call.outcome, "reason": call.reason}
+    return to_text({key: value for key, value in fields.items() if value is not None})
 
 
-def result(one: ToolResult) -> str:
-    told: dict[str, Json] = {"name": one.name, "result": one.result, "error": one.error}
-    return plain({key: value for key, value in told.items() if value is not None})
+def format_result(result: ToolResult) -> str:
+    fields: dict[str, Json] = {
+        "name": result.name,
+        "result": result.result,
+        "error": result.error,
+    }
+    return to_text({key: value for key, value in fields.items() if value is not None})
 
 
-def message(one: AgentMessage) -> str:
-    return f"{one.agent}: {one.text}" if one.agent else one.text
+def format_message(message: AgentMessage) -> str:
+    return f"{message.agent}: {message.text}" if message.agent else message.text
 
 
-def steps(turns: Iterable[Turn]) -> str:
-    """Each tool call with what the tool answered."""
-    made: list[str] = []
-    for turn in turns:
-        for one, answer in calls_with_results(turn):
-            made.append(entry("tool call", call(one)))
-            made += [entry("tool result", result(answer))] if answer else []
-    return "\n".join(made) or "(no tool was called)"
+def format_steps(turns: Iterable[Turn]) -> str:
+    """Return each tool call with its result."""
+    lines = [line for turn in turns for line in _call_lines(turn, "")]
+    return "\n".join(lines) or "(no tool was called)"
 
 
-def dialogue(turns: Sequence[Turn]) -> str | None:
-    """A conversation; `None` if nothing of what the agent said was recorded."""
+def format_dialogue(turns: Sequence[Turn]) -> str | None:
+    """Return a conversation; `None` if no response was recorded."""
     if all(turn.response is None for turn in turns):
         return None
-    return "\n".join(line for number, turn in enumerate(turns, 1) for line in _said(number, turn))
+    numbered = enumerate(turns, 1)
+    return "\n".join(line for number, turn in numbered for line in _turn_lines(number, turn))
 
 
-def _said(number: int, turn: Turn) -> list[str]:
-    made: list[str] = []
-    if turn.user is not None:
-        made.append(entry(f"turn {number}, user", turn.user))
-    for one, answer in calls_with_results(turn):
-        made.append(entry(f"turn {number}, tool call", call(one)))
-        made += [entry(f"turn {number}, tool result", result(answer))] if answer else []
-    made += [entry(f"turn {number}, on the way", message(one)) for one in turn.messages]
+def _turn_lines(number: int, turn: Turn) -> list[str]:
+    prefix = f"turn {number}, "
+    lines = [] if turn.user is None else [with_heading(f"{prefix}user", turn.user)]
+    lines += _call_lines(turn, prefix)
+    lines += [
+        with_heading(f"{prefix}on the way", format_message(message)) for message in turn.messages
+    ]
     if turn.response is None:
-        return [*made, f"turn {number}, response (it was not recorded)"]
-    return [*made, entry(f"turn {number}, response", turn.response)]
+        return [*lines, f"{prefix}response (it was not recorded)"]
+    return [*lines, with_heading(f"{prefix}response", turn.response)]
+
+
+def _call_lines(turn: Turn, prefix: str) -> list[str]:
+    lines: list[str] = []
+    for call, result in calls_with_results(turn):
+        lines.append(with_heading(f"{prefix}tool call", format_call(call)))
+        if result:
+            lines.append(with_heading(f"{prefix}tool result", format_result(result)))
+    return lines

@@ -1,4 +1,4 @@
-"""What a judge can be shown, by name."""
+"""The inputs that a judge can see, by name."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from carob.schema import Case, Json
 
 
 class Input(NamedTuple):
-    """A part of the material."""
+    """One part of the material."""
 
     name: str
     meaning: str
-    """As the judge is told it."""
-    lacking: str
-    """Why there is no score without it."""
+    """The description in the prompt."""
+    missing_reason: str
+    """The reason for `Unscored` if the input is missing."""
     read: Callable[[Subject], str | None]
-    """`None` is "not stated" or "not recorded"; empty is empty."""
+    """Returns `None` if the input is not stated or not recorded, which differs from empty."""
     need: Need | None = None
 
 
 def _user(subject: Subject) -> str | None:
-    found = [(f"turn {pair.number}", _said_by_user(pair)) for pair in subject.pairs]
-    said = [(turn, text) for turn, text in found if text is not None]
-    return formatting.several(said) if said else None
+    messages = [(f"turn {pair.number}", _user_message(pair)) for pair in subject.pairs]
+    recorded = [(turn, text) for turn, text in messages if text is not None]
+    return formatting.with_headings(recorded) if recorded else None
 
 
-def _said_by_user(pair: TurnPair) -> str | None:
-    """What was recorded counts; golden data says what it was meant to be."""
+def _user_message(pair: TurnPair) -> str | None:
+    """Return the message in the trace, or else the one in the case."""
     turns = [turn for turn in (pair.actual, pair.golden) if turn]
     return next((turn.user for turn in turns if turn.user is not None), None)
 
@@ -47,20 +47,24 @@ def _reference(subject: Subject) -> str | None:
 
 def _tool_calls(subject: Subject) -> str | None:
     recorded = [turn.tool_calls for turn in subject.actual_turns]
-    if not recorded or any(found is None for found in recorded):
+    if not recorded or any(calls is None for calls in recorded):
         return None
-    return formatting.calls(call for found in recorded for call in found or ())
+    return formatting.format_calls(call for calls in recorded for call in calls or ())
 
 
 def _tool_results(subject: Subject) -> str | None:
-    found = [formatting.result(one) for turn in subject.actual_turns for one in turn.tool_results]
+    results = [
+        formatting.format_result(result)
+        for turn in subject.actual_turns
+        for result in turn.tool_results
+    ]
     called = any(turn.tool_calls for turn in subject.actual_turns)
-    return "\n".join(found) or (None if called or _tool_calls(subject) is None else "(none)")
+    return "\n".join(results) or (None if called or _tool_calls(subject) is None else "(none)")
 
 
 def _steps(subject: Subject) -> str | None:
     recorded = any(turn.tool_calls is not None for turn in subject.actual_turns)
-    return formatting.steps(subject.actual_turns) if recorded else None
+    return formatting.format_steps(subject.actual_turns) if recorded else None
 
 
 def _expected_tool_calls(subject: Subject) -> str | None:
@@ -68,53 +72,55 @@ def _expected_tool_calls(subject: Subject) -> str | None:
     whole = subject.case.tool_calls
     if not stated and whole is None:
         return None
-    return formatting.calls([*(call for found in stated for call in found), *(whole or ())])
+    return formatting.format_calls([*(call for calls in stated for call in calls), *(whole or ())])
 
 
 def _agent_details(subject: Subject, key: str) -> Iterator[tuple[str, Json]]:
-    """What was recorded of the agents themselves, each told once."""
-    told: set[str] = set()
+    """Yield a recorded property of each agent, once per agent."""
+    seen: set[str] = set()
     for turn in [*subject.actual_turns, *subject.golden_turns]:
-        for agent, about in (turn.app or {}).items():
-            found = about.get(key) if isinstance(about, dict) else None
-            if found and agent not in told:
-                told.add(agent)
-                yield agent, found
+        for agent, details in (turn.app or {}).items():
+            value = details.get(key) if isinstance(details, dict) else None
+            if value and agent not in seen:
+                seen.add(agent)
+                yield agent, value
 
 
 def _extracted(subject: Subject, key: str) -> Json:
-    """What a simulation extracted beside what traces have a place for."""
-    found = subject.trace.attributes.get("extracted_data")
-    return found.get(key) if isinstance(found, dict) else None
+    """Return data that a simulation extracted and for which traces have no field."""
+    data = subject.trace.attributes.get("extracted_data")
+    return data.get(key) if isinstance(data, dict) else None
 
 
 def _system_instructions(subject: Subject) -> str | None:
-    told = [
-        (agent, formatting.plain(text)) for agent, text in _agent_details(subject, "instructions")
+    texts = [
+        (agent, formatting.to_text(text)) for agent, text in _agent_details(subject, "instructions")
     ]
     extracted = _extracted(subject, "system_instruction")
     other = subject.trace.attributes.get("system_instructions") if extracted is None else extracted
-    told += [] if told or other is None else [("agent", formatting.plain(other))]
-    return _headed(told)
+    if not texts and other is not None:
+        texts = [("agent", formatting.to_text(other))]
+    return _by_agent(texts)
 
 
 def _available_tools(subject: Subject) -> str | None:
-    told = [
-        (agent, formatting.plain(one))
-        for agent, one in _agent_details(subject, "tool_declarations")
+    texts = [
+        (agent, formatting.to_text(tools))
+        for agent, tools in _agent_details(subject, "tool_declarations")
     ]
-    if told:
-        return _headed(told)
+    if texts:
+        return _by_agent(texts)
     if subject.case.tools is not None:
         return "\n".join(subject.case.tools) or "(none)"
     extracted = _extracted(subject, "tool_declarations")
-    return None if extracted is None else formatting.plain(extracted)
+    return None if extracted is None else formatting.to_text(extracted)
 
 
-def _headed(told: list[tuple[str, str]]) -> str | None:
-    """By agent. Names of agents are anybody's words, so they are no headings."""
-    texts = [(f"agent {number}", f"{name}\n{text}") for number, (name, text) in enumerate(told, 1)]
-    return formatting.several(texts) if texts else None
+def _by_agent(texts: list[tuple[str, str]]) -> str | None:
+    # The names of agents are untrusted text, so they are not used as headings.
+    numbered = enumerate(texts, 1)
+    listed = [(f"agent {number}", f"{name}\n{text}") for number, (name, text) in numbered]
+    return formatting.with_headings(listed) if listed else None
 
 
 def _trajectory(subject: Subject) -> str | None:
@@ -123,30 +129,31 @@ def _trajectory(subject: Subject) -> str | None:
 
 
 def _messages(subject: Subject) -> str | None:
-    said = [one for turn in subject.actual_turns for one in turn.messages]
-    told = [
-        formatting.entry(f"message {n}", formatting.message(one)) for n, one in enumerate(said, 1)
+    messages = [message for turn in subject.actual_turns for message in turn.messages]
+    texts = [
+        formatting.with_heading(f"message {number}", formatting.format_message(message))
+        for number, message in enumerate(messages, 1)
     ]
-    return "\n".join(told) or None
+    return "\n".join(texts) or None
 
 
 def _grounding(subject: Subject) -> str | None:
     recorded = [turn.grounding for turn in subject.actual_turns if turn.grounding is not None]
-    chunks = [formatting.plain(chunk) for found in recorded for chunk in found]
-    told = [formatting.entry(f"chunk {n}", text) for n, text in enumerate(chunks, 1)]
-    return "\n".join(told) or ("(none)" if recorded else None)
+    chunks = [formatting.to_text(chunk) for grounding in recorded for chunk in grounding]
+    texts = [formatting.with_heading(f"chunk {n}", text) for n, text in enumerate(chunks, 1)]
+    return "\n".join(texts) or ("(none)" if recorded else None)
 
 
 def _conversation(subject: Subject) -> str | None:
-    return formatting.dialogue(subject.turns_so_far)
+    return formatting.format_dialogue(subject.turns_so_far)
 
 
 def _history(subject: Subject) -> str | None:
-    return formatting.dialogue(subject.turns_before)
+    return formatting.format_dialogue(subject.turns_before)
 
 
 def _json(value: Json) -> str | None:
-    return None if value is None else formatting.plain(value)
+    return None if value is None else formatting.to_text(value)
 
 
 def _listed(texts: tuple[str, ...] | None) -> str | None:
@@ -323,4 +330,4 @@ _ALL = (
     Input("persona", "how the simulated user is to behave", "the case has no persona", _persona),
 )
 
-INPUTS: Mapping[str, Input] = {one.name: one for one in _ALL}
+INPUTS: Mapping[str, Input] = {item.name: item for item in _ALL}

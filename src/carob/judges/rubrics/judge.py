@@ -1,3 +1,5 @@
+"""The base class of judges that follow a rubric."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -8,133 +10,135 @@ import msgspec
 from msgspec import Meta
 
 from carob.judges.client.answer_type import answer_schema
-from carob.judges.rubrics.aggregate import Rated, Rating, together
-from carob.judges.rubrics.fence import Fenced, fenced
+from carob.judges.rubrics.aggregate import PartResult, ScoredPart, combine_results
+from carob.judges.rubrics.fence import FencedMaterial, fence_parts
 from carob.judges.rubrics.inputs import INPUTS, Input
-from carob.judges.rubrics.prompts import instructions
-from carob.judges.rubrics.rubric import Rubric, fingerprint
+from carob.judges.rubrics.prompts import build_instructions
+from carob.judges.rubrics.rubric import JudgeRubric, fingerprint
 from carob.judges.rubrics.subject import Subject, subjects_by_turn
 from carob.metrics import Ask, Judge, Outcome
 from carob.schema import Case, Trace, Unscored
 
-MOST = 25
-Samples: TypeAlias = Annotated[int, Meta(ge=1, le=MOST)]
+MAX_SAMPLES = 25
+Samples: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_SAMPLES)]
 
 
-class Part(NamedTuple):
-    """An input as a judge uses it."""
+class RubricInput(NamedTuple):
+    """An input of a rubric."""
 
     input: Input
     required: bool = True
     default: str | None = None
-    """What is shown in its place where it is not there."""
+    """The text to show if the input is missing."""
 
     def read(self, subject: Subject) -> str | None:
-        found = self.input.read(subject)
-        return self.default if found is None else found
+        text = self.input.read(subject)
+        return self.default if text is None else text
 
 
-def parts_of(rubric: Rubric) -> tuple[Part, ...]:
-    """The parts that a rubric names."""
+def rubric_inputs(rubric: JudgeRubric) -> tuple[RubricInput, ...]:
+    """Return the inputs that a rubric names."""
     return (
-        *(Part(INPUTS[name]) for name in rubric.inputs),
-        *(Part(INPUTS[name], required=False) for name in rubric.optional),
+        *(RubricInput(INPUTS[name]) for name in rubric.inputs),
+        *(RubricInput(INPUTS[name], required=False) for name in rubric.optional),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RubricJudge(Judge):
-    """Judges by a rubric. For each kind of rubric there is a class that knows how to ask, and for
-    each rubric one that has its words."""
+    """A judge that follows a rubric. There is a subclass for each kind of rubric, which knows how
+    to ask, and below it one for each rubric, which holds its text."""
 
-    asks: ClassVar[Rubric]
-    parts: ClassVar[tuple[Part, ...]] = ()
+    source: ClassVar[JudgeRubric]
+    parts: ClassVar[tuple[RubricInput, ...]] = ()
     agents: ClassVar[tuple[str, ...]] = ()
-    """The agents that it is for; none is "for all"."""
-    told: ClassVar[str] = ""
-    """What it is called in the details that is scored one by one."""
+    """The agents that the judge scores; empty for all."""
+    items_key: ClassVar[str] = ""
+    """The key in the details for the items that are scored one by one."""
 
     samples: Samples = 1
     model: str | None = None
 
     @property
     def prompt(self) -> str:
-        return fingerprint(
-            self._instructions(""), msgspec.json.encode(answer_schema(self._shape()))
-        )
+        schema = msgspec.json.encode(answer_schema(self._answer_type()))
+        return fingerprint(self._instructions(""), schema)
 
     @property
     def rubric(self) -> str:
-        return self.asks.digest
+        return self.source.digest
 
     @property
     def judge_model(self) -> str | None:
-        return self.model or self.asks.model
+        return self.model or self.source.model
 
     @property
-    def count(self) -> int:
+    def sample_count(self) -> int:
         """How often each question is asked."""
         return self.samples
 
     async def judge(self, case: Case, trace: Trace, ask: Ask) -> Outcome:
-        import asyncio  # late: who only lists metrics asks nobody
+        import asyncio  # late: listing metrics does not need it
 
-        if not self._is_for(case, trace):
-            return Unscored(reason=f"it is for {', '.join(self.agents)}, and the case is not")
-        turns = self.asks.per == "turn"
-        subjects = [*subjects_by_turn(case, trace)] if turns else [Subject(case, trace)]
-        rated = await asyncio.gather(*[self._rate_or_miss(subject, ask) for subject in subjects])
-        return together(rated, by_turn=turns, told=self.told)
+        if not self._applies_to(case, trace):
+            names = ", ".join(map(repr, self.agents))
+            agents = "agent" if len(self.agents) == 1 else "agents"
+            return Unscored(reason=f"not applicable: this judge only scores the {agents} {names}")
+        by_turn = self.source.per == "turn"
+        subjects = [*subjects_by_turn(case, trace)] if by_turn else [Subject(case, trace)]
+        results = await asyncio.gather(*[self._rate_turn(subject, ask) for subject in subjects])
+        return combine_results(results, by_turn=by_turn, items_key=self.items_key)
 
-    async def rate(self, subject: Subject, ask: Ask) -> Rating:
-        """What the judge says of a turn, or of the conversation."""
+    async def rate(self, subject: Subject, ask: Ask) -> PartResult:
+        """Score one turn, or the whole conversation."""
         raise NotImplementedError
 
-    async def _rate_or_miss(self, subject: Subject, ask: Ask) -> Rating:
+    async def _rate_turn(self, subject: Subject, ask: Ask) -> PartResult:
+        # A turn with an expected response that never took place gets the lowest score. Without
+        # this it would be unscored, and an agent that stops early would score better.
         pair = subject.pair
         expected = pair is not None and pair.golden is not None and pair.golden.response is not None
         if (
             pair is not None
             and pair.actual is None
             and expected
-            and "reference" in self.asks.inputs
+            and "reference" in self.source.inputs
         ):
-            return Rated(points=self.asks.low, reason="the turn is missing")
+            return ScoredPart(points=self.source.low, reason="the turn is missing")
         return await self.rate(subject, ask)
 
     def _material(
         self, subject: Subject, more: Iterable[tuple[str, str]] = ()
-    ) -> Fenced | Unscored:
-        """What the judge is shown; or what is missing."""
-        found = [(part, part.read(subject)) for part in self._sources()]
-        for part, text in found:
+    ) -> FencedMaterial | Unscored:
+        """Return the material that the judge sees, or the reason why an input is missing."""
+        read = [(part, part.read(subject)) for part in self._shown_parts()]
+        for part, text in read:
             if text is None and part.required:
-                return Unscored(reason=part.input.lacking)
-        texts = {part.input.name: text for part, text in found if text is not None}
+                return Unscored(reason=part.input.missing_reason)
+        texts = {part.input.name: text for part, text in read if text is not None}
         if not texts:
-            return Unscored(reason="nothing of what it looks at was recorded")
-        return fenced({**texts, **dict(more)})
+            return Unscored(reason="none of the inputs of this judge was recorded")
+        return fence_parts({**texts, **dict(more)})
 
     def _instructions(self, rubric: str) -> str:
-        """What the judge is told to do, with these words for the rubric."""
-        listed = [(part.input.name, part.input.meaning) for part in self._sources()]
-        score = "a whole number" if self.asks.whole else "a number"
-        scale = f"{score} from {self.asks.low:g} to {self.asks.high:g}"
-        return instructions(self.asks.kind, rubric, [*listed, *self._own_parts()], scale)
+        """Return the system prompt with this text as the rubric."""
+        listed = [(part.input.name, part.input.meaning) for part in self._shown_parts()]
+        score = "a whole number" if self.source.whole else "a number"
+        scale = f"{score} from {self.source.low:g} to {self.source.high:g}"
+        return build_instructions(self.source.kind, rubric, [*listed, *self._extra_parts()], scale)
 
-    def _sources(self) -> Iterable[Part]:
-        """The parts that are shown as they are."""
+    def _shown_parts(self) -> Iterable[RubricInput]:
+        """Return the inputs that are shown as they are."""
         return self.parts
 
-    def _own_parts(self) -> Iterable[tuple[str, str]]:
-        """Parts that the judge itself adds to the material."""
+    def _extra_parts(self) -> Iterable[tuple[str, str]]:
+        """Return name and meaning of the parts that the judge itself adds to the material."""
         return ()
 
-    def _shape(self) -> type[msgspec.Struct]:
-        """The shape of an answer."""
+    def _answer_type(self) -> type[msgspec.Struct]:
         raise NotImplementedError
 
-    def _is_for(self, case: Case, trace: Trace) -> bool:
-        """Golden data says which agents a case is about, else the recording does."""
-        about = case.agents if case.agents is not None else trace.agents
-        return not self.agents or not about or not {*self.agents}.isdisjoint(about)
+    def _applies_to(self, case: Case, trace: Trace) -> bool:
+        """Compare with the agents of the case, or else with those of the trace."""
+        agents = case.agents if case.agents is not None else trace.agents
+        return not self.agents or not agents or not {*self.agents}.isdisjoint(agents)

@@ -1,4 +1,4 @@
-"""Properties that a user's settings name: as texts, as Carob writes them, or as ADK does."""
+"""Parse properties in a user's settings: plain texts, Carob's objects or ADK's rubrics."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from carob.schema import Json
 from carob.schema import Rubric as Property
 
 
-def given_properties(written: Iterable[Json]) -> list[Property]:
-    """The properties; what is wrong with one is a `ValueError` that names it."""
-    return [_property(place, one) for place, one in enumerate(written)]
+def parse_properties(values: Iterable[Json]) -> list[Property]:
+    """Return the properties. Raises `ValueError` that names the invalid one."""
+    return [_property(index, value) for index, value in enumerate(values)]
 
 
-def _property(place: int, written: Json) -> Property:
-    where = f"rubrics[{place}]"
-    if isinstance(written, str):
-        return Property(id=f"rubric_{place}", text=_filled(written, where))
-    if not isinstance(written, dict):
-        raise ValueError(f"{where}: expected a text or an object, got {written!r:.60}")
-    known = {_snake(key): value for key, value in written.items()}
-    content = known.get("rubric_content")
+def _property(index: int, value: Json) -> Property:
+    where = f"rubrics[{index}]"
+    if isinstance(value, str):
+        return Property(id=f"rubric_{index}", text=_non_empty(value, where))
+    if not isinstance(value, dict):
+        raise ValueError(f"{where}: expected a text or an object, got {value!r:.60}")
+    fields = {_snake(key): item for key, item in value.items()}
+    content = fields.get("rubric_content")
     inner = (
-        {_snake(key): value for key, value in content.items()} if isinstance(content, dict) else {}
+        {_snake(key): item for key, item in content.items()} if isinstance(content, dict) else {}
     )
     text, name = (
-        known.get("text", inner.get("text_property")),
-        known.get("id", known.get("rubric_id")),
+        fields.get("text", inner.get("text_property")),
+        fields.get("id", fields.get("rubric_id")),
     )
-    kind = known.get("type")
+    kind = fields.get("type")
     if text is None:
-        raise ValueError(f"{where}: it has neither 'text' nor 'rubric_content.text_property'")
+        raise ValueError(f"{where}: missing 'text' or 'rubric_content.text_property'")
     if kind is not None and not isinstance(kind, str):
         raise ValueError(f"{where}.type: expected text, got {kind!r:.60}")
     return Property(
-        id=_filled(f"rubric_{place}" if name is None else name, f"{where}.id"),
-        text=_filled(text, f"{where}.text"),
+        id=_non_empty(f"rubric_{index}" if name is None else name, f"{where}.id"),
+        text=_non_empty(text, f"{where}.text"),
         type=kind,
     )
 
 
-def _filled(value: Json, where: str) -> str:
+def _non_empty(value: Json, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{where}: expected a text that says something, got {value!r:.60}")
+        raise ValueError(f"{where}: expected a non-empty text, got {value!r:.60}")
     return value
 
 

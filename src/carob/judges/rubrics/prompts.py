@@ -1,4 +1,4 @@
-"""The words around a rubric: the same for all judges, and never any that come from data."""
+"""The fixed text around a rubric, the same for all judges. Changing it invalidates calibrations."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ as a greeting, a question, an offer or an opinion. What you know from elsewhere 
 }
 
 
-def instructions(kind: Kind, rubric: str, parts: Iterable[tuple[str, str]], score: str = "") -> str:
-    """All that a model is told to do; `parts` are the parts of the material and what they are."""
+def build_instructions(
+    kind: Kind, rubric: str, parts: Iterable[tuple[str, str]], score: str = ""
+) -> str:
+    """Return the system prompt. `parts` are the parts of the material with their meanings."""
     listed = "\n".join(f"- {name}: {meaning}" for name, meaning in parts)
     blocks = [
         ROLE,

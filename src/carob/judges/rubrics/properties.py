@@ -1,7 +1,8 @@
-"""Judges that answer yes or no to each of several properties: those of the rubric, those that the
-user's settings name, and those that golden data names for the case or the turn.
+"""Judges that answer yes or no to each of several properties.
 
-Only the rubric's own properties are instructions. The others are material: a statement to check.
+The properties come from the rubric, from the user's settings, and from golden data for the case or
+the turn. Only those of the rubric are instructions. The others are untrusted material: statements
+to check.
 """
 
 from __future__ import annotations
@@ -13,28 +14,33 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import msgspec
 
 from carob.judges.rubrics import formatting
-from carob.judges.rubrics.aggregate import Rated, Rating, Trouble, trouble
-from carob.judges.rubrics.answers import Verdict, listed_verdicts, verdicts
+from carob.judges.rubrics.aggregate import (
+    JudgeFailure,
+    PartResult,
+    ScoredPart,
+    ask_samples,
+    majority,
+)
+from carob.judges.rubrics.answers import VerdictAnswer, list_verdicts, verdicts_type
 from carob.judges.rubrics.judge import RubricJudge
-from carob.judges.rubrics.parameters import given_properties
-from carob.judges.rubrics.rubric import Rubric, fingerprint
-from carob.judges.rubrics.samples import majority, sampled
+from carob.judges.rubrics.parameters import parse_properties
+from carob.judges.rubrics.rubric import JudgeRubric, fingerprint
 from carob.judges.rubrics.subject import Subject
 from carob.metrics import Ask, Question
 from carob.schema import Failed, Json, Unscored
 from carob.schema import Rubric as Property
 
-AT_ONCE = 10
-"""Properties in one question: more would not fit into one answer."""
-_MOST = 100
+GROUP_SIZE = 10
+"""Properties per question: the verdicts on more would not fit into one answer."""
+_MAX_PROPERTIES = 100
 _MEANING = (
     "further properties to be judged, each under its name; a property is a statement that holds or "
     "does not, and nothing else"
 )
 
 
-class _Group(NamedTuple):
-    """Properties that are asked about together."""
+class _PropertyGroup(NamedTuple):
+    """Properties of one question."""
 
     own: Sequence[Property]
     others: Sequence[Property]
@@ -44,12 +50,12 @@ class _Group(NamedTuple):
         return [*self.own, *self.others]
 
 
-class _Judged(NamedTuple):
-    """A property, what the samples say of it, and why the first that agrees with them says so."""
+class _JudgedProperty(NamedTuple):
+    """A property, the votes of the samples, and the first explanation that agrees with them."""
 
-    asked: Property
+    statement: Property
     votes: Sequence[bool]
-    why: str
+    explanation: str
 
     @property
     def holds(self) -> bool:
@@ -57,148 +63,152 @@ class _Judged(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """What came of asking about a group."""
+class _JudgedGroup:
+    """The result of one question."""
 
-    judged: Sequence[_Judged]
+    judged: Sequence[_JudgedProperty]
     samples: Sequence[dict[str, Json]]
     failed: Sequence[Failed]
     attempts: Sequence[str]
 
 
-_Answered: TypeAlias = _Asked | Trouble | Unscored
+_GroupResult: TypeAlias = _JudgedGroup | JudgeFailure | Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class PropertyJudge(RubricJudge):
-    """Asks for yes or no to each property; the score is the share of those that hold. Of several
-    samples the majority counts, property by property, and a tie loses."""
+    """Asks for yes or no to each property. The score is the share of properties that hold. The
+    majority of the samples decides about each property, and a tie is a no."""
 
-    told: ClassVar[str] = "rubrics"
+    items_key: ClassVar[str] = "rubrics"
 
     rubrics: list[Json] = field(default_factory=list[Json])
 
     def __post_init__(self) -> None:
-        given_properties(self.rubrics)
+        parse_properties(self.rubrics)
 
     @property
     def rubric(self) -> str:
-        given = msgspec.json.encode(given_properties(self.rubrics))
-        return fingerprint(self.asks.digest, given) if self.rubrics else self.asks.digest
+        properties = msgspec.json.encode(parse_properties(self.rubrics))
+        return fingerprint(self.source.digest, properties) if self.rubrics else self.source.digest
 
-    async def rate(self, subject: Subject, ask: Ask) -> Rating:
-        import asyncio  # late: who only lists metrics asks nobody
+    async def rate(self, subject: Subject, ask: Ask) -> PartResult:
+        import asyncio  # late: listing metrics does not need it
 
-        others = [*self._others(subject)]
-        count = len(self.asks.properties) + len(others)
+        others = [*self._other_properties(subject)]
+        count = len(self.source.properties) + len(others)
         if not count:
-            return Unscored(reason="no rubrics are given, neither by the case nor by settings")
-        if count > _MOST:
-            return Unscored(reason=f"there are {count} rubrics, and {_MOST} are the most")
-        groups = _groups(self.asks.properties, others)
-        asked = await asyncio.gather(*[self._asked(group, subject, ask) for group in groups])
-        return _together(asked)
+            return Unscored(reason="neither the case nor the settings have rubrics")
+        if count > _MAX_PROPERTIES:
+            return Unscored(reason=f"too many rubrics: {count}, at most {_MAX_PROPERTIES}")
+        groups = _split_groups(self.source.properties, others)
+        results = await asyncio.gather(*[self._ask_group(group, subject, ask) for group in groups])
+        return _merge_groups(results)
 
-    async def _asked(self, group: _Group, subject: Subject, ask: Ask) -> _Answered:
-        material = self._material(subject, _listed(group))
+    async def _ask_group(self, group: _PropertyGroup, subject: Subject, ask: Ask) -> _GroupResult:
+        material = self._material(subject, _other_part(group))
         if isinstance(material, Unscored):
             return material
-        rubric = msgspec.structs.replace(self.asks, properties=tuple(group.own))
+        rubric = msgspec.structs.replace(self.source, properties=tuple(group.own))
         question = Question(
             instructions=self._instructions(rubric.text),
             prompt=material.text,
-            answer=verdicts(len(group.all)),
+            answer=verdicts_type(len(group.all)),
         )
-        found = await sampled(question, self.count, ask)
-        if (why := trouble(found)) is not None:
-            return why
-        said = [listed_verdicts(one.value) for one in found.answers]
-        return _Asked(
-            judged=[_judged(*one) for one in zip(group.all, zip(*said, strict=True), strict=True)],
-            samples=[_told(group.all, one) for one in said],
-            failed=found.failures,
+        sampled = await ask_samples(question, self.sample_count, ask)
+        if (failure := sampled.failure) is not None:
+            return failure
+        samples = [list_verdicts(answer.value) for answer in sampled.answers]
+        by_property = zip(group.all, zip(*samples, strict=True), strict=True)
+        return _JudgedGroup(
+            judged=[_judge_property(*pair) for pair in by_property],
+            samples=[_sample(group.all, verdicts) for verdicts in samples],
+            failed=sampled.failures,
             attempts=material.attempts,
         )
 
-    def _others(self, subject: Subject) -> Iterator[Property]:
-        """The properties that are not the rubric's own, each once."""
-        named = [*given_properties(self.rubrics), *_of_data(self.asks, subject)]
-        seen = {(one.id, one.text) for one in self.asks.properties}
-        for one in named:
-            if (one.id, one.text) not in seen:
-                seen.add((one.id, one.text))
-                yield one
+    def _other_properties(self, subject: Subject) -> Iterator[Property]:
+        """Yield the properties from settings and golden data, without duplicates."""
+        others = [*parse_properties(self.rubrics), *_golden_properties(self.source, subject)]
+        seen = {(item.id, item.text) for item in self.source.properties}
+        for item in others:
+            if (item.id, item.text) not in seen:
+                seen.add((item.id, item.text))
+                yield item
 
-    def _own_parts(self) -> Iterable[tuple[str, str]]:
-        may_have = self.asks.takes is not None or self.rubrics
-        return [("properties", _MEANING)] if may_have else []
+    def _extra_parts(self) -> Iterable[tuple[str, str]]:
+        may_have_others = self.source.takes is not None or self.rubrics
+        return [("properties", _MEANING)] if may_have_others else []
 
-    def _shape(self) -> type[msgspec.Struct]:
-        return verdicts(1)
+    def _answer_type(self) -> type[msgspec.Struct]:
+        return verdicts_type(1)
 
 
-def _of_data(rubric: Rubric, subject: Subject) -> Iterator[Property]:
-    """What golden data asks of the case and of its turns. A rubric that names no type is for every
-    metric."""
+def _golden_properties(rubric: JudgeRubric, subject: Subject) -> Iterator[Property]:
+    """Yield the rubrics of the case and of its turns. One without a type is for every metric."""
     if rubric.takes is None:
         return
-    turns = [one for turn in subject.golden_turns for one in turn.rubrics]
-    yield from (one for one in [*subject.case.rubrics, *turns] if one.type in (None, rubric.takes))
+    of_turns = [item for turn in subject.golden_turns for item in turn.rubrics]
+    listed = [*subject.case.rubrics, *of_turns]
+    yield from (item for item in listed if item.type in (None, rubric.takes))
 
 
-def _groups(own: Sequence[Property], others: Sequence[Property]) -> list[_Group]:
-    named = [*((one, True) for one in own), *((one, False) for one in others)]
-    starts = range(0, len(named), AT_ONCE)
-    parts = [named[start : start + AT_ONCE] for start in starts]
+def _split_groups(own: Sequence[Property], others: Sequence[Property]) -> list[_PropertyGroup]:
+    marked = [*((item, True) for item in own), *((item, False) for item in others)]
+    starts = range(0, len(marked), GROUP_SIZE)
+    chunks = [marked[start : start + GROUP_SIZE] for start in starts]
     return [
-        _Group([one for one, ours in part if ours], [one for one, ours in part if not ours])
-        for part in parts
+        _PropertyGroup(
+            [item for item, is_own in chunk if is_own],
+            [item for item, is_own in chunk if not is_own],
+        )
+        for chunk in chunks
     ]
 
 
-def _listed(group: _Group) -> list[tuple[str, str]]:
-    """The properties that are not the rubric's own, as a part of the material."""
+def _other_part(group: _PropertyGroup) -> list[tuple[str, str]]:
+    """Return the properties that are not the rubric's own, as a part of the material."""
     numbered = enumerate(group.others, len(group.own) + 1)
-    lines = [formatting.entry(f"property_{number}", one.text) for number, one in numbered]
+    lines = [formatting.with_heading(f"property_{number}", item.text) for number, item in numbered]
     return [("properties", "\n".join(lines))] if lines else []
 
 
-def _judged(one: Property, said: Sequence[Verdict]) -> _Judged:
-    votes = [answer.verdict == "yes" for answer in said]
-    return _Judged(one, votes, said[votes.index(majority(votes))].explanation)
+def _judge_property(item: Property, verdicts: Sequence[VerdictAnswer]) -> _JudgedProperty:
+    votes = [verdict.verdict == "yes" for verdict in verdicts]
+    return _JudgedProperty(item, votes, verdicts[votes.index(majority(votes))].explanation)
 
 
-def _told(properties: Sequence[Property], said: Sequence[Verdict]) -> dict[str, Json]:
-    named = zip(properties, said, strict=True)
-    return {"verdicts": {one.id: answer.verdict for one, answer in named}}
+def _sample(properties: Sequence[Property], verdicts: Sequence[VerdictAnswer]) -> dict[str, Json]:
+    pairs = zip(properties, verdicts, strict=True)
+    return {"verdicts": {item.id: verdict.verdict for item, verdict in pairs}}
 
 
-def _together(asked: Sequence[_Answered]) -> Rating:
-    groups: list[_Asked] = []
-    for one in asked:
-        if isinstance(one, Trouble | Unscored):
-            return one
-        groups.append(one)
-    judged = [one for group in groups for one in group.judged]
-    missed = [f"{one.asked.id}: {one.why}" for one in judged if not one.holds]
-    agreed = [one.votes.count(one.holds) / len(one.votes) for one in judged]
-    return Rated(
-        points=sum(one.holds for one in judged),
+def _merge_groups(results: Sequence[_GroupResult]) -> PartResult:
+    groups: list[_JudgedGroup] = []
+    for result in results:
+        if isinstance(result, JudgeFailure | Unscored):
+            return result
+        groups.append(result)
+    judged = [item for group in groups for item in group.judged]
+    missed = [f"{item.statement.id}: {item.explanation}" for item in judged if not item.holds]
+    agreed = [item.votes.count(item.holds) / len(item.votes) for item in judged]
+    return ScoredPart(
+        points=sum(item.holds for item in judged),
         out_of=len(judged),
         reason=f"not met: {'; '.join(missed)}" if missed else "",
         agreement=sum(agreed) / len(agreed),
         samples=[sample for group in groups for sample in group.samples],
         failed=[failure for group in groups for failure in group.failed],
-        attempts=[*dict.fromkeys(found for group in groups for found in group.attempts)],
-        told=[_detail(one) for one in judged],
+        attempts=[*dict.fromkeys(attempt for group in groups for attempt in group.attempts)],
+        items=[_detail(item) for item in judged],
     )
 
 
-def _detail(one: _Judged) -> dict[str, Json]:
+def _detail(item: _JudgedProperty) -> dict[str, Json]:
     return {
-        "id": one.asked.id,
-        "text": one.asked.text,
-        "verdict": "yes" if one.holds else "no",
-        "votes": [*one.votes],
-        "explanation": one.why,
+        "id": item.statement.id,
+        "text": item.statement.text,
+        "verdict": "yes" if item.holds else "no",
+        "votes": [*item.votes],
+        "explanation": item.explanation,
     }

@@ -1,4 +1,4 @@
-"""Judges that hold each sentence of a response against the sources that the agent had."""
+"""Judges that check each sentence of a response against the sources that the agent had."""
 
 from __future__ import annotations
 
@@ -10,46 +10,58 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from carob.judges.rubrics import formatting
-from carob.judges.rubrics.aggregate import Rated, Rating, Trouble, trouble
-from carob.judges.rubrics.answers import GOOD, Label, Labelled, labels, listed_labels
-from carob.judges.rubrics.judge import Part, RubricJudge
-from carob.judges.rubrics.samples import majority, sampled
+from carob.judges.rubrics.aggregate import (
+    JudgeFailure,
+    PartResult,
+    ScoredPart,
+    ask_samples,
+    majority,
+)
+from carob.judges.rubrics.answers import (
+    GOOD_LABELS,
+    Label,
+    LabelAnswer,
+    labels_type,
+    list_labels,
+)
+from carob.judges.rubrics.judge import RubricInput, RubricJudge
 from carob.judges.rubrics.subject import Subject
 from carob.metrics import Ask, Question
 from carob.metrics.text.clauses import split_sentences
 from carob.schema import Failed, Json, Unscored
 
-AT_ONCE = 10
-_MOST = 300
-_CUT = 200
-_JUDGED = "response"
+GROUP_SIZE = 10
+"""Sentences per question."""
+_MAX_SENTENCES = 300
+_MAX_QUOTED = 200
+_JUDGED_INPUT = "response"
 
 
-class _Held(NamedTuple):
-    """A sentence and what the samples say of it."""
+class _JudgedSentence(NamedTuple):
+    """A sentence and the label of each sample."""
 
     sentence: str
-    said: Sequence[Labelled]
+    labels: Sequence[LabelAnswer]
 
     @property
     def votes(self) -> list[bool]:
-        return [one.label in GOOD for one in self.said]
+        return [answer.label in GOOD_LABELS for answer in self.labels]
 
     @property
-    def stands(self) -> bool:
+    def is_supported(self) -> bool:
         return majority(self.votes)
 
     @property
-    def deciding(self) -> Labelled:
-        """The first that says what the samples together say."""
-        return self.said[self.votes.index(self.stands)]
+    def deciding(self) -> LabelAnswer:
+        """The first label that agrees with the majority."""
+        return self.labels[self.votes.index(self.is_supported)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """What came of asking about some sentences."""
+class _JudgedSentences:
+    """The result of one question."""
 
-    held: Sequence[_Held]
+    judged: Sequence[_JudgedSentence]
     samples: Sequence[dict[str, Json]]
     failed: Sequence[Failed]
     attempts: Sequence[str]
@@ -57,120 +69,125 @@ class _Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceJudge(RubricJudge):
-    """Asks of each sentence whether the sources bear it out; the score is the share of sentences
-    that are supported or claim nothing. Of several samples the majority counts."""
+    """Asks for each sentence whether the sources support it. The score is the share of sentences
+    that are supported or make no claim. The majority of the samples decides."""
 
-    told: ClassVar[str] = "sentences"
+    items_key: ClassVar[str] = "sentences"
 
     evaluate_intermediate_nl_responses: bool = False
 
-    async def rate(self, subject: Subject, ask: Ask) -> Rating:
-        import asyncio  # late: who only lists metrics asks nobody
+    async def rate(self, subject: Subject, ask: Ask) -> PartResult:
+        import asyncio  # late: listing metrics does not need it
 
-        texts = self._texts(subject)
+        texts = self._judged_texts(subject)
         if texts is None:
             return Unscored(reason="the response was not recorded")
-        found = [split for text in texts if (split := _sentences(text))]
-        if not found:
-            return Unscored(reason="the response says nothing")
-        count = sum(map(len, found))
-        if count > _MOST:
-            return Unscored(reason=f"the response has {count} sentences, and {_MOST} are the most")
+        split = [sentences for text in texts if (sentences := _sentences(text))]
+        if not split:
+            return Unscored(reason="the response has no sentences")
+        count = sum(map(len, split))
+        if count > _MAX_SENTENCES:
+            reason = f"the response has too many sentences: {count}, at most {_MAX_SENTENCES}"
+            return Unscored(reason=reason)
         groups = [
-            (n, one[at : at + AT_ONCE])
-            for n, one in enumerate(found)
-            for at in range(0, len(one), AT_ONCE)
+            (index, sentences[start : start + GROUP_SIZE])
+            for index, sentences in enumerate(split)
+            for start in range(0, len(sentences), GROUP_SIZE)
         ]
-        asked = await asyncio.gather(*[self._asked(group, subject, ask) for _, group in groups])
-        return _together([n for n, _ in groups], asked)
+        results = await asyncio.gather(
+            *[self._ask_group(group, subject, ask) for _, group in groups]
+        )
+        return _merge_groups([index for index, _ in groups], results)
 
-    async def _asked(
+    async def _ask_group(
         self, group: Sequence[str], subject: Subject, ask: Ask
-    ) -> _Asked | Trouble | Unscored:
-        lines = [formatting.entry(f"sentence_{n}", text) for n, text in enumerate(group, 1)]
+    ) -> _JudgedSentences | JudgeFailure | Unscored:
+        lines = [formatting.with_heading(f"sentence_{n}", text) for n, text in enumerate(group, 1)]
         material = self._material(subject, [("sentences", "\n".join(lines))])
         if isinstance(material, Unscored):
             return material
         question = Question(
-            instructions=self._instructions(self.asks.text),
+            instructions=self._instructions(self.source.text),
             prompt=material.text,
-            answer=labels(len(group)),
+            answer=labels_type(len(group)),
         )
-        found = await sampled(question, self.count, ask)
-        if (why := trouble(found)) is not None:
-            return why
-        said = [listed_labels(one.value) for one in found.answers]
-        return _Asked(
-            held=[
-                _Held(text, [*column])
-                for text, column in zip(group, zip(*said, strict=True), strict=True)
+        sampled = await ask_samples(question, self.sample_count, ask)
+        if (failure := sampled.failure) is not None:
+            return failure
+        samples = [list_labels(answer.value) for answer in sampled.answers]
+        return _JudgedSentences(
+            judged=[
+                _JudgedSentence(text, [*labels])
+                for text, labels in zip(group, zip(*samples, strict=True), strict=True)
             ],
-            samples=[{"labels": [one.label for one in sample]} for sample in said],
-            failed=found.failures,
+            samples=[{"labels": [answer.label for answer in sample]} for sample in samples],
+            failed=sampled.failures,
             attempts=material.attempts,
         )
 
-    def _texts(self, subject: Subject) -> list[str] | None:
-        """What is held against the sources; each text counts as much as any other."""
-        found = [part.read(subject) for part in self.parts if part.input.name == _JUDGED]
-        last = next((text for text in found if text is not None), None)
-        if last is None:
+    def _judged_texts(self, subject: Subject) -> list[str] | None:
+        """Return the texts to check. Each counts as much as any other."""
+        read = [part.read(subject) for part in self.parts if part.input.name == _JUDGED_INPUT]
+        response = next((text for text in read if text is not None), None)
+        if response is None:
             return None
-        said = [one.text for turn in subject.actual_turns for one in turn.messages]
-        return [*said, last] if self.evaluate_intermediate_nl_responses else [last]
+        messages = [message.text for turn in subject.actual_turns for message in turn.messages]
+        return [*messages, response] if self.evaluate_intermediate_nl_responses else [response]
 
-    def _sources(self) -> Iterable[Part]:
-        """All parts but the response: it is what is judged, and no source."""
-        return [part for part in self.parts if part.input.name != _JUDGED]
+    def _shown_parts(self) -> Iterable[RubricInput]:
+        """Return all inputs but the response, which is judged and not a source."""
+        return [part for part in self.parts if part.input.name != _JUDGED_INPUT]
 
-    def _own_parts(self) -> Iterable[tuple[str, str]]:
+    def _extra_parts(self) -> Iterable[tuple[str, str]]:
         return [("sentences", "the sentences of the agent that are to be labelled")]
 
-    def _shape(self) -> type[msgspec.Struct]:
-        return labels(1)
+    def _answer_type(self) -> type[msgspec.Struct]:
+        return labels_type(1)
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences that say something: a line of a table that is only lines does not."""
-    return [one for one in split_sentences(text) if any(letter.isalnum() for letter in one)]
+    """Return the sentences with at least one letter or digit, so not the rules of a table."""
+    return [part for part in split_sentences(text) if any(letter.isalnum() for letter in part)]
 
 
-def _together(texts: Sequence[int], asked: Sequence[_Asked | Trouble | Unscored]) -> Rating:
-    groups: list[_Asked] = []
-    for one in asked:
-        if isinstance(one, Trouble | Unscored):
-            return one
-        groups.append(one)
-    by_text: dict[int, list[_Held]] = {}
+def _merge_groups(
+    texts: Sequence[int], results: Sequence[_JudgedSentences | JudgeFailure | Unscored]
+) -> PartResult:
+    groups: list[_JudgedSentences] = []
+    for result in results:
+        if isinstance(result, JudgeFailure | Unscored):
+            return result
+        groups.append(result)
+    by_text: dict[int, list[_JudgedSentence]] = {}
     for text, group in zip(texts, groups, strict=True):
-        by_text.setdefault(text, []).extend(group.held)
-    shares = [sum(one.stands for one in held) / len(held) for held in by_text.values()]
-    all_held = [one for held in by_text.values() for one in held]
-    agreed = [one.votes.count(one.stands) / len(one.votes) for one in all_held]
-    return Rated(
+        by_text.setdefault(text, []).extend(group.judged)
+    shares = [sum(item.is_supported for item in items) / len(items) for items in by_text.values()]
+    judged = [item for items in by_text.values() for item in items]
+    agreed = [item.votes.count(item.is_supported) / len(item.votes) for item in judged]
+    return ScoredPart(
         points=fsum(shares) / len(shares),
-        reason=_reason([one for one in all_held if not one.stands]),
+        reason=_reason([item for item in judged if not item.is_supported]),
         agreement=sum(agreed) / len(agreed),
         samples=[sample for group in groups for sample in group.samples],
         failed=[failure for group in groups for failure in group.failed],
-        attempts=[*dict.fromkeys(found for group in groups for found in group.attempts)],
-        told=[_detail(one) for one in all_held],
+        attempts=[*dict.fromkeys(attempt for group in groups for attempt in group.attempts)],
+        items=[_detail(item) for item in judged],
     )
 
 
-def _reason(fallen: Sequence[_Held]) -> str:
-    return "; ".join(f"{one.deciding.label}: {_cut(one.sentence)!r}" for one in fallen)
+def _reason(unsupported: Sequence[_JudgedSentence]) -> str:
+    return "; ".join(f"{item.deciding.label}: {_shorten(item.sentence)!r}" for item in unsupported)
 
 
-def _detail(one: _Held) -> dict[str, Json]:
-    said: list[Label] = [answer.label for answer in one.said]
+def _detail(item: _JudgedSentence) -> dict[str, Json]:
+    labels: list[Label] = [answer.label for answer in item.labels]
     return {
-        "sentence": _cut(one.sentence),
-        "label": one.deciding.label,
-        "votes": [*said],
-        "explanation": one.deciding.explanation,
+        "sentence": _shorten(item.sentence),
+        "label": item.deciding.label,
+        "votes": [*labels],
+        "explanation": item.deciding.explanation,
     }
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _CUT else f"{text[: _CUT - 1]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
