@@ -78,7 +78,7 @@ def test_exactly_one_format_claims_each_sample(sample: Path) -> None:
 
 
 @pytest.mark.parametrize("sample", samples(list(FORMATS)), ids=sample_id)
-def test_every_sample_is_valid_and_fits_the_shipped_schema(sample: Path) -> None:
+def test_every_sample_is_valid_and_matches_the_bundled_schema(sample: Path) -> None:
     found = validate(sample, ALL)
     assert found.valid, found.problems
     schema = json.loads(schema_path(sample.parent.name).read_bytes())
@@ -96,7 +96,7 @@ def document_formats() -> list[str]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_shipped_schemas_are_up_to_date(name: str) -> None:
+def test_the_bundled_schemas_are_up_to_date(name: str) -> None:
     hint = "run `python -m carob.datasets.schemas`"
     assert schema_path(name).read_bytes() == encode_schema(build_schema(FORMATS[name])), hint
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_path(name).read_bytes()))
@@ -145,7 +145,9 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("sample", "other"), PAIRS)
-def test_there_and_back_gives_the_same_document(sample: Path, other: str, tmp_path: Path) -> None:
+def test_converting_there_and_back_gives_the_same_document(
+    sample: Path, other: str, tmp_path: Path
+) -> None:
     if not read_dataset(sample, ALL).cases and FORMATS[other].containers[0] == "rows":
         return  # a file of rows has at least one
     there, back = tmp_path / "there", tmp_path / f"back{ending(sample)}"
@@ -156,7 +158,7 @@ def test_there_and_back_gives_the_same_document(sample: Path, other: str, tmp_pa
 
 
 @pytest.mark.parametrize(("sample", "other"), PAIRS)
-def test_without_carrying_the_losses_are_what_differs(
+def test_without_preserving_the_losses_are_the_difference(
     sample: Path, other: str, tmp_path: Path
 ) -> None:
     dataset = read_dataset(sample, ALL)
@@ -177,7 +179,7 @@ def plain(case: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("sample", sorted((SAMPLES / "broken").iterdir()), ids=lambda p: p.name)
-def test_every_broken_sample_has_a_problem_with_a_place(sample: Path) -> None:
+def test_every_broken_sample_has_a_problem_with_a_location(sample: Path) -> None:
     found = validate(sample, ALL)
     assert not found.valid
     errors = [problem for problem in found.problems if problem.severity == "error"]

@@ -28,7 +28,7 @@ class Outer(OpenDocument):
 
 
 @pytest.mark.parametrize("key", ["people", "persons"])
-def test_other_names_and_spellings_fit(key: str):
+def test_aliases_and_other_spellings_are_accepted(key: str):
     doc: Any = {key: [{"firstName": "Ada", "size": "3"}], "more": 1, "on": "yes", "level": None}
     made = parse_document(doc, Outer)
     assert (made.people[0].first_name, made.people[0].size, made.on) == ("Ada", 3, True)
@@ -38,7 +38,7 @@ def test_a_null_stands_for_the_default():
     assert parse_document({"people": [], "on": None}, Outer).on is False
 
 
-def test_what_does_not_fit_is_named_by_its_path():
+def test_a_mismatch_is_located_by_its_path():
     with pytest.raises(FormatError) as raised:
         parse_document({"people": [{"first_name": 3}]}, Outer)
     assert raised.value.where == "$.people[0].first_name"

@@ -108,7 +108,7 @@ def test_a_mistake_in_json_is_reported_with_its_line(tmp_path: Path, text: str, 
     assert message in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path):
+def test_a_missing_file_is_named(tmp_path: Path):
     with pytest.raises(InputError, match="no such file"):
         read_labels(tmp_path / "labels.csv")
 
@@ -121,7 +121,7 @@ def test_too_many_labels_and_too_long_texts_are_refused(
     wide = ",".join(f"c{n}" for n in range(300))
     with pytest.raises(CarobError, match="302 columns or keys, expected at most 200"):
         read_labels(written(tmp_path, f"case,label,{wide}\na,4{',' * 300}\n"))
-    monkeypatch.setattr(module, "_MOST", 2)
+    monkeypatch.setattr(module, "_MAX_LABELS", 2)
     for name, text in (
         ("l.csv", "case,label\na,4\nb,4\nc,4\n"),
         ("l.json", '[{"case":"a","label":4},{"case":"b","label":4},{"case":"c","label":4}]'),
@@ -130,12 +130,12 @@ def test_too_many_labels_and_too_long_texts_are_refused(
             read_labels(written(tmp_path, text, name))
 
 
-def test_several_people_may_label_the_same_and_need_no_name(tmp_path: Path):
+def test_several_people_may_label_an_answer_and_may_be_anonymous(tmp_path: Path):
     text = "case,label,by\na,4,ida\na,5,jon\na,5,\na,5,\n"
     assert len(read_labels(written(tmp_path, text))) == 4
 
 
-def test_labels_that_name_no_metric_are_for_the_one_that_is_asked_for(tmp_path: Path):
+def test_labels_without_a_metric_apply_to_every_metric(tmp_path: Path):
     found = read_labels(written(tmp_path, "case,label,metric\na,4,tone\nb,4,\nc,4,clarity\n"))
     chosen = labels_for_metric(found, "tone")
     assert [(one.case, one.metric) for one in chosen] == [("a", "tone"), ("b", "tone")]

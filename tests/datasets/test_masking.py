@@ -26,7 +26,7 @@ def test_the_same_text_gets_the_same_placeholder_in_message_and_argument():
     assert turn.tool_calls == (ToolCall(name="mail", args={"to": "<email-1>"}),)
 
 
-def test_a_number_is_the_same_however_it_is_written():
+def test_a_number_gets_the_same_placeholder_in_any_notation():
     text = "Call +1 415 555 2671, that is (415) 555-2671."
     assert Masks().mask(text) == "Call <phone-1>, that is <phone-1>."
 

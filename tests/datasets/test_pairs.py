@@ -199,7 +199,7 @@ def save(source: Path, path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "other"), list(permutations(WRITABLE, 2)))
-def test_there_and_back_gives_the_same_file(name: str, other: str) -> None:
+def test_converting_there_and_back_gives_the_same_file(name: str, other: str) -> None:
     file, contents = FILES[name]
 
     @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -62,6 +62,6 @@ def test_an_atomic_member_is_replaced_as_a_whole_or_not_at_all():
     assert apply({"parts": ["edited"]}, patch) == {"parts": ["edited"]}
 
 
-def test_paths_name_what_the_new_document_says_more_or_otherwise():
+def test_paths_name_added_and_changed_values():
     patch = diff({"a": [{"x": 1}]}, {"a": [{"x": 2, "y": 1}, {}], "b": {}})
     assert list(paths(patch)) == ["b", "a[0].y", "a[0].x", "a[1]"]

@@ -35,7 +35,7 @@ FILES = [
 @pytest.mark.parametrize("drop", [False, True], ids=["preserved", "dropped"])
 @pytest.mark.parametrize("to", NAMES)
 @pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
-def test_a_conversion_is_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
+def test_a_conversion_makes_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
     made = tmp_path / NAMES[to]
     datasets.convert(sample, made, to=to, drop=drop)
     assert versions.diff(sample, made).changes == ()
@@ -61,7 +61,7 @@ questions: st.SearchStrategy[Any] = st.fixed_dictionaries(
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(questions, min_size=1, max_size=3), st.sampled_from(list(NAMES)), st.booleans())
-def test_a_conversion_of_whatever_is_no_difference(made: list[Any], to: str, drop: bool):
+def test_converting_any_dataset_makes_no_difference(made: list[Any], to: str, drop: bool):
     with TemporaryDirectory() as folder:
         path, target = Path(folder) / "a_golden.json", Path(folder) / NAMES[to]
         items = [{"id": f"case {number}", **one} for number, one in enumerate(made)]
@@ -70,7 +70,9 @@ def test_a_conversion_of_whatever_is_no_difference(made: list[Any], to: str, dro
         assert versions.diff(path, target).changes == ()
 
 
-def test_what_the_other_format_has_no_place_for_is_said(formats: list[Format], tmp_path: Path):
+def test_fields_without_an_equivalent_in_the_other_format_are_losses(
+    formats: list[Format], tmp_path: Path
+):
     table = tmp_path / "support.csv"
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     turn = Turn(user="Open?", response="Yes.", tool_calls=(ToolCall(name="hours"),))
@@ -80,7 +82,7 @@ def test_what_the_other_format_has_no_place_for_is_said(formats: list[Format], t
     assert made.dataset.cases[0].turns[0].tool_calls is None
 
 
-def test_a_dataset_of_the_same_format_stays_as_it_is(formats: list[Format], tmp_path: Path):
+def test_a_dataset_of_the_same_format_is_unchanged(formats: list[Format], tmp_path: Path):
     table = tmp_path / "support.csv"
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     dataset = load(table)

@@ -59,7 +59,7 @@ def test_all_problems_are_listed_with_line_path_and_hint(tmp_path: Path, formats
     ]
 
 
-def test_a_repeated_id_names_the_first_line(tmp_path: Path, formats: list[Format]):
+def test_a_duplicate_id_names_the_line_of_its_first_use(tmp_path: Path, formats: list[Format]):
     rows = [explain(1), explain(2), explain(1)]
     found = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
     assert [(problem.where, problem.message) for problem in errors(found)] == [
@@ -75,7 +75,9 @@ def test_rows_after_a_broken_one_are_still_checked(tmp_path: Path, formats: list
     assert errors(found)[1].hint == "did you mean 'preparation'?"
 
 
-def test_unknown_agents_are_errors_when_the_agents_are_given(tmp_path: Path, formats: list[Format]):
+def test_unknown_agents_are_errors_if_the_agents_are_specified(
+    tmp_path: Path, formats: list[Format]
+):
     path = put(tmp_path / "a.json", {"golden_questions": [question()]})
     assert validate(path, formats).valid
     (problem,) = errors(validate(path, formats, agents=["shopp"]))

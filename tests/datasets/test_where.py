@@ -35,7 +35,7 @@ CASE = Case(
         "metadata.weight > -1",
     ],
 )
-def test_an_expression_that_holds(text: str):
+def test_a_true_expression(text: str):
     assert compile_where(text)(CASE)
 
 
@@ -49,7 +49,7 @@ def test_an_expression_that_holds(text: str):
         "not id",
     ],
 )
-def test_an_expression_that_does_not_hold(text: str):
+def test_a_false_expression(text: str):
     assert not compile_where(text)(CASE)
 
 
@@ -76,7 +76,7 @@ def test_an_unsupported_expression_is_rejected(text: str):
 
 
 @pytest.mark.parametrize("text", ["", "id ==", "(" * 1_500, "\0", "x" * 3_000])
-def test_broken_text_is_an_error_and_not_a_crash(text: str):
+def test_invalid_syntax_is_an_error_and_not_a_crash(text: str):
     with pytest.raises(UsageError):
         compile_where(text)
 

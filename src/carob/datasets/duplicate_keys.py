@@ -36,7 +36,7 @@ def find_duplicate_keys(data: bytes) -> Iterator[Problem]:
         yield Problem(
             where=f"${path}",
             message="duplicate key",
-            hint="remove one of them; only the last one is read",
+            hint="remove one of them; only the last is read",
         )
 
 

@@ -64,7 +64,7 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
             if container in form.containers and form.claims(sample):
                 return GoldenFile(source, form, container, _frame(source, form, container))
     raise UnknownFormatError(
-        f"unknown golden format of this {_CONTAINER_NAMES[source.container]}",
+        f"no golden format matches this {_CONTAINER_NAMES[source.container]}",
         where=str(path),
         hint=f"{_describe_sample(source)}; {_suggest(source, formats)}",
     )

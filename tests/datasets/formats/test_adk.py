@@ -183,7 +183,7 @@ def test_a_file_is_valid_if_and_only_if_google_adk_loads_it(
 
 @pytest.mark.parametrize("how", ["written", "full"])
 @pytest.mark.parametrize("sample", sorted((SAMPLES / "adk").glob("*.json")), ids=lambda p: p.name)
-def test_what_google_adk_writes_comes_back_unchanged(
+def test_documents_of_google_adk_round_trip(
     sample: Path, how: str, adk: Oracle, formats: list[Format], tmp_path: Path
 ) -> None:
     written = adk(json.loads(sample.read_text()))[how]
@@ -230,7 +230,7 @@ def test_every_sample_converted_to_adk_loads_in_google_adk_and_stays_preserved(
 
 
 @pytest.mark.parametrize(("data", "expected"), [({}, ()), ({"tool_uses": []}, ()), (None, None)])
-def test_empty_intermediate_data_expects_no_calls_and_none_says_nothing(
+def test_empty_intermediate_data_expects_no_calls(
     tmp_path: Path, data: Any, expected: tuple[()] | None
 ):
     asked = {"user_content": {"parts": [{"text": "Are you open?"}]}, "intermediate_data": data}

@@ -54,7 +54,7 @@ def test_a_result_is_a_case_with_its_trace():
     assert trace.usage.total_tokens == 693
 
 
-def test_without_session_details_the_invocations_tell_what_happened():
+def test_without_session_details_the_trace_comes_from_the_invocations():
     _, case = cases(sample("wrapped.evalset_result.json"))
     trace = case.recording
     assert trace
@@ -85,7 +85,7 @@ def test_scores_are_attributes_of_the_trace():
     }
 
 
-def test_an_old_file_in_camel_case_has_its_turns_from_the_events():
+def test_the_turns_of_an_old_file_in_camel_case_come_from_its_events():
     (case,) = cases(sample("old.json"))
     assert [turn.user for turn in case.turns] == ["Hi"]
     assert case.turns[0].response is None
@@ -108,7 +108,7 @@ def test_both_spellings_of_a_result_are_read_alike():
     assert read(camel) == read(snake)
 
 
-def test_the_dataset_is_called_like_the_eval_set():
+def test_the_dataset_has_the_name_of_the_eval_set():
     header = FORM.header("document", "stem")
     dataset = header.read({**sample("old.json"), "eval_case_results": []})
     assert dataset.name == "shop"
@@ -153,6 +153,6 @@ def test_a_wrong_type_is_reported_with_its_path():
     assert caught.value.where == "$.eval_metric_result_per_invocation[0].expected_invocation"
 
 
-def test_a_result_without_anything_still_reads():
+def test_an_empty_result_is_readable():
     case, trace = read({})
     assert case.turns == trace.turns == ()

@@ -97,7 +97,7 @@ ROWS = objects(
 
 
 @given(doc=ROWS)
-def test_what_is_written_and_the_rest_make_the_row_again(doc: Object):
+def test_the_written_row_and_the_rest_make_the_original_row(doc: Object):
     assert same(apply(LENS.write(LENS.read(doc)), LENS.rest(doc)), doc)
 
 
@@ -119,7 +119,7 @@ def test_another_answer_survives_and_unknown_fields_stay(doc: Object, answer: st
     }
 
 
-def test_every_field_of_a_full_row_has_its_place():
+def test_every_field_of_a_full_row_is_read():
     case = LENS.get(sample_rows()[-2])
     trace = case.recording
     assert case.id == "planner-001"
@@ -137,14 +137,14 @@ def test_every_field_of_a_full_row_has_its_place():
 
 
 @pytest.mark.parametrize("key", ["reason", "outcome"])
-def test_why_a_call_is_expected_is_read_in_both_spellings(key: str):
+def test_the_reason_of_a_call_is_read_in_both_spellings(key: str):
     doc = row(expected_tool_calls=[{"tool": "search", key: "facts are needed"}])
     case = LENS.get(doc)
     assert case.turns[0].tool_calls == (ToolCall(name="search", reason="facts are needed"),)
     assert rewritten(msgspec.structs.replace(case, goal="help")) == {**doc, "task_goal": "help"}
 
 
-def test_a_call_that_went_wrong_has_an_error_as_its_result():
+def test_a_failed_call_has_an_error_as_its_result():
     case = LENS.get(row(invoked_tool_calls=[{"tool": "search", "outcome": "error"}]))
     turn = Turn(
         user="Plan my week.",

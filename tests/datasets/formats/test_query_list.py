@@ -72,7 +72,7 @@ def test_unknown_keys_are_metadata_under_their_path():
     }
 
 
-def test_the_same_queries_get_the_same_id_whatever_the_answer():
+def test_the_same_queries_get_the_same_id_with_any_answer():
     assert cases([{"query": "Hi", "reference": "a"}])[0].id == cases([{"query": "Hi"}])[0].id
 
 

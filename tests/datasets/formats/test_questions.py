@@ -11,7 +11,7 @@ def question(**more: Any) -> dict[str, Any]:
     return {**base, "reference_data": {"expected_response": "y"}, **more}
 
 
-def test_what_is_empty_is_a_warning_with_its_place():
+def test_empty_fields_are_warnings_with_their_paths():
     item = question(user_inputs=[], reference_data={})
     found = list(Questions().check(item))
     assert [(p.where, p.severity) for p in found] == [
@@ -33,7 +33,7 @@ def test_the_name_of_the_file_is_a_note():
     assert found.severity == "note"
 
 
-def test_the_only_turn_gets_what_is_expected_of_the_case():
+def test_the_only_turn_gets_the_expectations_of_the_case():
     reference = {"reference_tool_interactions": [{"tool_name": "f"}], "expected_response": "y"}
     case = Questions().cases("document").get(question(reference_data=reference))
     assert case.turns[0].response == "y"
@@ -41,5 +41,5 @@ def test_the_only_turn_gets_what_is_expected_of_the_case():
     assert case.tool_calls is None
 
 
-def test_an_empty_list_of_agents_says_nothing():
+def test_an_empty_list_of_agents_means_not_specified():
     assert Questions().cases("document").get(question(agents_evaluated=[])).agents is None

@@ -111,7 +111,7 @@ DOCS = objects(
 
 
 @given(doc=DOCS)
-def test_what_is_written_and_the_rest_make_the_row_again(doc: Object):
+def test_the_written_row_and_the_rest_make_the_original_row(doc: Object):
     assert same(apply(ROWS.write(ROWS.read(doc)), ROWS.rest(doc)), doc)
     assert apply(TABLE.write(TABLE.read(cells(doc))), TABLE.rest(cells(doc))) == cells(doc)
 
@@ -135,7 +135,7 @@ def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: s
 
 
 @given(doc=DOCS)
-def test_a_table_carries_what_only_rows_can_hold(doc: Object):
+def test_a_table_preserves_values_that_only_rows_can_hold(doc: Object):
     case = ROWS.read(doc)
     written = TABLE.put(case, {})
     back = TABLE.get(written.doc, written.round_trip)
@@ -143,12 +143,12 @@ def test_a_table_carries_what_only_rows_can_hold(doc: Object):
     assert msgspec.structs.replace(back, origin=None) == case
 
 
-def test_a_table_says_nothing_beyond_its_case_by_the_order_of_its_columns():
+def test_the_order_of_columns_is_not_part_of_the_rest():
     doc = cells(row(extracted_data={}))
     assert TABLE.rest(dict(reversed(doc.items()))) is None
 
 
-def test_what_was_recorded_is_in_the_last_turn():
+def test_tool_calls_and_messages_are_in_the_last_turn():
     use: Object = {"tool_name": "find", "input_arguments": {"id": 1}, "call_id": "c1"}
     extracted: Json = {
         "state_variables": {"id": 1},
@@ -169,7 +169,7 @@ def test_what_was_recorded_is_in_the_last_turn():
 
 
 @pytest.mark.parametrize(("name", "text"), [("name", "text"), ("agent_name", "text_response")])
-def test_what_agents_said_is_read_in_both_spellings(name: str, text: str):
+def test_messages_of_agents_are_read_in_both_spellings(name: str, text: str):
     said: Json = [{name: "a", text: "1"}, {name: "a", text: "2"}, {name: "b", text: "3"}]
     turn = read_trace(row(sub_agent_trace=said)).turns[-1]
     assert turn.messages == (
@@ -211,7 +211,7 @@ def test_a_row_without_an_id_gets_one_that_is_not_written():
     assert "eval_id" not in cast("Object", ROWS.write(case))
 
 
-def test_an_id_that_looks_like_a_number_stays_a_text():
+def test_an_id_that_looks_like_a_number_stays_a_string():
     assert TABLE.read(cells(row(eval_id="007"))).id == "007"
 
 
@@ -258,9 +258,7 @@ def test_every_sample_is_claimed_and_valid(path: Path):
         ("user_inputs", "[1]", "expected `str`, got `int`"),
     ],
 )
-def test_a_cell_that_cannot_be_understood_is_reported_with_its_path(
-    column: str, cell: str, found: str
-):
+def test_an_invalid_cell_is_reported_with_its_path(column: str, cell: str, found: str):
     with pytest.raises(FormatError) as caught:
         TABLE.get(cells(row(**{column: cell})))
     assert caught.value.message == found
@@ -284,7 +282,7 @@ def test_a_broken_rule_is_reported_with_its_path(columns: Object, where: str, wo
     assert words in f"{problem.message} {problem.hint}"
 
 
-def test_a_seed_column_without_a_value_is_only_a_warning():
+def test_a_required_column_without_a_value_is_only_a_warning():
     (problem,) = Simulation().check(row(trace_summary="…", session_trace=[]))
     assert problem.severity == "warning"
-    assert problem.message == "empty columns 'sub_agent_trace', 'extracted_data'"
+    assert problem.message == "missing values in 'sub_agent_trace', 'extracted_data'"

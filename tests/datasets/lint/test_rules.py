@@ -60,7 +60,7 @@ def test_another_answer_to_the_same_input_is_a_contradiction(linted: Linted):
     assert "but different answer" in found.message
 
 
-def test_the_same_answer_in_other_case_and_punctuation_is_no_contradiction(linted: Linted):
+def test_case_and_punctuation_do_not_make_a_contradiction(linted: Linted):
     assert linted(example(), example(answer="yes all"), rule="K203") == []
 
 
@@ -169,7 +169,7 @@ def test_an_answer_that_the_context_does_not_support_is_reported(linted: Linted)
 @pytest.mark.parametrize(
     "context", ["Established in 2019, we serve 5000 customers across the world.", "Company page"]
 )
-def test_an_answer_in_the_context_or_a_mere_label_is_fine(linted: Linted, context: str):
+def test_a_supported_answer_or_a_mere_label_is_fine(linted: Linted, context: str):
     assert linted(example("When?", "It was founded in 2019.", context=context), rule="K603") == []
 
 
@@ -194,7 +194,7 @@ def test_a_rule_is_known_by_id_and_by_name():
     assert BUILT_IN.get("K101") is BUILT_IN.get("pii-email") is BUILT_IN.get("k101")
 
 
-def test_an_unknown_rule_is_an_error_that_names_the_nearest():
+def test_an_unknown_rule_is_an_error_with_a_suggestion():
     with pytest.raises(UsageError, match="unknown lint rule 'near-duplicat'") as caught:
         BUILT_IN.get("near-duplicat")
     assert caught.value.hint == "did you mean 'near-duplicate'?"

@@ -25,7 +25,7 @@ from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, CaseSession, Dataset, Json, Problem, Trace, Turn, content_id
-from carob.traces.messages.adk import session_trace, invocation_turn
+from carob.traces.messages.adk import invocation_turn, session_trace
 
 _STATUSES = {1: "passed", 2: "failed", 3: "not evaluated", 4: "informational"}
 

@@ -196,8 +196,8 @@ def check_case(item: Json) -> Iterator[Problem]:
     """Problems of an EvalCase beyond its type."""
     if not isinstance(item, dict):
         return
-    found = [find_member(item, name) for name in _CONVERSATION_FIELDS]
-    stated = [key for key, value in found if value is not None]
+    members = [find_member(item, name) for name in _CONVERSATION_FIELDS]
+    stated = [key for key, value in members if value is not None]
     if len(stated) != 1:
         yield Problem(
             where="$",
@@ -205,7 +205,7 @@ def check_case(item: Json) -> Iterator[Problem]:
             f"got {'both' if stated else 'neither'}",
             hint="remove one of them" if stated else "add 'conversation': a list of turns",
         )
-    (key, conversation), (scenario_key, scenario) = found
+    (key, conversation), (scenario_key, scenario) = members
     if conversation == []:
         yield Problem(
             where=f"$.{key}", message="no turns", hint="add at least one turn", severity="warning"
@@ -250,8 +250,8 @@ _Call = tuple[str, str, Json]
 
 def _in_lists(data: Json, path: str) -> Iterator[_Call]:
     for name, what in (("tool_uses", "call"), ("tool_responses", "response")):
-        key, found = find_member(data, name)
-        for index, value in enumerate(found if isinstance(found, list) else []):
+        key, values = find_member(data, name)
+        for index, value in enumerate(values if isinstance(values, list) else []):
             yield what, f"{path}.{key}[{index}]", value
 
 
@@ -260,11 +260,11 @@ def _in_events(events: Json, path: str) -> Iterator[_Call]:
         content_key, content = find_member(event, "content")
         parts_key, parts = find_member(content, "parts")
         for index, part in enumerate(parts if isinstance(parts, list) else []):
-            place = f"{path}[{number}].{content_key}.{parts_key}[{index}]"
+            part_path = f"{path}[{number}].{content_key}.{parts_key}[{index}]"
             for name, what in (("function_call", "call"), ("function_response", "response")):
-                key, found = find_member(part, name)
-                if found is not None:
-                    yield what, f"{place}.{key}", found
+                key, value = find_member(part, name)
+                if value is not None:
+                    yield what, f"{part_path}.{key}", value
 
 
 def _check_calls(entries: list[_Call]) -> Iterator[Problem]:
@@ -325,5 +325,5 @@ def _check_pairs(
 
 
 def _id(call: Json) -> str | None:
-    found = call.get("id") if isinstance(call, dict) else None
-    return found if isinstance(found, str) else None
+    call_id = call.get("id") if isinstance(call, dict) else None
+    return call_id if isinstance(call_id, str) else None

@@ -63,7 +63,7 @@ class Csv:
         for name, expected in (("Input", "a user message"), ("ExpectedOutput", "an answer")):
             key, value = find_member(item, name)
             if not isinstance(value, str) or not value.strip():
-                message = f"empty column {key!r}, expected {expected}"
+                message = f"empty cell, expected {expected}"
                 yield Problem(
                     where=f"$.{key}", message=message, hint="fill it in or remove the row"
                 )

@@ -212,24 +212,24 @@ def _disagreement(path: str, payload: str, value: Json) -> Problem:
     )
 
 
-def _agrees(found: Json, own: Json) -> bool:
+def _agrees(value: Json, own: Json) -> bool:
     """Is a value the same as that of the row, possibly as JSON in a string?"""
-    if isinstance(found, str) and not isinstance(own, str):
+    if isinstance(value, str) and not isinstance(own, str):
         try:
-            found = cast("Json", msgspec.json.decode(found))
+            value = cast("Json", msgspec.json.decode(value))
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return False
-    return found is None or _same_content(found, own)
+    return value is None or _same_content(value, own)
 
 
-def _same_content(found: Json, own: Json) -> bool:
-    if isinstance(found, list) and isinstance(own, list) and len(found) == len(own):
-        return all(map(_same_item, found, own))
-    return same(found, own)
+def _same_content(value: Json, own: Json) -> bool:
+    if isinstance(value, list) and isinstance(own, list) and len(value) == len(own):
+        return all(map(_same_item, value, own))
+    return same(value, own)
 
 
-def _same_item(found: Json, own: Json) -> bool:
+def _same_item(value: Json, own: Json) -> bool:
     """Compare two items; invoked tools may be listed by name only."""
-    if isinstance(found, str) and isinstance(own, dict):
-        return found == own.get("tool")
-    return found == own
+    if isinstance(value, str) and isinstance(own, dict):
+        return value == own.get("tool")
+    return value == own

@@ -144,15 +144,15 @@ def _read_case(doc: Json) -> Case:
     turns = tuple(Turn(user=text) for text in shape.user_inputs)
     reference = read_reference(shape.reference_data or ReferenceData(), _reference(doc), turns)
     metadata, tags = split_tags(shape.metadata or {})
-    agents = tuple(shape.agents_evaluated or ())
+    # The list is required, so an empty one means that the agents are not specified.
+    agents = tuple(shape.agents_evaluated or ()) or None
     return Case(
         id=shape.id,
         turns=reference.turns,
         tool_calls=reference.tool_calls,
         trajectory=reference.trajectory,
         state=reference.state,
-        agents=agents
-        or None,  # the list is required, so an empty one means that it is not specified
+        agents=agents,
         contains=reference.contains,
         reference=reference.other,
         tags=tags,

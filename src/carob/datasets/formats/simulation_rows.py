@@ -164,7 +164,7 @@ def check_row(row: Object) -> Iterator[Problem]:
     missing = [name for name in REQUIRED if row.get(name) is None and name != "user_inputs"]
     if missing:
         names = ", ".join(map(repr, missing))
-        yield Problem(where="$", message=f"empty columns {names}", severity="warning")
+        yield Problem(where="$", message=f"missing values in {names}", severity="warning")
 
 
 def _check_inputs(row: Object) -> Iterator[Problem]:
