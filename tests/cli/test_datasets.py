@@ -123,7 +123,7 @@ def test_dropped_fields_stay_dropped(golden: Path):
 def test_an_unknown_format_is_an_error_that_lists_the_formats(golden: Path):
     result = run("convert", golden, golden.with_name("x"), "--to", "yaml")
     assert isinstance(result.exception, CarobError)
-    assert "the formats are adk, " in str(result.exception.hint)
+    assert "expected one of: adk, " in str(result.exception.hint)
 
 
 def test_a_misspelt_command_suggests_the_right_one():
@@ -143,7 +143,10 @@ def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tm
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
-        ('{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1"}]}]}]}', "are recordings"),
+        (
+            '{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1"}]}]}]}',
+            "this is a trace file",
+        ),
         ("Input;ExpectedOutput\na;b\n", "its columns are separated by ';', expected ','"),
     ],
 )
@@ -164,4 +167,4 @@ def test_a_misspelt_format_gets_a_suggestion():
 def test_a_dataset_without_cases_is_valid_with_a_warning(tmp_path: Path):
     (tmp_path / "empty.csv").write_text("Input,ExpectedOutput\n")
     result = CliRunner().invoke(carob, ["validate", str(tmp_path / "empty.csv")])
-    assert (result.exit_code, ": there are no cases" in result.stdout) == (0, True)
+    assert (result.exit_code, "warning: " in result.stdout) == (0, True)

@@ -41,25 +41,27 @@ def test_an_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
     done = carob("show", str(file))
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.startswith(f"error: {file}: no golden format claims this table\n\nhint: ")
+    assert done.stderr.startswith(
+        f"error: {file}: no golden format matches this CSV file\n\nhint: "
+    )
     assert "adk: an object with `eval_set_id` and `eval_cases`" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "error"),
     [
-        (("run", "--eval-set", "x"), "no such option --eval-set\n\nhint: did you mean --golden?"),
-        (("run", "--goldn", "x"), "no such option --goldn\n\nhint: did you mean --golden?"),
+        (("run", "--eval-set", "x"), "unknown option --eval-set\n\nhint: did you mean --golden?"),
+        (("run", "--goldn", "x"), "unknown option --goldn\n\nhint: did you mean --golden?"),
         (
             ("traces",),
-            "missing argument 'FILES...'\n\nhint: `carob traces --help` tells what it takes",
+            "missing argument 'FILES...'\n\nhint: run `carob traces --help` for usage",
         ),
         (("convert", "a", "b", "--to"), "option '--to' requires an argument"),
     ],
 )
-def test_usage_errors_have_the_format_of_all_errors(args: tuple[str, ...], told: str):
+def test_usage_errors_have_the_format_of_all_errors(args: tuple[str, ...], error: str):
     done = carob(*args)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {told}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {error}\n")
 
 
 def test_without_a_command_the_commands_are_listed():
@@ -90,19 +92,19 @@ def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch):
 def test_an_error_that_quotes_a_file_cannot_control_the_terminal(tmp_path: Path):
     file = tmp_path / "evil.json"
     file.write_text('{"\\u001b]0;owned\\u0007\\u009b31m": 1}')
-    assert r"seen: `\x1b]0;owned\x07\x9b31m`" in carob("show", str(file)).stderr
+    assert r"`\x1b]0;owned\x07\x9b31m`" in carob("show", str(file)).stderr
 
 
 def test_pipes_are_utf8_in_every_locale(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
-    assert "… and carried along" in carob("demo").stdout
+    assert "… and preserved" in carob("demo").stdout
 
 
 def test_a_file_name_that_is_not_utf8_is_an_error():
     done = carob("show", os.fsdecode(b"\xff.csv"))
     assert (done.returncode, done.stderr.splitlines()[0]) == (
         2,
-        r"error: '\udcff.csv' is not UTF-8",
+        r"error: '\udcff.csv' is not valid UTF-8",
     )
 
 
@@ -116,7 +118,7 @@ def test_an_interrupted_command_raises_a_stopped_error(monkeypatch: pytest.Monke
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("carob.api.summarise", interrupt)
+    monkeypatch.setattr("carob.api.datasets.summarise", interrupt)
     result = CliRunner().invoke(commands, ["show", "any.json"])
     assert isinstance(result.exception, StoppedError)
 

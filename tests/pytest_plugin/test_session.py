@@ -94,7 +94,7 @@ def test_the_last_failures_are_run_again(shop: pytest.Pytester):
         ('metric=["latency"]', "unknown argument 'metric'", "did you mean 'metrics'?"),
         ('thresholds={"latency": 1}', "metric 'latency' is not part of this run", "are tool_"),
         ('tags=["stocks"]', "shop: none of the 3 cases matches", "the tags are repair"),
-        ('where="tag == 1"', "no field 'tag'", "did you mean 'tags'?"),
+        ('where="tag == 1"', "unknown field 'tag'", "did you mean 'tags'?"),
         ('traces="gone.jsonl"', "gone.jsonl: no such file", ""),
     ],
 )
