@@ -60,7 +60,7 @@ def test_the_public_names_are_sorted_and_exist():
 def test_nothing_else_leaks_from_the_package():
     rooms = {path.stem for path in Path(carob.__file__).parent.iterdir()}
     public = {name for name in vars(carob) if not name.startswith(("_", "@py"))}  # pytest's own
-    helpers = {"annotations", "TYPE_CHECKING", "import_module"}
+    helpers = {"annotations", "TYPE_CHECKING"}
     leaked = public - {*carob.__all__} - rooms - helpers
     assert leaked == set()
     assert not [
@@ -132,7 +132,7 @@ def _third_party(path: Path) -> set[str]:
     tried = set(re.findall(r"importorskip\(\s*\"([\w.]+)", text))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     froms = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    own = {"carob", "tests", "bench", *sys.stdlib_module_names}
+    own = {"carob", "tests", "bench", "_typeshed", *sys.stdlib_module_names}
     return {name.split(".")[0] for name in plain | froms | tried} - own
 
 

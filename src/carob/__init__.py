@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.api.versions import checkout as checkout
     from carob.api.versions import diff as diff
     from carob.datasets.formats import Format as Format
+    from carob.datasets.lens import read_only_lens as read_only_lens
     from carob.datasets.lint.rules import RuleFamily as RuleFamily
     from carob.errors import CarobError as CarobError
     from carob.judges.model import JudgeModel as JudgeModel
@@ -43,6 +44,8 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.schema import Unscored as Unscored
     from carob.traces.containers.container import Container as Container
     from carob.traces.mapping.convention import Convention as Convention
+    from carob.traces.mapping.convention import SpanMarks as SpanMarks
+    from carob.traces.mapping.convention import text_in as text_in
 
 _NAMES = {
     "CarobError": "carob.errors:CarobError",
@@ -60,6 +63,7 @@ _NAMES = {
     "RuleFamily": "carob.datasets.lint.rules:RuleFamily",
     "Score": "carob.schema:Score",
     "Span": "carob.schema:Span",
+    "SpanMarks": "carob.traces.mapping.convention:SpanMarks",
     "ToolCall": "carob.schema:ToolCall",
     "ToolResult": "carob.schema:ToolResult",
     "Trace": "carob.schema:Trace",
@@ -73,6 +77,7 @@ _NAMES = {
     "convert": "carob.api.datasets:convert",
     "diff": "carob.api.versions:diff",
     "load": "carob.api.load:load",
+    "read_only_lens": "carob.datasets.lens:read_only_lens",
     "read_traces": "carob.api.traces:read_traces",
     "release": "carob.api.release:release",
     "run": "carob.api.runs:run",
@@ -80,6 +85,7 @@ _NAMES = {
     "score": "carob.api.testing:score",
     "subset": "carob.api.datasets:subset",
     "summarise": "carob.api.datasets:summarise",
+    "text_in": "carob.traces.mapping.convention:text_in",
     "validate": "carob.api.datasets:validate",
 }
 """The public names: nouns, protocols for plugin authors, and use-cases."""
