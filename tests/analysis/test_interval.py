@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from random import Random
 
 import pytest
 from scipy import stats
@@ -57,3 +58,19 @@ def test_no_difference_among_few_cases_does_not_mean_that_there_is_none():
     )
     assert few[1] > 0.3
     assert many[1] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("noise", "margin", "cases"), [(0.0, 0.15, 60), (0.01, 0.1, 500), (0.05, 0.1, 100)]
+)
+def test_equivalence_of_pass_rates_is_claimed_at_most_as_often_as_alpha_allows(
+    noise: float, margin: float, cases: int
+):
+    source, trials, claims = Random(5), 2_000, 0  # noqa: S311 - a simulation
+    for _ in range(trials):
+        draws = source.choices(
+            (-1.0, 1.0, 0.0), (noise / 2 + margin, noise / 2, 1 - noise - margin), k=cases
+        )
+        low, high = paired_differences(draws, 1.0).equivalence_interval(0.9, binary=True)
+        claims += -margin <= low and high <= margin
+    assert claims / trials <= 0.05 + 2 * sqrt(0.05 * 0.95 / trials)

@@ -12,10 +12,19 @@ from carob.analysis import verdict_text
 from carob.analysis.align import AlignedRuns, align
 from carob.analysis.flips import find_flips
 from carob.analysis.metric_comparison import FamilyOfTests, MetricTest, conclude, run_test
+from carob.analysis.multiple_tests import holm, step_down
 from carob.analysis.per_case import pair_columns, pass_rates, score_columns
 from carob.analysis.repeats import count_attempts, flaky_cases, reliability
 from carob.analysis.rules import PASS_RATE, ComparisonRules
-from carob.schema import ComparedRun, Comparison, Conclusion, MetricComparison, MetricSpec, Run
+from carob.schema import (
+    Adjustment,
+    ComparedRun,
+    Comparison,
+    Conclusion,
+    MetricComparison,
+    MetricSpec,
+    Run,
+)
 
 _PASS_RATE = MetricSpec(
     name=PASS_RATE, version=1, params={}, threshold=0.5, scale=(0.0, 1.0), better="higher"
@@ -29,7 +38,8 @@ def compare(before: Run, after: Run, rules: ComparisonRules) -> Comparison:
     aligned = align(before, after)
     rules.check([PASS_RATE, *aligned.specs])
     tests = [*_run_tests(aligned, rules)]
-    metrics = [*_conclude_all(tests, rules, same_run=before.id == after.id)]
+    adjustment = _choose_adjustment(aligned)
+    metrics = [*_conclude_all(tests, rules, adjustment, same_run=before.id == after.id)]
     overall = metrics.pop(0) if aligned.verdicts else None
     deciding = [metric for metric in (overall, *metrics) if metric and metric.deciding]
     verdict = _overall_verdict(deciding)
@@ -43,6 +53,7 @@ def compare(before: Run, after: Run, rules: ComparisonRules) -> Comparison:
         before=_compared_run(before),
         after=_compared_run(after),
         alpha=rules.alpha,
+        adjustment=adjustment,
         verdict=verdict,
         sentence=verdict_text.describe_run(verdict, deciding, aligned.cases),
         cases=aligned.cases,
@@ -73,8 +84,15 @@ def _run_tests(aligned: AlignedRuns, rules: ComparisonRules) -> Iterator[MetricT
         yield run_test(spec, values, passes, deciding=deciding)
 
 
+def _choose_adjustment(aligned: AlignedRuns) -> Adjustment:
+    """Joint sign flips require that before and after are exchangeable in every case. With three
+    attempts before and one after they are not: the mean of three varies less."""
+    exchangeable = all(len(pair.before) == len(pair.after) for pair in aligned.pairs)
+    return "westfall-young" if exchangeable else "holm"
+
+
 def _conclude_all(
-    tests: Sequence[MetricTest], rules: ComparisonRules, *, same_run: bool
+    tests: Sequence[MetricTest], rules: ComparisonRules, adjustment: Adjustment, *, same_run: bool
 ) -> Iterator[MetricComparison]:
     """Conclude each test, with p-values adjusted within its family.
 
@@ -85,7 +103,7 @@ def _conclude_all(
         deciding: _distinct([test for test in tests if test.deciding is deciding])
         for deciding in (True, False)
     }
-    adjusted = {key: adjust_p_values([test.p for test in tests]) for key, tests in families.items()}
+    adjusted = {key: _adjust(family, adjustment) for key, family in families.items()}
     for test in tests:
         family = families[test.deciding]
         index = next((i for i, other in enumerate(family) if _same_numbers(test, other)), None)
@@ -108,15 +126,11 @@ def _same_numbers(test: MetricTest, other: MetricTest) -> bool:
     return left.before == right.before and left.after == right.after
 
 
-def adjust_p_values(values: Sequence[float]) -> list[float]:
-    """Adjust p-values for multiple testing by Holm's method, in the order given. The probability of
-    any false positive among them stays at most alpha."""
-    adjusted = [0.0] * len(values)
-    floor = 0.0
-    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        floor = max(floor, min(1.0, (len(values) - rank) * values[index]))
-        adjusted[index] = floor
-    return adjusted
+def _adjust(family: Sequence[MetricTest], adjustment: Adjustment) -> list[float]:
+    p_values = [test.p for test in family]
+    if len(family) < 2 or adjustment == "holm":
+        return holm(p_values)
+    return step_down([test.columns.aligned for test in family], p_values)
 
 
 def _overall_verdict(deciding: Sequence[MetricComparison]) -> Conclusion:

@@ -98,18 +98,21 @@ def _difference(
     largest = max(map(abs, (max(before), min(before), max(after), min(after))))
     span = (largest or 1.0) if high is None else high - low
     sample = paired_differences(test.columns.differences, span)
-    levels = (1 - rules.alpha, max(0.0, 1 - 2 * rules.alpha))
-    wide, narrow = [(0.0, 0.0) if family.same_run else sample.interval(level) for level in levels]
     binary = at_ends(before, test.spec.scale) and at_ends(after, test.spec.scale)
+    interval = equivalence_interval = (0.0, 0.0)
+    if not family.same_run:
+        interval = sample.interval(1 - rules.alpha)
+        level = max(0.0, 1 - 2 * rules.alpha)
+        equivalence_interval = sample.equivalence_interval(level, binary=binary)
     return Difference(
         value=sample.mean,
-        interval=wide,
-        equivalence_interval=narrow,
+        interval=interval,
+        equivalence_interval=equivalence_interval,
         margin=margin,
         p=test.p,
         adjusted_p=family.adjusted_p,
         detectable=smallest_detectable(sample, rules.alpha / family.tests, binary=binary),
-        needed=cases_needed(sample, margin, rules.alpha, family.tests),
+        needed=cases_needed(sample, margin, rules.alpha, family.tests, binary=binary),
     )
 
 

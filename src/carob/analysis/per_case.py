@@ -39,6 +39,8 @@ class PairedColumns(NamedTuple):
     after: Sequence[float]
     differences: Sequence[float]
     """After minus before."""
+    aligned: Sequence[float]
+    """The same, with 0 for cases without a number in both, so that all metrics line up."""
     lost: tuple[str, ...] = ()
     """Cases with a number only before."""
     gained: tuple[str, ...] = ()
@@ -103,10 +105,12 @@ def pair_columns(names: Sequence[str], old: Column, new: Column) -> PairedColumn
     rows = [*zip(names, old, new, strict=True)]
     both = [(left, right) for _, left, right in rows if left is not None and right is not None]
     return _paired([left for left, _ in both], [right for _, right in both])._replace(
+        aligned=[0.0 if left is None or right is None else right - left for _, left, right in rows],
         lost=tuple(name for name, left, right in rows if left is not None and right is None),
         gained=tuple(name for name, left, right in rows if left is None and right is not None),
     )
 
 
 def _paired(before: list[float], after: list[float]) -> PairedColumns:
-    return PairedColumns(before, after, [*map(sub, after, before)])
+    differences = [*map(sub, after, before)]
+    return PairedColumns(before, after, differences, differences)

@@ -28,21 +28,38 @@ def smallest_detectable(sample: PairedSample, alpha: float, *, binary: bool) -> 
 
 
 def _detectable_drop(sample: PairedSample, alpha: float) -> float:
-    """The smallest detectable drop in the pass rate.
+    """The smallest detectable drop in the pass rate (Connor, 1987).
 
-    A drop flips cases, and the more cases flip, the larger is the standard error. So this solves
-    `drop = z_alpha * sqrt(error² + drop² / cases) + z_power * error`, and adds one case, because
-    the exact test counts whole cases.
+    A drop flips cases, and the more cases flip, the larger is the standard error: a drop of 20
+    points makes at least 20 of 100 cases flip, even if none flipped before. So this solves
+    `drop = z_alpha * sqrt((noise + drop) / n) + z_power * sqrt((noise + drop - drop²) / n)`, where
+    the noise is the share of cases that flip without a change, and adds one case, because the exact
+    test counts whole cases.
     """
     z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(POWER)
-    left = 1 - z_alpha**2 / sample.cases
-    if left <= 0:
-        return sample.largest
-    root = sqrt(z_power**2 - left * (z_power**2 - z_alpha**2))
-    return sample.error() * (z_power + root) / left + sample.largest / sample.cases
+    noise, cases = _noise(sample), sample.cases
+    low, high = 0.0, 1.0
+    for _ in range(50):  # bisection: the right-hand side grows more slowly than the drop
+        drop = (low + high) / 2
+        spread = z_alpha * sqrt((noise + drop) / cases)
+        spread += z_power * sqrt(max(0.0, noise + drop - drop**2) / cases)
+        low, high = (drop, high) if drop < spread else (low, drop)
+    return sample.largest * (high + 1 / cases)
 
 
-def cases_needed(sample: PairedSample, margin: float, alpha: float, tests: int) -> int | None:
+def _noise(sample: PairedSample) -> float:
+    """The share of cases that flip without a change.
+
+    The flips of the observed change are not noise, so they are subtracted, but only as far as the
+    change exceeds its standard error: chance alone makes the observed change larger than zero.
+    """
+    flips = (sample.variance + sample.mean**2) / sample.largest**2
+    return max(0.0, flips - max(0.0, abs(sample.mean) - sample.error()) / sample.largest)
+
+
+def cases_needed(
+    sample: PairedSample, margin: float, alpha: float, tests: int, *, binary: bool = False
+) -> int | None:
     """The number of cases that a conclusion needs, if further cases are like these: to confirm the
     observed difference if it is beyond the margin, otherwise to rule out one beyond it."""
     if abs(sample.mean) > max(margin, _TINY):
@@ -54,7 +71,11 @@ def cases_needed(sample: PairedSample, margin: float, alpha: float, tests: int) 
     if margin <= _TINY:
         return None
     reach = normal_quantile(1 - alpha) + normal_quantile((1 + POWER) / 2)
-    return max(sample.cases + 1, _solve_cases(sample, reach, margin))
+    needed = _solve_cases(sample, reach, margin)
+    for _ in range(10 if binary else 0):  # the interval of pass rates is one case wider
+        room = margin - sample.largest / needed
+        needed = _solve_cases(sample, reach, room) if room > margin / 2 else 2 * needed
+    return max(sample.cases + 1, needed)
 
 
 def _solve_cases(sample: PairedSample, reach: float, difference: float) -> int:

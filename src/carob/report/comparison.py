@@ -28,6 +28,7 @@ from carob.schema import (
 )
 
 _SHOWN = 10
+_ADJUSTMENTS = {"westfall-young": "joint sign flips (Westfall-Young)", "holm": "Holm's method"}
 _HEAD = ["metric", "cases", "before", "after", "difference", "interval", "p", "verdict"]
 
 
@@ -42,6 +43,8 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield f"before {_run(comparison.before)}"
     yield f"after  {_run(comparison.after)}"
     yield from ("", *columns([_HEAD, *map(_metric_row, metrics)]))
+    if len(metrics) > 1:
+        yield f"p adjusted for several metrics by {_ADJUSTMENTS[comparison.adjustment]}"
     yield from ("", *(f"{metric.name}: {metric.sentence}" for metric in metrics))
     details = [*_details(comparison)]
     yield from ("", *details) if details else ()

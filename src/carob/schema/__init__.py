@@ -13,6 +13,7 @@ from carob.schema.calibration import (
 )
 from carob.schema.case import Case, CaseSession, Lineage, Scenario, SourceDocument, content_id
 from carob.schema.comparison import (
+    Adjustment,
     Alignment,
     AttemptCounts,
     ComparedRun,
@@ -83,6 +84,7 @@ from carob.schema.versions import (
 )
 
 __all__ = [
+    "Adjustment",
     "AgentMessage",
     "Agreement",
     "Alignment",

@@ -11,6 +11,7 @@ from carob.schema.run import RunDataset, Status
 
 Conclusion = Literal["regressed", "improved", "equivalent", "inconclusive"]
 Interval = tuple[float, float]
+Adjustment = Literal["westfall-young", "holm"]
 
 
 class ComparedRun(Struct, frozen=True, omit_defaults=False):
@@ -166,6 +167,8 @@ class Comparison(Struct, frozen=True, kw_only=True, omit_defaults=False):
     before: ComparedRun
     after: ComparedRun
     alpha: float
+    adjustment: Adjustment
+    """How p-values were adjusted for the number of metrics."""
     verdict: Conclusion
     sentence: str
     cases: Alignment
