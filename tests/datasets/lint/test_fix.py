@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from carob import plugins
 from carob.datasets.lint.fix import edit_json, edit_table
-from carob.datasets.lint.rules import LintSettings
+from carob.datasets.lint.rules import LintOptions
 from carob.datasets.lint.run import lint
 from carob.errors import UsageError
 from carob.schema import Json, LintedFile
@@ -51,6 +51,15 @@ def test_a_table_changes_only_where_it_is_masked(tmp_path: Path):
     assert path.read_bytes() == masked.encode()
 
 
+def test_a_utf_16_table_stays_utf_16(tmp_path: Path):
+    path = tmp_path / "faq.csv"
+    rows = "Input,ExpectedOutput\r\nI am jo@bikemail.net ä,Yes\r\n"
+    path.write_bytes(b"\xfe\xff" + rows.encode("utf-16-be"))
+    assert fix(path).masked == 1
+    masked = rows.replace("jo@bikemail.net", "<email-1>")
+    assert path.read_bytes() == b"\xfe\xff" + masked.encode("utf-16-be")
+
+
 def test_compressed_rows_stay_compressed_rows(tmp_path: Path):
     path = tmp_path / "q.jsonl.gz"
     row = {"case_id": "a", "question": "I am jo@bikemail.net", "reference_answer": "Hi"}
@@ -64,7 +73,7 @@ def test_compressed_rows_stay_compressed_rows(tmp_path: Path):
 def test_violations_of_ignored_rules_are_not_masked(tmp_path: Path):
     path = tmp_path / "odd.json"
     path.write_text(ODD)
-    chosen = LintSettings(ignore=frozenset({"K101"}))
+    chosen = LintOptions(ignore=frozenset({"K101"}))
     assert lint(path, plugins.formats(), settings=chosen, fix=True).masked == 0
     assert path.read_text() == ODD
 
