@@ -109,7 +109,7 @@ def shown(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("nasty", NASTY)
-def test_agents_text_is_shown_and_does_nothing(nasty: str, open_page: OpenPage):
+def test_text_of_agents_is_shown_but_inert(nasty: str, open_page: OpenPage):
     page = open_page(render(run(result(nasty, "failed", nasty), name=nasty)), "#case-1")
     page.mouse.move(300, 300)
     page.keyboard.press("Tab")
@@ -138,7 +138,7 @@ def test_the_filters_work_by_keyboard_alone(open_page: OpenPage):
     assert shown(page) == ["late_parcel", "warranty"]
 
 
-def test_the_search_looks_into_reasons_and_answers(open_page: OpenPage):
+def test_the_search_covers_reasons_and_answers(open_page: OpenPage):
     page = open_page(render(small()))
     page.get_by_label("Text").fill("covered june")
     expect(page.get_by_role("status")).to_have_text("1 of 4 cases")
@@ -153,14 +153,14 @@ def test_cases_are_filtered_by_the_metric_that_they_did_not_pass(open_page: Open
     expect(page.get_by_role("status")).to_have_text("4 of 4 cases")
 
 
-def test_nothing_is_left_of_a_filter_that_nothing_matches(open_page: OpenPage):
+def test_a_filter_without_matches_shows_no_cases(open_page: OpenPage):
     page = open_page(render(small()))
     page.get_by_label("Text").fill("nobody said this")
     expect(page.get_by_role("status")).to_have_text("0 of 4 cases")
     expect(page.locator("table.cases")).to_be_hidden()
 
 
-def test_without_scripts_all_is_readable_and_the_filters_are_absent(open_page: OpenPage):
+def test_without_scripts_everything_is_readable_and_filters_are_hidden(open_page: OpenPage):
     page = open_page(render(small()), java_script_enabled=False)
     assert len(shown(page)) == 4
     expect(page.locator("#filters")).to_be_hidden()
@@ -168,7 +168,7 @@ def test_without_scripts_all_is_readable_and_the_filters_are_absent(open_page: O
     expect(page.locator("ins", has_text="Monday").first).to_be_visible()
 
 
-def test_a_link_to_a_case_opens_it_even_if_it_was_filtered_away(open_page: OpenPage):
+def test_a_link_to_a_case_opens_it_even_if_filtered(open_page: OpenPage):
     page = open_page(render(small()))
     page.get_by_label("Text").fill("nobody said this")
     expect(page.get_by_role("status")).to_have_text("0 of 4 cases")
@@ -194,7 +194,7 @@ def test_a_screen_reader_finds_landmarks_headings_and_names(open_page: OpenPage)
         expect(control).to_have_accessible_name(re.compile(r"\w"))
 
 
-def test_the_tab_key_goes_through_the_page_in_order_and_is_seen(open_page: OpenPage):
+def test_the_tab_key_moves_in_order_with_a_visible_focus(open_page: OpenPage):
     page = open_page(render(small()))
     stops: list[float] = []
     names: list[str] = []
@@ -225,7 +225,7 @@ _CONTRAST = (HERE / "contrast.js").read_text("utf-8")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_what_is_behind_it(scheme: str, open_page: OpenPage):
+def test_every_text_has_enough_contrast(scheme: str, open_page: OpenPage):
     page = open_page(render(small()), "#case-2", color_scheme=scheme)
     page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
     found = page.evaluate(_CONTRAST)
@@ -233,14 +233,14 @@ def test_every_text_stands_out_from_what_is_behind_it(scheme: str, open_page: Op
     assert [one for one in found["low"] if one["ratio"] < one["wanted"]] == []
 
 
-def test_dark_is_dark_and_light_is_light(open_page: OpenPage):
+def test_color_schemes_are_respected(open_page: OpenPage):
     background = "getComputedStyle(document.body).backgroundColor"
     assert open_page(render(small()), color_scheme="dark").evaluate(background) == "rgb(20, 23, 27)"
     light = open_page(render(small()), color_scheme="light").evaluate(background)
     assert light == "rgb(255, 255, 255)"
 
 
-def test_a_narrow_screen_does_not_scroll_sideways(open_page: OpenPage):
+def test_a_narrow_screen_does_not_scroll_horizontally(open_page: OpenPage):
     page = open_page(render(small()), "#case-2", viewport={"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     box = page.locator("#case-2 .detail").bounding_box()
@@ -248,7 +248,7 @@ def test_a_narrow_screen_does_not_scroll_sideways(open_page: OpenPage):
     assert box["width"] <= 320
 
 
-def test_nothing_moves_while_the_page_loads(open_page: OpenPage):
+def test_the_layout_does_not_shift_while_loading(open_page: OpenPage):
     page = open_page(render(run(*(result(f"case {number}") for number in range(600)))))
     shift = page.evaluate(
         """() => new Promise((done) => {
@@ -262,7 +262,7 @@ def test_nothing_moves_while_the_page_loads(open_page: OpenPage):
     assert shift < 0.01
 
 
-def test_on_paper_details_are_open_and_controls_are_gone(open_page: OpenPage):
+def test_in_print_details_are_open_and_controls_are_hidden(open_page: OpenPage):
     page = open_page(render(small()))
     page.emulate_media(media="print")
     expect(page.locator("nav")).to_be_hidden()
@@ -270,7 +270,7 @@ def test_on_paper_details_are_open_and_controls_are_gone(open_page: OpenPage):
     expect(page.locator("ins", has_text="Monday").first).to_be_visible()
 
 
-def test_ten_thousand_cases_are_a_page_that_can_be_used(open_page: OpenPage):
+def test_a_page_with_ten_thousand_cases_is_usable(open_page: OpenPage):
     results = [
         result(f"case {number}", "passed" if number % 10 else "failed") for number in range(10_000)
     ]

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from carob.api.runs import make_run
+from carob.api.runs import assemble_run
 from carob.cli import carob
 from carob.errors import EvaluationError, FormatError, InputError, UsageError
 from carob.schema import Run
@@ -39,7 +39,7 @@ def test_a_judge_that_agrees_with_humans_is_calibrated():
     result = calibrated()
     assert result.exit_code == 0
     assert result.stdout.startswith(
-        "tone by local:shop-judge.gguf agrees with people in 29 of 34 cases; kappa 0.88, "
+        "tone (local:shop-judge.gguf) agrees with humans on 29 of 34 cases; kappa 0.88 ("
     )
 
 
@@ -66,7 +66,7 @@ def test_a_calibration_is_saved_unless_no_store_is_given():
     calibrated("--no-store")
     assert not Path(".carob").exists()
     calibrated()
-    assert "1 content)" in call("store", "verify").stdout
+    assert "1 blob checked)" in call("store", "verify").stdout
 
 
 def test_a_stored_run_can_be_calibrated():
@@ -84,9 +84,9 @@ def test_without_a_run_the_judge_scores_the_labeled_answers(monkeypatch: pytest.
         *("--golden", "support.evalset.json", "-m", "test_tone", "--judge", "local:scripted"),
     )
     assert len(model.asked) == 2
-    assert "test_tone by local:scripted agrees with people in 2 of 2 cases" in result.stdout
+    assert "test_tone (local:scripted) agrees with humans on 2 of 2 cases" in result.stdout
     assert result.exit_code == 1
-    assert "kappa is not defined" in result.stdout
+    assert "kappa is undefined" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_without_a_run_the_judge_scores_the_labeled_answers(monkeypatch: pytest.
 def test_run_cannot_be_combined_with_traces_or_judges(more: tuple[str, ...]):
     result = calibrated(*more)
     assert result.exit_code == 2
-    assert "A run has its answers and its judge" in result.stderr
+    assert "--run cannot be combined with" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        ("case,label\norder_status,9\n", FormatError, "line 2: label is 9, the scale of tone is"),
-        ("case,label\norder_status,fine\n", FormatError, "line 2: label is 'fine', expected"),
+        ("case,label\norder_status,9\n", FormatError, "line 2: label is 9, expected"),
+        ("case,label\norder_status,fine\n", FormatError, "line 2: label: expected a number"),
         ("case,label,metric\norder_status,4,tome\n", UsageError, "line 2: metric is 'tome'"),
         ("case,label\nunknown,4\n", EvaluationError, "none of the labelled answers"),
-        ("case,label\nspam,4\n", EvaluationError, "tone scored none of the 1 answers"),
-        ("case;label\na;4\n", FormatError, "no column 'case'"),
+        ("case,label\nspam,4\n", EvaluationError, "tone scored none of the 1 labelled answers"),
+        ("case;label\na;4\n", FormatError, "missing column 'case'"),
         ("", InputError, "the file is empty"),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_calibration_that_was_edited_is_an_error():
 def test_another_judge_must_be_calibrated_again(before: str, after: str, message: str):
     calibrated()
     moved = msgspec.json.decode(Path(RUN).read_text().replace(before, after), type=Run)
-    moved = make_run(moved.dataset, moved.metrics, moved.cases, {})
+    moved = assemble_run(moved.dataset, moved.metrics, moved.cases, {})
     Path("moved.json").write_bytes(msgspec.json.encode(moved))
     result = call("gate", "moved.json", "--require-calibration", "--allow-unscored")
     assert result.exit_code == 1

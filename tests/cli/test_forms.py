@@ -47,7 +47,7 @@ def test_sarif_names_the_lines_at_which_cases_start():
 def test_sarif_of_a_stored_run_needs_the_golden_data():
     run("--no-store", "--format", "json", "-o", "run.json")
     refused = report("--format", "sarif")
-    assert "give the golden data with --golden" in getattr(refused.exception, "hint", "")
+    assert "pass the golden data with --golden" in getattr(refused.exception, "hint", "")
     shown = report("--format", "sarif", "--golden", "support.evalset.json")
     assert shown.stdout == run("--no-store", "--format", "sarif").stdout
 
@@ -63,7 +63,7 @@ def test_a_comparison_as_a_page_shows_what_flipped():
     run("--no-store", "--format", "json", "-o", "old.json", release="good")
     run("--no-store", "--format", "json", "-o", "new.json")
     shown = CliRunner().invoke(carob, ["compare", "old.json", "new.json", "--format", "html"])
-    assert "Cases that flipped" in shown.stdout
+    assert "Flipped cases" in shown.stdout
     assert '<a href="#case-3">repair_brake</a>' in shown.stdout
 
 

@@ -44,7 +44,7 @@ def test_every_run_is_stored_and_listed_newest_first():
     made = [json.loads(run()), json.loads(run(release="regressed"))]
     assert [one["id"] for one in listed()] == [one["id"] for one in reversed(made)]
     text = call("runs").stdout.splitlines()
-    assert " ".join(text[0].split()) == "run verdict at dataset cases passed failed other"
+    assert " ".join(text[0].split()) == "run verdict created dataset cases passed failed other"
     assert text[1].startswith(made[1]["id"])
 
 
@@ -111,7 +111,7 @@ def test_the_history_can_be_filtered(monkeypatch: pytest.MonkeyPatch):
     assert listed("--since", "7d", "--until", "2026-03-03") == []
     page = json.loads(call("runs", "--limit", "2", "--format", "json").stdout)
     assert len(listed("--start", page["next"])) == 1
-    assert f"older ones: --start {page['next']}" in call("runs", "--limit", "2").stdout
+    assert f"next page: --start {page['next']}" in call("runs", "--limit", "2").stdout
 
 
 def test_agents_and_tags_of_the_cases_are_known():
@@ -205,11 +205,11 @@ def test_traces_are_saved_on_request():
 
 def test_a_store_survives_export_and_import():
     printed = run("--keep-traces", "--label", "release=1.4.0")
-    assert call("store", "export", "all.jsonl.gz").stdout.startswith("1 run and 9 contents written")
+    assert call("store", "export", "all.jsonl.gz").stdout.startswith("1 run and 9 blobs written")
     told = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
-    assert told == "1 run and 9 contents taken into other.db\n"
+    assert told == "1 run and 9 blobs imported into other.db\n"
     again = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
-    assert again == "0 runs taken into other.db, 1 already there\n"
+    assert again == "0 runs imported into other.db, 1 already stored\n"
     shown = call("report", "release:1.4.0", "--store", "other.db", "--format", "json").stdout
     assert shown == printed
 
@@ -221,7 +221,7 @@ def test_prune_removes_old_runs_and_keeps_a_baseline():
     told = call("store", "prune", "--keep", "0", "--dry-run").stdout
     assert told.startswith("1 run would be removed")
     assert call("store", "prune", "--keep", "0").stdout == (
-        "1 run removed from .carob/carob.db, 1 kept, 1 of them only for their label\n"
+        "1 run removed from .carob/carob.db, 1 kept (1 protected by a label)\n"
     )
     assert [one["labels"] for one in listed()] == [{"baseline": "1.4.0"}]
 

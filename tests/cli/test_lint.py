@@ -115,7 +115,11 @@ def test_the_config_suppresses_rules_per_file(golden: Path):
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ('[lint]\nignore = ["secrte"]', "carob.toml, lint.ignore: unknown lint rule 'secrte'", "'secret'"),
+        (
+            '[lint]\nignore = ["secrte"]',
+            "carob.toml, lint.ignore: unknown lint rule 'secrte'",
+            "'secret'",
+        ),
         ('[lint.levels]\nK106 = "warn"', "lint.levels.K106: found 'warn'", "'warning'"),
         ('[lint]\nuse = "production!"', "lint.use: found 'production!'", "'production'"),
         ('[lint]\nignor = ["K106"]', "unknown key 'ignor'", "'ignore'"),

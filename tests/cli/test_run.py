@@ -153,7 +153,7 @@ def test_rows_with_recorded_answers_need_no_traces():
 def test_golden_data_without_recorded_answers_needs_traces():
     result = run(release="")
     assert isinstance(result.exception, CarobError)
-    assert "give trace files" in str(result.exception.hint)
+    assert "pass trace files" in str(result.exception.hint)
 
 
 def test_a_missing_trace_file_is_an_error():
@@ -233,4 +233,4 @@ def test_an_error_in_the_config_names_the_config():
 
 def test_a_run_without_golden_data_says_so_first():
     result = CliRunner().invoke(carob, ["run", "traces/good.otlp.jsonl", "--no-store"])
-    assert result.stdout.splitlines()[1].startswith("there was no golden data: name it with")
+    assert result.stdout.splitlines()[1].startswith("no golden data: pass --golden")

@@ -127,7 +127,7 @@ def test_the_call_limit_stops_the_run(server: Serve):
     result = run(judge, "--max-calls", "3")
     assert result.exit_code == 1
     assert result.stdout.startswith("inconclusive: ")
-    assert "not everything was judged: the limit of 3 calls was reached" in result.stdout
+    assert "judging stopped early: the limit of 3 calls was reached" in result.stdout
     assert len(judge.asked) == 3
     assert run(judge, "--max-calls", "3", "--allow-unscored").exit_code == 1
     assert run(judge).exit_code == 0  # goes on where it was
@@ -138,7 +138,10 @@ def test_a_cost_cannot_be_limited_without_a_price(server: Serve):
     judge = server(grade())
     result = run(judge, "--max-cost", "1")
     assert isinstance(result.exception, UsageError)
-    assert str(result.exception) == "openai:judge: the cost cannot be limited: the price of the model is unknown"
+    assert (
+        str(result.exception)
+        == "openai:judge: the cost cannot be limited: the price of the model is unknown"
+    )
     assert not judge.asked
 
 
@@ -182,7 +185,7 @@ def test_an_unknown_provider_is_an_error_before_anything_runs():
     command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
     result = CliRunner().invoke(carob, [*command, "--judge", "opnai:gpt-5"])
     assert isinstance(result.exception, UsageError)
-    assert "judge provider 'opnai' is not known" in str(result.exception)
+    assert "unknown judge provider 'opnai'" in str(result.exception)
     assert result.exception.hint == "did you mean 'openai'?"
 
 

@@ -15,12 +15,12 @@ def metrics(*args: str) -> Result:
 def test_all_metrics_are_listed_with_what_they_need():
     listed = metrics().stdout
     assert "response_match_score@2  offline, 0 to 1, higher is better, threshold 0.8\n" in listed
-    assert "  takes match_type, ignore_args, args\n" in listed
+    assert "  parameters: match_type, ignore_args, args\n" in listed
 
 
 def test_named_metrics_are_described_with_their_parameters():
     shown = metrics("tool_trajectory_avg_score").stdout
-    assert "IN_ORDER the expected calls in their order" in shown
+    assert "`IN_ORDER` (the expected calls in their" in shown
     assert "  --param tool_trajectory_avg_score.match_type=EXACT\n" in shown
     (one,) = json.loads(metrics("rouge_l", "--format", "json").stdout)["metrics"]
     assert one["name"] == "rouge_l"

@@ -88,7 +88,7 @@ def test_text_shows_turns_and_cannot_control_the_terminal(trace_file: Path):
     assert "    user      I am jo.b@mail.example, where is my order?\n" in shown
     assert "    calls     find_order(id=8812)\n" in shown
     assert "  state       not recorded\n" in shown
-    assert "metrics that this trace_file can support" in shown
+    assert "metrics supported by this trace" in shown
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 100
 
@@ -100,14 +100,14 @@ def test_a_file_without_traces_is_an_error(tmp_path: Path):
     assert isinstance(result.exception, CarobError)
 
 
-def test_a_recording_becomes_a_golden_case_that_is_valid(trace_file: Path, tmp_path: Path):
+def test_a_trace_becomes_a_valid_golden_case(trace_file: Path, tmp_path: Path):
     golden = tmp_path / "golden.evalset.json"
     shown = run("capture", trace_file, golden, "--to", "adk").stdout
     assert shown.startswith(f"1 case written to {golden} (adk)\n")
     assert run("validate", golden).exit_code == 0
 
 
-def test_the_same_recording_gives_the_same_bytes(trace_file: Path, tmp_path: Path):
+def test_the_same_trace_gives_the_same_bytes(trace_file: Path, tmp_path: Path):
     one, two = tmp_path / "one" / "g.json", tmp_path / "two" / "g.json"
     for path in (one, two):
         path.parent.mkdir()
@@ -133,14 +133,14 @@ def test_logged_queries_become_questions_for_an_agent(tmp_path: Path):
     assert case["user_inputs"] == ["Hi", "Where is my order?"]
 
 
-def test_filters_that_leave_nothing_write_nothing(trace_file: Path, tmp_path: Path):
+def test_filters_without_a_match_write_nothing(trace_file: Path, tmp_path: Path):
     golden = tmp_path / "golden.json"
     result = run("capture", trace_file, golden, "--to", "adk", "--since", "2030-01-01")
     assert str(result.exception) == "no trace became a case; nothing was written"
     assert not golden.exists()
 
 
-def test_a_time_that_is_none_is_an_error(trace_file: Path, tmp_path: Path):
+def test_an_invalid_time_is_an_error(trace_file: Path, tmp_path: Path):
     result = run("capture", trace_file, tmp_path / "g.json", "--to", "adk", "--since", "yesterday")
     assert str(result.exception) == "invalid time 'yesterday'"
 
@@ -148,29 +148,25 @@ def test_a_time_that_is_none_is_an_error(trace_file: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     "command", [("traces",), ("run", "--no-store"), ("run", "--no-store", "--dry-run")]
 )
-def test_golden_data_in_place_of_recordings_is_called_by_its_name(
-    tmp_path: Path, command: tuple[str, ...]
-):
+def test_golden_data_passed_as_traces_is_a_clear_error(tmp_path: Path, command: tuple[str, ...]):
     file = tmp_path / "golden.csv"
     file.write_text("Input,ExpectedOutput\na,b\n")
     error = CliRunner().invoke(carob, [*command, str(file)]).exception
     assert str(error) == f"{file}: found golden data (csv), expected traces"
 
 
-def test_recordings_are_not_overwritten_with_golden_data(trace_file: Path, tmp_path: Path):
+def test_traces_are_not_overwritten_with_golden_data(trace_file: Path, tmp_path: Path):
     other = tmp_path / "other.json"
     other.write_bytes(trace_file.read_bytes())
     result = run("capture", trace_file, other, "--to", "adk")
-    assert "is no golden data to be replaced" in str(result.exception)
+    assert "already exists and is not golden data" in str(result.exception)
     assert other.read_bytes() == trace_file.read_bytes()
     made = tmp_path / "made.json"
     assert [run("capture", trace_file, made, "--to", "adk").exit_code for _ in "ab"] == [0, 0]
 
 
-def test_what_a_format_has_no_place_for_is_told_when_recordings_are_captured(
-    trace_file: Path, tmp_path: Path
-):
+def test_capture_reports_fields_without_an_equivalent(trace_file: Path, tmp_path: Path):
     result = run("capture", trace_file, tmp_path / "golden.csv", "--to", "csv")
-    assert "csv has no place for " in result.stdout
+    assert "no equivalent in csv" in result.stdout
     result = run("capture", trace_file, tmp_path / "golden.csv", "--to", "csv", "--format", "json")
     assert "turns[0].tool_calls" in [one["field"] for one in json.loads(result.stdout)["losses"]]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from carob.cli import carob, show_error
-from carob.errors import CarobError
+from carob.cli import carob
+from carob.errors import CarobError, RefusedError
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +27,10 @@ def golden(*answers: str, file: str = "support.json") -> Path:
 
 
 def run(*args: object) -> Result:
-    result = CliRunner().invoke(carob, [str(arg) for arg in args])
-    if isinstance(result.exception, CarobError):
-        show_error(result.exception)
-    return result
+    return CliRunner().invoke(carob, [str(arg) for arg in args])
 
 
-def test_diff_prints_the_contract():
+def test_diff_prints_the_json_contract():
     old, new = golden("Yes."), golden("No.", "Yes.", file="new.json")
     result = run("diff", old, new, "--format", "json")
     document = json.loads(result.stdout)
@@ -45,12 +42,12 @@ def test_diff_prints_the_contract():
 
 
 @pytest.mark.parametrize(("answer", "code"), [("Yes.", 0), ("No.", 1)])
-def test_diff_can_speak_by_its_exit_code(answer: str, code: int):
+def test_diff_sets_the_exit_code_on_request(answer: str, code: int):
     old, new = golden("Yes."), golden(answer, file="new.json")
     assert run("diff", old, new, "--exit-code").exit_code == code
 
 
-def test_diff_marks_the_words_and_colours_nothing_that_is_no_terminal():
+def test_diff_marks_words_without_color_outside_a_terminal():
     result = run("diff", golden("Yes."), golden("No.", file="new.json"))
     assert "[-Yes-]{+No+}." in result.stdout
     assert (
@@ -68,21 +65,22 @@ def test_a_release_is_listed_verified_and_checked_out():
         ("1.0.0", ["agent 1.0"]),
         ("1.1.0", []),
     ]
-    assert run("versions", "--verify").stdout == "2 releases, all as they were released\n"
+    assert run("versions", "--verify").stdout == "2 releases verified, none changed\n"
     assert run("checkout", "support@1.0.0", "old.json").exit_code == 0
     assert len(json.loads(Path("old.json").read_text())["examples"]) == 1
 
 
-def test_what_no_run_can_be_made_with_is_not_released():
+def test_an_unusable_dataset_is_not_released():
     case = '{"id": "q", "user_inputs": ["Hi"], "agents_evaluated": ["a"], "reference_data": {}}'
     Path("twice.json").write_text(f'{{"golden_questions": [{case}, {case}]}}')
     assert "duplicate case id 'q'" in str(run("release", "twice.json").exception)
-    none = run("release", golden())
-    assert (none.exit_code, none.stderr) == (1, "error: support has no cases to release\n")
+    error = run("release", golden()).exception
+    assert isinstance(error, RefusedError)
+    assert str(error) == "support has no cases to release"
     assert not Path("golden").exists()
 
 
-def test_the_changelog_grows_in_the_usual_style():
+def test_the_changelog_lists_every_release():
     run("release", golden("Yes."))
     run(
         "release",
@@ -100,24 +98,24 @@ def test_the_changelog_grows_in_the_usual_style():
     )
 
 
-def test_a_lower_version_is_refused_with_exit_code_1():
+def test_a_version_that_is_too_low_is_refused():
     run("release", golden("Yes."))
-    result = run("release", golden("No."), "--bump", "minor")
-    assert result.exit_code == 1
-    assert "version 1.1.0 is too low: the changes since 1.0.0 are major" in result.stderr
-    assert "turns[0].response changed" in result.stderr
+    error = run("release", golden("No."), "--bump", "minor").exception
+    assert isinstance(error, RefusedError)
+    assert "version 1.1.0 is too low: the changes since 1.0.0 are major" in str(error)
+    assert "turns[0].response changed" in str(error)
 
 
-def test_drafts_are_refused_by_name_until_they_are_approved():
+def test_drafts_are_refused_until_they_are_approved():
     file = golden("Yes.")
-    result = run("release", file, "--require-approved")
-    assert result.exit_code == 1
-    assert "(draft)" in result.stderr
+    error = run("release", file, "--require-approved").exception
+    assert isinstance(error, RefusedError)
+    assert "(draft)" in str(error)
     assert run("review", file, "--all", "--as", "approved", "--by", "Lena").exit_code == 0
     assert run("release", file, "--require-approved").exit_code == 0
 
 
-def test_verify_exits_1_and_names_what_was_touched():
+def test_verify_exits_1_and_names_changed_releases():
     run("release", golden("Yes."))
     Path("golden/registry/support/1.0.0/support.json").unlink()
     result = run("versions", "--verify")
@@ -127,7 +125,7 @@ def test_verify_exits_1_and_names_what_was_touched():
     assert (document["valid"], len(document["problems"])) == (False, 1)
 
 
-def test_verify_says_everything_even_if_a_record_cannot_be_read():
+def test_verify_continues_after_an_unreadable_record():
     run("release", golden("Yes."))
     Path("golden/registry/support/1.0.0/release.json").write_text("{")
     result = run("versions", "--verify")
@@ -166,13 +164,13 @@ def test_review_shows_status_and_lineage():
         ["diff", "nobody@1.0.0", "support.json"],
     ],
 )
-def test_a_command_that_cannot_be_carried_out_says_so(words: list[str]):
+def test_invalid_requests_are_errors(words: list[str]):
     golden("Yes.")
     result = run(*words)
     assert result.exit_code == 2 or isinstance(result.exception, CarobError)
 
 
-def test_to_verify_nothing_is_an_error_and_no_good_news():
+def test_verifying_no_releases_is_an_error():
     run("release", golden("Yes."))
     for args in (("--registry", "golden/registri"), ("suport",)):
         error = run("versions", "--verify", *args).exception

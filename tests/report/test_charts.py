@@ -41,30 +41,30 @@ def test_bars_are_as_wide_as_their_share():
     assert 'aria-label="1 failed, 3 passed"' in svg
 
 
-def test_no_cases_make_no_bar():
+def test_without_cases_the_bar_is_empty():
     assert "<rect" not in proportions(CaseCounts())
 
 
-def test_a_bar_is_parted_where_the_threshold_goes_through_it():
+def test_a_bar_is_split_at_the_threshold():
     assert fills(histogram([0.1, 0.95, 1.0], use(threshold=1.0))) == ["failed", "failed", "passed"]
 
 
-def test_lower_is_better_turns_the_sides():
+def test_lower_is_better_swaps_the_sides():
     assert fills(histogram([0.1, 0.9], use(better="lower", threshold=0.5))) == ["passed", "failed"]
 
 
-def test_without_a_threshold_nothing_passes_or_fails():
+def test_without_a_threshold_scores_are_informational():
     svg = histogram([10, 4000], use(threshold=None, high=None))
     assert fills(svg) == ["info", "info"]
     assert "4,000" in svg
     assert "threshold" not in svg
 
 
-def test_one_value_is_a_bar():
+def test_a_single_value_is_a_bar():
     assert fills(histogram([0.0], use(threshold=None, high=None))) == ["info"]
 
 
-def test_a_histogram_says_in_words_what_it_shows():
+def test_a_histogram_has_a_text_alternative():
     assert "Distribution of m: 2 scores. 1 from 0 to 0.1; 1 from 0.9 to 1." in histogram(
         [0, 1], use()
     )
@@ -77,6 +77,6 @@ def test_a_trend_goes_from_the_oldest_to_the_newest():
     assert svg.count("<circle") == 2
 
 
-def test_one_run_is_no_trend():
+def test_a_single_run_has_no_trend():
     assert trend("m", [kept(0.5, 1)]) is None
     assert trend("other", [kept(0.5, 1), kept(0.5, 2)]) is None

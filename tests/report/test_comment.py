@@ -19,7 +19,7 @@ def failed(case: str = "late", reason: str = "missing lookup()", answer: str = "
     return CaseResult(case=case, trace="t1", status="failed", scores=(score,), exchanges=(turn,))
 
 
-def test_a_case_that_failed_says_why_with_both_answers(make_run: MakeRun):
+def test_a_failed_case_shows_the_reason_and_both_answers(make_run: MakeRun):
     text = comment(make_run(failed()))
     assert text.startswith("### failed: support@\u200b1.2.0: 1 failed of 1")
     assert "<details open><summary>failed late</summary>" in text
@@ -32,18 +32,18 @@ def test_only_the_first_cases_are_unfolded(make_run: MakeRun):
     assert (text.count("<details open>"), text.count("<details>")) == (3, 6)
 
 
-def test_what_passed_is_not_told(make_run: MakeRun):
+def test_passed_cases_are_not_listed(make_run: MakeRun):
     assert "good" not in comment(make_run(CaseResult(case="good", trace="t", status="passed")))
 
 
-def test_it_fits_into_a_comment_and_says_what_is_left_out(make_run: MakeRun):
+def test_a_long_report_is_cut_to_the_size_of_a_comment(make_run: MakeRun):
     text = comment(make_run(*(failed(f"c{number}", "r" * 900, "x" * 900) for number in range(500))))
     assert len(text) < 65_000
     shown = text.count("<details")
     assert text.endswith(f"\nAnd {500 - shown} more cases that did not pass.\n")
 
 
-def test_agents_text_is_data(make_run: MakeRun):
+def test_text_of_agents_is_escaped(make_run: MakeRun):
     text = comment(make_run(failed("<b>@team</details>", "<img src=x>", "a|b [c](http://x.y) `d`")))
     assert "<summary>failed &lt;b&gt;@\u200bteam&lt;/details&gt;</summary>" in text
     assert "threshold 0.8: \\<img src=x\\>" in text
@@ -51,6 +51,6 @@ def test_agents_text_is_data(make_run: MakeRun):
     assert text.count("</details>") == 1
 
 
-def test_nobody_is_called_and_nothing_is_linked(make_run: MakeRun):
+def test_text_of_agents_notifies_nobody_and_links_nothing(make_run: MakeRun):
     text = comment(make_run(failed(reason="@org/team see www.evil.example and #7")))
     assert "threshold 0.8: @\u200borg/team see www\\.evil.example and \\#7" in text

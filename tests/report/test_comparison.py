@@ -28,6 +28,7 @@ def comparison(**parts: object) -> Comparison:
         before=RUN,
         after=RUN,
         alpha=0.05,
+        adjustment="holm",
         verdict="inconclusive",
         sentence="nothing decides",
         overall=None,
@@ -47,21 +48,21 @@ def flip(number: int, reason: str = "7% of the words match") -> Flip:
     )
 
 
-def test_cases_that_cannot_be_compared_are_named():
+def test_cases_that_cannot_be_compared_are_listed():
     cases = Alignment(same=1, added=("new",), removed=(), changed=tuple("abcdefghijkl"))
     shown = format_comparison(comparison(cases=cases))
     assert "1 case only after: new\n" in shown
     assert "12 cases changed, not compared: a, b, c, d, e, f, g, h, i, j and 2 more\n" in shown
 
 
-def test_what_was_read_by_other_rules_is_named():
+def test_changed_mappers_are_listed():
     change = InputChange("mapper", "2 cases", "mapper", "genai@1", "genai@2", "compared")
     assert "mapper of 2 cases: genai@1 → genai@2; compared\n" in format_comparison(
         comparison(changed_inputs=(change,))
     )
 
 
-def test_repeats_and_flaky_cases_are_shown():
+def test_reliability_and_flaky_cases_are_shown():
     shaky = FlakyCase("parcel", AttemptCounts(3, 3), AttemptCounts(1, 3))
     repeats = Reliability(k=3, cases=4, any_passes=(1.0, 0.75), all_pass=(0.5, 0.25))
     shown = format_comparison(comparison(flaky=(shaky,), reliability=(repeats,)))
@@ -69,7 +70,7 @@ def test_repeats_and_flaky_cases_are_shown():
     assert ["3", "4", "1", "0.75", "0.5", "0.25"] in [line.split() for line in shown.splitlines()]
 
 
-def test_many_flips_are_counted_and_not_all_shown():
+def test_only_the_first_flips_are_shown():
     flips = tuple(map(flip, range(14)))
     for shown in (
         format_comparison(comparison(flips=flips)),
@@ -80,7 +81,7 @@ def test_many_flips_are_counted_and_not_all_shown():
         assert "and 4 more that flipped" in shown
 
 
-def test_what_agents_say_commands_neither_terminal_nor_page():
+def test_text_of_agents_controls_neither_terminal_nor_page():
     made = comparison(flips=(flip(1, "\x1b[2J<script>|[a](b)"),))
     assert "\\x1b[2J<script>" in format_comparison(made)
     assert "\\<script\\>\\|\\[a\\](b)" in format_comparison_markdown(made)

@@ -37,7 +37,7 @@ def case(name: str = "q1", trace: str = "t1", value: float | None = 0.5) -> Case
     return CaseResult(case=name, trace=trace, status="failed", scores=scores, exchanges=(turn,))
 
 
-def test_the_summary_keeps_judged_metrics_apart(make_run: MakeRun):
+def test_judged_metrics_are_listed_separately(make_run: MakeRun):
     inputs = ReportInputs(make_run(case()), load_metrics=lambda: [HELPFUL])
     made = json.loads(format_eval_summary(inputs))
     assert made["overall_summary"] == {
@@ -55,20 +55,20 @@ def test_the_summary_keeps_judged_metrics_apart(make_run: MakeRun):
     ]
 
 
-def test_attempts_at_a_question_are_averaged_and_gaps_are_no_zeros(make_run: MakeRun):
+def test_attempts_are_averaged_and_unscored_ones_are_not_zero(make_run: MakeRun):
     run = make_run(case(value=0.5), case(trace="t2", value=1.0), case(trace="t3", value=None))
     (question,) = json.loads(format_eval_summary(ReportInputs(run)))["per_question_summary"]
     assert (question["runs"], question["deterministic_metrics"]["rouge_l"]) == (3, 0.75)
 
 
-def test_a_question_that_was_not_scored_has_no_number(make_run: MakeRun):
+def test_an_unscored_question_has_no_number(make_run: MakeRun):
     (question,) = json.loads(format_eval_summary(ReportInputs(make_run(case(value=None)))))[
         "per_question_summary"
     ]
     assert question["deterministic_metrics"]["rouge_l"] is None
 
 
-def test_each_agent_has_its_rate_and_its_averages(make_run: MakeRun):
+def test_each_agent_has_a_pass_rate_and_averages(make_run: MakeRun):
     counts = CaseCounts(total=4, passed=3, failed=1)
     groups = [
         SummaryGroup(
@@ -88,19 +88,19 @@ def test_each_agent_has_its_rate_and_its_averages(make_run: MakeRun):
     ]
 
 
-def test_the_log_has_question_answer_and_what_was_expected(make_run: MakeRun):
+def test_the_log_contains_question_answer_and_expectation(make_run: MakeRun):
     log = format_questions_and_answers(ReportInputs(make_run(case())))
     assert "## 1. q1: failed\n\n**Question**\n\n```\nWhere is it?\n```\n\n**Answer**" in log
     assert "**Expected**\n\n```\nThere.\n```" in log
     assert "- rouge\\_l 0.5 (failed): few words match" in log
 
 
-def test_an_answer_cannot_end_its_block(make_run: MakeRun):
+def test_an_answer_cannot_close_its_code_block(make_run: MakeRun):
     log = format_questions_and_answers(ReportInputs(make_run(case())))
     assert "````\nHere.\n```\n# not a title\n````" in log
 
 
-def test_the_log_says_that_answers_of_cases_that_passed_are_not_stored(make_run: MakeRun):
+def test_the_log_says_that_passed_conversations_are_not_stored(make_run: MakeRun):
     log = format_questions_and_answers(
         ReportInputs(make_run(CaseResult(case="q2", trace="t", status="passed")))
     )

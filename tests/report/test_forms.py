@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -24,9 +24,8 @@ def run(make_run: MakeRun) -> Run:
 
 
 @pytest.fixture
-def _registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "_finders", {})
-    yield
 
 
 @pytest.mark.parametrize("form", RUN_FORMS)

@@ -88,7 +88,7 @@ def kept(mean: float) -> RunEntry:
     )
 
 
-def test_the_page_is_well_formed_and_needs_nothing_from_outside(make_run: MakeRun):
+def test_the_page_is_well_formed_and_self_contained(make_run: MakeRun):
     found = Reader(page(make_run(failed(), passed())))
     links = [value for _, attributes in found.elements for value in attributes.values() if value]
     assert not [value for value in links if re.match(r"(?:https?:)?//", value)]
@@ -96,7 +96,7 @@ def test_the_page_is_well_formed_and_needs_nothing_from_outside(make_run: MakeRu
     assert not any("src" in attributes for _, attributes in found.elements)
 
 
-def test_the_policy_allows_only_our_own_style_and_script(make_run: MakeRun):
+def test_the_content_policy_allows_only_the_embedded_style_and_script(make_run: MakeRun):
     text = page(make_run(failed()))
     policy = next(m["content"] for m in Reader(text).all("meta") if "http-equiv" in m)
     for name in ("script", "style"):
@@ -106,13 +106,13 @@ def test_the_policy_allows_only_our_own_style_and_script(make_run: MakeRun):
     assert (policy or "").startswith("default-src 'none';")
 
 
-def test_no_element_has_a_style_or_a_handler_of_its_own(make_run: MakeRun):
+def test_no_element_has_inline_styles_or_handlers(make_run: MakeRun):
     found = Reader(page(make_run(failed(), passed())))
     names = {name for _, attributes in found.elements for name in attributes}
     assert not [name for name in names if name == "style" or name.startswith("on")]
 
 
-def test_ids_are_unique_and_inner_links_lead_somewhere(make_run: MakeRun):
+def test_ids_are_unique_and_internal_links_resolve(make_run: MakeRun):
     found = Reader(page(make_run(failed(), passed())))
     ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
     targets = {(attributes["href"] or "").removeprefix("#") for attributes in found.all("a")}
@@ -146,7 +146,7 @@ def test_expected_and_actual_are_marked_where_they_differ(make_run: MakeRun):
     assert "It came on <ins>Monday</ins>." in text
 
 
-def test_json_answers_are_compared_place_by_place(make_run: MakeRun):
+def test_json_answers_are_compared_path_by_path(make_run: MakeRun):
     text = page(make_run(failed(expected='{"day": 5}', actual='{"day": 1}')))
     assert "<code>$.day</code>: expected <del>5</del>, got <ins>1</ins>" in text
 
@@ -180,7 +180,7 @@ def test_earlier_runs_make_a_trend(make_run: MakeRun):
     assert "Mean of tool_use over 2 runs, from 0.9 to 0.5." in page(run, earlier=[kept(0.9)])
 
 
-def test_a_history_that_has_the_run_already_counts_it_once(make_run: MakeRun):
+def test_a_run_in_the_history_is_counted_once(make_run: MakeRun):
     run = make_run(failed())
     again = replace(kept(0.5), id=run.id, created_at=run.created_at)
     assert "over 2 runs, from 0.9 to 0.5." in page(run, earlier=[again, kept(0.9)])
@@ -196,6 +196,7 @@ def test_a_comparison_shows_what_flipped(make_run: MakeRun):
         before=side,
         after=side,
         alpha=0.05,
+        adjustment="holm",
         verdict="regressed",
         sentence="The agent got worse.",
         cases=Alignment(same=2, added=("new",)),
@@ -221,9 +222,7 @@ def test_a_run_without_cases_is_a_page(make_run: MakeRun):
     assert "This run has no cases." in Reader(page(make_run())).text
 
 
-def test_a_large_run_leaves_out_details_and_says_so(
-    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_large_run_omits_details_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cases, "_MAX_PASSED_DETAILS", 2)
     monkeypatch.setattr(cases, "_MAX_DETAILS", 100)
     found = Reader(page(make_run(failed("a"), failed("b"), passed())))
@@ -231,7 +230,7 @@ def test_a_large_run_leaves_out_details_and_says_so(
     assert "1 passed case shown without details." in found.text
 
 
-def test_a_huge_run_leaves_out_rows_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
+def test_a_huge_run_omits_rows_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cases, "_MAX_ROWS", 2)
     found = Reader(page(make_run(passed("a"), passed("b"), failed("c"))))
     assert [attributes["id"] for attributes in found.all("tbody")[1:]] == ["case-3", "case-1"]
@@ -254,7 +253,7 @@ def test_long_texts_are_cut_with_a_note(make_run: MakeRun):
         "<!-- --!> <![CDATA[ ]]> &lt;b&gt;",
     ],
 )
-def test_agents_text_opens_no_element(nasty: str, make_run: MakeRun):
+def test_text_of_agents_opens_no_element(nasty: str, make_run: MakeRun):
     harmless = Reader(page(make_run(failed(), name="support")))
     hostile = Reader(page(make_run(failed(nasty, nasty, nasty, nasty), name=nasty)))
     extra = {tag for tag, _ in hostile.elements} - {tag for tag, _ in harmless.elements}

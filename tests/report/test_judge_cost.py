@@ -36,7 +36,7 @@ def judged(run: Run) -> Run:
     )
 
 
-def test_text_says_what_judges_took_and_why_they_were_stopped(judged: Run):
+def test_text_shows_judge_costs_and_why_judging_stopped(judged: Run):
     lines = format_report("text", ReportInputs(judged)).splitlines()
     assert lines[1] == "judging stopped early: the limit of 33 calls was reached"
     assert lines[-2].split() == [
@@ -49,7 +49,7 @@ def test_text_says_what_judges_took_and_why_they_were_stopped(judged: Run):
     assert lines[-1].split() == ["Relevance", "50", "20", "33", "41,200", "3,100", "$0.012"]
 
 
-def test_a_run_without_judges_says_nothing_of_them(run: Run):
+def test_a_run_without_judges_shows_no_costs(run: Run):
     assert "cached" not in format_report("text", ReportInputs(run))
     assert "cached" not in format_report("md", ReportInputs(run))
     assert "Judge costs" not in format_report("html", ReportInputs(run))
@@ -68,7 +68,7 @@ def test_a_page_names_the_model(judged: Run):
     assert "the limit of 33 calls was reached" in made
 
 
-def test_an_estimate_says_the_most_that_it_may_cost():
+def test_an_estimate_shows_the_maximum_cost():
     made = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": SPENT}))
     assert made.splitlines()[0] == (
         "dry run: 66 calls, maximum cost $0.025 (without retries); no calls made"
@@ -76,7 +76,7 @@ def test_an_estimate_says_the_most_that_it_may_cost():
     assert len(made.splitlines()) == 5
 
 
-def test_an_estimate_of_which_a_part_is_not_known_is_not_known():
+def test_an_estimate_with_an_unknown_price_is_unknown():
     unknown = msgspec.structs.replace(SPENT, cost=None)
     made = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": unknown}))
     assert "maximum cost unknown" in made.splitlines()[0]

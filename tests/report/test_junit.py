@@ -51,7 +51,7 @@ def passed(trace: str = "t4") -> CaseResult:
     return CaseResult(case="good", trace=trace, status="passed")
 
 
-def test_the_document_has_the_shape_that_ci_systems_read(make_run: MakeRun):
+def test_the_document_matches_the_junit_schema(make_run: MakeRun):
     for element in read(make_run(failed(), unscored(), broken(), passed())).iter():
         assert set(element.attrib) == _ATTRIBUTES[element.tag]
         assert {child.tag for child in element} <= _INSIDE.get(element.tag, set())
@@ -66,7 +66,7 @@ def test_the_counts_add_up(make_run: MakeRun):
     assert suite.get("skipped") == str(outcomes.count("skipped")) == "1"
 
 
-def test_a_failure_says_why_and_shows_both_answers(make_run: MakeRun):
+def test_a_failure_shows_the_reason_and_both_answers(make_run: MakeRun):
     failure = next(read(make_run(failed())).iter("failure"))
     assert failure.get("message") == "m 0.25, threshold 0.8: missing lookup()"
     assert failure.text == (
@@ -75,12 +75,12 @@ def test_a_failure_says_why_and_shows_both_answers(make_run: MakeRun):
     )
 
 
-def test_what_was_not_scored_is_skipped_with_the_reason(make_run: MakeRun):
+def test_unscored_cases_are_skipped_with_the_reason(make_run: MakeRun):
     skipped = next(read(make_run(unscored())).iter("skipped"))
     assert skipped.get("message") == "m unscored: no tools expected"
 
 
-def test_an_error_is_no_failure(make_run: MakeRun):
+def test_an_error_is_not_a_failure(make_run: MakeRun):
     error = next(read(make_run(broken())).iter("error"))
     assert error.get("message") == "m error: ValueError: boom"
 
@@ -90,7 +90,7 @@ def test_a_case_without_a_trace_says_so(make_run: MakeRun):
     assert next(read(make_run(lost)).iter("skipped")).get("message") == "no trace belongs to it"
 
 
-def test_several_attempts_at_a_case_have_names_of_their_own(make_run: MakeRun):
+def test_attempts_at_a_case_have_unique_names(make_run: MakeRun):
     names = [test.get("name") for test in read(make_run(passed(), passed("t5"))).iter("testcase")]
     assert names == ["good [t4]", "good [t5]"]
 

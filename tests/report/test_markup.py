@@ -29,7 +29,7 @@ def test_texts_are_escaped_and_markup_is_not():
     assert tag("p", "a < b", tag("b", "&")) == "<p>a &lt; b<b>&amp;</b></p>"
 
 
-def test_attributes_are_named_as_python_can_and_left_out_without_value():
+def test_attribute_names_are_translated_and_none_is_omitted():
     made = tag("input", class_="x", aria_label='say "hi"', hidden=True, checked=False, id=None)
     assert made == '<input class="x" aria-label="say &quot;hi&quot;" hidden>'
 
@@ -38,7 +38,7 @@ def test_pieces_may_be_nested():
     assert join(["a", None, [1, ["<"]], Markup("<br>")]) == "a1&lt;<br>"
 
 
-def test_controls_and_half_characters_are_shown_not_written():
+def test_control_characters_and_surrogates_are_shown_as_codes():
     assert join("a\x00b\u202ec\ud800") == "a\\x00b\\u202ec\ufffd"
     assert tag("a", title="\x1b[31m") == '<a title="\\x1b[31m"></a>'
 

@@ -122,7 +122,7 @@ def written(run: Run) -> dict[str, Any]:
     return log["runs"][0]
 
 
-def test_what_failed_is_at_its_line(make_run: MakeRun):
+def test_failed_cases_are_annotated_at_their_lines(make_run: MakeRun):
     (result,) = written(make_run(case("late", "failed", score())))["results"]
     place = result["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "gold.json"}, "region": {"startLine": 12}}
@@ -130,7 +130,7 @@ def test_what_failed_is_at_its_line(make_run: MakeRun):
     assert result["level"] == "error"
 
 
-def test_there_is_a_rule_for_each_metric_and_a_result_for_each_that_failed(make_run: MakeRun):
+def test_each_metric_is_a_rule_and_each_failure_a_result(make_run: MakeRun):
     found = written(
         make_run(case("late", "failed", score("a"), score("b", "passed"), score("c", "unscored")))
     )
@@ -139,14 +139,14 @@ def test_there_is_a_rule_for_each_metric_and_a_result_for_each_that_failed(make_
     assert [rules[result["ruleIndex"]] for result in found["results"]] == ["a"]
 
 
-def test_a_case_that_was_not_scored_is_a_warning(make_run: MakeRun):
+def test_an_unscored_case_is_a_warning(make_run: MakeRun):
     run = make_run(case("odd", "unscored", score(status="unscored", reason="no tools expected")))
     (result,) = written(run)["results"]
     assert (result["ruleId"], result["level"]) == ("unscored", "warning")
     assert result["message"]["text"] == "odd: not scored: no tools expected"
 
 
-def test_a_profile_that_was_not_passed_is_a_rule(make_run: MakeRun):
+def test_a_failed_profile_is_a_rule(make_run: MakeRun):
     judgement = ProfileVerdict(
         profile="strict", composite=3.1, passed=False, reason="Composite=3.10"
     )
@@ -158,20 +158,20 @@ def test_a_profile_that_was_not_passed_is_a_rule(make_run: MakeRun):
     )
 
 
-def test_what_passed_is_no_result(make_run: MakeRun):
+def test_passed_cases_have_no_result(make_run: MakeRun):
     assert written(make_run(case("late", "passed")))["results"] == []
 
 
-def test_a_case_that_is_not_in_the_file_any_more_is_shown_at_its_start(make_run: MakeRun):
+def test_a_removed_case_is_annotated_at_the_start_of_the_file(make_run: MakeRun):
     (result,) = written(make_run(case("gone", "failed", score())))["results"]
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
 
 
-def test_agents_text_becomes_no_link(make_run: MakeRun):
+def test_text_of_agents_becomes_no_link(make_run: MakeRun):
     run = make_run(case("late", "failed", score(reason="see [here](https://evil.example)\x1b")))
     assert "[here] (https://evil.example)\\x1b" in written(run)["results"][0]["message"]["text"]
 
 
-def test_without_golden_data_there_is_no_line_to_show(make_run: MakeRun):
+def test_sarif_without_golden_data_is_an_error(make_run: MakeRun):
     with pytest.raises(UsageError, match="SARIF needs the golden data"):
         format_run_sarif(ReportInputs(make_run(case("late", "failed", score()))))

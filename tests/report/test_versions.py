@@ -31,20 +31,20 @@ def test_the_changed_words_are_marked():
     )
 
 
-def test_on_a_terminal_they_are_colored_instead():
+def test_on_a_terminal_changed_words_are_colored():
     text = versions.format_diff(diff(CHANGE), color=True)
     assert "\x1b[32m" in text
     assert "[-" not in text
 
 
-def test_a_pull_request_gets_markdown_in_which_data_is_only_text():
+def test_data_is_escaped_in_markdown():
     change = msgspec.structs.replace(CHANGE, old="a", new="<img src=x> *b*")
     text = versions.format_diff_markdown(diff(change))
     assert "<del>a</del><ins>\\<img src=x\\> \\*b\\*</ins>" in text
     assert "- refund  Can I return this?" in text
 
 
-def test_the_contract_has_these_keys_and_no_others():
+def test_the_json_contract_has_exactly_these_keys():
     assert versions.diff_document(diff(CHANGE)) == {
         "bump": "major",
         "changes": [
@@ -53,7 +53,7 @@ def test_the_contract_has_these_keys_and_no_others():
     }
 
 
-def test_a_case_as_a_whole_is_one_line():
+def test_an_added_case_is_one_line():
     change = Change(case="hours", field=None, kind="added", level="minor", user="Open?")
     assert versions.format_diff(diff(change, bump="minor")) == (
         "minor: 1 case added\n  hours added, minor  Open?\n"
