@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from carob.datasets.formats.adk import Adk
-from carob.datasets.formats.examples import Examples
+from carob.datasets.formats.adk import AdkFormat
+from carob.datasets.formats.examples import ExamplesFormat
 from carob.errors import FormatError
 from carob.schema import Case, ToolCall, Turn
 
-ADK, EXAMPLES = Adk().cases("document"), Examples().cases("document")
+ADK, EXAMPLES = AdkFormat().cases("document"), ExamplesFormat().cases("document")
 LENSES = {lens.key: lens for lens in (ADK, EXAMPLES)}
 
 

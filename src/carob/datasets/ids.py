@@ -15,7 +15,8 @@ class RepeatedIds:
     """
 
     def __init__(self) -> None:
-        # One set over all digests would take ten times the memory; this takes one bucket at a time.
+        # One set over all digests would take several times the memory of the arrays; with buckets,
+        # only a part of the digests is in a set at any time.
         self._buckets = [array("Q") for _ in range(256)]
 
     def add(self, name: str) -> None:

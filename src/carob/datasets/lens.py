@@ -74,7 +74,7 @@ class Lens(Generic[N]):
             rests=cast("Object", round_trip.rests),
             unnamed=self._unnamed(model, bare_model, round_trip),
         )
-        # Models are frozen, and a copy per case would double the time of reading.
+        # Models are frozen, and this one is not shared yet, so it does not have to be copied.
         msgspec.structs.force_setattr(model, "origin", origin)
         return model
 

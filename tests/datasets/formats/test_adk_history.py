@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from carob.datasets.formats.adk_history import AdkHistory
+from carob.datasets.formats.adk_history import AdkHistoryFormat
 from carob.datasets.shape_errors import find_shape_errors
 from carob.datasets.source import open_source
 from carob.errors import FormatError
@@ -14,7 +14,7 @@ from carob.schema import Case, CaseSession, Json, Problem, ToolCall, Trace
 Object = dict[str, Json]
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "adk-history"
-FORM = AdkHistory()
+FORM = AdkHistoryFormat()
 
 
 def sample(name: str) -> Object:

@@ -1,27 +1,27 @@
 from __future__ import annotations
 
-from carob.datasets.formats.csv import Csv
+from carob.datasets.formats.csv import CsvFormat
 from carob.schema import Case
 
 
 def test_empty_cells_are_reported_in_either_dialect():
-    assert [p.where for p in Csv().check({"Input": "x"})] == ["$.ExpectedOutput"]
-    assert [p.where for p in Csv().check({"expected_output": "x"})] == ["$.Input"]
+    assert [p.where for p in CsvFormat().check({"Input": "x"})] == ["$.ExpectedOutput"]
+    assert [p.where for p in CsvFormat().check({"expected_output": "x"})] == ["$.Input"]
 
 
 def test_tags_are_separated_by_semicolons():
-    case = Csv().cases("table").get({"input": "a", "expected_output": "b", "tags": "x; y;;"})
+    case = CsvFormat().cases("table").get({"input": "a", "expected_output": "b", "tags": "x; y;;"})
     assert case.tags == ("x", "y")
 
 
 def test_both_dialects_are_claimed_in_any_order():
-    assert Csv().claims({"Tags": None, "ExpectedOutput": None, "Input": None})
-    assert Csv().claims({"expected_output": None, "input": None})
-    assert not Csv().claims({"INPUT": None, "ExpectedOutput": None})
+    assert CsvFormat().claims({"Tags": None, "ExpectedOutput": None, "Input": None})
+    assert CsvFormat().claims({"expected_output": None, "input": None})
+    assert not CsvFormat().claims({"INPUT": None, "ExpectedOutput": None})
 
 
 def test_a_tag_that_a_cell_cannot_hold_is_preserved():
-    lens = Csv().cases("table")
+    lens = CsvFormat().cases("table")
     written = lens.put(Case.of("nul \0 here", "b", tags=["x;y"]), {})
     assert written.doc == {"Input": "nul  here", "ExpectedOutput": "b", "Tags": "x;y"}
     assert "turns[0].user" in written.lost

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.datasets.formats.explain import Explain, ExplainRow
+from carob.datasets.formats.explain import ExplainFormat, ExplainRow
 from carob.datasets.formats.explain_rows import EVALS
 from carob.datasets.patch import apply, same
 from carob.datasets.shape_errors import find_shape_errors
@@ -28,7 +28,7 @@ from carob.schema import (
 Object = dict[str, Json]
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "explain"
-LENS = Explain().cases("rows")
+LENS = ExplainFormat().cases("rows")
 
 
 def row(**fields: Json) -> Object:
@@ -40,7 +40,7 @@ def rewritten(case: Case) -> Object:
 
 
 def errors(doc: Object) -> list[Problem]:
-    return [problem for problem in Explain().check(doc) if problem.severity == "error"]
+    return [problem for problem in ExplainFormat().check(doc) if problem.severity == "error"]
 
 
 def sample_rows() -> list[Object]:
@@ -192,7 +192,7 @@ def test_a_case_of_any_other_format_makes_a_valid_row(case: Case):
     doc = cast("Object", LENS.write(case))
     assert list(find_shape_errors(doc, ExplainRow)) == []
     assert errors(doc) == []
-    assert Explain().claims(doc)
+    assert ExplainFormat().claims(doc)
     assert LENS.read(doc).id == "x"
 
 
@@ -226,7 +226,7 @@ def test_a_broken_rule_is_reported_with_its_path(fields: Object, where: str, wor
 
 
 def test_an_id_of_another_pattern_is_only_a_warning():
-    found = [one for one in Explain().check(row(case_id="q1")) if one.where == "$.case_id"]
+    found = [one for one in ExplainFormat().check(row(case_id="q1")) if one.where == "$.case_id"]
     assert found == [
         Problem(
             where="$.case_id",

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.datasets.formats.query_list import QueryLists
+from carob.datasets.formats.query_list import QueryListFormat
 from carob.datasets.shape_errors import find_shape_errors
 from carob.datasets.source import open_source
 from carob.errors import FormatError
 from carob.schema import AgentMessage, Case, CaseSession, Json, Problem, ToolCall, Turn, content_id
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "test"
-FORM = QueryLists()
+FORM = QueryListFormat()
 LENS = FORM.cases("document")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from carob.datasets.formats.questions import Questions
+from carob.datasets.formats.questions import QuestionsFormat
 
 
 def question(**more: Any) -> dict[str, Any]:
@@ -13,7 +13,7 @@ def question(**more: Any) -> dict[str, Any]:
 
 def test_empty_fields_are_warnings_with_their_paths():
     item = question(user_inputs=[], reference_data={})
-    found = list(Questions().check(item))
+    found = list(QuestionsFormat().check(item))
     assert [(p.where, p.severity) for p in found] == [
         ("$.user_inputs", "warning"),
         ("$.reference_data", "warning"),
@@ -22,24 +22,26 @@ def test_empty_fields_are_warnings_with_their_paths():
 
 def test_a_tool_without_a_name_is_an_error():
     calls = [{"tool_name": "f"}, {"tool_name": ""}]
-    (found,) = Questions().check(question(reference_data={"reference_tool_interactions": calls}))
+    (found,) = QuestionsFormat().check(
+        question(reference_data={"reference_tool_interactions": calls})
+    )
     assert found.where == "$.reference_data.reference_tool_interactions[1].tool_name"
 
 
 def test_the_name_of_the_file_is_a_note():
     good = Path("evaluation/datasets/shop_golden.json")
-    assert not list(Questions().check_frame({}, good))
-    (found,) = Questions().check_frame({}, Path("shop.json"))
+    assert not list(QuestionsFormat().check_frame({}, good))
+    (found,) = QuestionsFormat().check_frame({}, Path("shop.json"))
     assert found.severity == "note"
 
 
 def test_the_only_turn_gets_the_expectations_of_the_case():
     reference = {"reference_tool_interactions": [{"tool_name": "f"}], "expected_response": "y"}
-    case = Questions().cases("document").get(question(reference_data=reference))
+    case = QuestionsFormat().cases("document").get(question(reference_data=reference))
     assert case.turns[0].response == "y"
     assert [call.name for call in case.turns[0].tool_calls or ()] == ["f"]
     assert case.tool_calls is None
 
 
 def test_an_empty_list_of_agents_means_not_specified():
-    assert Questions().cases("document").get(question(agents_evaluated=[])).agents is None
+    assert QuestionsFormat().cases("document").get(question(agents_evaluated=[])).agents is None

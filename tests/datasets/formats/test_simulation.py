@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.datasets.formats.simulation import Simulation
+from carob.datasets.formats.simulation import SimulationFormat
 from carob.datasets.formats.simulation_rows import SimulationRow
 from carob.datasets.patch import apply, same
 from carob.datasets.shape_errors import find_shape_errors
@@ -32,8 +32,8 @@ Object = dict[str, Json]
 Some = dict[str, st.SearchStrategy[object]]
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "simulation"
-TABLE = Simulation().cases("table")
-ROWS = Simulation().cases("rows")
+TABLE = SimulationFormat().cases("table")
+ROWS = SimulationFormat().cases("rows")
 
 
 def row(**columns: Json) -> Object:
@@ -54,7 +54,7 @@ def read_trace(doc: Object) -> Trace:
 
 
 def errors(doc: Object) -> list[Problem]:
-    return [problem for problem in Simulation().check(doc) if problem.severity == "error"]
+    return [problem for problem in SimulationFormat().check(doc) if problem.severity == "error"]
 
 
 def objects(needed: Some, optional: Some) -> st.SearchStrategy[Object]:
@@ -234,18 +234,18 @@ FOREIGN = {
 @pytest.mark.parametrize("container", ["table", "rows"])
 @pytest.mark.parametrize("case", FOREIGN.values(), ids=FOREIGN)
 def test_a_case_of_any_other_format_makes_a_valid_row(case: Case, container: Container):
-    lens = Simulation().cases(container)
+    lens = SimulationFormat().cases(container)
     doc = cast("Object", lens.write(case))
     assert list(find_shape_errors(doc, SimulationRow)) == []
     assert errors(doc) == []
-    assert Simulation().claims(doc)
+    assert SimulationFormat().claims(doc)
     assert lens.read(doc).id == "x"
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_every_sample_is_claimed_and_valid(path: Path):
     rows = [cast("Object", found.value) for found in open_source(path).rows()]
-    assert Simulation().claims(rows[0])
+    assert SimulationFormat().claims(rows[0])
     assert [errors(found) for found in rows] == [[] for _ in rows]
 
 
@@ -283,6 +283,6 @@ def test_a_broken_rule_is_reported_with_its_path(columns: Object, where: str, wo
 
 
 def test_a_required_column_without_a_value_is_only_a_warning():
-    (problem,) = Simulation().check(row(trace_summary="…", session_trace=[]))
+    (problem,) = SimulationFormat().check(row(trace_summary="…", session_trace=[]))
     assert problem.severity == "warning"
     assert problem.message == "missing values in 'sub_agent_trace', 'extracted_data'"

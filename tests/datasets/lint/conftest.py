@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from carob import plugins
-from carob.datasets.lint.rules import LintSettings
+from carob.datasets.lint.rules import LintOptions
 from carob.datasets.lint.run import lint
 from carob.schema import Finding, Json
 
-DEFAULT = LintSettings()
+DEFAULT = LintOptions()
 Linted = Callable[..., list[Finding]]
 
 
@@ -20,7 +20,7 @@ def linted(tmp_path: Path) -> Linted:
     """Lint examples; `rule` selects the findings of one rule."""
 
     def run(
-        *examples: dict[str, Json], rule: str | None = None, settings: LintSettings = DEFAULT
+        *examples: dict[str, Json], rule: str | None = None, settings: LintOptions = DEFAULT
     ) -> list[Finding]:
         path = tmp_path / "golden.json"
         path.write_text(json.dumps({"name": "n", "examples": list(examples)}, indent=1))

@@ -11,7 +11,7 @@ import pytest
 from carob import plugins
 from carob.datasets.lint.rules import (
     LintItem,
-    LintSettings,
+    LintOptions,
     RuleFamily,
     RuleTable,
     Violation,
@@ -128,7 +128,7 @@ def test_cases_without_a_kind_are_noted(linted: Linted):
     ],
 )
 def test_the_size_must_fit_the_use(linted: Linted, use: DatasetPurpose, number: int, wrong: bool):
-    found = linted(*cases(number), rule="K503", settings=LintSettings(use=use))
+    found = linted(*cases(number), rule="K503", settings=LintOptions(use=use))
     assert bool(found) == wrong
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from carob.datasets.lint.rules import CaseLocation, LintItem, LintSettings, Violation
+from carob.datasets.lint.rules import CaseLocation, LintItem, LintOptions, Violation
 from carob.datasets.lint.tools import UndeclaredTools
 from carob.schema import Case, Dataset, Json, ToolCall, Turn
 
@@ -11,7 +11,7 @@ def case(*calls: str, tools: tuple[str, ...] | None = None, app: dict[str, Json]
 
 
 def violations(*cases: Case) -> list[Violation]:
-    family = UndeclaredTools(LintSettings())
+    family = UndeclaredTools(LintOptions())
     items = [LintItem(case, {}, CaseLocation(case.id)) for case in cases]
     visited = [violation for item in items for violation in family.visit(item)]
     return [*visited, *family.finish(Dataset(name="n"), len(cases))]

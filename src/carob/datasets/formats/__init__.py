@@ -17,14 +17,14 @@ from carob.errors import FormatError
 from carob.schema import Case, Dataset, Json, Problem
 
 BUILTIN: Mapping[str, str] = {
-    "adk": "carob.datasets.formats.adk:Adk",
-    "adk-history": "carob.datasets.formats.adk_history:AdkHistory",
-    "csv": "carob.datasets.formats.csv:Csv",
-    "examples": "carob.datasets.formats.examples:Examples",
-    "explain": "carob.datasets.formats.explain:Explain",
-    "questions": "carob.datasets.formats.questions:Questions",
-    "simulation": "carob.datasets.formats.simulation:Simulation",
-    "test": "carob.datasets.formats.query_list:QueryLists",
+    "adk": "carob.datasets.formats.adk:AdkFormat",
+    "adk-history": "carob.datasets.formats.adk_history:AdkHistoryFormat",
+    "csv": "carob.datasets.formats.csv:CsvFormat",
+    "examples": "carob.datasets.formats.examples:ExamplesFormat",
+    "explain": "carob.datasets.formats.explain:ExplainFormat",
+    "questions": "carob.datasets.formats.questions:QuestionsFormat",
+    "simulation": "carob.datasets.formats.simulation:SimulationFormat",
+    "test": "carob.datasets.formats.query_list:QueryListFormat",
 }
 """The built-in formats by name, in the order in which they are asked to claim a file."""
 

@@ -56,7 +56,7 @@ class _Header(OpenDocument):
     creation_timestamp: float = 0.0
 
 
-class Adk:
+class AdkFormat:
     name = "adk"
     recognized_by = "an object with `eval_set_id` and `eval_cases`"
     containers: tuple[Container, ...] = ("document",)

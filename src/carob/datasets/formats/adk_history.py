@@ -73,7 +73,7 @@ class _Header(OpenDocument):
 _READ = ("eval_id", "session_id", "session_details", "eval_metric_result_per_invocation")
 
 
-class AdkHistory:
+class AdkHistoryFormat:
     name = "adk-history"
     recognized_by = "an object with `eval_set_result_id` or `eval_case_results`"
     containers: tuple[Container, ...] = ("document",)

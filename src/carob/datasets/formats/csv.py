@@ -22,7 +22,7 @@ class CsvRow(OpenDocument, rename="pascal"):
     tags: str | None = None
 
 
-class Csv:
+class CsvFormat:
     name = "csv"
     recognized_by = (
         "a table with the columns `Input` and `ExpectedOutput` (or `input`, `expected_output`)"

@@ -37,7 +37,7 @@ class ExampleSet(OpenDocument, rename="camel"):
     tags: list[str] | None = None
 
 
-class _Item(OpenDocument, rename="camel"):
+class _ReadableExample(OpenDocument, rename="camel"):
     """The fields of an example that are read; `validate` reports those that are missing."""
 
     input: str = ""
@@ -56,7 +56,7 @@ class _Header(OpenDocument, rename="camel"):
     tags: list[str] | None = None
 
 
-class Examples:
+class ExamplesFormat:
     name = "examples"
     recognized_by = "an object with a list `examples`"
     containers: tuple[Container, ...] = ("document",)
@@ -148,7 +148,7 @@ def _write_header(dataset: Dataset) -> Json:
 
 
 def _read_case(doc: Json) -> Case:
-    shape = parse_document(doc, _Item)
+    shape = parse_document(doc, _ReadableExample)
     return Case.of(
         shape.input,
         shape.expected_output,

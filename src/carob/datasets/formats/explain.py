@@ -81,7 +81,7 @@ _LABELS = (
 """Fields that are metadata of a case, under the same names."""
 
 
-class Explain:
+class ExplainFormat:
     name = "explain"
     recognized_by = "JSON rows with `case_id` and `question`"
     containers: tuple[Container, ...] = ("rows",)

@@ -74,7 +74,7 @@ _KNOWN = {
 }
 
 
-class QueryLists:
+class QueryListFormat:
     name = "test"
     recognized_by = "a list of objects with `query`, or with `name` and `data`"
     containers: tuple[Container, ...] = ("document",)

@@ -42,7 +42,7 @@ class GoldenQuestions(OpenDocument):
     golden_questions: list[Question]
 
 
-class _Item(OpenDocument):
+class _ReadableQuestion(OpenDocument):
     """The fields of a question that are read; `validate` reports those that are missing."""
 
     id: str
@@ -53,7 +53,7 @@ class _Item(OpenDocument):
     updated_datetime: str | None = None
 
 
-class Questions:
+class QuestionsFormat:
     name = "questions"
     recognized_by = "an object with a list `golden_questions` (or `questions`)"
     containers: tuple[Container, ...] = ("document",)
@@ -140,7 +140,7 @@ def _check_tools(item: Json) -> Iterator[Problem]:
 
 
 def _read_case(doc: Json) -> Case:
-    shape = parse_document(doc, _Item)
+    shape = parse_document(doc, _ReadableQuestion)
     turns = tuple(Turn(user=text) for text in shape.user_inputs)
     reference = read_reference(shape.reference_data or ReferenceData(), _reference(doc), turns)
     metadata, tags = split_tags(shape.metadata or {})

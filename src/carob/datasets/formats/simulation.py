@@ -67,7 +67,7 @@ _EXTRACTED = {"statevariables", "toolinteractions", "groundingchunks"}
 _RESERVED = {fold_name(name) for name in (*_MAPPED, "question_id")}
 
 
-class Simulation:
+class SimulationFormat:
     name = "simulation"
     recognized_by = (
         "a table or JSON rows with `user_inputs` and `final_response` or `extracted_data`"

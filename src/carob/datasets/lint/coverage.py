@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carob.datasets.lint.rules import (
     WHOLE_DATASET,
     LintItem,
-    LintSettings,
+    LintOptions,
     RuleFamily,
     Violation,
 )
@@ -58,7 +58,7 @@ class Coverage(RuleFamily):
 
     rules = (UNBALANCED_COVERAGE, UNKNOWN_COVERAGE)
 
-    def __init__(self, settings: LintSettings) -> None:
+    def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
         self._counts = dict.fromkeys(_SYNONYMS, 0)
 

@@ -11,7 +11,7 @@ import msgspec
 from carob.datasets.lint.rules import (
     CaseLocation,
     LintItem,
-    LintSettings,
+    LintOptions,
     RuleFamily,
     Violation,
     plain_text,
@@ -51,7 +51,7 @@ class Duplicates(RuleFamily):
 
     rules = (DUPLICATE, CONTRADICTION)
 
-    def __init__(self, settings: LintSettings) -> None:
+    def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
         self._expectations: dict[bytes, dict[str, tuple[bytes, CaseLocation]]] = {}
         self._first: dict[bytes, CaseLocation] = {}

@@ -24,7 +24,7 @@ from carob.datasets.lint.duplicates import input_text
 from carob.datasets.lint.rules import (
     CaseLocation,
     LintItem,
-    LintSettings,
+    LintOptions,
     RuleFamily,
     Violation,
     plain_text,
@@ -60,7 +60,7 @@ class NearDuplicates(RuleFamily):
 
     rules = (NEAR_DUPLICATE,)
 
-    def __init__(self, settings: LintSettings) -> None:
+    def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
         self._texts: list[str] = []
         self._locations: list[CaseLocation] = []
@@ -133,8 +133,8 @@ def _hash(gram: str) -> int:
 def _bands(grams: frozenset[str], numbers: str) -> Iterator[tuple[object, ...]]:
     """The smallest hash of each bin, several bins to a band.
 
-    An empty bin takes the value of the next one: with zeros, two short texts would share their
-    empty bins and thus meet in nearly every band.
+    An empty bin takes the value of the next one: with zeros, any two short texts would
+    meet in a band whose bins are empty in both.
     """
     hashes = sorted(map(_hash, grams), reverse=True)
     smallest = [0] * _BINS

@@ -15,7 +15,7 @@ from carob.datasets.lint.rules import (
     CaseLocation,
     JsonPath,
     LintItem,
-    LintSettings,
+    LintOptions,
     RuleFamily,
     Violation,
     texts,
@@ -93,7 +93,7 @@ class Privacy(RuleFamily):
 
     rules = (*RULES.values(), RESERVED_EMAIL)
 
-    def __init__(self, settings: LintSettings) -> None:
+    def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
         self._missing = missing_packages()
         self._kinds = installed_kinds()

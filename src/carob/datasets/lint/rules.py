@@ -77,7 +77,7 @@ class Violation(NamedTuple):
     """Offset and length in the text at `path`."""
 
 
-class LintSettings(NamedTuple):
+class LintOptions(NamedTuple):
     """Which rules apply, and how severe their violations are."""
 
     ignore: frozenset[str] = frozenset()
@@ -95,7 +95,7 @@ class RuleFamily:
 
     rules: ClassVar[tuple[LintRule, ...]] = ()
 
-    def __init__(self, settings: LintSettings) -> None:
+    def __init__(self, settings: LintOptions) -> None:
         self.settings = settings
 
     def visit(self, item: LintItem) -> Iterable[Violation]:

@@ -16,7 +16,7 @@ from carob.datasets.lint.rules import (
     CaseLocation,
     JsonPath,
     LintItem,
-    LintSettings,
+    LintOptions,
     RuleTable,
     Violation,
 )
@@ -43,7 +43,7 @@ FAMILIES = {
 }
 """The built-in rule families; other packages add theirs in the group `carob.lint_rules`."""
 BUILT_IN = RuleTable(load_object(reference) for reference in FAMILIES.values())
-_DEFAULT = LintSettings()
+_DEFAULT = LintOptions()
 
 
 def lint(
@@ -51,7 +51,7 @@ def lint(
     formats: Sequence[Format],
     *,
     name: str | None = None,
-    settings: LintSettings = _DEFAULT,
+    settings: LintOptions = _DEFAULT,
     rules: RuleTable = BUILT_IN,
     fix: bool = False,
 ) -> LintedFile:
@@ -77,7 +77,7 @@ def lint(
 
 
 def _check(
-    opened: GoldenFile, settings: LintSettings, rules: RuleTable
+    opened: GoldenFile, settings: LintOptions, rules: RuleTable
 ) -> tuple[int, list[Violation]]:
     families = [
         family(settings)
@@ -128,7 +128,7 @@ def _unknown_rules(item: LintItem, rules: RuleTable) -> Iterator[Violation]:
 
 
 def _findings(
-    opened: GoldenFile, violations: list[Violation], settings: LintSettings
+    opened: GoldenFile, violations: list[Violation], settings: LintOptions
 ) -> list[Finding]:
     """The violations that are not suppressed, by line."""
     reported = [
@@ -152,7 +152,7 @@ def _findings(
     )
 
 
-def _finding(violation: Violation, path: str, line: int | None, settings: LintSettings) -> Finding:
+def _finding(violation: Violation, path: str, line: int | None, settings: LintOptions) -> Finding:
     where = redact(path)  # a key may be an email address
     rule = violation.rule
     is_whole = violation.location.case is None and where == "$"

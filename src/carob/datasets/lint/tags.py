@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from carob.datasets.lint.rules import LintItem, LintSettings, RuleFamily, Violation, path_of
+from carob.datasets.lint.rules import LintItem, LintOptions, RuleFamily, Violation, path_of
 from carob.schema import Dataset, LintRule
 
 INCONSISTENT_TAG = LintRule(
@@ -29,7 +29,7 @@ class InconsistentTags(RuleFamily):
 
     rules = (INCONSISTENT_TAG,)
 
-    def __init__(self, settings: LintSettings) -> None:
+    def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
         self._counts: Counter[str] = Counter()
         self._first_use: dict[str, Violation] = {}

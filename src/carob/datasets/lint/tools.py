@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from carob.datasets.lint.rules import LintItem, LintSettings, RuleFamily, Violation, path_of
+from carob.datasets.lint.rules import LintItem, LintOptions, RuleFamily, Violation, path_of
 from carob.schema import Case, Dataset, Json, LintRule, expected_tools
 from carob.text.spelling import did_you_mean
 
@@ -22,7 +22,7 @@ class UndeclaredTools(RuleFamily):
 
     rules = (UNDECLARED_TOOL,)
 
-    def __init__(self, settings: LintSettings) -> None:
+    def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
         self._declared: set[str] = set()
         # A later case may declare the tool, so cases without a list wait for the end of the file.
