@@ -147,9 +147,9 @@ def test_the_search_covers_reasons_and_answers(open_page: OpenPage):
 
 def test_cases_are_filtered_by_the_metric_that_they_did_not_pass(open_page: OpenPage):
     page = open_page(render(small()))
-    page.get_by_label("Not passed by").select_option("tool_usage_accuracy")
+    page.get_by_label("Metric not passed").select_option("tool_usage_accuracy")
     assert shown(page) == ["late_parcel", "warranty"]
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Reset").click()
     expect(page.get_by_role("status")).to_have_text("4 of 4 cases")
 
 
@@ -217,7 +217,7 @@ def test_the_tab_key_moves_in_order_with_a_visible_focus(open_page: OpenPage):
         assert stop["outline"] >= 2, stop
         names.append(stop["name"])
         stops.append(stop["top"])
-    assert names[:3] == ["Skip to the cases", "Summary", "Charts"]
+    assert names[:3] == ["Skip to cases", "Summary", "Charts"]
     assert [round(top / 40) for top in stops] == sorted(round(top / 40) for top in stops)
 
 
