@@ -28,19 +28,26 @@ _ATTRIBUTES = (
     "gcp.vertex.agent.tool_response",
 )
 """Attributes that only ADK writes; not every span has all of them."""
-_ASIDES = ("For context:", "Continue processing previous requests", "Handle the requests as spec")
-"""What ADK itself says in the user's name, when agents hand over."""
+_HANDOVER_TEXTS = (
+    "For context:",
+    "Continue processing previous requests",
+    "Handle the requests as spec",
+)
+"""Texts that ADK itself adds in the user's name when agents hand over."""
 
 
-def _asked(span: Span) -> list[Message] | None:
+def _read_request(span: Span) -> list[Message] | None:
     request = decode_json(span.attributes.get(_REQUEST))
     if not isinstance(request, dict) or "contents" not in request:
         return None
-    said = read_messages(request["contents"], "user")
-    return [one for one in said if not (one.text and one.text.startswith(_ASIDES))]
+    return [
+        message
+        for message in read_messages(request["contents"], "user")
+        if not (message.text and message.text.startswith(_HANDOVER_TEXTS))
+    ]
 
 
-def _answered(span: Span) -> list[Message] | None:
+def _read_response(span: Span) -> list[Message] | None:
     response = decode_json(span.attributes.get(_RESPONSE))
     if not isinstance(response, dict) or not isinstance(response.get("content"), dict):
         return None
@@ -48,7 +55,7 @@ def _answered(span: Span) -> list[Message] | None:
 
 
 class Adk(GenAi):
-    """Google's Agent Development Kit. Its output tokens hold the reasoning tokens from 2.x on."""
+    """Google's Agent Development Kit. From 2.x on, output tokens include reasoning tokens."""
 
     name: ClassVar[str] = "adk"
     version: ClassVar[int] = 2
@@ -62,13 +69,16 @@ class Adk(GenAi):
     )
 
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
-    inputs: ClassVar = (MessageSource(_REQUEST, _asked, None, (_REQUEST,)), *GenAi.inputs)
-    outputs: ClassVar = (MessageSource(_RESPONSE, _answered, None, (_RESPONSE,)), *GenAi.outputs)
+    inputs: ClassVar = (MessageSource(_REQUEST, _read_request, None, (_REQUEST,)), *GenAi.inputs)
+    outputs: ClassVar = (
+        MessageSource(_RESPONSE, _read_response, None, (_RESPONSE,)),
+        *GenAi.outputs,
+    )
     tool_args: ClassVar = (*GenAi.tool_args, "gcp.vertex.agent.tool_call_args")
     tool_results: ClassVar = (*GenAi.tool_results, "gcp.vertex.agent.tool_response")
 
     def role_without_operation(self, span: Span) -> SpanRole | None:
-        """By the span's name: `agent_run [X]` has no attributes at all."""
+        """Decide by the span's name: `agent_run [X]` has no attributes at all."""
         name = span.name
         if name == "call_llm":
             return "model"
@@ -79,41 +89,41 @@ class Adk(GenAi):
         return "workflow" if name == "invocation" else super().role_without_operation(span)
 
     def agent_name(self, span: Span) -> str | None:
-        """By attribute, else by the span's name."""
+        """Return the attribute, else the name in the span's name."""
         if span.name.startswith("agent_run ["):
             return span.name[len("agent_run [") : -1] or None
         return super().agent_name(span)
 
     def grounding(self, span: Span) -> Sequence[Json]:
-        """What the recorded response tells of its search."""
+        """Return the chunks in the recorded response."""
         response = span.attributes.get(_RESPONSE)
         if isinstance(response, str) and "rounding" not in response:  # in either spelling
             return ()
-        found = fold_keys(table(fold_keys(table(decode_json(response))).get("groundingmetadata")))
-        chunks = found.get("groundingchunks")
+        fields = fold_keys(table(decode_json(response)))
+        chunks = fold_keys(table(fields.get("groundingmetadata"))).get("groundingchunks")
         return chunks if isinstance(chunks, list) else ()
 
     def usage(self, span: Span) -> Usage:
-        """The attributes, and what only the recorded response tells."""
-        found = super().usage(span)
+        """Return the counts of the attributes, completed from the recorded response."""
+        counted = super().usage(span)
         response = span.attributes.get(_RESPONSE) or span.attributes.get(LANGFUSE_STORED[1])
-        if isinstance(response, str) and not _counts_more(response, found):
-            return found
+        if isinstance(response, str) and not _counts_more(response, counted):
+            return counted
         decoded = decode_json(response)
         if not isinstance(decoded, dict):
-            return found
-        told = gemini_usage_of(decoded.get("usage_metadata") or decoded.get("usageMetadata"))
-        return found if told is None else _together(found, told)
+            return counted
+        reported = gemini_usage_of(decoded.get("usage_metadata") or decoded.get("usageMetadata"))
+        return counted if reported is None else _merge_usage(counted, reported)
 
 
-def _counts_more(response: str, found: Usage) -> bool:
+def _counts_more(response: str, counted: Usage) -> bool:
     """Whether it is worth decoding a response, which may be long."""
     if "usage_metadata" not in response and "usageMetadata" not in response:
         return False
-    return found.input_tokens is None or any(kind in response for kind in _ONLY_THERE)
+    return counted.input_tokens is None or any(kind in response for kind in _RESPONSE_ONLY)
 
 
-_ONLY_THERE = (
+_RESPONSE_ONLY = (
     "cached_content_token_count",
     "cachedContentTokenCount",
     "thoughts_token_count",
@@ -124,11 +134,12 @@ _ONLY_THERE = (
 """Kinds of tokens that no attribute counts before 2.x."""
 
 
-def _together(found: Usage, told: Usage) -> Usage:
-    """What the attributes count, and where they are silent the response. The attribute for output
-    leaves out the thoughts before 2.x."""
-    known = {name: getattr(found, name) for name in Usage.__struct_fields__}
-    stated = {name: value for name, value in known.items() if value is not None}
-    made = msgspec.structs.replace(told, **stated)
-    outputs = [tokens for tokens in (found.output_tokens, told.output_tokens) if tokens is not None]
-    return msgspec.structs.replace(made, output_tokens=max(outputs, default=None))
+def _merge_usage(counted: Usage, reported: Usage) -> Usage:
+    """Prefer the attributes. Before 2.x the output attribute does not include the thoughts, so the
+    larger count is right."""
+    counts = {name: getattr(counted, name) for name in Usage.__struct_fields__}
+    known = {name: value for name, value in counts.items() if value is not None}
+    merged = msgspec.structs.replace(reported, **known)
+    both = (counted.output_tokens, reported.output_tokens)
+    outputs = [tokens for tokens in both if tokens is not None]
+    return msgspec.structs.replace(merged, output_tokens=max(outputs, default=None))

@@ -21,11 +21,11 @@ class AgentFramework(GenAi):
     agent_names: ClassVar = (*GenAi.agent_names, "workflow.name")
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the operation; the run of a workflow has none."""
+        """Decide by the operation; the run of a workflow has none."""
         if span.name.startswith("workflow.run"):
             return "workflow"
         return super().role(span)
 
     def agent_name(self, span: Span) -> str | None:
-        """A workflow is no agent, and an agent's id is no name while it has one."""
+        """Return the agent's name; a workflow is not an agent."""
         return None if span.name.startswith("workflow.run") else super().agent_name(span)

@@ -64,18 +64,18 @@ class AgentOps(GenAi):
     )
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the kind, which may be printed as `AgentOpsSpanKindValues.TOOL`."""
+        """Decide by the kind, which may be printed as `AgentOpsSpanKindValues.TOOL`."""
         kind = _kind(span)
         return _ROLES.get(kind.removeprefix("agentopsspankindvalues.")) if kind else None
 
     def tool(self, span: Span) -> ToolSpan:
-        """A tool that ran, or, below a model's span, a call that the model asked for."""
-        found = super().tool(span)
-        found.is_request = span.name.startswith("tool_call.")
-        return found
+        """Return a tool that ran or, below a model's span, a call that the model requested."""
+        tool = super().tool(span)
+        tool.is_request = span.name.startswith("tool_call.")
+        return tool
 
     def agent_name(self, span: Span) -> str | None:
-        """A session's name is not the agent's."""
+        """Return the agent's name; the name of a session is not one."""
         return super().agent_name(span) if _kind(span) == "agent" else None
 
 

@@ -1,4 +1,4 @@
-"""any-agent: OTel GenAI operations with its own words for the output and for arguments."""
+"""any-agent: OTel GenAI operations with its own attributes for outputs and arguments."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from carob.traces.shape import decode_json
 _OUTPUTS = ("gen_ai.output", "genai.output")
 
 
-def _answered(span: Span) -> list[Message] | None:
+def _read_output(span: Span) -> list[Message] | None:
     value = first_text(span.attributes, _OUTPUTS)
     if value is None:
         return None
     decoded = decode_json(value)
-    if isinstance(decoded, dict) and (said := read_messages(decoded, "assistant")):
-        return said
-    calls = _calls(decoded)
+    if isinstance(decoded, dict) and (messages := read_messages(decoded, "assistant")):
+        return messages
+    calls = _read_calls(decoded)
     return [Message("assistant", calls=calls) if calls else Message("assistant", value)]
 
 
-def _calls(value: Json) -> list[CallBlock]:
+def _read_calls(value: Json) -> list[CallBlock]:
     return [
         CallBlock(name, call_arguments(call), None)
         for call in (value if isinstance(value, list) else ())
@@ -45,13 +45,13 @@ class AnyAgent(GenAi):
 
     outputs: ClassVar = (
         text_in("any_agent.final_output", "assistant"),
-        MessageSource(_OUTPUTS[0], _answered, None, _OUTPUTS),
+        MessageSource(_OUTPUTS[0], _read_output, None, _OUTPUTS),
         *GenAi.outputs,
     )
     tool_results: ClassVar = (*GenAi.tool_results, *_OUTPUTS)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the operation, which has one of its own."""
+        """Decide by the operation; `call_llm` is any-agent's own."""
         if span.attributes.get("gen_ai.operation.name") == "call_llm":
             return "model"
         return super().role(span)

@@ -9,7 +9,7 @@ from carob.traces.mapping.convention import SpanMarks
 
 
 class Autogen(GenAi):
-    """AutoGen, which records that agents and tools ran, never what they said."""
+    """AutoGen, which records that agents and tools ran, but no messages."""
 
     name: ClassVar[str] = "autogen"
     marks: ClassVar = SpanMarks(systems=("autogen",))

@@ -1,7 +1,7 @@
-"""Azure AI Foundry's agents: a run on a thread, and around it calls that tell what was said.
+"""Azure AI Foundry's agents: runs on a thread, and client calls that record their messages.
 
-Only a run that streams tells its messages itself. Of another, `create_message` before it tells what
-the user said, and `list_messages`, `list_run_steps` and `submit_tool_outputs` what the agent did.
+Only a streaming run records its own messages. For other runs, `create_message` before the run has
+the user's message; `list_messages`, `list_run_steps` and `submit_tool_outputs` have the rest.
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ _OPERATION, _THREAD, _RUN = "gen_ai.operation.name", "gen_ai.thread.id", "gen_ai
 _RUNS = ("process_thread_run", "start_thread_run")
 _BEFORE = ("create_thread", "create_message")
 _AFTER = ("list_run_steps", "submit_tool_outputs", "list_messages")
-_DONE: dict[str, Role] = {
+_RUN_EVENTS: dict[str, Role] = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.run_step.tool_calls": "assistant",
     "gen_ai.tool.message": "tool",
 }
-_SAYING = frozenset(("content", "tool_calls"))
+_CONTENT_KEYS = frozenset(("content", "tool_calls"))
 
 
-def _done(span: Span) -> list[Message] | None:
-    """What the agent did: messages that elsewhere would be history."""
-    told = [
-        (event.name, events.event_fields(event)) for event in span.events if event.name in _DONE
-    ]
-    found = [read_message(held, _DONE[name]) for name, held in told if not _SAYING.isdisjoint(held)]
-    return found or None
+def _read_run(span: Span) -> list[Message] | None:
+    """Read the agent's own messages from events that in other conventions are history."""
+    messages: list[Message] = []
+    for event in span.events:
+        role = _RUN_EVENTS.get(event.name)
+        fields = events.event_fields(event) if role is not None else {}
+        if role is not None and not _CONTENT_KEYS.isdisjoint(fields):
+            messages.append(read_message(fields, role))
+    return messages or None
 
 
 class AzureAgents(GenAi):
@@ -48,15 +50,15 @@ class AzureAgents(GenAi):
     name: ClassVar[str] = "azure-agents"
     marks: ClassVar = SpanMarks(systems=("az.ai.agents",))
 
-    outputs: ClassVar = (*GenAi.outputs, MessageSource("events", _done))
+    outputs: ClassVar = (*GenAi.outputs, MessageSource("events", _read_run))
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the operation; the calls around a run are no work."""
+        """Decide by the operation; the client calls around a run have no role."""
         return "agent" if span.attributes.get(_OPERATION) in _RUNS else super().role(span)
 
     def regroup(self, spans: Sequence[Span]) -> Sequence[Span]:
         """Move everything that other spans record of a run to the run itself."""
-        return gathered(spans)
+        return _gather_events(spans)
 
 
 class Foundry(GenAi):
@@ -66,41 +68,43 @@ class Foundry(GenAi):
     marks: ClassVar = SpanMarks(systems=("microsoft.foundry",))
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the operation, unless another than Azure's own client tells of the agent."""
+        """Decide by the operation; invocations that Azure's own client records are model calls."""
         role = super().role(span)
         return "model" if role == "agent" and "az.namespace" in span.attributes else role
 
 
 class _Runs:
-    """The runs on one thread, in the order of their start."""
+    """The runs on one thread, in order of start."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
         self.starts: list[int] = []
-        self.named: dict[Json, Span] = {}
+        self.by_id: dict[Json, Span] = {}
 
     def add(self, span: Span) -> None:
         self.spans.append(span)
         self.starts.append(span.start or 0)
-        self.named.setdefault(_text(span, _RUN), span)
+        self.by_id.setdefault(_text(span, _RUN), span)
 
-    def told_by(self, span: Span, event: SpanEvent) -> Span | None:
-        """The run that an event tells of: the one that it names, else the next or the last one."""
-        if named := text_or_none(event.attributes.get(_RUN)) or _text(span, _RUN):
-            return self.named.get(named)
+    def find_run(self, span: Span, event: SpanEvent) -> Span | None:
+        """Return the run that an event belongs to: the one it names, else the next or the last."""
+        if run_id := text_or_none(event.attributes.get(_RUN)) or _text(span, _RUN):
+            return self.by_id.get(run_id)
         start = span.start or 0
         if span.attributes.get(_OPERATION) in _BEFORE:
-            at = bisect_left(self.starts, start)
-            return self.spans[at] if at < len(self.spans) else None
+            index = bisect_left(self.starts, start)
+            return self.spans[index] if index < len(self.spans) else None
         if event.name == "gen_ai.user.message":  # of any turn of the thread
             return None
-        at = bisect_right(self.starts, start)
-        return self.spans[at - 1] if at else None
+        index = bisect_right(self.starts, start)
+        return self.spans[index - 1] if index else None
 
 
-def gathered(spans: Sequence[Span]) -> list[Span]:
-    """The spans with all that is told of a run on the run itself, which is one even if it is told
-    both that it was started and that it was waited for."""
+def _gather_events(spans: Sequence[Span]) -> list[Span]:
+    """Return the spans with the events of each run on the run itself.
+
+    A run that was started and then waited for has a span for each; only the outer one counts.
+    """
     whole = {span.span_id for span in spans if span.attributes.get(_OPERATION) == _RUNS[0]}
     spans = [
         span
@@ -111,23 +115,24 @@ def gathered(spans: Sequence[Span]) -> list[Span]:
     for span in sorted(spans, key=lambda span: span.start or 0):
         if span.attributes.get(_OPERATION) in _RUNS:
             threads[_text(span, _THREAD)].add(span)
-    told: dict[str, dict[str, SpanEvent]] = {}
-    for span, event in _told(spans):
-        run = threads[_text(span, _THREAD)].told_by(span, event)
+    by_run: dict[str, dict[str, SpanEvent]] = {}
+    for span, event in _client_events(spans):
+        run = threads[_text(span, _THREAD)].find_run(span, event)
         if run is not None:
-            known = told.get(run.span_id)
+            known = by_run.get(run.span_id)
             if known is None:
-                known = told[run.span_id] = {_key(one): one for one in run.events}
-            known.setdefault(_key(event), event)
-    return [_with_events(span, told.get(span.span_id)) for span in spans]
+                known = {_event_key(event): event for event in run.events}
+                by_run[run.span_id] = known
+            known.setdefault(_event_key(event), event)
+    return [_with_events(span, by_run.get(span.span_id)) for span in spans]
 
 
-def _with_events(span: Span, told: dict[str, SpanEvent] | None) -> Span:
-    return span if told is None else msgspec.structs.replace(span, events=tuple(told.values()))
+def _with_events(span: Span, events: dict[str, SpanEvent] | None) -> Span:
+    return span if events is None else msgspec.structs.replace(span, events=tuple(events.values()))
 
 
-def _told(spans: Sequence[Span]) -> Iterator[tuple[Span, SpanEvent]]:
-    """What others tell of runs, in the order in which it was said; lists begin with the latest."""
+def _client_events(spans: Sequence[Span]) -> Iterator[tuple[Span, SpanEvent]]:
+    """The events of client calls, in order of time; lists begin with the latest message."""
     for operation in (*_BEFORE, *_AFTER):
         for span in spans:
             if span.attributes.get(_OPERATION) == operation:
@@ -136,8 +141,8 @@ def _told(spans: Sequence[Span]) -> Iterator[tuple[Span, SpanEvent]]:
                     yield span, event
 
 
-def _key(event: SpanEvent) -> str:
-    """The same for what is told twice."""
+def _event_key(event: SpanEvent) -> str:
+    """Return a key that is equal for the copies of one event in several client calls."""
     return text_or_none(event.attributes.get("gen_ai.message.id")) or repr(event.attributes)
 
 

@@ -34,17 +34,17 @@ class ClaudeCode(GenAi):
     tool_args: ClassVar = (*GenAi.tool_args, "tool_input")
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the span's type; other recorders have types as well."""
+        """Decide by the span's type; other recorders have types as well."""
         if not span.name.startswith("claude_code."):
             return super().role(span)
         kind = span.attributes.get(_KIND)
         return _ROLES.get(kind) if isinstance(kind, str) else None
 
     def tool(self, span: Span) -> ToolSpan:
-        """The result is in an event of its own."""
-        found = super().tool(span)
-        for event in span.events if found.output is None else ():
-            held = event.attributes
-            if event.name == "tool.output" and (told := held.get("content")) is not None:
-                found.output, found.output_key = unwrap_output(told), event.name
-        return found
+        """Return the call; its result is in an event of its own."""
+        tool = super().tool(span)
+        for event in span.events if tool.output is None else ():
+            content = event.attributes.get("content")
+            if event.name == "tool.output" and content is not None:
+                tool.output, tool.output_key = unwrap_output(content), event.name
+        return tool

@@ -1,4 +1,4 @@
-"""Codex: a span per turn that counts its tokens, and a span per tool; what was said is in logs."""
+"""Codex: a span per turn with its token counts, and a span per tool; messages are in logs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Codex(Convention):
     tool_ids: ClassVar = ("call_id",)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By what is counted or named; Codex is the only agent and has no other name."""
+        """Decide by the token counts and the tool name."""
         if f"{_USAGE}input_tokens" in span.attributes:
             return "workflow"
         return "tool" if "tool_name" in span.attributes else None

@@ -42,13 +42,13 @@ ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini
     "tool_call": "tool",
     "evaluate": "skip",
 }
-_TELLS_OF_MODEL = (
+_MODEL_KEYS = (
     "gen_ai.usage.input_tokens",
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
     "gen_ai.prompt.0.role",
 )
-_UNNAMED = "<not specified>"
+_PLACEHOLDER = "<not specified>"
 _STORED = "langfuse.observation.type"
 EVENTS_IN = MessageSource("events", events.read_input, events.read_last_input)
 EVENTS_OUT = MessageSource("events", events.read_output, events.read_last_output)
@@ -126,7 +126,7 @@ class GenAi(Convention):
     )
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the operation; a tool that merges other tools' answers is none."""
+        """Decide by the operation; the tool that merges the results of other tools has no role."""
         attributes = span.attributes
         operation = attributes.get("gen_ai.operation.name")
         if operation is None:
@@ -137,32 +137,31 @@ class GenAi(Convention):
         return role
 
     def common_role(self, span: Span) -> SpanRole | None:
-        """The operation tells, except of tools, whose names count as well."""
+        """Return the role of the operation, except for tools, whose names count as well."""
         if type(self).role is not GenAi.role or "gen_ai.operation.name" not in span.attributes:
             return None
         role = self.role(span)
         return None if role == "tool" else role
 
     def role_without_operation(self, span: Span) -> SpanRole | None:
-        """The role of a span that names no operation, as early recorders wrote them."""
+        """Return the role of a span without an operation, as early recorders wrote them."""
         attributes = span.attributes
         if "gen_ai.tool.name" in attributes:
             return None if attributes["gen_ai.tool.name"] == "(merged tools)" else "tool"
         if "gen_ai.request.model" not in attributes:
             return None
-        told = span.name == "call_llm" or not attributes.keys().isdisjoint(_TELLS_OF_MODEL)
-        return "model" if told else None
+        is_model = span.name == "call_llm" or not attributes.keys().isdisjoint(_MODEL_KEYS)
+        return "model" if is_model else None
 
     def agent_name(self, span: Span) -> str | None:
-        """By attribute, else by a span name such as `invoke_agent weather`."""
-        found = first_text(span.attributes, self.agent_names)
-        if found:
-            return found
-        named = _suffix(span.name, "invoke_agent ")
-        return None if named == span.attributes.get("gen_ai.request.model") else named
+        """Return the attribute, else the name in a span name such as `invoke_agent weather`."""
+        if name := first_text(span.attributes, self.agent_names):
+            return name
+        name = _suffix(span.name, "invoke_agent ")
+        return None if name == span.attributes.get("gen_ai.request.model") else name
 
     def tool_name(self, span: Span) -> str | None:
-        """By attribute, else by a span name such as `execute_tool search`."""
+        """Return the attribute, else the name in a span name such as `execute_tool search`."""
         for key in self.tool_names:
             value = span.attributes.get(key)
             if value and isinstance(value, str):
@@ -170,49 +169,48 @@ class GenAi(Convention):
         return _suffix(span.name, "execute_tool ")
 
     def tool(self, span: Span) -> ToolSpan:
-        """By attributes, else by the events that carry them as if they were messages."""
-        found = Convention.tool(self, span)
-        if span.events and (found.raw_args is None or found.output is None):
-            _fill_told(found, span)
+        """Return the call from attributes, else from events that carry it like messages."""
+        tool = Convention.tool(self, span)
+        if span.events and (tool.raw_args is None or tool.output is None):
+            _fill_from_events(tool, span)
         if _STORED in span.attributes:
-            _fill_stored(found, span)
-        if found.id == _UNNAMED:
-            _forget(found)
-        return with_status(found, span)
+            _fill_from_langfuse(tool, span)
+        if tool.id == _PLACEHOLDER:
+            _drop_placeholders(tool)
+        return with_status(tool, span)
 
 
-def _fill_told(found: ToolSpan, span: Span) -> None:
+def _fill_from_events(tool: ToolSpan, span: Span) -> None:
     args, result = events.read_tool_events(span)
-    if found.raw_args is None:
-        found.raw_args, found.args_key = args, "gen_ai.tool.message"
-    if found.output is None and result is not None:
-        found.output, found.output_key = unwrap_output(result), "gen_ai.choice"
-        found.id = found.id or found.output.id
+    if tool.raw_args is None:
+        tool.raw_args, tool.args_key = args, "gen_ai.tool.message"
+    if tool.output is None and result is not None:
+        tool.output, tool.output_key = unwrap_output(result), "gen_ai.choice"
+        tool.id = tool.id or tool.output.id
 
 
-def _forget(found: ToolSpan) -> None:
-    """ADK names neither the call of a tool that raised nor, of course, its result."""
-    found.id = None
-    if found.output and found.output.value in (_UNNAMED, {"result": _UNNAMED}):
-        found.output = None
+def _drop_placeholders(tool: ToolSpan) -> None:
+    """Drop the values that ADK writes for the id and the result of a tool that raised."""
+    tool.id = None
+    if tool.output and tool.output.value in (_PLACEHOLDER, {"result": _PLACEHOLDER}):
+        tool.output = None
 
 
-def _fill_stored(found: ToolSpan, span: Span) -> None:
-    """What Langfuse made of events, which its exports do not hold."""
-    held = span.attributes
-    args, result = held.get(LANGFUSE_STORED[0]), held.get(LANGFUSE_STORED[1])
-    if found.raw_args is None and args is not None:
-        found.raw_args, found.args_key = args, LANGFUSE_STORED[0]
-    if found.output is None and result is not None:
-        found.output, found.output_key = unwrap_output(result), LANGFUSE_STORED[1]
-        found.id = found.id or found.output.id
+def _fill_from_langfuse(tool: ToolSpan, span: Span) -> None:
+    """Fill in what Langfuse took from events, which its exports do not contain."""
+    args, result = (span.attributes.get(key) for key in LANGFUSE_STORED)
+    if tool.raw_args is None and args is not None:
+        tool.raw_args, tool.args_key = args, LANGFUSE_STORED[0]
+    if tool.output is None and result is not None:
+        tool.output, tool.output_key = unwrap_output(result), LANGFUSE_STORED[1]
+        tool.id = tool.id or tool.output.id
 
 
-def with_status(found: ToolSpan, span: Span) -> ToolSpan:
-    """A tool that failed by its own word, which Strands keeps beside the result."""
-    if span.attributes.get("gen_ai.tool.status") == "error" and found.output:
-        found.output.failed = True
-    return found
+def with_status(tool: ToolSpan, span: Span) -> ToolSpan:
+    """Mark a tool as failed whose status says so; Strands keeps the status beside the result."""
+    if span.attributes.get("gen_ai.tool.status") == "error" and tool.output:
+        tool.output.failed = True
+    return tool
 
 
 def _suffix(name: str, prefix: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What to switch on in a framework that did not record what a metric needs."""
+"""How to make a framework record the fields that a metric needs."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ _KINDS = {
 
 
 def recording_hint(convention: str, field: str) -> str | None:
-    """How to make a framework record a field; `None` if there is no known way."""
+    """Return how to make a framework record a field; `None` if no way is known."""
     if field == "conversation":
         return _SESSION.get(convention)
     hint = _HINTS.get(convention)

@@ -26,13 +26,13 @@ class Laminar(GenAi):
     tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the type; the outermost span is the run, and all others are steps."""
+        """Decide by the type; the outermost span is the run, and all others are steps."""
         kind = span.attributes.get(_KIND)
-        if "gen_ai.operation.name" in span.attributes and (found := super().role(span)):
-            return found
+        if "gen_ai.operation.name" in span.attributes and (role := super().role(span)):
+            return role
         role = _ROLES.get(kind) if isinstance(kind, str) else None
         return role or ("workflow" if span.parent_id is None else "chain")
 
     def tool_name(self, span: Span) -> str | None:
-        """By attribute, else the name of the span."""
+        """Return the attribute, else the name of the span."""
         return super().tool_name(span) or span.name or None

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.conventions.openai_agents import ASKED, TOLD, details
 from carob.traces.mapping.convention import (
     Convention,
     SpanMarks,
@@ -23,6 +22,8 @@ _CACHED = (
     "cached_tokens",
 )
 _REASONING = ("output_reasoning_tokens", "output_reasoning", "reasoning_tokens")
+_INPUT_DETAILS = ("input_tokens_details", "prompt_tokens_details")
+_OUTPUT_DETAILS = ("output_tokens_details", "completion_tokens_details")
 _ADK_RUN = "agent_run ["
 """How ADK names a span to which it gives no attributes."""
 _AGENT = "langfuse.observation.metadata.lc_agent_name"
@@ -66,7 +67,7 @@ class Langfuse(Convention):
     tool_results: ClassVar = ("langfuse.observation.output", *GenAi.tool_results)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the type of observation."""
+        """Decide by the type of the observation."""
         kind = span.attributes.get(_KIND)
         if span.name.startswith(_ADK_RUN):
             return "agent"
@@ -76,35 +77,43 @@ class Langfuse(Convention):
         return _GENAI.role_without_operation(span) or role if role == "chain" else role
 
     def agent_name(self, span: Span) -> str | None:
-        """An observation bears the agent's name."""
+        """Return the attribute, else the name of the observation."""
         if span.name.startswith(_ADK_RUN):
             return span.name[len(_ADK_RUN) : -1] or None
         return super().agent_name(span) or span.name or None
 
     def tool_name(self, span: Span) -> str | None:
-        """By attribute, else an observation bears the tool's name."""
+        """Return the attribute, else the name of the observation."""
         return super().tool_name(span) or span.name or None
 
     def usage(self, span: Span) -> Usage:
-        """By the usage details, in Langfuse's words or in the provider's."""
+        """Return the usage details, under Langfuse's names or the provider's."""
         usage = decode_json(span.attributes.get("langfuse.observation.usage_details"))
         if not isinstance(usage, dict):
             return super().usage(span)
-        asked, told = details(usage, *ASKED), details(usage, *TOLD)
+        inputs, outputs = _details(usage, _INPUT_DETAILS), _details(usage, _OUTPUT_DETAILS)
         return Usage(
-            input_tokens=_whole(usage, ("input", "input_tokens", "prompt_tokens")),
-            output_tokens=_whole(usage, ("output", "output_tokens", "completion_tokens")),
-            cached_tokens=first_integer(usage | asked, _CACHED),
-            reasoning_tokens=first_integer(usage | told, _REASONING),
+            input_tokens=_full_count(usage, ("input", "input_tokens", "prompt_tokens")),
+            output_tokens=_full_count(usage, ("output", "output_tokens", "completion_tokens")),
+            cached_tokens=first_integer(usage | inputs, _CACHED),
+            reasoning_tokens=first_integer(usage | outputs, _REASONING),
             total_tokens=first_integer(usage, ("total", "total_tokens")),
         )
 
 
-def _whole(usage: dict[str, Json], keys: tuple[str, ...]) -> int | None:
-    """A count with its details, as `input_cache_read`, where the total shows them taken out."""
-    found = first_integer(usage, keys)
+def _full_count(usage: dict[str, Json], keys: tuple[str, ...]) -> int | None:
+    """Return a count that includes its details. Langfuse subtracts details such as
+    `input_cache_read` from `input`; that it did shows in the total of all counts."""
+    number = first_integer(usage, keys)
     counts = {key: count for key, count in usage.items() if type(count) is int}
     total = counts.pop("total", None)
     inner = sum(count for key, count in counts.items() if key.startswith(f"{keys[0]}_"))
-    taken_out = inner and total is not None and sum(counts.values()) == total
-    return found + inner if found is not None and taken_out else found
+    is_subtracted = inner and total is not None and sum(counts.values()) == total
+    return number + inner if number is not None and is_subtracted else number
+
+
+def _details(usage: dict[str, Json], keys: tuple[str, ...]) -> dict[str, Json]:
+    for key in keys:
+        if isinstance(details := usage.get(key), dict):
+            return details
+    return {}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import msgspec
+
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
 from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole, first_text, messages_in
 from carob.traces.mapping.tool_spans import ToolSpan
-from carob.traces.shape import decode_json, to_integer
+from carob.traces.messages.usage import usage_of
+from carob.traces.shape import decode_json
 
 _META = "langsmith.metadata."
 _ROLES: dict[Json, SpanRole] = {
@@ -35,20 +38,20 @@ class LangSmith(GenAi):
     tool_results: ClassVar = (*GenAi.tool_results, "gen_ai.completion")
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the kind; a root, and a graph that bears the agent's name, are agents."""
+        """Decide by the kind; a root, and a graph with the agent's name, are agents."""
         kind = span.attributes.get("langsmith.span.kind")
         role = _ROLES.get(kind) if isinstance(kind, str) else None
         named = span.attributes.get(f"{_META}lc_agent_name")
-        return _promoted(span, role, named)
+        return _promote(span, role, named)
 
     def tool(self, span: Span) -> ToolSpan:
-        """A run that failed has outputs without anything in them."""
-        return _without_nothing(super().tool(span), span)
+        """Return the call; the empty output of a failed run is not a result."""
+        return _drop_empty_output(super().tool(span), span)
 
     def usage(self, span: Span) -> Usage:
-        """The attributes, with the details that only the metadata holds."""
-        found = super().usage(span)
-        return _detailed(found, decode_json(span.attributes.get(f"{_META}usage_metadata")))
+        """Return the counts of the attributes, completed from the metadata."""
+        counted = super().usage(span)
+        return _complete(counted, decode_json(span.attributes.get(f"{_META}usage_metadata")))
 
 
 class LangSmithRun(Convention):
@@ -64,49 +67,48 @@ class LangSmithRun(Convention):
     tool_results: ClassVar = ("langsmith.outputs",)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the type of run."""
+        """Decide by the type of the run."""
         kind = span.attributes.get("langsmith.run_type")
         role = _ROLES.get(kind) if isinstance(kind, str) else None
-        return _promoted(span, role, _metadata(span).get("lc_agent_name"))
+        return _promote(span, role, _metadata(span).get("lc_agent_name"))
 
     def agent_name(self, span: Span) -> str | None:
-        """By the metadata, else by the run's name."""
+        """Return the name in the metadata, else the run's name."""
         return first_text(_metadata(span), ("lc_agent_name",)) or span.name or None
 
     def model_name(self, span: Span) -> str | None:
-        """By the metadata."""
+        """Return the value in the metadata."""
         return first_text(_metadata(span), ("ls_model_name", "model_name", "model"))
 
     def provider_name(self, span: Span) -> str | None:
-        """By the metadata."""
+        """Return the value in the metadata."""
         return first_text(_metadata(span), ("ls_provider",))
 
     def usage(self, span: Span) -> Usage:
-        """By the outputs, wherever the version at hand keeps it."""
-        return _detailed(
-            Usage(), _find_usage(decode_json(span.attributes.get("langsmith.outputs")), 0)
-        )
+        """Return the counts in the outputs, whose place depends on the version."""
+        outputs = decode_json(span.attributes.get("langsmith.outputs"))
+        return usage_of(_find_usage(outputs, 0)) or Usage()
 
     def tool(self, span: Span) -> ToolSpan:
-        """A run that failed has outputs without anything in them."""
-        return _without_nothing(super().tool(span), span)
+        """Return the call; the empty output of a failed run is not a result."""
+        return _drop_empty_output(super().tool(span), span)
 
     def tool_name(self, span: Span) -> str | None:
-        """The run bears the tool's name."""
+        """Return the run's name."""
         return span.name or None
 
     def conversation_id(self, span: Span) -> str | None:
-        """By the metadata."""
+        """Return the value in the metadata."""
         return first_text(_metadata(span), _THREADS)
 
 
-def _without_nothing(found: ToolSpan, span: Span) -> ToolSpan:
-    if span.status == "error" and found.output is not None and not found.output.value:
-        found.output = None
-    return found
+def _drop_empty_output(tool: ToolSpan, span: Span) -> ToolSpan:
+    if span.status == "error" and tool.output is not None and not tool.output.value:
+        tool.output = None
+    return tool
 
 
-def _promoted(span: Span, role: SpanRole | None, named: Json) -> SpanRole | None:
+def _promote(span: Span, role: SpanRole | None, named: Json) -> SpanRole | None:
     if role == "chain" and (span.parent_id is None or named == span.name):
         return "agent"
     return role
@@ -114,8 +116,8 @@ def _promoted(span: Span, role: SpanRole | None, named: Json) -> SpanRole | None
 
 def _metadata(span: Span) -> dict[str, Json]:
     extra = decode_json(span.attributes.get("langsmith.extra"))
-    found = extra.get("metadata") if isinstance(extra, dict) else None
-    return found if isinstance(found, dict) else {}
+    metadata = extra.get("metadata") if isinstance(extra, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _find_usage(value: Json, depth: int) -> Json:
@@ -129,35 +131,16 @@ def _find_usage(value: Json, depth: int) -> Json:
         if isinstance(value.get(key), dict):
             return value[key]
     for key in ("llm_output", "generations", "message", "kwargs", "output", "outputs", "messages"):
-        if key in value and (found := _find_usage(value[key], depth + 1)):
-            return found
+        if key in value and (usage := _find_usage(value[key], depth + 1)):
+            return usage
     return None
 
 
-def _detailed(found: Usage, meta: Json) -> Usage:
-    if not isinstance(meta, dict):
-        return found
-    asked = meta.get("input_token_details") or meta.get("prompt_tokens_details")
-    told = meta.get("output_token_details") or meta.get("completion_tokens_details")
-    asked = asked if isinstance(asked, dict) else {}
-    told = told if isinstance(told, dict) else {}
-
-    def first(known: int | None, *values: Json) -> int | None:
-        for value in values if known is None else ():
-            known = known if known is not None else to_integer(value)
-        return known
-
-    return Usage(
-        input_tokens=first(found.input_tokens, meta.get("input_tokens"), meta.get("prompt_tokens")),
-        output_tokens=first(
-            found.output_tokens, meta.get("output_tokens"), meta.get("completion_tokens")
-        ),
-        cached_tokens=first(
-            found.cached_tokens, asked.get("cache_read"), asked.get("cached_tokens")
-        ),
-        cache_write_tokens=first(found.cache_write_tokens, asked.get("cache_creation")),
-        reasoning_tokens=first(
-            found.reasoning_tokens, told.get("reasoning"), told.get("reasoning_tokens")
-        ),
-        total_tokens=first(found.total_tokens, meta.get("total_tokens")),
-    )
+def _complete(counted: Usage, metadata: Json) -> Usage:
+    """Add the counts of LangChain's usage metadata where the attributes have none."""
+    recorded = usage_of(metadata)
+    if recorded is None:
+        return counted
+    counts = {name: getattr(counted, name) for name in Usage.__struct_fields__}
+    known = {name: value for name, value in counts.items() if value is not None}
+    return msgspec.structs.replace(recorded, **known)

@@ -9,9 +9,9 @@ from carob.traces.mapping.convention import (
     Convention,
     SpanMarks,
     SpanRole,
-    first_integer,
     messages_in,
 )
+from carob.traces.messages.usage import usage_of
 from carob.traces.shape import decode_json, text_or_none
 
 _ROLES: dict[Json, SpanRole] = {
@@ -39,46 +39,39 @@ class MlFlow(Convention):
     tool_results: ClassVar = ("mlflow.spanOutputs",)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the type of span."""
+        """Decide by the type of the span."""
         kind = decode_json(span.attributes.get("mlflow.spanType"))
         role = _ROLES.get(kind) if isinstance(kind, str) else None
-        return "agent" if role == "chain" and _graph(span) == span.name else role
+        return "agent" if role == "chain" and _agent_of(span) == span.name else role
 
     def agent_name(self, span: Span) -> str | None:
-        """By attribute, else by the span's name unless that is a method such as `Agent.run`."""
-        named = text_or_none(decode_json(span.attributes.get("name")))
-        return named or (span.name if "." not in span.name else None) or None
+        """Return the attribute, else the span's name unless it is a method such as `Agent.run`."""
+        name = text_or_none(decode_json(span.attributes.get("name")))
+        return name or (span.name if "." not in span.name else None) or None
 
     def tool_name(self, span: Span) -> str | None:
-        """The span bears the tool's name."""
+        """Return the span's name."""
         return span.name or None
 
     def model_name(self, span: Span) -> str | None:
-        """By attribute, else by what was asked."""
+        """Return the attribute, else the model in the inputs."""
         for key in ("mlflow.llm.model", "mlflow.chat.model"):
-            if found := text_or_none(decode_json(span.attributes.get(key))):
-                return found
-        asked = decode_json(span.attributes.get("mlflow.spanInputs"))
-        return text_or_none(asked.get("model")) if isinstance(asked, dict) else None
+            if name := text_or_none(decode_json(span.attributes.get(key))):
+                return name
+        inputs = decode_json(span.attributes.get("mlflow.spanInputs"))
+        return text_or_none(inputs.get("model")) if isinstance(inputs, dict) else None
 
     def provider_name(self, span: Span) -> str | None:
-        """By attribute."""
+        """Return the attribute."""
         return text_or_none(decode_json(span.attributes.get("mlflow.llm.provider")))
 
     def usage(self, span: Span) -> Usage:
-        """By the token usage object."""
+        """Return the counts of the token usage object."""
         usage = decode_json(span.attributes.get("mlflow.chat.tokenUsage"))
-        if not isinstance(usage, dict):
-            return Usage()
-        return Usage(
-            input_tokens=first_integer(usage, ("input_tokens",)),
-            output_tokens=first_integer(usage, ("output_tokens",)),
-            cached_tokens=first_integer(usage, ("cache_read_input_tokens",)),
-            total_tokens=first_integer(usage, ("total_tokens",)),
-        )
+        return usage_of(usage) or Usage()
 
 
-def _graph(span: Span) -> str | None:
-    """The agent that LangChain says a span works for."""
+def _agent_of(span: Span) -> str | None:
+    """The agent that a span works for, in LangChain's metadata."""
     metadata = decode_json(span.attributes.get("metadata"))
     return text_or_none(metadata.get("lc_agent_name")) if isinstance(metadata, dict) else None

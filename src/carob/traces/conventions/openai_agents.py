@@ -13,10 +13,10 @@ from carob.traces.mapping.convention import (
     Convention,
     SpanMarks,
     SpanRole,
-    first_integer,
     messages_in,
 )
 from carob.traces.mapping.tool_spans import ToolSpan
+from carob.traces.messages.usage import usage_of
 from carob.traces.shape import decode_json
 
 _ROLES: dict[Json, SpanRole] = {
@@ -27,10 +27,6 @@ _ROLES: dict[Json, SpanRole] = {
     "response": "model",
     "trace": "workflow",
 }
-
-
-ASKED = ("input_tokens_details", "prompt_tokens_details")
-TOLD = ("output_tokens_details", "completion_tokens_details")
 
 
 class OpenAiAgents(Convention):
@@ -49,27 +45,27 @@ class OpenAiAgents(Convention):
     tool_results: ClassVar = ("openai_agents.output",)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the type of span data."""
+        """Decide by the type of the span data."""
         kind = span.attributes.get("openai_agents.type")
         return _ROLES.get(kind) if isinstance(kind, str) else None
 
     def agent_name(self, span: Span) -> str | None:
-        """A trace's name is the workflow's."""
+        """Return the agent's name; the name of a trace is the workflow's."""
         trace = span.attributes.get("openai_agents.type") == "trace"
         return None if trace else super().agent_name(span)
 
     def usage(self, span: Span) -> Usage:
-        """By the usage object, in the words of either OpenAI API."""
+        """Return the counts of the usage object of either OpenAI API."""
         usage = decode_json(span.attributes.get("openai_agents.usage"))
-        return counted(usage) if isinstance(usage, dict) else Usage()
+        return usage_of(usage) or Usage()
 
     def tool(self, span: Span) -> ToolSpan:
-        """A tool's error is beside its output."""
-        found = super().tool(span)
+        """Return the call; its error is recorded beside its output."""
+        tool = super().tool(span)
         error = span.attributes.get("openai_agents.error")
-        if error and found.output:
-            found.output.failed = True
-        return found
+        if error and tool.output:
+            tool.output.failed = True
+        return tool
 
 
 _LOGFIRE_ROLES: dict[str, SpanRole] = {
@@ -106,42 +102,22 @@ class LogfireAgents(GenAi):
     tool_results: ClassVar = ("output",)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By what the span's name begins with."""
-        for begin, role in _LOGFIRE_ROLES.items():
-            if span.name.startswith(begin):
+        """Decide by the prefix of the span's name."""
+        for prefix, role in _LOGFIRE_ROLES.items():
+            if span.name.startswith(prefix):
                 return role
         return None
 
     def agent_name(self, span: Span) -> str | None:
-        """A trace's name is the workflow's."""
+        """Return the agent's name; the name of a trace is the workflow's."""
         return super().agent_name(span) if span.name.startswith("Agent run") else None
 
     def conversation_id(self, span: Span) -> str | None:
-        """The group of traces, which may be none."""
-        found = super().conversation_id(span)
-        return None if found == "null" else found
+        """Return the group of traces; Logfire writes `null` if there is none."""
+        group = super().conversation_id(span)
+        return None if group == "null" else group
 
     def usage(self, span: Span) -> Usage:
-        """By the SDK's own count, which has the details."""
-        told: Json = decode_json(span.attributes.get("usage"))
-        return counted(told) if isinstance(told, dict) else super().usage(span)
-
-
-def counted(usage: dict[str, Json]) -> Usage:
-    """What a usage object counts."""
-    asked, told = details(usage, *ASKED), details(usage, *TOLD)
-    return Usage(
-        input_tokens=first_integer(usage, ("input_tokens", "prompt_tokens")),
-        output_tokens=first_integer(usage, ("output_tokens", "completion_tokens")),
-        cached_tokens=first_integer(asked, ("cached_tokens",)),
-        reasoning_tokens=first_integer(told, ("reasoning_tokens",)),
-        total_tokens=first_integer(usage, ("total_tokens",)),
-    )
-
-
-def details(usage: dict[str, Json], *keys: str) -> dict[str, Json]:
-    """What a count is made of."""
-    for key in keys:
-        if isinstance(found := usage.get(key), dict):
-            return found
-    return {}
+        """Return the SDK's own counts, which include the details."""
+        usage = decode_json(span.attributes.get("usage"))
+        return (usage_of(usage) or Usage()) if isinstance(usage, dict) else super().usage(span)

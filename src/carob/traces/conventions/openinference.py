@@ -1,12 +1,12 @@
-"""OpenInference, and what sets its producers apart.
+"""OpenInference, and where its instrumentations differ.
 
 - openai-agents: agents have no input or output, the model spans have.
 - LangChain: the root agent holds `{"messages": […]}`, and after the run the whole thread.
 - smolagents: the agent holds `{"task": …}`, and the answer is its `output.value`.
 - CrewAI: no model spans; the crew holds its tasks and the answer under `raw`.
-- llama-index: `_prepare_chat_with_tools` is no model call.
+- llama-index: `_prepare_chat_with_tools` is not a model call.
 - DSPy: the outermost module holds `{"input_args": {"question": …}}` and the answer by its name.
-- Haystack: agents are of no kind of their own, and messages are printed.
+- Haystack: agents have the kind of a chain, and messages are printed.
 - claude-agent-sdk: `tool.parameters` are arguments; everywhere else they are a schema.
 """
 
@@ -51,18 +51,18 @@ _ROLES: dict[Json, SpanRole] = {
 }
 
 
-def _answered(span: Span) -> list[Message] | None:
-    """The messages; early versions told the ids of calls only in the whole output."""
-    said = _OUTPUT.read(span)
-    asked = [call for one in said or () for call in one.calls]
-    if not asked or any(call.id for call in asked):
-        return said
+def _read_model_output(span: Span) -> list[Message] | None:
+    """Read the messages; early versions recorded the ids of calls only in the whole output."""
+    messages = _OUTPUT.read(span)
+    calls = [call for message in messages or () for call in message.calls]
+    if not calls or any(call.id for call in calls):
+        return messages
     whole = read_messages(span.attributes.get("output.value"), "assistant")
-    told = [call for one in whole for call in one.calls]
-    if [call.name for call in told] == [call.name for call in asked]:
-        for call, other in zip(asked, told, strict=True):
+    others = [call for message in whole for call in message.calls]
+    if [call.name for call in others] == [call.name for call in calls]:
+        for call, other in zip(calls, others, strict=True):
             call.id = other.id
-    return said
+    return messages
 
 
 class OpenInference(Convention):
@@ -110,7 +110,7 @@ class OpenInference(Convention):
         *GenAi.inputs,
     )
     model_outputs: ClassVar = (
-        _OUTPUT._replace(read=_answered),
+        _OUTPUT._replace(read=_read_model_output),
         messages_in("output.value", "assistant"),
         *GenAi.outputs,
     )
@@ -120,7 +120,7 @@ class OpenInference(Convention):
     tool_results: ClassVar = ("output.value", LANGFUSE_STORED[1])
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the kind."""
+        """Decide by the kind, with exceptions for single instrumentations."""
         kind = span.attributes.get(_KIND)
         if kind is None:
             return _role_from_log(span)
@@ -144,15 +144,15 @@ class OpenInference(Convention):
         return role
 
     def agent_name(self, span: Span) -> str | None:
-        """By attribute, else by the span's name if it says more than which method ran."""
-        found = super().agent_name(span)
-        if found is None and _is_named(span):
+        """Return the attribute, else the span's name unless it only names a method."""
+        attribute = super().agent_name(span)
+        if attribute is None and _is_named(span):
             return span.name
-        for prefix in _ADK_AGENTS if found is None else ():
+        for prefix in _ADK_AGENTS if attribute is None else ():
             if span.name.startswith(prefix):
                 return span.name[len(prefix) :].removesuffix("]") or None
-        if found or not (_CONTENT & span.attributes.keys() or span.events):
-            return found
+        if attribute or not (_CONTENT & span.attributes.keys() or span.events):
+            return attribute
         name = span.name.removesuffix(".run")
         if (
             name == "LangGraph"
@@ -163,43 +163,43 @@ class OpenInference(Convention):
         return name if name and "." not in name else None
 
     def nested_agent_name(self, span: Span) -> str | None:
-        """Early versions gave agents of the OpenAI SDK no more than a kind, like the run itself."""
+        """Return the span's name: early versions gave OpenAI's agents nothing but a kind."""
         return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
 
     def input_sources(self, span: Span) -> tuple[MessageSource, ...]:
-        """A model's messages are spread out; an agent's are in its value."""
+        """Return numbered attributes first for models, and the whole value first for agents."""
         return self.model_inputs if span.attributes.get(_KIND) == "LLM" else self.inputs
 
     def output_sources(self, span: Span) -> tuple[MessageSource, ...]:
-        """Likewise."""
+        """Return numbered attributes first for models, and the whole value first for agents."""
         return self.model_outputs if span.attributes.get(_KIND) == "LLM" else self.outputs
 
     def usage(self, span: Span) -> Usage:
-        """The counts, else what a crew's output sums up."""
-        found = super().usage(span)
-        if found.input_tokens is not None or "crew_id" not in span.attributes:
-            return found
-        return crewai.usage(span.attributes.get("output.value")) or found
+        """Return the counts, else those in the output of a crew."""
+        usage = super().usage(span)
+        if usage.input_tokens is not None or "crew_id" not in span.attributes:
+            return usage
+        return crewai.usage(span.attributes.get("output.value")) or usage
 
     def tool(self, span: Span) -> ToolSpan:
-        """The arguments may be in `tool.parameters`, unless it is the schema, or in a log."""
-        found = super().tool(span)
-        if found.raw_args is None and found.output is None and span.events:
-            found = _tool_from_log(span)
-        if found.name is None:
-            named = crewai.tool_name(span.attributes.get("input.value"))
-            found.name = named or span.name.removesuffix(".__call__") or None
-        if "tool.parameters" in span.attributes and not isinstance(found.args, dict):
+        """Return the call; `tool.parameters` may hold the arguments, or the schema."""
+        tool = super().tool(span)
+        if tool.raw_args is None and tool.output is None and span.events:
+            tool = _tool_from_log(span)
+        if tool.name is None:
+            name = crewai.tool_name(span.attributes.get("input.value"))
+            tool.name = name or span.name.removesuffix(".__call__") or None
+        if "tool.parameters" in span.attributes and not isinstance(tool.args, dict):
             declared = decode_json(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
-                found.raw_args, found.args_key = declared, "tool.parameters"
-        return with_status(found, span)
+                tool.raw_args, tool.args_key = declared, "tool.parameters"
+        return with_status(tool, span)
 
     def conversation_id(self, span: Span) -> str | None:
-        """The session, else LangGraph's thread in the metadata."""
-        found = super().conversation_id(span)
-        if found or "metadata" not in span.attributes:
-            return found
+        """Return the session, else LangGraph's thread in the metadata."""
+        session = super().conversation_id(span)
+        if session or "metadata" not in span.attributes:
+            return session
         return first_text(_metadata(span), ("thread_id",))
 
 
@@ -208,32 +208,32 @@ def _metadata(span: Span) -> dict[str, Json]:
     if "metadata" not in attributes:  # Phoenix takes it apart
         prefix = "metadata."
         return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
-    found = decode_json(attributes["metadata"])
-    return found if isinstance(found, dict) else {}
+    metadata = decode_json(attributes["metadata"])
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _is_bare(span: Span) -> bool:
-    """Whether it tells hardly more than its kind; what Langfuse added does not count."""
+    """Whether it has hardly more than its kind, not counting what Langfuse added."""
     return len([key for key in span.attributes if not key.startswith("langfuse.")]) <= 2
 
 
 def _is_haystack(span: Span) -> bool:
-    """Whether it is Haystack's agent, which is called no more than that."""
+    """Whether it is Haystack's agent, which has no name of its own."""
     if span.name not in ("Agent.run", "Agent.run_async"):
         return False
     return "ChatMessage(" in (text_or_none(span.attributes.get("input.value")) or "")
 
 
 def _is_named(span: Span) -> bool:
-    """Whether it bears the name of LangChain's agent, which all that is within only mentions."""
-    told = span.attributes.get("metadata")
-    if isinstance(told, str) and "lc_agent_name" not in told:
+    """Whether it has the name of LangChain's agent; the spans within it only mention the name."""
+    metadata = span.attributes.get("metadata")
+    if isinstance(metadata, str) and "lc_agent_name" not in metadata:
         return False
     return _metadata(span).get("lc_agent_name") == span.name
 
 
 def _is_graph(span: Span) -> bool:
-    """Whether LangGraph ran it as a whole; its nodes say which node they are."""
+    """Whether it is a whole graph of LangGraph; spans of nodes name their node."""
     metadata = _metadata(span)
     return metadata.get("ls_integration") == "langgraph" and "langgraph_node" not in metadata
 

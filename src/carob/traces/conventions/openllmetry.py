@@ -24,11 +24,13 @@ _OUTPUT = "traceloop.entity.output"
 _PROPERTIES = "traceloop.association.properties."
 
 
-def _handed_on(span: Span) -> list[Message] | None:
-    """What a step of llama-index's workflow hands to its agent."""
-    told = decode_json(span.attributes.get(_OUTPUT))
-    handed = told.get("input") if isinstance(told, dict) and "current_agent_name" in told else None
-    return read_messages(handed, "user") if isinstance(handed, list) else None
+def _read_step(span: Span) -> list[Message] | None:
+    """Read the messages that a step of llama-index's workflow passes to its agent."""
+    output = decode_json(span.attributes.get(_OUTPUT))
+    if not isinstance(output, dict) or "current_agent_name" not in output:
+        return None
+    messages = output.get("input")
+    return read_messages(messages, "user") if isinstance(messages, list) else None
 
 
 class OpenLlmetry(GenAi):
@@ -54,7 +56,7 @@ class OpenLlmetry(GenAi):
         *GenAi.inputs,
         messages_in("traceloop.entity.input", "user"),
         text_in("crewai.task.description", "user"),
-        MessageSource(_OUTPUT, _handed_on, None, (_OUTPUT,)),
+        MessageSource(_OUTPUT, _read_step, None, (_OUTPUT,)),
     )
     outputs: ClassVar = (
         crewai.RESULT,
@@ -66,7 +68,7 @@ class OpenLlmetry(GenAi):
     tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the operation, else by the kind, else by the type of request."""
+        """Decide by the operation, else by the kind, else by the type of request."""
         attributes = span.attributes
         operation = attributes.get("gen_ai.operation.name")
         if isinstance(operation, str) and (operation in ROLES or operation == "create_agent"):
@@ -74,8 +76,8 @@ class OpenLlmetry(GenAi):
         kind = attributes.get("traceloop.span.kind")
         if kind == "task" and "tool.name" in attributes:  # llama-index runs tools as tasks
             return "tool"
-        named = attributes.get("traceloop.entity.name")
-        if kind == "task" and named and attributes.get(f"{_PROPERTIES}lc_agent_name") == named:
+        entity = attributes.get("traceloop.entity.name")
+        if kind == "task" and entity and attributes.get(f"{_PROPERTIES}lc_agent_name") == entity:
             return "agent"  # LangChain's, if it runs within another
         if isinstance(kind, str):
             return _KINDS.get(kind)
@@ -83,10 +85,10 @@ class OpenLlmetry(GenAi):
         return _REQUESTS.get(request) if isinstance(request, str) else None
 
     def usage(self, span: Span) -> Usage:
-        """The counts, else what a crew sums up."""
-        found = super().usage(span)
-        return crewai.metrics(span.attributes.get("crewai.crew.usage_metrics")) or found
+        """Return the counts of a crew, else those of the span."""
+        printed = span.attributes.get("crewai.crew.usage_metrics")
+        return crewai.printed_usage(printed) or super().usage(span)
 
     def tool_name(self, span: Span) -> str | None:
-        """By attribute, else by a span name such as `search.tool`."""
+        """Return the attribute, else the name in a span name such as `search.tool`."""
         return super().tool_name(span) or span.name.removesuffix(".tool") or None

@@ -11,23 +11,23 @@ from carob.traces.messages import events
 from carob.traces.messages.message import Message
 
 
-def _asked(span: Span) -> list[Message] | None:
+def _read_input(span: Span) -> list[Message] | None:
     value = span.attributes.get("events")
     return None if value is None else events.read_event_list(value, outputs=False)
 
 
-def _answered(span: Span) -> list[Message] | None:
+def _read_output(span: Span) -> list[Message] | None:
     value = span.attributes.get("events")
     return None if value is None else events.read_event_list(value, outputs=True)
 
 
-def _run(span: Span) -> list[Message] | None:
+def _read_run(span: Span) -> list[Message] | None:
     value = span.attributes.get("all_messages_events")
     return None if value is None else events.read_event_list(value, outputs=False)
 
 
 class PydanticAi(GenAi):
-    """pydantic-ai, as itself or through logfire."""
+    """pydantic-ai, recorded by itself or by Logfire."""
 
     name: ClassVar[str] = "pydantic-ai"
     marks: ClassVar = SpanMarks(
@@ -42,19 +42,19 @@ class PydanticAi(GenAi):
 
     agent_names: ClassVar = ("gen_ai.agent.name", "agent_name")
     models: ClassVar = (*GenAi.models, "model_name")
-    inputs: ClassVar = (*GenAi.inputs, MessageSource("events", _asked, None, ("events",)))
+    inputs: ClassVar = (*GenAi.inputs, MessageSource("events", _read_input, None, ("events",)))
     outputs: ClassVar = (
         text_in("final_result", "assistant"),
         *GenAi.outputs,
-        MessageSource("events", _answered, None, ("events",)),
+        MessageSource("events", _read_output, None, ("events",)),
     )
     transcripts: ClassVar = (
         messages_in("pydantic_ai.all_messages", "user"),
-        MessageSource("all_messages_events", _run, None, ("all_messages_events",)),
+        MessageSource("all_messages_events", _read_run, None, ("all_messages_events",)),
     )
 
     def role_without_operation(self, span: Span) -> SpanRole | None:
-        """By what v1 and v2 call their spans."""
+        """Decide by the names and attributes of v1 and v2."""
         if span.name == "agent run" or "all_messages_events" in span.attributes:
             return "agent"
         if "gen_ai.tool.name" in span.attributes:

@@ -1,4 +1,4 @@
-"""Spring AI: models speak OTel GenAI, and what is around them is told in its own words."""
+"""Spring AI: OTel GenAI for models, its own attributes for clients and tools."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ class SpringAi(GenAi):
     tool_results: ClassVar = ("spring.ai.tool.call.result", *GenAi.tool_results)
 
     def role(self, span: Span) -> SpanRole | None:
-        """By Spring's own kind, else by the operation."""
+        """Decide by Spring's own kind, else by the operation."""
         kind = span.attributes.get("spring.ai.kind")
         return _ROLES.get(kind) if isinstance(kind, str) else super().role(span)

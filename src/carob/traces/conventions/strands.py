@@ -9,7 +9,7 @@ from carob.traces.mapping.convention import SpanMarks
 
 
 class Strands(GenAi):
-    """Strands Agents. The usage of its agent spans adds up over the agent's life."""
+    """Strands Agents. The usage of an agent span is the total since the agent was created."""
 
     name: ClassVar[str] = "strands"
     marks: ClassVar = SpanMarks(scopes=("strands.telemetry.tracer",), systems=("strands-agents",))

@@ -1,4 +1,4 @@
-"""Vercel AI SDK v3 to v6 (`ai.*`); v7 speaks OTel GenAI."""
+"""Vercel AI SDK v3 to v6 (`ai.*`); v7 writes OTel GenAI."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ _METADATA = "ai.telemetry.metadata."
 
 
 _ANSWERS = tuple(
-    f"ai.{word}.{field}"
-    for word in ("response", "result")  # v3 said `result`
+    f"ai.{prefix}.{field}"
+    for prefix in ("response", "result")  # `result` in v3
     for field in ("text", "object", "toolCalls")
 )
 
 
-def _answered(span: Span) -> list[Message] | None:
+def _read_output(span: Span) -> list[Message] | None:
     attributes = span.attributes
     text = _either(attributes, "text")
     structured = _either(attributes, "object")
     calls = _either(attributes, "toolCalls")
     if text is None and structured is None and calls is None:
         return None
-    said = Message("assistant")
+    message = Message("assistant")
     if calls is not None:
-        said = read_message({"role": "assistant", "tool_calls": calls}, "assistant")
+        message = read_message({"role": "assistant", "tool_calls": calls}, "assistant")
     if text or structured is not None:
-        said.text = to_text(text or structured)
+        message.text = to_text(text or structured)
     elif text is not None:
-        said.text = ""
-    return [said]
+        message.text = ""
+    return [message]
 
 
 def _either(attributes: dict[str, Json], field: str) -> Json:
@@ -54,7 +54,7 @@ def _either(attributes: dict[str, Json], field: str) -> Json:
 
 
 class Vercel(Convention):
-    """Vercel's AI SDK up to v6. An agent's usage is its last step or its total, by version."""
+    """Vercel's AI SDK up to v6. By version, an agent's usage is its last step's or the total."""
 
     name: ClassVar[str] = "vercel"
     marks: ClassVar = SpanMarks(attributes=("ai.operationId",), last_scopes=("ai",))
@@ -90,7 +90,7 @@ class Vercel(Convention):
         LANGFUSE_INPUT,
     )
     outputs: ClassVar = (
-        MessageSource("ai.response.text", _answered, None, _ANSWERS),
+        MessageSource("ai.response.text", _read_output, None, _ANSWERS),
         LANGFUSE_OUTPUT,
     )
     tool_names: ClassVar = ("ai.toolCall.name",)
@@ -99,7 +99,7 @@ class Vercel(Convention):
     tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output", LANGFUSE_STORED[1])
 
     def role(self, span: Span) -> SpanRole | None:
-        """By the operation: what the user called, what the provider was asked, or a tool."""
+        """Decide by the operation: a call of the SDK, a request to the provider, or a tool."""
         operation = span.attributes.get("ai.operationId", span.name)  # v3 had only the name
         if not isinstance(operation, str):
             return None
