@@ -27,6 +27,6 @@ def test_the_dialect_is_known_by_content_and_not_by_name(tmp_path: Path, text: s
 def test_a_file_that_is_no_config_is_told_what_one_looks_like(tmp_path: Path):
     path = tmp_path / "traces.json"
     path.write_text('{"resourceSpans": []}')
-    with pytest.raises(UnknownFormatError, match="not a config that Carob knows") as caught:
+    with pytest.raises(UnknownFormatError, match="unknown config format") as caught:
         load_config(path)
     assert "ADK's test_config.json has `criteria`" in str(caught.value.hint)

@@ -1,12 +1,38 @@
+"""The config of a run, whatever dialect it was written in."""
+
 from __future__ import annotations
 
-from carob.config.choice import MetricChoice
-from carob.config.lint import LintChoice
-from carob.schema import GateRules, JudgeChoice, Noun
+from carob.schema import DatasetPurpose, GateRules, Json, JudgeSettings, Severity, Struct
 
 
-class Config(Noun, frozen=True):
-    """What a file says about a run. Names of metrics and profiles are as they are written."""
+class MetricChoice(Struct, frozen=True):
+    """A requested metric, under the name that the user wrote."""
+
+    name: str
+    params: dict[str, Json] = {}
+    threshold: float | None = None
+    """`None` for the default of the metric."""
+    definition: dict[str, Json] = {}
+    """The definition of a metric that is not installed: the template of a judge, or a reference to
+    the user's code."""
+    rubric: str | None = None
+    """Rubric file of a custom judge."""
+    source: str | None = None
+    """The config that requests it, unless a command line option changed its settings."""
+
+
+class LintSettings(Struct, frozen=True):
+    """The `[lint]` table. Rules are ids or names as the user wrote them."""
+
+    ignore: tuple[str, ...] = ()
+    levels: dict[str, Severity] = {}
+    per_file_ignores: dict[str, tuple[str, ...]] = {}
+    """Ignored rules by path pattern, relative to the folder of the config."""
+    use: DatasetPurpose | None = None
+
+
+class Config(Struct, frozen=True):
+    """The settings of a run. Names of metrics and profiles are not resolved yet."""
 
     source: str
     dialect: str
@@ -14,19 +40,19 @@ class Config(Noun, frozen=True):
     traces: tuple[str, ...] = ()
     metrics: tuple[MetricChoice, ...] = ()
     others: tuple[MetricChoice, ...] = ()
-    """Metrics that have settings but are not asked for; they count when a flag asks for them."""
-    judge: JudgeChoice | None = None
-    """The model that judges ask, and how."""
+    """Metrics with settings that the config does not request. They apply if an option does."""
+    judge: JudgeSettings | None = None
+    """The judge model and its settings."""
     profile: str | None = None
     """Name or file of the scoring profile for all cases."""
     profiles: tuple[str, ...] = ()
     """Files with more profiles, which cases may name."""
     store: str | None = None
-    """File that runs are kept in."""
-    lint: LintChoice = LintChoice()
+    """The store that runs are saved in."""
+    lint: LintSettings = LintSettings()
     gate: GateRules = GateRules()
 
     def choice(self, name: str) -> MetricChoice:
-        """The metric of that name, with its settings if the file has any."""
+        """Return a metric with its settings, if the config has any."""
         known = (*self.metrics, *self.others)
-        return next((one for one in known if one.name == name), MetricChoice(name=name))
+        return next((choice for choice in known if choice.name == name), MetricChoice(name=name))

@@ -1,34 +1,34 @@
-"""Cases that may not decide for a while. Each has an owner and a last day, so that none is
-forgotten."""
+"""Quarantined cases, which do not decide a gate. Each has an owner and an expiry date, so that none
+is forgotten."""
 
 from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
 
-from carob.config import document
-from carob.config.table import Table
-from carob.schema import Quarantined
+from carob.config.config_file import read_document
+from carob.config.table_reader import Table
+from carob.schema import QuarantinedCase
 
 
-def load_quarantine(path: Path) -> tuple[Quarantined, ...]:
-    """The `[[quarantine]]` tables of a file."""
-    doc = document.read(path)
+def load_quarantine(path: Path) -> tuple[QuarantinedCase, ...]:
+    """Read the `[[quarantine]]` tables of a file."""
+    doc = read_document(path)
     table = Table(doc, doc.value)
-    found = tuple(_quarantined(one) for one in table.rows("quarantine"))
+    cases = tuple(map(_quarantined_case, table.rows("quarantine")))
     table.close()
-    return found
+    return cases
 
 
-def _quarantined(table: Table) -> Quarantined:
-    made = Quarantined(
+def _quarantined_case(table: Table) -> QuarantinedCase:
+    case = QuarantinedCase(
         case=_required(table, "case"),
         owner=_required(table, "owner"),
-        expires=_day(table),
+        expires=_expiry_date(table),
         reason=_required(table, "reason"),
     )
     table.close()
-    return made
+    return case
 
 
 def _required(table: Table, name: str) -> str:
@@ -38,11 +38,11 @@ def _required(table: Table, name: str) -> str:
     return value
 
 
-def _day(table: Table) -> str:
+def _expiry_date(table: Table) -> str:
     value = _required(table, "expires")
     try:
         return date.fromisoformat(value).isoformat()
     except ValueError as error:
         raise table.error(
-            "expires", f"expected a day such as '2026-12-31', got {value!r}"
+            "expires", f"expected a date such as '2026-12-31', got {value!r}"
         ) from error

@@ -67,12 +67,12 @@ def test_what_concerns_live_agents_is_accepted(tmp_path: Path):
     ("document", "message", "hint"),
     [
         ({"critera": {"m": 1}}, "critera: unknown key 'critera'", "did you mean 'criteria'?"),
-        ({"criteria": {"m": {"treshold": 1}}}, "criteria.m: 'threshold' is missing", "'treshold'"),
+        ({"criteria": {"m": {"treshold": 1}}}, "criteria.m: missing key 'threshold'", "'treshold'"),
         ({"criteria": {"m": None}}, "criteria.m: expected a threshold or a table", ""),
         ({"criteria": {"m": "0.8"}}, "criteria.m: expected a number, got '0.8'", ""),
         ({"criteria": {"m": True}}, "criteria.m: expected a number, got True", ""),
         ({"criteria": [1]}, "criteria: expected a table, got [1]", ""),
-        ({"customMetrics": {"m": {}}}, "customMetrics.m: 'code_config' is missing", ""),
+        ({"customMetrics": {"m": {}}}, "customMetrics.m: missing key 'code_config'", ""),
     ],
 )
 def test_a_mistake_is_named_with_its_place(tmp_path: Path, document: Json, message: str, hint: str):

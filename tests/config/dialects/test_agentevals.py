@@ -70,11 +70,11 @@ def test_it_may_be_json_too(tmp_path: Path):
         ("evaluater: []", "evaluater: unknown key 'evaluater'", "did you mean 'evaluators'?"),
         ("evaluators: {a: 1}", "evaluators: expected a list", ""),
         ("evaluators: [a]", "evaluators[0]: expected a table, got 'a'", ""),
-        ("evaluators: [{type: builtin}]", "evaluators[0]: 'name' is missing", ""),
-        ("evaluators: [{name: a}]", "evaluators[0]: 'type' is missing", ""),
+        ("evaluators: [{type: builtin}]", "evaluators[0]: missing key 'name'", ""),
+        ("evaluators: [{name: a}]", "evaluators[0]: missing key 'type'", ""),
         (
             "evaluators: [{name: a, type: bultin}]",
-            "'bultin' is none of builtin, code, remote",
+            "unknown type 'bultin'; expected one of: builtin, code, remote",
             "did you mean 'builtin'?",
         ),
         (
@@ -87,14 +87,18 @@ def test_it_may_be_json_too(tmp_path: Path):
             "evaluators[0].threshold: expected a number from 0 to 1, got 5.0",
             "",
         ),
-        ("evaluators: [{name: a, type: remote}]", "evaluators[0]: 'ref' is missing", ""),
+        ("evaluators: [{name: a, type: remote}]", "evaluators[0]: missing key 'ref'", ""),
         (
             "evaluators: [{name: a, type: builtin}, {name: a, type: builtin}]",
-            "evaluators: two evaluators are named 'a'",
+            "evaluators: duplicate evaluator 'a'",
             "",
         ),
-        ("metrics: [a]", "metrics: 'metrics' is no longer a key", "`evaluators`"),
-        ("eval_set: https://x.example/a.json", "eval_set: expected a path", "no URL is followed"),
+        ("metrics: [a]", "metrics: 'metrics' is no longer supported", "`evaluators`"),
+        (
+            "eval_set: https://x.example/a.json",
+            "eval_set: expected a path",
+            "URLs are not",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, message: str, hint: str):

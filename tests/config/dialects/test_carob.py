@@ -84,7 +84,7 @@ def test_a_profile_that_is_a_file_is_beside_the_config(tmp_path: Path):
         ("[runs]", "carob.toml line 1, runs: unknown key 'runs'", "did you mean 'run'?"),
         ("[run]\ngoldne = 'a'", "line 2, run.goldne: unknown key", "did you mean 'golden'?"),
         ("[run]\nmetrics = [1]", "run.metrics[0]: expected text, got 1", ""),
-        ("[run]\nmetrics = ['a', 'a']", "run.metrics: metric 'a' is asked for twice", ""),
+        ("[run]\nmetrics = ['a', 'a']", "run.metrics: duplicate metric 'a'", ""),
         ("[metrics]\ncost = 1", "metrics.cost: expected a table, got 1", ""),
         ("[metrics.cost]\nthreshold = '1'", "metrics.cost.threshold: expected a number", ""),
         (
@@ -93,12 +93,12 @@ def test_a_profile_that_is_a_file_is_beside_the_config(tmp_path: Path):
             "did you mean 'threshold'?",
         ),
         ("[policy]\nprofle = 'a'", "policy.profle: unknown key", "did you mean 'profile'?"),
-        ("[run]\ngolden = 'https://x.example/a'", "run.golden: expected a path", "no URL"),
-        ("[run]\ngolden = '../a.json'", "'../a.json' is not in the folder", "command line"),
-        ("[run]\ngolden = '/etc/hosts'", "'/etc/hosts' is not in the folder", "command line"),
+        ("[run]\ngolden = 'https://x.example/a'", "run.golden: expected a path", "URLs"),
+        ("[run]\ngolden = '../a.json'", "'../a.json' is outside of the folder", "command line"),
+        ("[run]\ngolden = '/etc/hosts'", "'/etc/hosts' is outside of the folder", "command line"),
         ("[run]\ntraces = 'none/*.json'", "run.traces: no file matches 'none/*.json'", ""),
-        ("[run]\ntraces = '../*.json'", "'../*.json' is not in the folder", ""),
-        ("[policy]\nprofile = '../a.toml'", "'../a.toml' is not in the folder", ""),
+        ("[run]\ntraces = '../*.json'", "'../*.json' is outside of the folder", ""),
+        ("[policy]\nprofile = '../a.toml'", "'../a.toml' is outside of the folder", ""),
     ],
 )
 def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, message: str, hint: str):
@@ -114,5 +114,5 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path):
     (tmp_path / "secret.json").touch()
     (inner / "a.json").symlink_to(tmp_path / "secret.json")
     for text in ("golden = 'a.json'", "traces = '*.json'"):
-        with pytest.raises(FormatError, match=r"'a\.json' is not in the folder"):
+        with pytest.raises(FormatError, match=r"'a\.json' is outside of the folder"):
             load_config(written(inner, f"[run]\n{text}"))

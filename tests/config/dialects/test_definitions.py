@@ -63,19 +63,19 @@ def test_a_placeholder_may_be_filled_from_several_columns(tmp_path: Path):
     [
         ({"tempalte": "x"}, "metrics.tact.tempalte: unknown key", "did you mean 'template'?"),
         ({"agents": 3}, "metrics.tact.agents: expected a list, got 3", ""),
-        ({"score_range": {"min": 0}}, "metrics.tact.score_range: 'max' is missing", ""),
-        ({"score_range": {"min": 5, "max": 0}}, "score_range: from 5 to 0 is no range", ""),
+        ({"score_range": {"min": 0}}, "metrics.tact.score_range: missing key 'max'", ""),
+        ({"score_range": {"min": 5, "max": 0}}, "score_range: invalid range from 5 to 0", ""),
         (
             {"dataset_mapping": {"prompt": {"source_colum": "x"}}},
-            "metrics.tact.dataset_mapping.prompt: 'source_column' is missing",
+            "metrics.tact.dataset_mapping.prompt: missing key 'source_column'",
             "'source_colum'",
         ),
         (
             {"dataset_mapping": {"prompt": {"source_columns": ["user_inputs"]}}},
-            "metrics.tact.dataset_mapping.prompt: 'template' is missing",
+            "metrics.tact.dataset_mapping.prompt: missing key 'template'",
             "",
         ),
-        ({"is_managed": True}, "metrics.tact: 'managed_metric_name' is missing", ""),
+        ({"is_managed": True}, "metrics.tact: missing key 'managed_metric_name'", ""),
         ({"is_managed": "yes"}, "is_managed: expected true or false, got 'yes'", ""),
     ],
 )

@@ -113,8 +113,8 @@ def test_file_that_is_not_there_is_said(tmp_path: Path):
 @pytest.mark.parametrize(
     ("old", "new", "message", "hint"),
     [
-        ('question = "Is the response tactful?"', "", "tact.toml: 'question' is missing", None),
-        ("scale = [1, 5]", "", "'scale' is missing", None),
+        ('question = "Is the response tactful?"', "", "tact.toml: missing key 'question'", None),
+        ("scale = [1, 5]", "", "missing key 'scale'", None),
         ("scale = [1, 5]", "scale = [5, 1]", "line 3, scale: expected the lowest", "write [1, 5]"),
         ("scale = [1, 5]", "scale = 5", "scale: expected a scale, got 5", "yes/no"),
         ("scale = [1, 5]", 'scale = "yesno"', "scale: expected one of: ", "did you mean 'yes/no'"),
@@ -125,7 +125,7 @@ def test_file_that_is_not_there_is_said(tmp_path: Path):
         ('["tool_calls"]', '["user"]', "optional: 'user' is already in 'inputs'", None),
         ("threshold = 3.5", "threshold = 6", "threshold: 6 is not on the scale", None),
         ("samples = 3", "samples = 99", "samples: expected at most 25, got 99", None),
-        ("samples = 3", "samples = 1.5", "samples: expected a whole number from 1 on", None),
+        ("samples = 3", "samples = 1.5", "samples: expected a positive whole number", None),
         ('"mean"', '"majority"', "combine: expected one of: 'median', 'mean'; got", None),
         ('"openai:gpt-5-mini"', '"gpt-5"', "model: 'gpt-5' has no provider", "openai:"),
         ('5 = "Kind."', '7 = "Kind."', "levels.7: '7' is not a level of the scale", None),
@@ -147,7 +147,7 @@ def test_mistake_is_named_with_file_and_place(
 
 def test_properties_must_be_there_and_have_ids_of_their_own(tmp_path: Path):
     text = 'question = "Check."\nscale = "properties"\ninputs = ["response"]\n'
-    with pytest.raises(FormatError, match="'properties' is missing"):
+    with pytest.raises(FormatError, match="missing key 'properties'"):
         rubric_class(written(tmp_path, text))
     twice = '[[properties]]\nid = "a"\ntext = "b"\n' * 2
     with pytest.raises(FormatError, match="duplicate id 'a'"):

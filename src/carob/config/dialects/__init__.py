@@ -1,4 +1,4 @@
-"""One file per dialect in which a run can be configured."""
+"""One file per config dialect."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Protocol
 
 from carob.config.config import Config
-from carob.config.document import Syntax
-from carob.config.table import Table
+from carob.config.config_file import Syntax
+from carob.config.table_reader import Table
 
 
 class Dialect(Protocol):
-    """A way to write a config."""
+    """A config format of Carob or of another tool."""
 
     name: str
-    sought: str
-    """What a file of the dialect looks like, in words."""
+    recognized_by: str
+    """A description of the dialect, for errors."""
     syntaxes: tuple[Syntax, ...]
     keys: tuple[str, ...]
-    """The keys on top by which a file of the dialect is known."""
+    """The top-level keys that identify the dialect."""
 
     def read(self, table: Table, path: Path) -> Config:
-        """The config; every mistake is an error that names its place."""
+        """Return the config. Raises `FormatError` with the location of the problem."""
         ...

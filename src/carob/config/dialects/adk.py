@@ -1,23 +1,22 @@
-"""ADK's `test_config.json`: criteria by metric, each a threshold or a table that has one.
+"""ADK's `test_config.json`: criteria by metric, each a threshold or a table with one.
 
-What it says about live models and simulated users concerns nothing that is scored from recordings.
+Settings of live models and simulated users are ignored: they do not affect the scores of traces.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from carob.config.choice import MetricChoice
-from carob.config.config import Config
-from carob.config.document import Syntax
-from carob.config.table import Table
+from carob.config.config import Config, MetricChoice
+from carob.config.config_file import Syntax
+from carob.config.table_reader import Table
 from carob.schema import Json
-from carob.text.spelling import fold
+from carob.text.spelling import fold_name
 
 
 class Adk:
     name = "adk"
-    sought = "ADK's test_config.json has `criteria`"
+    recognized_by = "ADK's test_config.json has `criteria`"
     syntaxes: tuple[Syntax, ...] = ("json",)
     keys: tuple[str, ...] = (
         "criteria",
@@ -30,20 +29,22 @@ class Adk:
         criteria, custom, _, _ = map(table.table, self.keys)
         table.text("$schema")
         table.close()
-        made = {name: _definition(one) for name, one in custom.tables()} if custom else {}
-        choices = _choices(criteria, made) if criteria else []
+        definitions = (
+            {name: _definition(entry) for name, entry in custom.tables()} if custom else {}
+        )
+        choices = _choices(criteria, definitions) if criteria else []
         return Config(source=str(path), dialect=self.name, metrics=tuple(choices))
 
 
 def match_type(value: Json) -> Json:
-    """ADK takes `in-order` for `IN_ORDER`."""
+    """Normalize a match type: ADK accepts `in-order` for `IN_ORDER`."""
     if not isinstance(value, str):
         return value
     return value.strip().upper().replace("-", "_").replace(" ", "_")
 
 
 def _definition(table: Table) -> dict[str, Json]:
-    """Somebody's own metric. Its code is named, and never imported."""
+    """Read a custom metric. Its code is never imported."""
     code = table.table("code_config")
     if code is None:
         raise table.missing("code_config")
@@ -54,13 +55,13 @@ def _definition(table: Table) -> dict[str, Json]:
 
 
 def _choices(criteria: Table, custom: dict[str, dict[str, Json]]) -> list[MetricChoice]:
-    made: list[MetricChoice] = []
+    choices: list[MetricChoice] = []
     for name, value in criteria.entries().items():
         table = criteria.table(name) if isinstance(value, dict) else None
         threshold = table.number("threshold") if table else criteria.number(name)
         if threshold is None:
             raise table.missing("threshold") if table else _no_threshold(criteria, name)
-        made.append(
+        choices.append(
             MetricChoice(
                 name=name,
                 params=_params(table.rest()) if table else {},
@@ -68,18 +69,18 @@ def _choices(criteria: Table, custom: dict[str, dict[str, Json]]) -> list[Metric
                 definition=custom.get(name, {}),
             )
         )
-    return made
+    return choices
 
 
-def _params(written: dict[str, Json]) -> dict[str, Json]:
+def _params(entries: dict[str, Json]) -> dict[str, Json]:
     params: dict[str, Json] = {}
-    for key, value in written.items():
-        # Every criterion of ADK has this key, and writes its default out.
-        if fold(key) == "includeintermediateresponsesinfinal" and not value:
+    for key, value in entries.items():
+        # ADK writes this key with its default into every criterion.
+        if fold_name(key) == "includeintermediateresponsesinfinal" and not value:
             continue
-        params[key] = match_type(value) if fold(key) == "matchtype" else value
+        params[key] = match_type(value) if fold_name(key) == "matchtype" else value
     return params
 
 
 def _no_threshold(criteria: Table, name: str) -> Exception:
-    return criteria.error(name, "expected a threshold or a table that has one, got null")
+    return criteria.error(name, "expected a threshold or a table with one, got null")

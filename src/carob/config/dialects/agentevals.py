@@ -1,30 +1,29 @@
-"""agentevals' eval config: a list of evaluators, built in or somebody's own code.
+"""agentevals' eval config: a list of evaluators, built-in or custom code.
 
-As there, a path is relative to where the command is called. Formats of traces are recognised by
-content, and the form of the output is a flag, so what the file says of both is not needed.
+As in agentevals, paths are relative to the working directory. Trace format and output format are
+ignored: the first is detected from the content, and the second is a command line option.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from carob.config.choice import MetricChoice
-from carob.config.config import Config
+from carob.config.config import Config, MetricChoice
+from carob.config.config_file import Syntax
 from carob.config.dialects.adk import match_type
-from carob.config.document import Syntax
-from carob.config.paths import local
-from carob.config.table import Table
+from carob.config.paths import local_path
+from carob.config.table_reader import Table
 from carob.schema import Json
-from carob.text.spelling import meant
+from carob.text.spelling import did_you_mean
 
 _RETIRED = ("metrics", "custom_evaluators", "judge_model", "threshold", "trajectory_match_type")
-_OWN = {"code": ("path",), "remote": ("source", "ref")}
-"""The kinds of evaluators that are code of the user's own, and where it is."""
+_CUSTOM = {"code": ("path",), "remote": ("source", "ref")}
+"""The kinds of evaluators with custom code, and the keys that locate it."""
 
 
 class AgentEvals:
     name = "agentevals"
-    sought = "agentevals' config has `evaluators`"
+    recognized_by = "agentevals' config has `evaluators`"
     syntaxes: tuple[Syntax, ...] = ("yaml", "json")
     keys: tuple[str, ...] = ("evaluators", "eval_set", "trace_format", "output_format", "output")
 
@@ -33,17 +32,17 @@ class AgentEvals:
         golden, *_ = map(table.text, self.keys[1:])
         for key in table.rest():
             if key in _RETIRED:
-                hint = "agentevals has retired it: say it of each metric under `evaluators`"
-                raise table.error(key, f"{key!r} is no longer a key", hint=hint)
+                hint = "agentevals removed it: set it for each metric under `evaluators`"
+                raise table.error(key, f"{key!r} is no longer supported", hint=hint)
         table.close()
         names = [choice.name for choice in choices]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice:
-            raise table.error("evaluators", f"two evaluators are named {twice!r}")
+        duplicate = next((name for name in names if names.count(name) > 1), None)
+        if duplicate:
+            raise table.error("evaluators", f"duplicate evaluator {duplicate!r}")
         return Config(
             source=str(path),
             dialect=self.name,
-            golden=None if golden is None else local(table, "eval_set", golden),
+            golden=None if golden is None else local_path(table, "eval_set", golden),
             metrics=choices,
         )
 
@@ -57,11 +56,11 @@ def _choice(table: Table) -> MetricChoice:
         raise table.error("threshold", f"expected a number from 0 to 1, got {threshold}")
     if kind == "builtin":
         return MetricChoice(name=name, params=_params(table), threshold=threshold)
-    if kind not in _OWN:
-        known = ["builtin", *_OWN]
-        message = f"{kind!r} is none of {', '.join(known)}"
-        raise table.error("type", message, hint=meant(kind, known))
-    return _own(table, name, kind, 0.5 if threshold is None else threshold)
+    if kind not in _CUSTOM:
+        known = ["builtin", *_CUSTOM]
+        message = f"unknown type {kind!r}; expected one of: {', '.join(known)}"
+        raise table.error("type", message, hint=did_you_mean(kind, known))
+    return _custom(table, name, kind, 0.5 if threshold is None else threshold)
 
 
 def _params(table: Table) -> dict[str, Json]:
@@ -76,12 +75,12 @@ def _params(table: Table) -> dict[str, Json]:
     return {key: value for key, value in params.items() if value is not None}
 
 
-def _own(table: Table, name: str, kind: str, threshold: float) -> MetricChoice:
+def _custom(table: Table, name: str, kind: str, threshold: float) -> MetricChoice:
     table.number("timeout")
     table.table("config")
-    for key in ("executor", *_OWN[kind]):
+    for key in ("executor", *_CUSTOM[kind]):
         table.text(key)
-    if table.text(_OWN[kind][-1]) is None:
-        raise table.missing(_OWN[kind][-1])
+    if table.text(_CUSTOM[kind][-1]) is None:
+        raise table.missing(_CUSTOM[kind][-1])
     table.close()
     return MetricChoice(name=name, threshold=threshold, definition=table.entries())

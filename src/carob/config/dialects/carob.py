@@ -1,24 +1,25 @@
-"""`carob.toml`."""
+"""The tables of `carob.toml`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
-from carob.config.choice import MetricChoice
-from carob.config.config import Config
-from carob.config.document import Syntax
-from carob.config.gate import read_gate
-from carob.config.judge import read_judge
-from carob.config.lint import LintChoice, read_lint
-from carob.config.paths import inside, matching
-from carob.config.table import Table
-from carob.schema import GateRules
-from carob.text.spelling import meant
+import msgspec
+
+from carob.config.config import Config, LintSettings, MetricChoice
+from carob.config.config_file import Syntax
+from carob.config.paths import expand_pattern, path_inside
+from carob.config.table_reader import Table
+from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity
+from carob.text.spelling import did_you_mean
 
 
 class Carob:
     name = "carob"
-    sought = "carob.toml has judge, [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
+    recognized_by = (
+        "carob.toml has judge, [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
+    )
     syntaxes: tuple[Syntax, ...] = ("toml",)
     keys: tuple[str, ...] = ("judge", "run", "metrics", "policy", "store", "lint", "gate")
 
@@ -26,14 +27,14 @@ class Carob:
         judge = read_judge(table)
         run, metrics, policy, store, lint, gate = map(table.table, self.keys[1:])
         table.close()
-        asked = run.texts("metrics") if run else ()
-        twice = next((name for name in asked if asked.count(name) > 1), None)
-        if run and twice:
-            raise run.error("metrics", f"metric {twice!r} is asked for twice")
+        requested = run.texts("metrics") if run else ()
+        duplicate = next((name for name in requested if requested.count(name) > 1), None)
+        if run and duplicate:
+            raise run.error("metrics", f"duplicate metric {duplicate!r}")
         folder = path.parent
-        written = metrics.tables() if metrics else ()
-        settings = {name: _choice(name, one, folder) for name, one in written}
-        asked = asked or tuple(settings)
+        tables = metrics.tables() if metrics else ()
+        settings = {name: _choice(name, entry, folder) for name, entry in tables}
+        requested = requested or tuple(settings)
         golden, traces = _inputs(run, folder) if run else (None, ())
         profile, profiles = _policy(policy, folder) if policy else (None, ())
         return Config(
@@ -42,12 +43,12 @@ class Carob:
             judge=judge,
             golden=golden,
             traces=traces,
-            metrics=tuple(settings.get(name) or MetricChoice(name=name) for name in asked),
-            others=tuple(settings[name] for name in settings if name not in asked),
+            metrics=tuple(settings.get(name) or MetricChoice(name=name) for name in requested),
+            others=tuple(settings[name] for name in settings if name not in requested),
             profile=profile,
             profiles=profiles,
             store=_store(store, folder) if store else None,
-            lint=read_lint(lint) if lint else LintChoice(),
+            lint=read_lint(lint) if lint else LintSettings(),
             gate=read_gate(gate, folder) if gate else GateRules(),
         )
 
@@ -55,14 +56,14 @@ class Carob:
 def _choice(name: str, table: Table, folder: Path) -> MetricChoice:
     threshold, rubric = table.number("threshold"), table.text("rubric")
     for key in table.rest():
-        hint = meant(key, ["threshold"])
-        if hint:  # no metric has a parameter that looks like it
+        hint = did_you_mean(key, ["threshold"])
+        if hint:  # no metric has a parameter with a similar name
             raise table.error(key, f"unknown key {key!r}", hint=hint)
     return MetricChoice(
         name=name,
         params=table.rest(),
         threshold=threshold,
-        rubric=None if rubric is None else inside(table, "rubric", rubric, folder),
+        rubric=None if rubric is None else path_inside(table, "rubric", rubric, folder),
     )
 
 
@@ -70,8 +71,8 @@ def _inputs(run: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:
     golden, traces = run.text("golden"), run.texts("traces")
     run.close()
     return (
-        None if golden is None else inside(run, "golden", golden, folder),
-        tuple(path for value in traces for path in matching(run, "traces", value, folder)),
+        None if golden is None else path_inside(run, "golden", golden, folder),
+        tuple(path for value in traces for path in expand_pattern(run, "traces", value, folder)),
     )
 
 
@@ -79,11 +80,107 @@ def _policy(policy: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:
     profile, profiles = policy.text("profile"), policy.texts("profiles")
     policy.close()
     if profile is not None and profile.endswith((".toml", ".json")):
-        profile = inside(policy, "profile", profile, folder)
-    return profile, tuple(inside(policy, "profiles", value, folder) for value in profiles)
+        profile = path_inside(policy, "profile", profile, folder)
+    return profile, tuple(path_inside(policy, "profiles", value, folder) for value in profiles)
 
 
 def _store(store: Table, folder: Path) -> str | None:
     path = store.text("path")
     store.close()
-    return None if path is None else inside(store, "path", path, folder)
+    return None if path is None else path_inside(store, "path", path, folder)
+
+
+def read_judge(top: Table) -> JudgeSettings | None:
+    """Read `judge`: the name of a model, or a table with its settings."""
+    if isinstance(top.entries().get("judge"), dict) and (table := top.table("judge")):
+        return _judge_settings(table)
+    model = top.text("judge")
+    return None if model is None else JudgeSettings(model=model)
+
+
+def _judge_settings(table: Table) -> JudgeSettings:
+    values = {
+        "model": table.text("model"),
+        "url": table.text("url"),
+        "key_env": table.text("key_env"),
+        "temperature": table.number("temperature"),
+        "max_tokens": table.count("max_tokens"),
+        "concurrency": table.count("concurrency"),
+        "deadline": _positive(table, "deadline"),
+        "max_calls": table.count("max_calls"),
+        "max_cost": _positive(table, "max_cost"),
+    }
+    table.close()
+    stated = {name: value for name, value in values.items() if value is not None}
+    return msgspec.structs.replace(JudgeSettings(), **stated)
+
+
+def _positive(table: Table, name: str) -> float | None:
+    value = table.number(name)
+    if value is not None and value <= 0:
+        raise table.error(name, f"expected a number above 0, got {value:g}")
+    return value
+
+
+def read_gate(table: Table, folder: Path) -> GateRules:
+    """Read the table `[gate]`."""
+    baseline, quarantine = table.text("baseline"), table.text("quarantine")
+    if baseline is not None and baseline.endswith(".json"):
+        baseline = path_inside(table, "baseline", baseline, folder)
+    rules = GateRules(
+        baseline=baseline,
+        margin=table.number("margin"),
+        margins=_number_table(table.table("margins")),
+        alpha=table.number("alpha"),
+        metrics=table.texts("metrics"),
+        thresholds=_number_table(table.table("thresholds")),
+        min_pass_rate=table.number("min_pass_rate"),
+        strict=table.flag("strict") or False,
+        allow_unscored=table.flag("allow_unscored") or False,
+        require_calibration=table.flag("require_calibration") or False,
+        min_kappa=table.number("min_kappa"),
+        calibrations=tuple(
+            path
+            for value in table.texts("calibrations")
+            for path in expand_pattern(table, "calibrations", value, folder)
+        ),
+        quarantine=quarantine and path_inside(table, "quarantine", quarantine, folder),
+    )
+    table.close()
+    return rules
+
+
+def _number_table(table: Table | None) -> dict[str, float]:
+    if table is None:
+        return {}
+    numbers = {name: table.number(name) for name in table.entries()}
+    return {name: value for name, value in numbers.items() if value is not None}
+
+
+_LEVELS = ("error", "warning", "note")
+_USES = ("development", "pre-release", "regression", "production")
+
+
+def read_lint(table: Table) -> LintSettings:
+    """Read the table `[lint]`."""
+    ignore, use = table.texts("ignore"), _one_of(table, "use", _USES)
+    levels, files = table.table("levels"), table.table("per_file_ignores")
+    table.close()
+    return LintSettings(
+        ignore=ignore,
+        levels={name: _level(levels, name) for name in levels.entries()} if levels else {},
+        per_file_ignores={name: files.texts(name) for name in files.entries()} if files else {},
+        use=cast("DatasetPurpose | None", use),
+    )
+
+
+def _level(table: Table, name: str) -> Severity:
+    return cast("Severity", _one_of(table, name, _LEVELS) or "error")
+
+
+def _one_of(table: Table, name: str, words: tuple[str, ...]) -> str | None:
+    word = table.text(name)
+    if word is None or word in words:
+        return word
+    hint = did_you_mean(word, words) or f"expected one of: {', '.join(words)}"
+    raise table.error(name, f"invalid value {word!r}", hint=hint)

@@ -1,20 +1,22 @@
-"""Metric definitions for custom judges: templates, what to fill them with, and the agents they are
-for. All of it is kept for the judge that fills them, with keys that are not listed here too, unless
-one looks like a misspelt one."""
+"""Metric definition files of custom judges: templates, their columns and their agents.
+
+Unknown keys are kept for the judge, unless one looks like a misspelled known key.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from carob.config.choice import MetricChoice
-from carob.config.config import Config
-from carob.config.document import Syntax
-from carob.config.table import Table
+from carob.config.config import Config, MetricChoice
+from carob.config.config_file import Syntax
+from carob.config.table_reader import Table
 
 
 class Definitions:
     name = "definitions"
-    sought = "a metric definition file has `metrics`, each with a `template` or a managed name"
+    recognized_by = (
+        "a metric definition file has `metrics`, each with a `template` or a managed name"
+    )
     syntaxes: tuple[Syntax, ...] = ("json",)
     keys: tuple[str, ...] = ("metrics", "metric_prefix")
 
@@ -23,7 +25,8 @@ class Definitions:
         if metrics is None:
             raise table.missing("metrics")
         table.close_loosely()
-        choices = (_choice(name, one, prefix) for name, one in metrics.tables(without="_comment"))
+        entries = metrics.tables(without="_comment")
+        choices = (_choice(name, entry, prefix) for name, entry in entries)
         return Config(source=str(path), dialect=self.name, metrics=tuple(choices))
 
 
@@ -50,16 +53,16 @@ def _check_range(table: Table) -> None:
     if low is None or high is None:
         raise scale.missing("max" if high is None else "min")
     if low >= high:
-        raise table.error("score_range", f"from {low:g} to {high:g} is no range")
+        raise table.error("score_range", f"invalid range from {low:g} to {high:g}")
 
 
 def _check_mapping(table: Table) -> None:
     mapping = table.table("dataset_mapping")
     for _, source in mapping.tables() if mapping else ():
-        column, several = source.text("source_column"), source.texts("source_columns")
-        if column is None and not several:
+        column, columns = source.text("source_column"), source.texts("source_columns")
+        if column is None and not columns:
             raise source.missing("source_column")
-        if several and source.text("template") is None:
+        if columns and source.text("template") is None:
             raise source.missing("template")
         source.text("transform")
         source.close_loosely()

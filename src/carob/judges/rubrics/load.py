@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from carob.config import document
-from carob.config.table import Table
+from carob.config.config_file import read_document
+from carob.config.table_reader import Table
 from carob.errors import FormatError
 from carob.judges.rubrics.inputs import INPUTS
 from carob.judges.rubrics.judge import MAX_SAMPLES, RubricJudge
@@ -36,7 +36,7 @@ def rubric_class(path: str | Path, name: str | None = None) -> type[RubricJudge]
 
 def read_rubric(path: Path, name: str | None = None) -> JudgeRubric:
     """Read a rubric file."""
-    doc = document.read(path)
+    doc = read_document(path)
     table = Table(doc, doc.value)
     own_name = table.text("name")
     question, title = _required_text(table, "question"), table.text("title")

@@ -1,34 +1,34 @@
-"""A table of a document, read key by key: what nobody asked for is an error, not ignored."""
+"""Read a table of a config file key by key, so that unknown keys are errors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from carob.config.document import Document
+from carob.config.config_file import Document
 from carob.errors import FormatError
 from carob.schema import Json
-from carob.text.spelling import fold, meant, nearest
+from carob.text.spelling import did_you_mean, fold_name, nearest_name
 
 
 class Table:
-    """Keys may be written in snake_case or camelCase; `null` is "not stated"."""
+    """A table. Keys may be in snake_case or camelCase; `null` counts as missing."""
 
-    def __init__(self, document: Document, value: Mapping[str, Json], place: str = "") -> None:
+    def __init__(self, document: Document, value: Mapping[str, Json], path: str = "") -> None:
         self._document = document
         self._value = value
-        self._place = place
-        self._asked: dict[str, str] = {}
+        self._path = path
+        self._known: dict[str, str] = {}
 
     def text(self, name: str) -> str | None:
         value = self._take(name)
         if value is not None and not isinstance(value, str):
-            raise self._mistyped(name, "text", value)
+            raise self._type_error(name, "text", value)
         return value
 
     def flag(self, name: str) -> bool | None:
         value = self._take(name)
         if value is not None and not isinstance(value, bool):
-            raise self._mistyped(name, "true or false", value)
+            raise self._type_error(name, "true or false", value)
         return value
 
     def number(self, name: str) -> float | None:
@@ -36,18 +36,18 @@ class Table:
         return None if value is None else self._number(name, value)
 
     def count(self, name: str) -> int | None:
-        """A whole number from 1 on."""
+        """Return a positive whole number."""
         value = self._take(name)
         if value is None or (type(value) is int and value > 0):
             return value
-        raise self._mistyped(name, "a whole number from 1 on", value)
+        raise self._type_error(name, "a positive whole number", value)
 
     def numbers(self, name: str) -> tuple[float, ...]:
         items = enumerate(self.items(name))
         return tuple(self._number(f"{name}[{index}]", item) for index, item in items)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts; one text may stand alone."""
+        """Return a list of texts. A single text counts as a list."""
         value = self._take(name)
         items = enumerate([value] if isinstance(value, str) else self.items(name))
         return tuple(self._text(f"{name}[{index}]", item) for index, item in items)
@@ -55,7 +55,7 @@ class Table:
     def items(self, name: str) -> tuple[Json, ...]:
         value = self._take(name)
         if value is not None and not isinstance(value, list):
-            raise self._mistyped(name, "a list", value)
+            raise self._type_error(name, "a list", value)
         return tuple(value or ())
 
     def table(self, name: str) -> Table | None:
@@ -63,82 +63,83 @@ class Table:
         return None if value is None else self._table(name, value)
 
     def tables(self, *, without: str | None = None) -> Iterator[tuple[str, Table]]:
-        """Each entry of a table whose keys are names of the user's own, but those that start as
+        """Yield each entry of a table with user-defined keys, except those that start with
         `without`."""
         names = (name for name in self._value if not without or not name.startswith(without))
         return ((name, self._table(name, self._value[name])) for name in names)
 
     def rows(self, name: str) -> Iterator[Table]:
-        """Each table of a list of tables."""
+        """Yield each table of a list of tables."""
         items = enumerate(self.items(name))
         return (self._table(f"{name}[{index}]", item) for index, item in items)
 
     def entries(self) -> dict[str, Json]:
-        """All of it, as it is written."""
+        """Return all entries as they are written."""
         return dict(self._value)
 
     def rest(self) -> dict[str, Json]:
-        """What was not asked for, as it is written: parameters that somebody else checks."""
-        return {key: self._value[key] for key in self._value if fold(key) not in self._asked}
+        """Return the entries that were not read, such as parameters that the metric checks."""
+        return {key: self._value[key] for key in self._value if fold_name(key) not in self._known}
 
     def missing(self, name: str) -> FormatError:
-        """The error for a key that must be there and is not."""
-        near = next((key for key in self.rest() if nearest(key, [name])), None)
-        hint = f"did you mean it by {near!r}?" if near else None
-        return FormatError(f"{name!r} is missing", where=self.where(), hint=hint)
+        """Return the error for a missing required key."""
+        near = next((key for key in self.rest() if nearest_name(key, [name])), None)
+        hint = f"found {near!r}" if near else None
+        return FormatError(f"missing key {name!r}", where=self.where(), hint=hint)
 
     def close(self) -> None:
-        """Every key must have been asked for."""
+        """Raise `FormatError` for the first key that was not read."""
         for key in self.rest():
-            known = [*self._asked.values()]
-            hint = meant(key, known) or f"known: {', '.join(known)}"
+            known = [*self._known.values()]
+            hint = did_you_mean(key, known) or f"expected one of: {', '.join(known)}"
             raise self.error(key, f"unknown key {key!r}", hint=hint)
 
     def close_loosely(self) -> None:
-        """No key that was not asked for may look like a misspelt one; others pass."""
+        """Raise `FormatError` for a key that looks misspelled. Other unknown keys are allowed."""
         for key in self.rest():
-            hint = meant(key, self._asked.values(), cutoff=0.8)
+            hint = did_you_mean(key, self._known.values(), cutoff=0.8)
             if hint:
                 raise self.error(key, f"unknown key {key!r}", hint=hint)
 
     def error(self, name: str, message: str, *, hint: str | None = None) -> FormatError:
-        """The error for the value of a key."""
+        """Return the error for the value of a key."""
         return FormatError(message, where=self.where(name), hint=hint)
 
     def where(self, name: str | None = None) -> str:
-        """The place of the table, or of a key in it."""
-        return self._document.where(self._place if name is None else self._at(name))
+        """Return the location of the table, or of a key in it."""
+        return self._document.where(self._path if name is None else self._at(name))
 
     def _at(self, name: str) -> str:
         key, bracket, index = name.partition("[")
-        written = name if name in self._value else (self._spelt(key) or [key])[0] + bracket + index
-        return f"{self._place}.{written}" if self._place else written
+        spelled = (self._spellings(key) or [key])[0]
+        written = name if name in self._value else spelled + bracket + index
+        return f"{self._path}.{written}" if self._path else written
 
-    def _spelt(self, name: str) -> list[str]:
-        """The keys that are the name, in whatever spelling."""
-        return [key for key in self._value if fold(key) == fold(name)]
+    def _spellings(self, name: str) -> list[str]:
+        """Return the keys that match a name, in snake_case or camelCase."""
+        return [key for key in self._value if fold_name(key) == fold_name(name)]
 
     def _take(self, name: str) -> Json:
-        self._asked[fold(name)] = name
-        spelt = self._spelt(name)
-        if len(spelt) > 1:
-            raise self.error(spelt[1], f"{spelt[0]!r} and {spelt[1]!r} are the same key")
-        return self._value[spelt[0]] if spelt else None
+        self._known[fold_name(name)] = name
+        keys = self._spellings(name)
+        if len(keys) > 1:
+            raise self.error(keys[1], f"duplicate key: {keys[0]!r} and {keys[1]!r}")
+        return self._value[keys[0]] if keys else None
 
     def _table(self, name: str, value: Json) -> Table:
         if not isinstance(value, dict):
-            raise self._mistyped(name, "a table", value)
+            raise self._type_error(name, "a table", value)
         return Table(self._document, value, self._at(name))
 
     def _text(self, name: str, value: Json) -> str:
         if not isinstance(value, str):
-            raise self._mistyped(name, "text", value)
+            raise self._type_error(name, "text", value)
         return value
 
     def _number(self, name: str, value: Json) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self._mistyped(name, "a number", value)
+            raise self._type_error(name, "a number", value)
         return float(value)
 
-    def _mistyped(self, name: str, expected: str, value: Json) -> FormatError:
+    def _type_error(self, name: str, expected: str, value: Json) -> FormatError:
         return self.error(name, f"expected {expected}, got {value!r:.60}")

@@ -6,17 +6,19 @@ import pytest
 
 from carob.config import load_config
 from carob.errors import FormatError
-from carob.schema import JudgeChoice
+from carob.schema import JudgeSettings
 
 
-def judge(folder: Path, text: str) -> JudgeChoice | None:
+def judge(folder: Path, text: str) -> JudgeSettings | None:
     path = folder / "carob.toml"
     path.write_text(f"{text}\n[metrics.Relevance]\nthreshold = 3.0\n", "utf-8")
     return load_config(path).judge
 
 
 def test_a_judge_is_a_name(tmp_path: Path):
-    assert judge(tmp_path, 'judge = "openai:gpt-5-mini"') == JudgeChoice(model="openai:gpt-5-mini")
+    assert judge(tmp_path, 'judge = "openai:gpt-5-mini"') == JudgeSettings(
+        model="openai:gpt-5-mini"
+    )
 
 
 def test_or_a_table(tmp_path: Path):
@@ -32,7 +34,7 @@ def test_or_a_table(tmp_path: Path):
     max_calls = 100
     max_cost = 2
     """
-    assert judge(tmp_path, text) == JudgeChoice(
+    assert judge(tmp_path, text) == JudgeSettings(
         model="openai:large",
         url="http://127.0.0.1:8000/v1",
         key_env="LARGE_KEY",
@@ -46,7 +48,7 @@ def test_or_a_table(tmp_path: Path):
 
 
 def test_limits_hold_without_a_model_for_all(tmp_path: Path):
-    assert judge(tmp_path, "[judge]\nmax_calls = 5") == JudgeChoice(max_calls=5)
+    assert judge(tmp_path, "[judge]\nmax_calls = 5") == JudgeSettings(max_calls=5)
 
 
 def test_without_one_nobody_is_asked(tmp_path: Path):
@@ -57,8 +59,8 @@ def test_without_one_nobody_is_asked(tmp_path: Path):
     ("text", "message"),
     [
         ("judge = 3", "judge: expected text, got 3"),
-        ("[judge]\nmax_calls = 0", "expected a whole number from 1 on, got 0"),
-        ("[judge]\nconcurrency = 1.5", "expected a whole number from 1 on, got 1.5"),
+        ("[judge]\nmax_calls = 0", "expected a positive whole number, got 0"),
+        ("[judge]\nconcurrency = 1.5", "expected a positive whole number, got 1.5"),
         ("[judge]\nmax_cost = -1", "expected a number above 0, got -1"),
         ('[judge]\napi_key = "sk-made-up"', "unknown key 'api_key'"),
         ('[judge]\nmodle = "openai:x"', "unknown key 'modle'"),

@@ -1,0 +1,180 @@
+"""Read config files in TOML, JSON or YAML as plain JSON values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from carob.errors import FormatError, InputError, UsageError
+from carob.schema import Json
+
+Syntax = Literal["toml", "json", "yaml"]
+MAX_BYTES = 1 << 20
+"""The largest config. Configs are written by hand, so a larger file is something else."""
+
+
+class Document(NamedTuple):
+    """The content of a config file, with its text to find line numbers."""
+
+    source: str
+    syntax: Syntax
+    text: str
+    value: dict[str, Json]
+
+    def where(self, path: str) -> str:
+        """Return the file, the line if the key occurs only once in it, and the path of the key."""
+        if not path:
+            return self.source
+        key = re.escape(re.split(r"\.|\[", path)[-1])
+        matches = [*re.finditer(rf"(?<![\w-]){key}[\"']?\s*[=:\]]", self.text)]
+        line = self.text.count("\n", 0, matches[0].start()) + 1 if len(matches) == 1 else None
+        return f"{self.source} line {line}, {path}" if line else f"{self.source}, {path}"
+
+
+def read_document(path: Path) -> Document:
+    """Read and decode a file. The syntax is detected from the content."""
+    return parse_document(_text(path), source=str(path))
+
+
+def parse_document(text: str, *, source: str) -> Document:
+    """Decode a text. The syntax is detected from the content."""
+    syntax = _syntax(text)
+    try:
+        value = _DECODE[syntax](text)
+        _check_values(value, "")
+    except ValueError as error:
+        raise FormatError(f"not valid {syntax.upper()}: {error}", where=source) from error
+    except RecursionError as error:
+        raise FormatError("nested too deeply", where=source) from error
+    if not isinstance(value, dict):
+        raise FormatError(f"expected a table of settings, got {value!r:.60}", where=source)
+    return Document(source, syntax, text, value)
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise InputError("not a file" if path.exists() else "no such file", where=str(path))
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise InputError(message, where=str(path)) from error
+    if len(data) > MAX_BYTES:
+        raise InputError(
+            f"larger than {MAX_BYTES >> 20} MB, too large for a config", where=str(path)
+        )
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"not UTF-8 text: {error}", where=str(path)) from error
+
+
+_ASSIGNED = re.compile(r"""\[|("[^"]*"|'[^']*'|[\w.-]+)(\s*\.\s*("[^"]*"|[\w-]+))*\s*=""")
+
+
+def _syntax(text: str) -> Syntax:
+    """Detect the syntax by the first line that is not blank or a comment."""
+    lines = (line.strip() for line in text.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    if first.startswith("{"):
+        return "json"
+    return "toml" if not first or _ASSIGNED.match(first) else "yaml"
+
+
+def _json(text: str) -> Json:
+    import json  # late, as every syntax: a run without a config needs none
+
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} (at line {error.lineno}, column {error.colno})") from error
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    fields: dict[str, Json] = {}
+    for key, value in pairs:
+        if key in fields:
+            raise ValueError(f"duplicate key {key!r}")
+        fields[key] = value
+    return fields
+
+
+def _toml(text: str) -> Json:
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def _check_values(value: object, path: str) -> None:
+    """Reject values that JSON does not have, such as the dates of TOML and YAML."""
+    if isinstance(value, dict):
+        for key, item in value.items():  # pyright: ignore[reportUnknownVariableType] - decoded text
+            _check_values(item, f"{path}.{key}".lstrip("."))  # pyright: ignore[reportUnknownArgumentType] - decoded text
+    elif isinstance(value, list):
+        for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - decoded text
+            _check_values(item, f"{path}[{index}]")  # pyright: ignore[reportUnknownArgumentType] - decoded text
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{path}: {value} is not a finite number")
+    elif not isinstance(value, str | int | float | None):
+        raise ValueError(f"{path}: {value} is a {type(value).__name__}; quote it to make it text")
+
+
+def decode_yaml(text: str) -> Json:
+    """Decode YAML. Raises `ValueError` with the line of the problem.
+
+    Aliases are rejected: a few lines of nested ones expand to gigabytes.
+    """
+    yaml = _import_yaml()
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"aliases are not supported {_at(event)}; write the value out")
+        _check_keys(yaml.compose(text, Loader=yaml.SafeLoader))
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = f" (at line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        raise ValueError(f"{error.problem}{line}") from error
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+
+
+def _import_yaml() -> Any:
+    try:
+        return import_module("yaml")
+    except ImportError as error:
+        message = "reading YAML requires the package 'PyYAML', which is not installed"
+        raise UsageError(message, hint="pip install PyYAML") from error
+
+
+def _check_keys(node: Any) -> None:
+    """Reject duplicate keys, of which PyYAML silently keeps the last."""
+    if node is None or node.id == "scalar":
+        return
+    if node.id == "sequence":
+        for item in node.value:
+            _check_keys(item)
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        if key.tag != "tag:yaml.org,2002:str":
+            raise ValueError(f"expected a text key {_at(key)}")
+        if key.value in seen:
+            raise ValueError(f"duplicate key {key.value!r} {_at(key)}")
+        seen.add(key.value)
+        _check_keys(value)
+
+
+def _at(node: Any) -> str:
+    return f"(at line {node.start_mark.line + 1})"
+
+
+_DECODE: dict[Syntax, Callable[[str], Json]] = {
+    "toml": _toml,
+    "json": _json,
+    "yaml": decode_yaml,
+}
