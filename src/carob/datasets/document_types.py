@@ -22,6 +22,7 @@ from carob.text.spelling import fold_name
 S = TypeVar("S")
 
 
+# Parsed documents form trees without cycles, so the garbage collector need not track them (`gc`).
 class ClosedDocument(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """Base of types in which an unknown key is an error."""
 
@@ -188,6 +189,7 @@ def _normalize_object(doc: Object, declared: inspect.StructType) -> Json:
         field = fields.get(key)
         if field is None or (value is None and not field.required and not _takes_null(field)):
             continue
+        # With both `userContent` and `user_content`, the declared spelling wins in any order.
         if field.encode_name not in normalized or key == field.encode_name:
             normalized[field.encode_name] = _normalize(value, field.type)
     return normalized
@@ -210,6 +212,7 @@ def coerce_scalar(doc: Json, declared: inspect.Type) -> Json:
             case inspect.IntType() if float(doc).is_integer():
                 return int(float(doc))
             case inspect.BoolType():
+                # `1.0` is true as `1` is: pydantic, and thus google-adk, accepts both.
                 text = f"{doc:g}" if isinstance(doc, float) else str(doc).lower()
                 return _BOOLEANS.get(text, doc)
             case _:

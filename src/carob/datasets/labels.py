@@ -101,6 +101,7 @@ def _check_keys(keys: tuple[str, ...], where: str, *, is_header: bool = True) ->
         raise FormatError(message, where=where, hint=hint)
 
 
+# A file repeats the same few keys in every row.
 @lru_cache(1024)
 def _suggest_key(name: str) -> str | None:
     """The known key that is closest to a name."""
@@ -121,7 +122,7 @@ def _text(values: Mapping[str, Json], key: str, where: str) -> str | None:
 
 
 def _label_value(value: Json, where: str) -> LabelValue:
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # before int, because `True` is an int, and 1 is a score
         return "passed" if value else "failed"
     if isinstance(value, int | float):
         return _finite(value, where)

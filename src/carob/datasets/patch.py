@@ -31,6 +31,7 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 def same(old: Json, new: Json) -> bool:
     """Are two documents equal, including the types of numbers and the order of keys?"""
+    # Python's `==` would not do: `1 == 1.0 == True`, and dictionaries ignore the order of keys.
     return _encode(old) == _encode(new)
 
 
@@ -128,6 +129,7 @@ def _renamed_keys(old: Object, new: Object) -> dict[str, str]:
             by_spelling.setdefault(fold_name(key), []).append(key)
     candidates = {key: by_spelling.get(fold_name(key), []) for key in old if key not in new}
     rename = {key: names[0] for key, names in candidates.items() if len(names) == 1}
+    # Two old keys with one new spelling are ambiguous: renaming both would lose a value.
     return rename if len(set(rename.values())) == len(rename) else {}
 
 
@@ -155,7 +157,7 @@ def _apply_object(doc: Object, patch: Patch) -> Object:
         if key in patched:
             patched[key] = apply(patched[key], cast("Patch", inner))
     for key, value in _object(patch, "set").items():
-        patched.setdefault(key, value)
+        patched.setdefault(key, value)  # a key that was added by an edit wins
     order = cast("list[str]", patch.get("order") or [])
     ordered = {key: patched[key] for key in order if key in patched}
     return ordered | patched

@@ -159,6 +159,7 @@ _CONTAINER_NAMES = {"document": "JSON document", "rows": "JSON Lines file", "tab
 def _samples(source: Source) -> list[tuple[Container, Json]]:
     """What formats are detected from: the document, the first row, or a row with all columns."""
     if source.container == "document":
+        # A JSON Lines file with a single row looks like a document.
         return [("document", source.document), ("rows", source.document)]
     if source.container == "table":
         return [("table", dict.fromkeys(source.columns))]

@@ -127,6 +127,7 @@ class _Validator:
             self._report_all(find_shape_errors(whole, form.shape))
         self._report_all(find_duplicate_keys(source.data))
         if self.file.container == "table":
+            # Once per file: every row has the same columns.
             self._report_all(find_unknown_columns(source.columns, form.shape), "line 1 $")
         if isinstance(form, FrameChecker):
             self._report_all(form.check_frame(frame, source.path))

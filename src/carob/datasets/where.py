@@ -114,7 +114,7 @@ def _holds(holds: Comparison, left: Value, right: Value) -> bool:
     try:
         return holds(left, right)
     except TypeError:
-        return False  # `3 < "a"`, `x in None`
+        return False  # for example `3 < "a"` or `x in None`
 
 
 def _length(value: Value) -> int | None:

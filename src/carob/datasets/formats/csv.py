@@ -85,4 +85,5 @@ def _write_case(case: Case) -> Json:
         "Context": case.context,
         "Tags": ";".join(case.tags),
     }
+    # Readers reject CSV files with NUL bytes.
     return {name: cell.replace("\0", "") for name, cell in cells.items() if cell}

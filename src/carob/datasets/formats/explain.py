@@ -225,6 +225,7 @@ def _invoked(turns: tuple[Turn, ...]) -> Json:
 
 
 def _write_invoked(call: ToolCall, turn: Turn) -> Json:
+    # Without an id, the failed result of another call of the same tool could be mistaken for it.
     failed = call.id is not None and any(
         result.id == call.id and result.error is not None for result in turn.tool_results
     )

@@ -180,6 +180,7 @@ def _read_trace(row: SimulationRow, columns: Object, case_id: str) -> Trace | No
     if last == Turn() and not has_trace:
         return None
     *first, user = _texts(row.user_inputs) or (None,)
+    # With tool calls in the row, earlier turns have none; without, calls are unknown in all turns.
     none = None if last.tool_calls is None else ()
     turns = (
         *(Turn(user=text, tool_calls=none) for text in first),
@@ -255,6 +256,7 @@ def _write_case(case: Case) -> Object:
     others = {
         name: value for name, value in trace.attributes.items() if fold_name(name) not in _RESERVED
     }
+    # A derived id is not written: reading the file derives it again, and numbers repeated ones.
     derived = re.fullmatch(rf"{content_id(*users)}(-\d+)?", case.id)
     case_id = None if derived else case.id
     question = trace.attributes.get("question_id") if case_id else None

@@ -115,7 +115,7 @@ def _input(case: Case) -> Json:
                 case.agents,
                 case.tools,
                 case.goal,
-                case.metadata.get("phase"),
+                case.metadata.get("phase"),  # in `explain`, the same question in another phase
             ]
         ),
     )

@@ -80,5 +80,6 @@ def misspellings() -> dict[str, str]:
         lines = file.read_text("utf-8").splitlines()
     except OSError:
         return {}
+    # A comma separates alternatives, or a note on why the word may be right.
     pairs = (line.partition("->") for line in lines if "," not in line)
     return {wrong.strip(): right.strip() for wrong, _, right in pairs if right.strip()}
