@@ -34,10 +34,17 @@ from carob.schema import Calibration, Problem
 @click.argument("traces", nargs=-1, type=FILE)
 @option("--run", "scored", metavar="RUN", help="Run with the scores of the judge.")
 @option("-g", "--golden", type=FILE, help="Golden data, in any format.")
-@option("-m", "--metric", help="Metric to calibrate.", show_default="named by the labels")
-@option("--threshold", type=float, help="Minimum score to pass.")
+@option(
+    "-m",
+    "--metric",
+    metavar="NAME",
+    help="Metric to calibrate.",
+    show_default="named by the labels",
+)
+@option("--threshold", type=float, metavar="NUMBER", help="Minimum score to pass.")
 @option(
     "--min-kappa",
+    metavar="NUMBER",
     type=click.FloatRange(-1, 1),
     help="Minimum lower confidence bound of kappa.",
     show_default="0.4",

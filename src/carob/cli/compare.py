@@ -38,7 +38,9 @@ _margin_option = option(
     " units. Repeatable.",
     show_default="0.02",
 )
-_alpha_option = option("--alpha", type=float, help="Significance level.", show_default="0.05")
+_alpha_option = option(
+    "--alpha", type=float, metavar="NUMBER", help="Significance level.", show_default="0.05"
+)
 
 
 @command(
@@ -54,6 +56,7 @@ _alpha_option = option("--alpha", type=float, help="Significance level.", show_d
     "--metric",
     "held",
     multiple=True,
+    metavar="NAME",
     help="Also let this informational metric decide. Repeatable.",
 )
 @option("--exit-code", is_flag=True, help="Exit 1 if AFTER regressed.")
@@ -115,6 +118,7 @@ def compare(
     "--metric",
     "held",
     multiple=True,
+    metavar="NAME",
     help="Also gate on this informational metric. Repeatable.",
 )
 @option("--strict", is_flag=True, help="Treat inconclusive results as failures.")
@@ -122,6 +126,7 @@ def compare(
 @option("--require-calibration", is_flag=True, help="Require calibrated judges.")
 @option(
     "--min-kappa",
+    metavar="NUMBER",
     type=click.FloatRange(-1, 1),
     help="Minimum lower confidence bound of kappa for judges.",
     show_default="0.4",

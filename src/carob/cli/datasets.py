@@ -40,7 +40,13 @@ from carob.schema import Conversion, DatasetPurpose, LintedFile
 )
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @from_format
-@option("--agent", "agents", multiple=True, help="Name of an existing agent. Repeatable.")
+@option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="NAME",
+    help="Name of an existing agent. Repeatable.",
+)
 @option("--catalogue", type=FILE, help="Catalog of existing scenarios.")
 @output_options()
 def validate(
@@ -83,7 +89,13 @@ def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
 )
 @click.argument("src", type=FILE)
 @click.argument("dst", type=FILE)
-@option("--tag", "tags", multiple=True, help="Select cases with all of these tags. Repeatable.")
+@option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="Select cases with all of these tags. Repeatable.",
+)
 @option("--where", metavar="EXPRESSION", help="Select cases that match an expression.")
 @from_format
 @output_options()

@@ -36,7 +36,7 @@ from carob.report.history import (
 @command("carob runs --since 7d", "carob runs --dataset support --label branch=main")
 @option("--dataset", metavar="NAME", help="Only runs of this dataset.")
 @option("--agent", metavar="NAME", help="Only runs in which this agent took part.")
-@option("--tag", help="Only runs with cases that have this tag.")
+@option("--tag", metavar="TAG", help="Only runs with cases that have this tag.")
 @option(
     "--label",
     "labels",
@@ -48,6 +48,7 @@ from carob.report.history import (
 @option("--until", metavar="TIME", help="Only runs until a date, or an age such as 7d.")
 @option(
     "--limit",
+    metavar="N",
     type=click.IntRange(1, 1000),
     default=20,
     show_default=True,
@@ -89,7 +90,12 @@ def runs(
 
 @command("carob report latest", "carob report run.json --format html -o report.html")
 @click.argument("run")
-@option("--by", multiple=True, help="Break down by agent, tag, phase or difficulty. Repeatable.")
+@option(
+    "--by",
+    multiple=True,
+    metavar="PROPERTY",
+    help="Break down by agent, tag, phase or difficulty. Repeatable.",
+)
 @option("-g", "--golden", type=FILE, help="Golden data, required by --format sarif.")
 @store_option
 @report_options

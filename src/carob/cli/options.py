@@ -108,11 +108,11 @@ def report_options(function: F) -> F:
     form = option(
         "--format",
         "form",
-        metavar=f"[{'|'.join(RUN_FORMS)}]",
+        metavar="FORMAT",
         callback=_check_form,
         default="text",
         show_default=True,
-        help="Output format.",
+        help=f"Output format: {', '.join(RUN_FORMS)}.",
     )
     return form(output_option(function))
 
@@ -131,11 +131,17 @@ def judge_options(function: F) -> F:
         option("--judge-url", metavar="URL", help="Base URL of an OpenAI-compatible API."),
         option(
             "--concurrency",
+            metavar="N",
             type=click.IntRange(min=1),
             help="Maximum concurrent judge calls.",
             show_default="16",
         ),
-        option("--max-calls", type=click.IntRange(min=1), help="Maximum number of judge calls."),
+        option(
+            "--max-calls",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Maximum number of judge calls.",
+        ),
         option(
             "--max-cost",
             type=click.FloatRange(min=0, min_open=True),

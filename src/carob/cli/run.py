@@ -30,7 +30,14 @@ from carob.report.judge_cost import format_estimate
 )
 @click.argument("traces", nargs=-1, type=FILE)
 @option("-g", "--golden", type=FILE, help="Golden data, in any format.")
-@option("-m", "--metric", "metrics", multiple=True, help="Metric to compute. Repeatable.")
+@option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Metric to compute. Repeatable.",
+)
 @option(
     "--threshold",
     "thresholds",
@@ -53,13 +60,19 @@ from carob.report.judge_cost import format_estimate
 @option("--cross", is_flag=True, help="Score every case with every trace.")
 @option(
     "--jobs",
+    metavar="N",
     type=click.IntRange(min=1),
     help="Number of worker processes.",
     show_default="CPU count",
 )
 @option("--resume", is_flag=True, help="Resume an interrupted run.")
 @option("--allow-unscored", is_flag=True, help="Allow cases that could not be scored.")
-@option("--by", multiple=True, help="Break down by agent, tag, phase or difficulty. Repeatable.")
+@option(
+    "--by",
+    multiple=True,
+    metavar="PROPERTY",
+    help="Break down by agent, tag, phase or difficulty. Repeatable.",
+)
 @option(
     "--label",
     "labels",

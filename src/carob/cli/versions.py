@@ -79,7 +79,9 @@ def diff(
     help="Model or agent version that the release is for. Repeatable.",
 )
 @option("--by", metavar="NAME", help="Author of the release.", show_default="git or system user")
-@option("--note", "notes", multiple=True, help="Line for the changelog. Repeatable.")
+@option(
+    "--note", "notes", multiple=True, metavar="TEXT", help="Line for the changelog. Repeatable."
+)
 @option("--require-approved", is_flag=True, help="Require that all cases are approved.")
 @_date_option
 @from_format
