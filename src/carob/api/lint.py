@@ -11,7 +11,7 @@ from carob.api.load import PathName, as_list
 from carob.api.settings import NO_CONFIG
 from carob.config import Config, find_config, load_config
 from carob.datasets.lint import run
-from carob.datasets.lint.rules import LintSettings, RuleTable
+from carob.datasets.lint.rules import LintOptions, RuleTable
 from carob.schema import DatasetPurpose, LintedFile, LintRule, Severity
 
 
@@ -50,7 +50,7 @@ def _settings(
     rules: RuleTable,
     flags: frozenset[str],
     use: DatasetPurpose | None,
-) -> LintSettings:
+) -> LintOptions:
     """Combine the flags with the config. Every rule that the config names is checked, also for
     other files, so that a misspelt name is an error at once."""
     choice = config.lint
@@ -63,7 +63,7 @@ def _settings(
         rules.get(name, where=_at(config, "levels")).id: level
         for name, level in choice.levels.items()
     }
-    return LintSettings(ignore=flags | {*ignored}, levels=levels, use=use or choice.use)
+    return LintOptions(ignore=flags | {*ignored}, levels=levels, use=use or choice.use)
 
 
 def _at(config: Config, key: str) -> str:

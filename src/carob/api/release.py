@@ -42,7 +42,7 @@ from carob.versions.publish import (
 )
 from carob.versions.registry import CHANGELOG, RECORD, DatasetReleases, Registry, StoredRelease
 from carob.versions.release import count_cases, first_version, next_version
-from carob.versions.review import unapproved
+from carob.versions.review import unapproved_cases
 from carob.versions.verify import verify
 from carob.versions.version_field import set_version
 
@@ -162,7 +162,7 @@ def _check_usable(dataset: Dataset) -> None:
 
 
 def _check_approved(dataset: Dataset, last: _LastRelease | None) -> None:
-    drafts = list(unapproved(dataset, last.diff if last else None))
+    drafts = list(unapproved_cases(dataset, last.diff if last else None))
     if drafts:
         more = [f"and {len(drafts) - _SHOWN} more"] if len(drafts) > _SHOWN else []
         raise RefusedError(
@@ -175,11 +175,11 @@ def _check_approved(dataset: Dataset, last: _LastRelease | None) -> None:
 def _changelog(
     last: _LastRelease | None, dataset: Dataset, record: Release, notes: Sequence[str]
 ) -> str:
-    changes = changelog.later(last.diff, dataset) if last else changelog.first(dataset)
+    changes = changelog.change_bullets(last.diff, dataset) if last else changelog.initial_bullets(dataset)
     bullets = [*notes, *changes, *(f"For {system}" for system in record.made_for)]
-    entry = changelog.entry(record.version, record.released_at[:10], bullets)
+    entry = changelog.format_entry(record.version, record.released_at[:10], bullets)
     before = (last.release.folder / CHANGELOG).read_text("utf-8") if last else None
-    return changelog.grown(dataset.name, entry, before)
+    return changelog.prepend_entry(dataset.name, entry, before)
 
 
 def _with_version(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:

@@ -103,7 +103,7 @@ def checkout(
 
 def review(path: PathName, *, format: str | None = None) -> tuple[Review, ...]:
     """Return the review status and the lineage of each case."""
-    return reviewing.reviews(load(path, format=format))
+    return reviewing.case_reviews(load(path, format=format))
 
 
 def mark_reviewed(
@@ -119,9 +119,9 @@ def mark_reviewed(
     file = writable_path(path)
     dataset = load(file, format=format)
     ids = {case.id for case in dataset.cases} if cases is None else set(cases)
-    reviewed = reviewing.reviewed(dataset, ids, status, by=by, at=timestamp(date)[:10])
+    reviewed = reviewing.with_review(dataset, ids, status, by=by, at=timestamp(date)[:10])
     save(reviewed, file, format=format or format_name(dataset))
-    return tuple(review for review in reviewing.reviews(reviewed) if review.case in ids)
+    return tuple(review for review in reviewing.case_reviews(reviewed) if review.case in ids)
 
 
 def _load(source: Dataset | PathName, registry: PathName) -> Dataset:

@@ -1,4 +1,4 @@
-"""`--carob-run FILE` and `--carob-store URL`: all tests of a session, in any process, as one run."""
+"""`--carob-run FILE` and `--carob-store URL`: the tests of all processes as one run."""
 
 from __future__ import annotations
 
