@@ -1,1 +1,1 @@
-"""Side-by-side measurements. A file in `bench/rows/` is one row, or a few that belong together."""
+"""Benchmarks of Carob and its peers. A file in `bench/rows/` measures one or more related rows."""

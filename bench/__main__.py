@@ -1,4 +1,4 @@
-"""`python -m bench [ROW…]`: all rows, or the named ones without writing the page."""
+"""`python -m bench [ROW…]`: measure all rows and write the page, or only print some rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from bench.row import Row
 
 
 def main(chosen: list[str]) -> int:
-    """Exit code 1 if a target was missed."""
+    """Run the benchmarks. Returns exit code 1 if a target was missed."""
     names = sorted(module.name for module in iter_modules(bench.rows.__path__))
     unknown = sorted({*chosen} - {*names})
     if unknown:
-        sys.stderr.write(f"error: no row {unknown[0]!r}\n\nhint: the rows are {', '.join(names)}\n")
+        sys.stderr.write(
+            f"error: unknown row {unknown[0]!r}\n\nhint: expected one of: {', '.join(names)}\n"
+        )
         return 2
     compile_bytecode()
     rows = [row for name in chosen or names for row in _measure(name)]

@@ -1,4 +1,4 @@
-"""Large golden files, made on first use and kept in `.bench/`: the same call, the same bytes."""
+"""Large golden files, created in `.bench/` on first use. Their content is deterministic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def explain(megabytes: int) -> Path:
 
 
 def answered(cases: int) -> Path:
-    """The same rows, which ask for no metrics or profile of their own."""
+    """The same rows without metrics or profile of their own."""
     return kept(f"answered-{cases}.jsonl", lambda: islice(_answered_rows(), cases))
 
 

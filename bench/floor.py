@@ -1,7 +1,7 @@
-"""`python -m bench.floor`: the least time that Python takes to make traces of OTLP lines.
+"""`python -m bench.floor`: a lower bound for reading OTLP lines into traces in Python.
 
-Straight code for the one shape of `bench.sessions`: nothing is detected, joined, checked or put in
-order. Whatever understands more takes longer, so no reader in Python gets below this.
+This reads only the one shape of `bench.synthetic_traces` and detects, joins, checks and orders
+nothing. Any reader that understands more is slower.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from bench.sessions import recordings
-from carob.schema import Json, Message, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
+from bench.synthetic_traces import synthetic_traces
+from carob.schema import AgentMessage, Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
 from carob.traces.containers.otlp import AnyValue, Request
 
 
@@ -27,32 +27,32 @@ class _Part(msgspec.Struct, gc=False):
     arguments: Json = None
 
 
-class _Said(msgspec.Struct, gc=False):
+class _Message(msgspec.Struct, gc=False):
     parts: list[_Part]
 
 
 _request = msgspec.json.Decoder(Request, strict=False).decode
-_messages = msgspec.json.Decoder(list[_Said]).decode
+_messages = msgspec.json.Decoder(list[_Message]).decode
 _REPEATS = 5
 
 
 def main() -> None:
-    """Print the times of both and their ratio, file by file, as the rows of recordings do."""
+    """Print the times of both sides and their ratio for each file."""
     files = (
-        recordings("small", traces=10_000, tools=1, words=12),
-        recordings("medium", traces=6_250, tools=6, words=220),
-        recordings("large", traces=1_000, tools=47, words=30),
+        synthetic_traces("small", traces=10_000, tools=1, words=12),
+        synthetic_traces("medium", traces=6_250, tools=6, words=220),
+        synthetic_traces("large", traces=1_000, tools=47, words=30),
     )
     gc.disable()
     for file in files:
-        ours = min(_reading(file) for _ in range(_REPEATS))
-        theirs = min(_decoding(file) for _ in range(_REPEATS))
+        ours = min(_time_reading(file) for _ in range(_REPEATS))
+        theirs = min(_time_decoding(file) for _ in range(_REPEATS))
         sys.stdout.write(
             f"{file.name}: {ours:.3f} s, orjson {theirs:.3f} s: {ours / theirs:.2f}×\n"
         )
 
 
-def _reading(file: Path) -> float:
+def _time_reading(file: Path) -> float:
     start = time.process_time()
     with file.open("rb", buffering=1 << 20) as lines:
         kept = [_trace(line) for line in lines]
@@ -61,7 +61,7 @@ def _reading(file: Path) -> float:
     return spent
 
 
-def _decoding(file: Path) -> float:
+def _time_decoding(file: Path) -> float:
     with file.open("rb") as lines:
         held = lines.readlines()
     start = time.process_time()
@@ -74,7 +74,7 @@ def _trace(line: bytes) -> Trace:
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
     models: list[ModelCall] = []
-    messages: list[Message] = []
+    messages: list[AgentMessage] = []
     spans = _request(line).resource_spans[0].scope_spans[0].spans
     root = {pair.key: pair.value for pair in spans[0].attributes}
     for span in spans[1:]:
@@ -83,7 +83,7 @@ def _trace(line: bytes) -> Trace:
             models.append(_model(held))
             for part in _messages(held["gen_ai.output.messages"].string_value or "")[0].parts:
                 if part.type == "text":
-                    messages.append(Message("", part.content))
+                    messages.append(AgentMessage("", part.content))
                 else:
                     calls.append(ToolCall(part.name, part.arguments, part.id))
         else:

@@ -1,7 +1,7 @@
-"""A provider that takes a while and always says the same: what is left to measure is the caller.
+"""A fake judge provider with a fixed latency and answer, to measure the client.
 
-It speaks the wire of OpenAI and that of Gemini. `python -m bench.judge_server --latency 0.2` prints
-its address, and serves until it is stopped.
+It implements the APIs of OpenAI and Gemini. `python -m bench.judge_server --latency 0.2` prints its
+URL and serves until it is stopped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-# Everything that somebody who asks for a verdict looks for: our own shape, and that of google-adk.
+# The answers that Carob and google-adk expect.
 _OURS = json.dumps({"explanation": "It says the same.", "verdict": "yes"})
 _ADK = json.dumps({"reasoning": "It says the same.", "is_the_agent_response_valid": "valid"})
 _OPENAI = {
@@ -39,9 +39,9 @@ _GEMINI = {
 
 
 async def serve(latency: float, port: int) -> None:
-    """Until cancelled."""
+    """Serve until cancelled."""
 
-    def saying(answer: object) -> Handler:
+    def respond_with(answer: object) -> Handler:
         body = json.dumps(answer).encode()
 
         async def answered(request: web.Request) -> web.Response:
@@ -52,8 +52,8 @@ async def serve(latency: float, port: int) -> None:
         return answered
 
     app = web.Application()
-    app.router.add_post("/v1/chat/completions", saying(_OPENAI))
-    app.router.add_post("/v1beta/models/{model}", saying(_GEMINI))
+    app.router.add_post("/v1/chat/completions", respond_with(_OPENAI))
+    app.router.add_post("/v1beta/models/{model}", respond_with(_GEMINI))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
@@ -64,5 +64,5 @@ async def serve(latency: float, port: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds before each answer")
-    parser.add_argument("--port", type=int, default=0, help="0 is any that is free")
+    parser.add_argument("--port", type=int, default=0, help="0 chooses a free port")
     asyncio.run(serve(**vars(parser.parse_args())))

@@ -1,4 +1,4 @@
-"""Commands in processes of their own: how long they take, and how much memory."""
+"""Measure the time and memory of commands that run in their own processes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ Command = Sequence[str | Path]
 
 
 def environment() -> dict[str, str]:
-    """Without bytecode every import is two to three times as slow, which nobody's users see."""
+    """The environment of measured commands. Without bytecode, imports would be two to three
+    times as slow, which users do not see."""
     hidden = {"PYTHONDONTWRITEBYTECODE", "PYTHONPATH"}
     kept = {key: value for key, value in os.environ.items() if key not in hidden}
     return {**kept, "PYTHONHASHSEED": "0", "NO_COLOR": "1"}
 
 
 def compile_bytecode() -> None:
-    """Compile all that is measured, on both sides."""
+    """Compile the packages of both sides."""
     site = "import sysconfig; print(sysconfig.get_path('purelib'))"
     for python in (OURS, PEERS):
         packages = _run([python, "-c", site]).stdout.decode().strip()
@@ -34,7 +35,7 @@ def compile_bytecode() -> None:
 
 
 def race(commands: Mapping[str, Command], *, repeats: int) -> dict[str, float]:
-    """The best wall time of each, in seconds."""
+    """The best wall time of each command, in seconds."""
 
     def timed(command: Command) -> float:
         start = time.perf_counter()
@@ -47,14 +48,14 @@ def race(commands: Mapping[str, Command], *, repeats: int) -> dict[str, float]:
 
 
 def reported(commands: Mapping[str, Command], *, repeats: int) -> dict[str, float]:
-    """The smallest number that each prints, for programs that time a part of themselves."""
+    """The smallest number that each command prints, for programs that time a part of themselves."""
     return _best(commands, lambda command: float(_run(command).stdout), repeats)
 
 
 def _best(
     commands: Mapping[str, Command], measure: Callable[[Command], float], repeats: int
 ) -> dict[str, float]:
-    """They take turns, so that noise hits all of them."""
+    """Commands take turns, so that noise affects all of them."""
     best = dict.fromkeys(commands, float("inf"))
     for _ in range(repeats):
         for name, command in commands.items():
@@ -62,7 +63,8 @@ def _best(
     return best
 
 
-# A process counts the memory of the one that started it as its own: this one is small.
+# After a fork, the peak memory of a process includes that of its parent, so the parent that starts
+# the command is as small as possible.
 _ALONE = """
 import os, sys
 quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
@@ -74,7 +76,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def peak_memory(command: Command, *, fine: Collection[int] = (0,)) -> float:
-    """The largest resident set of the command, in MB; `fine` are the exit codes it may have."""
+    """The peak resident set size of a command, in MB; `fine` are its accepted exit codes."""
     done = _run([sys.executable, "-S", "-c", _ALONE, *command], check=False)
     if done.returncode not in fine:
         done.check_returncode()

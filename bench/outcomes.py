@@ -1,4 +1,4 @@
-"""Programs that time themselves: `python -m bench.outcomes PROGRAM PLACE`."""
+"""Programs that time themselves: `python -m bench.outcomes PROGRAM STORE`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from carob.store import Database, open_store
 from carob.store.database import SqlValue
 from carob.store.document import Document, document_of_run
 from carob.store.history import HistoryQuery, history_page
-from carob.store.runs import CASES, OUTCOMES, case_rows, digest_chain, save_execution, outcome_rows
+from carob.store.runs import CASES, OUTCOMES, case_rows, digest_chain, outcome_rows, save_execution
 
 METRICS = ("tool_trajectory_avg_score", "response_match_score", "latency", "cost", "safety")
 _MANY = 200_000
 
 
 def store(place: str) -> float:
-    """A run of a million outcomes, as `carob run` hands it over."""
+    """Save a run of a million outcomes, as `carob run` does."""
     run = make_run(_MANY)
     _clear(place)
     with open_store(place, create=True) as database:
@@ -49,7 +49,7 @@ def store(place: str) -> float:
 
 
 def executemany(place: str) -> float:
-    """The rows of the same run, made before the clock starts."""
+    """Insert the rows of the same run, which are built before the clock starts."""
     tables = _tables(document_of_run(make_run(_MANY)))
     _clear(place)
     with open_store(place, create=True):

@@ -1,4 +1,4 @@
-"""One measurement: two numbers from the same run, and the ratio that was promised."""
+"""One benchmark: two numbers from the same run, their ratio and its target."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Unit = Literal["ms", "s", "MB", "MB/s", "%"]
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """What was measured, under the name of what it was measured on."""
+    """A measured value and the name of what was measured."""
 
     name: str
     value: float
@@ -23,13 +23,13 @@ class Number:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """Machines differ and noise is large, so only `ratio` is held against a target."""
+    """A benchmark result. Absolute values depend on the machine, so the target is a ratio."""
 
     title: str
     ours: Number
     theirs: Number
     ratio: float
-    """As the target means it: theirs to ours for `at least`, ours to theirs for `at most`."""
+    """Theirs to ours for `at least`, ours to theirs for `at most`."""
     bound: Literal["at least", "at most"]
     target: float
 

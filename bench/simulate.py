@@ -1,4 +1,4 @@
-"""Runs of agents that never were: the difference between two of them is known."""
+"""Simulated runs of two agents with a known difference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,
-    MetricUse,
+    MetricSpec,
     Run,
     RunSummary,
     ScoreStatus,
@@ -23,13 +23,13 @@ _THRESHOLDS = {"pass": 1.0, "score": 0.7, "seconds": 8.0}
 
 @dataclass(frozen=True, kw_only=True)
 class Agents:
-    """Two agents on the same cases: some cases are hard for both, and each answers by chance."""
+    """Two agents on the same cases: some cases are harder for both, and the rest is chance."""
 
     cases: int
     metrics: tuple[Kind, ...]
     attempts: tuple[int, int] = (1, 1)
     drop: float = 0.0
-    """How much less the second agent gets, in every metric."""
+    """By how much the second agent is worse in every metric."""
 
     def runs(self, seed: int) -> tuple[Run, Run]:
         """One run of each."""
@@ -79,8 +79,8 @@ def _range(values: Sequence[float]) -> range:
     return range(len(values))
 
 
-def _use(name: str, kind: Kind) -> MetricUse:
-    return MetricUse(
+def _use(name: str, kind: Kind) -> MetricSpec:
+    return MetricSpec(
         name=name,
         version=1,
         params={},

@@ -1,7 +1,7 @@
-"""Does the gate cry wolf, and does it see what is there?
+"""False alarm rate and statistical power of the gate.
 
-The runs are simulated and their seeds fixed, so that the rates are the same wherever this is
-measured; their Monte Carlo error is stated beside them.
+The runs are simulated with fixed seeds, so that the rates are the same on every machine; their
+Monte Carlo error is stated beside them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DROPPED = {
         cases=60, metrics=("pass",), attempts=(5, 5), drop=0.1
     ),
 }
-_PROMISED = {
+_DETECTABLE = {
     "pass or fail, 30 cases": Agents(cases=30, metrics=("pass",)),
     "pass or fail, 100 cases": Agents(cases=100, metrics=("pass",)),
     "scores, 100 cases": Agents(cases=100, metrics=("score",)),
@@ -54,19 +54,19 @@ _AT_THE_MARGIN = Agents(cases=300, metrics=("score",), drop=0.05)
 
 
 def measure() -> Iterator[Row]:
-    """False alarms, false peace and power."""
+    """False alarms, false equivalence and power."""
     for title, agents in _UNCHANGED.items():
-        yield _at_most_alpha(f"False alarms of `carob gate`: {title}", _share(agents, _alarm))
+        yield _at_most_alpha(f"False alarm rate of `carob gate`: {title}", _share(agents, _alarm))
     quiet = _share(_AT_THE_MARGIN, _equivalent)
-    yield _at_most_alpha("Runs called equivalent whose difference is the margin", quiet)
+    yield _at_most_alpha("False equivalence rate: difference equal to the margin", quiet)
     for title, agents in _DROPPED.items():
         yield _power(title, agents)
-    for title, agents in _PROMISED.items():
-        yield _promised(title, agents)
+    for title, agents in _DETECTABLE.items():
+        yield _power_at_detectable(title, agents)
 
 
 def _alarm(before: Run, after: Run) -> bool:
-    """Anything that is told from chance, in either direction: there is nothing to be told."""
+    """Any significant difference is a false alarm, because the agents are equal."""
     made = compare(before, after)
     return any(one.verdict in ("regressed", "improved") for one in _all(made))
 
@@ -81,7 +81,7 @@ def _regressed(before: Run, after: Run) -> bool:
 
 
 def _regressed_unpaired(before: Run, after: Run) -> bool:
-    """Welch's test, which does not know that the cases are the same."""
+    """Welch's test, which ignores that both runs have the same cases."""
     old, new = _means(before), _means(after)
     error = sqrt(_variance(old) / len(old) + _variance(new) / len(new))
     return fsum(old) / len(old) - fsum(new) / len(new) > 1.96 * error
@@ -114,7 +114,7 @@ Question = Callable[[Run, Run], bool]
 
 
 def _share(agents: Agents, question: Question) -> _Share:
-    """How often the answer is yes."""
+    """The share of trials in which the answer is yes."""
     with ProcessPoolExecutor() as pool:
         answers = pool.map(partial(_answer, agents, question), range(_TRIALS), chunksize=50)
         share = sum(answers) / _TRIALS
@@ -134,26 +134,26 @@ def _at_most_alpha(title: str, found: _Share) -> Row:
 def _power(title: str, agents: Agents) -> Row:
     ours, theirs = _share(agents, _regressed), _share(agents, _regressed_unpaired)
     return Row(
-        title=f"Regressions found: {title}",
+        title=f"Regressions detected: {title}",
         ours=Number(name=f"± {ours.error:.1f} points", value=ours.percent, unit="%"),
-        theirs=Number(name="a test that ignores the pairs", value=theirs.percent, unit="%"),
+        theirs=Number(name="unpaired test", value=theirs.percent, unit="%"),
         ratio=ours.percent / theirs.percent,
         bound="at least",
-        # Pass and fail is tested exactly, which costs a little where the pairs have little to say.
+        # The exact test of pass and fail loses a little power where pairing does not help.
         target=0.9,
     )
 
 
-def _promised(title: str, agents: Agents) -> Row:
-    """Is the drop that a comparison says it can see found as often as it says?"""
+def _power_at_detectable(title: str, agents: Agents) -> Row:
+    """Whether drops of the detectable size are detected with the stated power."""
     drop = _detectable(agents)
     found = _share(replace(agents, drop=drop), _regressed)
     return Row(
-        title=f"Regressions found of the smallest size that is said to be seen: {title}",
+        title=f"Regressions of the stated detectable size detected: {title}",
         ours=Number(
             name=f"a drop of {drop:.3f}, ± {found.error:.1f} points", value=found.percent, unit="%"
         ),
-        theirs=Number(name="promised", value=100 * POWER, unit="%"),
+        theirs=Number(name="stated power", value=100 * POWER, unit="%"),
         ratio=found.percent / (100 * POWER),
         bound="at least",
         target=0.95,
@@ -161,8 +161,7 @@ def _promised(title: str, agents: Agents) -> Row:
 
 
 def _detectable(agents: Agents) -> float:
-    """The drop at which comparisons say, in the middle, that they can just see it; what they can
-    see depends on the drop, so that it takes a few steps to get there."""
+    """The median detectable drop. It depends on the drop itself, so it takes a few iterations."""
     drop = 0.0
     for _ in range(_STEPS):
         dropped = replace(agents, drop=drop)

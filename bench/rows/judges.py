@@ -1,4 +1,4 @@
-"""How well a slow provider is kept busy, beside google-adk's judge of the same name."""
+"""Throughput with a slow judge provider, compared with google-adk's judge of the same name."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ LATENCY = 0.2
 CASES = 1000
 CONCURRENCY = 64
 _FEW = 20
-"""Cases that google-adk judges; one after the other, so that more take as much longer."""
+"""Cases for google-adk, which judges them one after the other."""
 
 _OURS = """
 import sys, time
 import carob
 from carob.config import MetricChoice
-from carob.schema import JudgeChoice
+from carob.schema import JudgeSettings
 golden, url, cases, concurrency = sys.argv[1:]
 dataset = carob.load(golden)
-judge = JudgeChoice(model="openai:judge", url=url + "/v1", concurrency=int(concurrency))
+judge = JudgeSettings(model="openai:judge", url=url + "/v1", concurrency=int(concurrency))
 metric = MetricChoice(name="final_response_match_v2", params={"samples": 1})
 start = time.perf_counter()
 run = carob.run(golden=golden, metrics=[metric], judge=judge)
@@ -57,7 +57,7 @@ assert found.overall_score == 1.0
 
 
 def measure() -> Iterator[Row]:
-    """The ideal is that as many calls as allowed are under way all the time."""
+    """Ideally, the maximum number of concurrent calls is in flight all the time."""
     golden = answered(CASES)
     with _provider() as url:
         commands = {
@@ -66,15 +66,15 @@ def measure() -> Iterator[Row]:
         }
         best = reported(commands, repeats=2)
     yield at_most(
-        f"{CASES:,} judged cases, {CONCURRENCY} at the same time, {LATENCY * 1000:.0f} ms a call",
+        f"Judging {CASES:,} cases: {CONCURRENCY} concurrent calls of {LATENCY * 1000:.0f} ms",
         Number(name="`carob.run`", value=best["carob"], unit="s"),
         Number(name="ideal", value=CASES * LATENCY / CONCURRENCY, unit="s"),
         target=1.25,
     )
     yield faster(
-        "A judged case, `final_response_match_v2` with one sample",
+        "Judging one case: `final_response_match_v2` with one sample",
         Number(name="`carob.run`", value=1000 * best["carob"] / CASES, unit="ms"),
-        Number(name="google-adk, its default", value=1000 * best["adk"] / _FEW, unit="ms"),
+        Number(name="google-adk with defaults", value=1000 * best["adk"] / _FEW, unit="ms"),
         target=40,
     )
 

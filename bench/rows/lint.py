@@ -1,4 +1,4 @@
-"""How long near duplicates take to find, and how long all other rules of `carob lint` take."""
+"""Time of the near-duplicate rule, and of all other rules of `carob lint`."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ assert found >= len(cases) // 100, found
 
 
 def measure() -> Iterator[Row]:
-    """One case in a hundred is a near duplicate; a minute on one core is what is promised."""
+    """One case in a hundred is a near duplicate. The limit is a minute on one core."""
     file = _examples()
-    minute = Number(name="one minute", value=60, unit="s")
+    minute = Number(name="limit", value=60, unit="s")
     near = reported({"carob": [OURS, "-c", _NEAR, file]}, repeats=2)["carob"]
     yield at_most(
-        f"Near duplicates among {_CASES:,} cases, on one core",
+        f"Linting {_CASES:,} cases: near duplicates, one core",
         Number(name="`near_pairs`", value=near, unit="s"),
         minute,
         target=1,
@@ -40,7 +40,7 @@ def measure() -> Iterator[Row]:
     command = [CAROB, "lint", file, "--ignore", "near-duplicate", "-o", file.with_suffix(".txt")]
     whole = race({"carob": command}, repeats=1)["carob"]
     yield at_most(
-        f"All other rules of `carob lint` on {_CASES:,} cases",
+        f"Linting {_CASES:,} cases: all other rules",
         Number(name="`carob lint --ignore near-duplicate`", value=whole, unit="s"),
         minute,
         target=1,
@@ -48,7 +48,7 @@ def measure() -> Iterator[Row]:
 
 
 def _examples() -> Path:
-    """Questions of words that are as rare as words are, every hundredth with a word changed."""
+    """Questions with a natural word distribution; every hundredth is a near duplicate."""
     path = FOLDER / f"questions-{_CASES}.json"
     if not path.exists():
         FOLDER.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""How long a large ADK EvalSet takes to load."""
+"""Time to load a large ADK EvalSet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bench.data import evalset
 from bench.measure import OURS, PEERS, reported
 from bench.row import Number, Row, faster
 
-# Ours opens and reads the file within the time, theirs gets the bytes.
+# Our time includes reading the file, theirs does not.
 _OURS = """
 import sys, time, carob
 carob.load(sys.argv[2])
@@ -30,7 +30,7 @@ assert sum(len(case.conversation) for case in loaded.eval_cases) == 100_000
 
 
 def measure() -> Iterator[Row]:
-    """100,000 invocations; a small file is loaded before the clock starts."""
+    """100,000 invocations; a small file is loaded first to warm up."""
     files = (evalset(100_000), evalset(10))
     commands = {"carob": [OURS, "-c", _OURS, *files], "adk": [PEERS, "-c", _THEIRS, *files]}
     best = reported(commands, repeats=3)

@@ -1,4 +1,4 @@
-"""Scoring alone, on objects that are there already, beside google-adk's own evaluators."""
+"""Time of scoring objects in memory, compared with google-adk's evaluators."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ class _Side(NamedTuple):
 def measure() -> Iterator[Row]:
     """100 pairs of three turns, two calls and forty words each; one pair in twenty is wrong."""
     file = str(kept("pairs-100.json", lambda: [json.dumps(_pairs(100)).encode()]))
-    yield _beside(
+    yield _compare_metric(
         "tool_trajectory_avg_score",
         file,
         _Side("tools.trajectory", "ToolTrajectory", 500),
         _Side("trajectory_evaluator", "TrajectoryEvaluator", 100),
         target=10,
     )
-    yield _beside(
+    yield _compare_metric(
         "response_match_score",
         file,
         _Side("text.response_match", "ResponseMatch", 100),
@@ -87,14 +87,14 @@ def measure() -> Iterator[Row]:
     )
 
 
-def _beside(name: str, file: str, ours: _Side, theirs: _Side, *, target: float) -> Row:
+def _compare_metric(name: str, file: str, ours: _Side, theirs: _Side, *, target: float) -> Row:
     commands = {
         "carob": [OURS, "-c", _program(_OURS, name, ours), file],
         "adk": [PEERS, "-c", _program(_THEIRS, name, theirs), file],
     }
     best = reported(commands, repeats=3)
     return faster(
-        f"Scoring 100 pairs of three turns, one pair in twenty wrong: `{name}`",
+        f"Scoring 100 pairs of three turns, 5% with an error: `{name}`",
         Number(name=f"`{ours.metric}.score`", value=best["carob"], unit="ms"),
         Number(
             name=f"google-adk `{theirs.metric}.evaluate_invocations`", value=best["adk"], unit="ms"
@@ -125,7 +125,7 @@ def _turn(dice: Random) -> dict[str, Any]:
 
 
 def _said(dice: Random, turn: dict[str, Any]) -> dict[str, Any]:
-    """The same calls, and a response of which some words are others."""
+    """The same calls, and a response with some words replaced."""
     words = turn["said"].split()
     words[::5] = dice.choices(_WORDS.split(), k=len(words[::5]))
     return {"said": " ".join(words), "calls": [list(call) for call in turn["calls"]]}

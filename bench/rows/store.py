@@ -1,4 +1,4 @@
-"""How fast runs are stored, what the first page of the history costs, and what comparing does."""
+"""Time to save runs, list the first page of the history, and compare stored runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.postgres import server
 
 
 def measure() -> Iterator[Row]:
-    """Into SQLite and into PostgreSQL, each beside the same rows without a store around them."""
+    """SQLite and PostgreSQL, each compared with bare inserts of the same rows."""
     with TemporaryDirectory() as folder:
         yield _storing("SQLite", f"{folder}/store.db", "executemany")
         yield _paging(Path(folder))
@@ -49,7 +49,7 @@ def _paging(folder: Path) -> Row:
 
 
 def _comparing(place: str) -> Row:
-    """As `carob compare A B` does it: both runs are found in the store by their names."""
+    """As in `carob compare A B`: both runs are found in the store by name."""
     keep_pairs(place, (100, 100_000))
     best = reported(
         {name: _program(name, place) for name in ("compare_stored", "read_stored")}, repeats=3

@@ -8,7 +8,7 @@ from carob.schema.digest import case_digest, expectation_digest
 CASE = Case.of("Where is my parcel?", "In Lund.", id="parcel", metadata={"team": "orders"})
 
 
-def test_tags_dates_and_recordings_do_not_change_what_a_case_expects():
+def test_tags_dates_and_recorded_answers_do_not_change_the_expectation_digest():
     edited = msgspec.structs.replace(
         CASE,
         tags=("orders",),
@@ -20,7 +20,7 @@ def test_tags_dates_and_recordings_do_not_change_what_a_case_expects():
     assert case_digest(edited) != case_digest(CASE)
 
 
-def test_another_answer_question_or_metadata_does():
+def test_another_answer_question_or_metadata_changes_it():
     others = [
         Case.of("Where is my parcel?", "In Malmö.", id="parcel", metadata={"team": "orders"}),
         Case.of("Where is it?", "In Lund.", id="parcel", metadata={"team": "orders"}),

@@ -1,4 +1,4 @@
-"""The nouns: what golden data, recordings and results are made of. No I/O."""
+"""The data types of golden data, traces and results. No I/O."""
 
 from carob.schema.base import Json, Struct
 from carob.schema.calibration import (

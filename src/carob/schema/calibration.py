@@ -1,4 +1,4 @@
-"""A judge beside people: how far it may be trusted, and for what exactly that holds."""
+"""Calibration of a judge: its agreement with human labels."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LabelValue: TypeAlias = Literal["passed", "failed"] | float
 
 
 class Label(Struct, frozen=True, kw_only=True):
-    """What a person thinks of an agent's answer."""
+    """A human label of an agent's answer."""
 
     case: str
     label: LabelValue
     trace: str | None = None
-    """Which of the answers to the case; `None` if there is only one."""
+    """The labelled trace; `None` if the case has only one."""
     metric: str | None = None
-    """What the answer was looked at for; `None` if there is only one metric."""
+    """The labelled metric; `None` if there is only one."""
     by: str | None = None
     note: str | None = None
     where: str = ""
@@ -28,81 +28,81 @@ class Label(Struct, frozen=True, kw_only=True):
 
 
 class Statistic(Struct, frozen=True, omit_defaults=False):
-    """A number, and the interval that holds the true one with 95 % confidence."""
+    """A value with its 95% confidence interval."""
 
     value: float
     interval: Interval
 
 
 class ConfusionMatrix(Struct, frozen=True, omit_defaults=False):
-    """Who said what how often: a row for each opinion of people, a column for each of the judge.
-    A case counts once; attempts at it share it."""
+    """Counts of cases: rows are human labels, columns the judge's. Attempts at a case share its
+    weight of one."""
 
     categories: tuple[LabelValue, ...]
     counts: tuple[tuple[float, ...], ...]
 
 
 class Agreement(Struct, frozen=True, omit_defaults=False):
-    """How often two say the same, and how much of that is more than chance."""
+    """The agreement of two raters, and how much of it exceeds chance."""
 
     kind: Literal["verdicts", "levels"]
     cases: int
     share: Statistic
-    """Of the cases in which both say the same."""
+    """The share of cases with equal ratings."""
     kappa: Statistic | None
-    """Cohen's, with squared weights where there are several levels; `None` if people gave all cases
-    the same label, of which nothing follows."""
+    """Cohen's kappa, quadratically weighted for several levels; `None` if all human labels are the
+    same."""
     confusion: ConfusionMatrix
 
 
 class UnscoredLabels(Struct, frozen=True, omit_defaults=False):
-    """Cases that people labelled and the judge did not score."""
+    """Labelled cases that the judge did not score."""
 
     unscored: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
-    """Those of which the run has no such case or trace."""
+    """Cases or traces that are not in the run."""
 
 
 class Disagreement(Struct, frozen=True, omit_defaults=False):
-    """A case of which people and the judge do not think the same."""
+    """A case on which people and the judge disagree."""
 
     case: str
     trace: str | None
     human: LabelValue
     judge: LabelValue
     value: float
-    """The judge's score, before it was rounded or held to the threshold."""
+    """The judge's score before rounding or thresholding."""
     reason: str
-    """The judge's."""
+    """The judge's reason."""
     note: str
-    """The people's."""
+    """The notes of the labels."""
 
 
 class Calibration(Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """How well a judge agrees with people. It holds for this metric with these parameters, asked by
-    this judge, and for no other."""
+    """The agreement of a judge with people. It is valid only for this metric, its parameters and this
+    judge."""
 
     schema: str = "carob.calibration/1"
     created_at: str
     metric: MetricSpec
     run: str
-    """The run that has the judge's scores."""
+    """The run with the judge's scores."""
     dataset: RunDataset | None
     labels: str
     """The digest of the labels."""
     agreement: Agreement
-    """What decides: verdicts where people gave verdicts, levels where they gave levels."""
+    """The deciding agreement: on verdicts or on levels, as people labelled."""
     verdicts: Agreement | None
-    """Besides levels, if the metric has a threshold."""
+    """The agreement on verdicts in addition to levels, if the metric has a threshold."""
     people: Agreement | None
-    """Among people, where several labelled the same case: no judge can be held to more."""
+    """The agreement among people who labelled the same case, the upper limit for a judge."""
     bias: Statistic | None
-    """The mean of judge minus people, where people gave numbers."""
+    """The mean of judge minus human, if labels are numbers."""
     unjudged: UnscoredLabels
     undecided: tuple[str, ...]
-    """Cases of which as many people say the one as the other."""
+    """Cases with tied labels."""
     disagreements: tuple[Disagreement, ...]
     """The worst first."""
     digest: str = ""
-    """Of all of the above as it is written."""
+    """The digest of all other fields."""

@@ -1,4 +1,4 @@
-"""TODO."""
+"""One golden test and where it comes from."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from carob.schema.trace import Rubric, ToolCall, Trace, Turn
 
 
 class SourceDocument(Struct, frozen=True):
-    """The document that a noun was read from, so that writing it back loses nothing."""
+    """The document from which a value was read, so that writing it back loses nothing."""
 
     format: str
     doc: Json
     rests: dict[str, Json] = {}
-    """By format: what an earlier document said that the noun has no place for."""
+    """By format: content of an earlier document that has no field here."""
     unnamed: tuple[str, ...] = ()
-    """The formats whose documents did not state the name: it was that of the file."""
+    """The formats whose documents did not state a name, so that the file name was used."""
 
 
 class Lineage(Struct, frozen=True):
@@ -32,18 +32,18 @@ class Lineage(Struct, frozen=True):
 
     @classmethod
     def of(cls, metadata: Mapping[str, Json]) -> Lineage:
-        """What metadata says of it under the names above."""
+        """Read the lineage from metadata keys."""
         texts = {name: metadata.get(name) for name in cls.__struct_fields__}
         return cls(**{name: text for name, text in texts.items() if isinstance(text, str)})
 
 
 class Scenario(Struct, frozen=True):
-    """A conversation to be simulated, in place of fixed turns."""
+    """A conversation to simulate instead of fixed turns."""
 
     prompt: str
     plan: str
     persona: Json = None
-    """The name of a known persona, or one described in full."""
+    """The name of a known persona, or a full description."""
 
 
 class CaseSession(Struct, frozen=True):
@@ -58,14 +58,14 @@ class CaseSession(Struct, frozen=True):
 class Case(Struct, frozen=True):
     """One golden test: turns with what is expected of each, and what is expected of the whole.
 
-    `None` is "nothing is said about it"; empty is an expectation of its own.
+    `None` means "not stated"; empty is an expectation of its own.
     """
 
     id: str
     turns: tuple[Turn, ...] = ()
     context: str | None = None
     tool_calls: tuple[ToolCall, ...] | None = None
-    """Expected calls in the whole case, where the source does not say in which turn."""
+    """Expected calls in the whole case, if the source does not assign them to turns."""
     trajectory: tuple[str, ...] | None = None
     """Expected sequence of agents or steps."""
     state: dict[str, Json] | None = None
@@ -77,12 +77,12 @@ class Case(Struct, frozen=True):
     contains: tuple[str, ...] | None = None
     """Texts that the response must contain."""
     contract: str | None = None
-    """Name of the JSON shape that the answer must have."""
+    """Name of the JSON schema that the answer must match."""
     goal: str | None = None
     relevant_context: str | None = None
-    """What of the context matters for the user's intent."""
+    """The part of the context that is relevant for the user's intent."""
     reference: dict[str, Json] = {}
-    """Further ground truth under the source's own names, for metrics that know them."""
+    """Further ground truth under its original names, for metrics that use it."""
     rubrics: tuple[Rubric, ...] = ()
     scenario: Scenario | None = None
     session: CaseSession | None = None
@@ -96,7 +96,7 @@ class Case(Struct, frozen=True):
     """ISO 8601, as in `updated_at`."""
     updated_at: str | None = None
     recording: Trace | None = None
-    """What an agent did, where the source tells it beside the case."""
+    """The recorded answer that the source contains beside the case."""
     origin: SourceDocument | None = None
 
     @classmethod
@@ -110,7 +110,7 @@ class Case(Struct, frozen=True):
         tags: str | Iterable[str] = (),
         metadata: Mapping[str, Json] | None = None,
     ) -> Case:
-        """A case of one turn; without an id it gets one that follows from the user's message."""
+        """Create a case of one turn. The default id is derived from the user message."""
         return cls(
             id=content_id(user) if id is None else id,
             turns=(Turn(user=user, response=response),),
@@ -126,7 +126,7 @@ class Case(Struct, frozen=True):
 
 
 def content_id(*user: str) -> str:
-    """The id of a case whose source gives none. It follows from what the user says alone, so that
-    a case keeps its id when the expected answer is corrected."""
+    """The id of a case whose source has none. It is derived from the user messages only, so that a
+    case keeps its id when the expected answer is corrected."""
     data = "\0".join(user).encode("utf-8", "surrogatepass")
     return f"case-{blake2b(data, digest_size=6).hexdigest()}"

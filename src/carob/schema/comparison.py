@@ -1,4 +1,4 @@
-"""Two runs side by side: what differs, whether that is real, and what cannot be compared."""
+"""Comparison of two runs: differences, their significance, and what cannot be compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Adjustment = Literal["westfall-young", "holm"]
 
 
 class ComparedRun(Struct, frozen=True, omit_defaults=False):
-    """A run, by what tells it from others."""
+    """The identity of a compared run."""
 
     id: str
     created_at: str
@@ -23,17 +23,17 @@ class ComparedRun(Struct, frozen=True, omit_defaults=False):
 
 
 class Alignment(Struct, frozen=True, omit_defaults=False):
-    """The cases of both runs, by id and by the fingerprint of what they ask and expect."""
+    """The cases of both runs, by id and by the fingerprint of question and expectations."""
 
     same: int
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    """In both runs, and not known to be the same; their scores are not compared."""
+    """Cases in both runs with different fingerprints; their scores are not compared."""
 
 
 class InputChange(Struct, frozen=True, omit_defaults=False):
-    """Something other than the agent that is not the same in both runs."""
+    """A difference between the runs other than the agent."""
 
     what: Literal["dataset", "metric", "mapper", "profile"]
     name: str
@@ -41,11 +41,11 @@ class InputChange(Struct, frozen=True, omit_defaults=False):
     before: Json
     after: Json
     effect: str
-    """What the comparison does about it."""
+    """The effect on the comparison."""
 
 
 class Mean(Struct, frozen=True, omit_defaults=False):
-    """A mean over cases, and the interval that holds the true one."""
+    """A mean over cases with its confidence interval."""
 
     value: float
     interval: Interval | None
@@ -53,43 +53,42 @@ class Mean(Struct, frozen=True, omit_defaults=False):
 
 
 class Difference(Struct, frozen=True, omit_defaults=False):
-    """The mean over cases of after minus before, and how far it can be trusted."""
+    """The mean of after minus before over cases, with its uncertainty."""
 
     value: float
     interval: Interval
-    """At the confidence of one minus alpha."""
+    """The confidence interval at level 1 - alpha."""
     equivalence_interval: Interval
-    """At one minus twice alpha: within the margin, the runs are equivalent."""
+    """The confidence interval at level 1 - 2 alpha; within the margin, the runs are equivalent."""
     margin: float
     """The largest difference that does not matter, in the units of the metric."""
     p: float
-    """How often chance alone makes a difference as large."""
+    """The p-value."""
     adjusted_p: float
-    """The same, corrected for the number of tests."""
+    """The p-value adjusted for multiple testing."""
     detectable: float | None
-    """The smallest difference that so many cases show four times in five; `None` if they cannot
-    show any."""
+    """The smallest difference that is detected with 80% power; `None` if there is none."""
     needed: int | None
-    """Cases that a conclusion would take; `None` where there is one, or none to be had."""
+    """The number of cases needed for a conclusion; `None` if there is one, or none is possible."""
 
 
 class PassCounts(Struct, frozen=True, omit_defaults=False):
-    """Cases that passed, before and after."""
+    """Pass rates before and after, and the cases that flipped."""
 
     before: float
     after: float
     broke: int
     fixed: int
     p: float
-    """By McNemar's exact test; by the signs of the differences if cases were repeated."""
+    """From McNemar's exact test, or from the sign-flip test if cases were repeated."""
 
 
 class MetricComparison(Struct, frozen=True, omit_defaults=False):
-    """One metric in two runs, over the cases that were scored in both."""
+    """One metric in two runs, over the cases scored in both."""
 
     name: str
     deciding: bool = msgspec.field(name="held")
-    """May it fail a gate? Metrics without a threshold inform."""
+    """Whether it may fail a gate. Metrics without a threshold are informational."""
     better: Literal["higher", "lower"]
     verdict: Conclusion
     sentence: str
@@ -99,19 +98,19 @@ class MetricComparison(Struct, frozen=True, omit_defaults=False):
     difference: Difference | None
     passes: PassCounts | None = None
     lost: tuple[str, ...] = ()
-    """Cases that were scored only before."""
+    """Cases scored only before."""
     gained: tuple[str, ...] = ()
-    """Cases that were scored only after."""
+    """Cases scored only after."""
 
 
 class FlippedScore(Struct, frozen=True, omit_defaults=False):
-    """What a metric said of a case that flipped."""
+    """The scores of a case that flipped."""
 
     metric: str
     before: float | None
     after: float | None
     reason: str
-    """Of the side that did not pass."""
+    """The reason of the run in which the case failed."""
 
 
 class FlippedTurn(Struct, frozen=True, omit_defaults=False):
@@ -124,7 +123,7 @@ class FlippedTurn(Struct, frozen=True, omit_defaults=False):
 
 
 class Flip(Struct, frozen=True, omit_defaults=False):
-    """A case of which most attempts passed in one run, and not in the other."""
+    """A case of which most attempts passed in one run only."""
 
     case: str
     kind: Literal["broke", "fixed"]
@@ -135,14 +134,14 @@ class Flip(Struct, frozen=True, omit_defaults=False):
 
 
 class AttemptCounts(Struct, frozen=True, omit_defaults=False):
-    """How many attempts at a case passed, of those that passed or failed."""
+    """The attempts at a case that have a verdict, and how many of them passed."""
 
     passed: int
     total: int
 
 
 class FlakyCase(Struct, frozen=True, omit_defaults=False):
-    """A case whose attempts in one run did not all end the same way."""
+    """A case whose attempts in one run have different verdicts."""
 
     case: str
     before: AttemptCounts
@@ -150,7 +149,7 @@ class FlakyCase(Struct, frozen=True, omit_defaults=False):
 
 
 class Reliability(Struct, frozen=True, omit_defaults=False):
-    """What `k` attempts at a case are worth, over the cases with at least as many on both sides."""
+    """pass@k and pass^k, over the cases with at least `k` attempts in both runs."""
 
     k: int
     cases: int
@@ -161,7 +160,7 @@ class Reliability(Struct, frozen=True, omit_defaults=False):
 
 
 class Comparison(Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """Is the difference between two runs real?"""
+    """The comparison of two runs."""
 
     schema: str = "carob.comparison/1"
     before: ComparedRun
@@ -174,7 +173,7 @@ class Comparison(Struct, frozen=True, kw_only=True, omit_defaults=False):
     cases: Alignment
     changed_inputs: tuple[InputChange, ...] = msgspec.field(name="moved")
     overall: MetricComparison | None
-    """The pass rate; `None` if what makes a case pass is not the same in both runs."""
+    """The pass rate; `None` if the runs have different pass criteria."""
     metrics: tuple[MetricComparison, ...]
     flips: tuple[Flip, ...]
     flaky: tuple[FlakyCase, ...]

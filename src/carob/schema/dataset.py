@@ -1,4 +1,4 @@
-"""TODO."""
+"""Golden data: named, versioned cases and their summary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from carob.schema.case import Case, SourceDocument
 
 
 class DatasetSummary(Struct, frozen=True, omit_defaults=False):
-    """What a dataset is made of."""
+    """Counts of what a dataset contains."""
 
     name: str
     version: str | None
@@ -23,14 +23,14 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
     turns: int
     multi_turn: int
     tags: dict[str, int]
-    """How many cases carry each tag; likewise below."""
+    """The number of cases with each tag; likewise below."""
     tools: dict[str, int]
     agents: dict[str, int]
     metadata: dict[str, int]
 
     @classmethod
     def of(cls, name: str, cases: Iterable[Case], *, version: str | None = None) -> DatasetSummary:
-        """Counts in one pass, so that the cases may be a stream."""
+        """Count in one pass, so that the cases may be a stream."""
         numbers: Counter[str] = Counter()
         tags: Counter[str] = Counter()
         tools: Counter[str] = Counter()
@@ -75,7 +75,7 @@ def _ranked(counts: Counter[str]) -> dict[str, int]:
 
 
 class Dataset(Struct, frozen=True):
-    """Golden data: named, versioned, tagged cases. It never changes; each verb makes a new one."""
+    """Golden data: named, versioned, tagged cases. Immutable: each method returns a new dataset."""
 
     name: str
     cases: Sequence[Case] = ()
@@ -92,11 +92,11 @@ class Dataset(Struct, frozen=True):
         msgspec.structs.force_setattr(self, "cases", tuple(self.cases))
 
     def by_tag(self, tag: str) -> Dataset:
-        """The cases that carry a tag."""
+        """The cases with a tag."""
         return self.subset(lambda case: tag in case.tags)
 
     def subset(self, keep: Callable[[Case], bool]) -> Dataset:
-        """The cases that `keep` is true of."""
+        """The cases for which `keep` is true."""
         return self.with_cases(case for case in self.cases if keep(case))
 
     def add(self, *cases: Case) -> Dataset:
@@ -108,5 +108,5 @@ class Dataset(Struct, frozen=True):
         return msgspec.structs.replace(self, cases=tuple(cases))
 
     def summary(self) -> DatasetSummary:
-        """What the dataset is made of."""
+        """Count what the dataset contains."""
         return DatasetSummary.of(self.name, self.cases, version=self.version)

@@ -1,3 +1,5 @@
+"""The rules and the result of a gate."""
+
 from __future__ import annotations
 
 from typing import Literal
@@ -8,37 +10,37 @@ from carob.schema.problem import Problem
 
 
 class GateRules(Struct, frozen=True, kw_only=True):
-    """What a gate holds a run to; what is `None` or empty is not asked for."""
+    """The rules of a gate; `None` and empty rules are not checked."""
 
     baseline: str | None = None
-    """The run that it must not fall behind."""
+    """The run that must not be regressed from."""
     margin: float | None = None
     margins: dict[str, float] = {}
     alpha: float | None = None
     metrics: tuple[str, ...] = ()
-    """Metrics that must not fall behind although they have no threshold."""
+    """Informational metrics that must not regress either."""
     thresholds: dict[str, float] = {}
-    """What the mean of a metric must reach, or stay below if lower is better."""
+    """The minimum mean of a metric, or the maximum if lower is better."""
     min_pass_rate: float | None = None
     strict: bool = False
-    """Does what is inconclusive fail?"""
+    """Whether inconclusive checks fail."""
     allow_unscored: bool = False
     require_calibration: bool = False
     min_kappa: float | None = None
-    """What the lower end of a judge's kappa must reach."""
+    """The minimum of the lower bound of a judge's kappa."""
     calibrations: tuple[str, ...] = ()
-    """Files with calibrations; the store has others."""
+    """Files with calibrations, in addition to the store."""
     quarantine: str | None = None
-    """The file with the cases that may not decide."""
+    """The file of quarantined cases."""
 
     @property
     def calibrated(self) -> bool:
-        """Must judges be calibrated? Who says how well, or by which file, says that they must."""
+        """Whether judges must be calibrated; a minimum kappa or a calibration file implies it."""
         return self.require_calibration or self.min_kappa is not None or bool(self.calibrations)
 
 
 class GateCheck(Struct, frozen=True, omit_defaults=False):
-    """One thing that a gate holds a run to."""
+    """One check of a gate."""
 
     name: str
     status: Literal["passed", "failed", "inconclusive"]
@@ -46,17 +48,17 @@ class GateCheck(Struct, frozen=True, omit_defaults=False):
 
 
 class QuarantinedCase(Struct, frozen=True, omit_defaults=False):
-    """A case that may not decide for a while: who sees to it, and until when."""
+    """A case that is excluded from the gate for a while, with an owner and an expiry date."""
 
     case: str
     owner: str
     expires: str
-    """The last day, as in 2026-12-31."""
+    """The last day, such as 2026-12-31."""
     reason: str
 
 
 class GateResult(Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """May the run pass?"""
+    """The result of a gate."""
 
     schema: str = "carob.gate/1"
     run: str

@@ -1,4 +1,4 @@
-"""What is known of the runs that are kept."""
+"""Stored runs: listings, and reports of store operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from carob.schema.run import CaseCounts, Verdict
 
 
 class RunEntry(Struct, frozen=True, omit_defaults=False):
-    """One execution of a run, as the history lists it."""
+    """One execution of a run, as listed in the history."""
 
     id: str
     created_at: str
@@ -30,7 +30,7 @@ class HistoryPage(Struct, frozen=True, omit_defaults=False):
 
 
 class VerifyReport(Struct, frozen=True, omit_defaults=False):
-    """What was checked in a store, and what does not fit."""
+    """What was verified in a store, and the problems found."""
 
     store: str
     runs: int
@@ -42,13 +42,13 @@ class VerifyReport(Struct, frozen=True, omit_defaults=False):
 
 
 class TransferReport(Struct, frozen=True, omit_defaults=False):
-    """What went out of a store or into it."""
+    """What was exported from or imported into a store."""
 
     store: str
     executions: int
     """Executions that were written."""
     known: int
-    """Executions that were there already."""
+    """Executions that already existed."""
     contents: int
     """Traces, judges' answers and calibrations."""
 
@@ -60,5 +60,5 @@ class PruneReport(Struct, frozen=True, omit_defaults=False):
     removed: int
     kept: int
     protected: int
-    """Executions that are kept only because they are labelled as a baseline or a release."""
+    """Executions kept only because of their baseline or release label."""
     dry: bool

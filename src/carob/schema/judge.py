@@ -1,4 +1,4 @@
-"""Judges: which one is asked, which one was, and what that took."""
+"""Judges: which model to ask, which one was asked, and what it cost."""
 
 from __future__ import annotations
 
@@ -6,62 +6,61 @@ from carob.schema.base import Json, Struct
 
 
 class JudgeSettings(Struct, frozen=True):
-    """The model that a user wants to be asked, and how. Keys are never part of it: they come from
-    the environment."""
+    """The model to ask, and how. API keys are never included: they come from the environment."""
 
     model: str = ""
-    """Provider and model, such as `openai:gpt-5-mini` or `local:judge.gguf`; empty, if only metrics
-    name one."""
+    """Provider and model, such as `openai:gpt-5-mini` or `local:judge.gguf`; empty if only metrics
+    set one."""
     always: bool = False
-    """Whether it is asked even for metrics that name another."""
+    """Whether to use this model even for metrics that set another."""
     url: str | None = None
-    """Where an OpenAI-compatible provider answers, if not at its usual address."""
+    """The base URL of an OpenAI-compatible provider, if not the default."""
     key_env: str | None = None
-    """The environment variable that has the key, if not the usual one."""
+    """The environment variable with the API key, if not the default."""
     temperature: float | None = 0.0
-    """`None` is the model's own, for models that take no other."""
+    """`None` uses the model's default, for models that accept no other."""
     max_tokens: int = 1024
-    """Tokens of one answer."""
+    """Maximum tokens per answer."""
     concurrency: int = 16
-    """Calls at the same time, at most."""
+    """Maximum concurrent calls."""
     deadline: float = 60.0
-    """Seconds for one call."""
+    """Timeout of one call in seconds."""
     max_calls: int | None = None
-    """Calls of the whole run."""
+    """Maximum calls per run."""
     max_cost: float | None = None
-    """US dollars of the whole run."""
+    """Maximum cost per run in US dollars."""
 
 
 class JudgeSpec(Struct, frozen=True, omit_defaults=False):
-    """A judge as it was used: a calibration holds for these four, and for no others."""
+    """A judge as used in a run. A calibration is valid for exactly these four values."""
 
     model: str
     params: dict[str, Json]
     prompt: str
-    """The digest of the words around the rubric."""
+    """The digest of the prompt around the rubric."""
     rubric: str
     """The digest of the rubric."""
 
 
 class JudgeCost(Struct, frozen=True, omit_defaults=False):
-    """What it took to get one score. The same whether the answers came from the model or from the
-    cache, so that a run that is made again is the same run."""
+    """The cost of one score. It is the same whether answers came from the model or the cache, so
+    that a repeated run has the same id."""
 
     model: str
     prompt: str
-    """The digest of all that was sent."""
+    """The digest of everything that was sent."""
     samples: int
-    """Answers that the score is made of."""
+    """The number of answers behind the score."""
     calls: int
-    """Calls that it took, with those that were repeated."""
+    """The number of calls including retries."""
     input_tokens: int
     output_tokens: int
     cost: float | None
-    """US dollars; `None` if the price is not known."""
+    """In US dollars; `None` if the price is unknown."""
 
 
 class JudgeUsage(Struct, frozen=True, omit_defaults=False):
-    """What was asked for one metric in this very run: answers from the cache cost nothing."""
+    """The judge usage of one metric in the current run, in which cached answers cost nothing."""
 
     answers: int = 0
     cached: int = 0
@@ -72,7 +71,7 @@ class JudgeUsage(Struct, frozen=True, omit_defaults=False):
 
 
 class CostEstimate(Struct, frozen=True, omit_defaults=False):
-    """What the judges of a run would be asked, by metric: tokens of answers and costs are the most
-    that they can be, if every answer is good at once."""
+    """The estimated judge usage of a run, by metric. Output tokens and costs are upper bounds,
+    not counting retries."""
 
     metrics: dict[str, JudgeUsage]

@@ -1,3 +1,5 @@
+"""Lint rules and findings."""
+
 from __future__ import annotations
 
 from typing import Literal
@@ -8,11 +10,11 @@ from carob.schema.base import Struct
 from carob.schema.problem import Severity
 
 DatasetPurpose = Literal["development", "pre-release", "regression", "production"]
-"""What a dataset is for, which says how large it should be."""
+"""The purpose of a dataset, which determines its recommended size."""
 
 
 class LintRule(Struct, frozen=True, omit_defaults=False):
-    """Something that golden data should not have."""
+    """A lint rule for golden data."""
 
     id: str
     name: str
@@ -22,7 +24,7 @@ class LintRule(Struct, frozen=True, omit_defaults=False):
 
 
 class Finding(Struct, frozen=True, omit_defaults=False):
-    """A place where golden data does not keep a rule."""
+    """A violation of a lint rule."""
 
     rule: str
     level: Severity
@@ -38,11 +40,11 @@ class Finding(Struct, frozen=True, omit_defaults=False):
 
 
 class LintedFile(Struct, frozen=True, omit_defaults=False):
-    """What was found in one file, in the order of the file."""
+    """The findings in one file, in the order of the file."""
 
     path: str
     format: str
     cases: int
     findings: tuple[Finding, ...] = ()
     masked: int | UnsetType = UNSET
-    """How many texts were masked, if that was asked for."""
+    """The number of masked texts, if masking was requested."""

@@ -1,4 +1,4 @@
-"""The three outcomes of a metric. They are different things and never stand in for each other."""
+"""The three outcomes of a metric, its scale, and the description of an installed metric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Scale: TypeAlias = tuple[float, float | None]
 
 
 def check_threshold(name: str, threshold: float, scale: Scale) -> None:
-    """A threshold off the scale would fail, or pass, whatever the agent does."""
+    """Raise `UsageError` for a threshold off the scale, which would always pass or always fail."""
     low, high = scale
     if low <= threshold <= (inf if high is None else high):
         return
@@ -32,7 +32,7 @@ class Score(Struct, frozen=True, tag="score"):
 
 
 class Unscored(Struct, frozen=True, tag="unscored"):
-    """The metric does not apply here, and why."""
+    """The metric does not apply, and why."""
 
     reason: str
 
@@ -45,7 +45,7 @@ class Failed(Struct, frozen=True, tag="failed"):
 
 
 class MetricInfo(Struct, frozen=True, omit_defaults=False):
-    """A metric that is installed: what it means, what it needs, and on which scale it speaks."""
+    """An installed metric: its meaning, requirements and scale."""
 
     name: str
     version: int
@@ -56,7 +56,7 @@ class MetricInfo(Struct, frozen=True, omit_defaults=False):
     scale: Scale
     better: Literal["higher", "lower"]
     threshold: float | None
-    """The default one; `None` for a metric that informs."""
+    """The default threshold; `None` for an informational metric."""
     judged: bool
     params: dict[str, Json]
     """The parameters and their defaults."""

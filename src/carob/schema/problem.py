@@ -1,4 +1,4 @@
-"""Who is told of what happens while work goes on."""
+"""Problems in files, conversion reports, and listeners for progress and problems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Problem(Struct, frozen=True, omit_defaults=False):
 
 
 class Validation(Struct, frozen=True, omit_defaults=False):
-    """What the check of one file found."""
+    """The validation result of one file."""
 
     path: str
     format: str | None
@@ -32,7 +32,7 @@ class Validation(Struct, frozen=True, omit_defaults=False):
 
 
 class Loss(Struct, frozen=True, omit_defaults=False):
-    """A field that the target format has no place for. `case` is `None` for the dataset itself."""
+    """A field without equivalent in the target format. `case` is `None` for the dataset itself."""
 
     case: str | None
     field: str
@@ -40,21 +40,21 @@ class Loss(Struct, frozen=True, omit_defaults=False):
 
 
 class Conversion(Struct, frozen=True, omit_defaults=False):
-    """What became of a dataset in another format."""
+    """The result of a conversion to another format."""
 
     source: str = msgspec.field(name="from")
     target: str = msgspec.field(name="to")
     cases: int
     losses: tuple[Loss, ...]
     carried: bool
-    """Whether the target file holds what it has no place for, so that the way back is exact."""
+    """Whether the lost fields are preserved for round-tripping."""
 
 
 ProgressListener: TypeAlias = Callable[[int, int], None]
-"""Told how much of how much is done."""
+"""Called with the completed and the total number of items."""
 ProblemListener: TypeAlias = Callable[[Problem], None]
-"""Told each problem."""
+"""Called with each problem."""
 
 
-def ignore(*_told: object) -> None:
-    """Listens to nothing."""
+def ignore(*_event: object) -> None:
+    """A listener that does nothing."""

@@ -1,4 +1,4 @@
-"""A run: the outcomes of one evaluation, with the fingerprints of all that made them."""
+"""A run: the outcomes of one evaluation, with the fingerprints of everything that produced them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from carob.schema.outcome import Scale
 
 
 class PairedMetric(Struct, frozen=True, omit_defaults=False):
-    """A metric in two modes, over the scenarios that were scored in both."""
+    """A metric in two modes, over the scenarios scored in both."""
 
     pairs: int
     means: tuple[float, float]
@@ -30,7 +30,7 @@ class ModeComparison(Struct, frozen=True, omit_defaults=False):
     modes: tuple[str, str]
     pairs: int
     passed: tuple[int, int]
-    """Scenarios of which every pair of case and trace passed."""
+    """Scenarios in which every pair of case and trace passed."""
     composite: PairedMetric | None
     metrics: dict[str, PairedMetric]
 
@@ -50,11 +50,11 @@ class MetricSpec(Struct, frozen=True, omit_defaults=False):
     scale: Scale
     better: Literal["higher", "lower"]
     judge: JudgeSpec | UnsetType = UNSET
-    """Who was asked, if it is a judge."""
+    """The judge, if the metric is one."""
 
 
 class CaseScore(Struct, frozen=True, omit_defaults=False):
-    """What one metric said of one pair of case and trace."""
+    """The outcome of one metric for one pair of case and trace."""
 
     metric: str
     status: ScoreStatus
@@ -64,7 +64,7 @@ class CaseScore(Struct, frozen=True, omit_defaults=False):
     turns: tuple[float | None, ...] = ()
     details: dict[str, Json] = {}
     judge_cost: JudgeCost | UnsetType = msgspec.field(default=UNSET, name="asked")
-    """What it took, if a judge was asked."""
+    """The cost of the score, if a judge was asked."""
 
 
 class ProfileVerdict(Struct, frozen=True, omit_defaults=False):
@@ -77,7 +77,7 @@ class ProfileVerdict(Struct, frozen=True, omit_defaults=False):
 
 
 class Exchange(Struct, frozen=True, omit_defaults=False):
-    """What was expected in a turn, and what came."""
+    """The expected and the actual response of a turn."""
 
     user: str | None
     expected: str | None
@@ -85,26 +85,26 @@ class Exchange(Struct, frozen=True, omit_defaults=False):
 
 
 class CaseResult(Struct, frozen=True, omit_defaults=False):
-    """The outcomes of one pair. `case` is `None` if there is no golden data, `trace` if nothing was
-    recorded for the case."""
+    """The outcomes of one pair. `case` is `None` without golden data, `trace` if the case has no
+    trace."""
 
     case: str | None
     trace: str | None
     status: Status
     scores: tuple[CaseScore, ...] = ()
     paired_by: str = ""
-    """How the trace was found to belong to the case."""
+    """How the trace was paired with the case."""
     judgement: ProfileVerdict | None = None
     exchanges: tuple[Exchange, ...] = ()
     """The turns, if the pair did not pass."""
     digest: str | None = None
-    """The fingerprint of what the case asks and expects."""
+    """The fingerprint of the question and expectations of the case."""
     mapper: str | None = None
-    """What turned the recording into the trace, with its version."""
+    """The mapping that produced the trace, with its version."""
 
 
 class UnmatchedTrace(Struct, frozen=True, omit_defaults=False):
-    """A trace that belongs to no case, and why."""
+    """A trace without a case, and why."""
 
     trace: str
     why: str
@@ -128,7 +128,7 @@ class CaseCounts(Struct, frozen=True, omit_defaults=False):
 
 
 class MetricSummary(Struct, frozen=True, omit_defaults=False):
-    """What a metric said over all pairs; the numbers are `None` if it scored none."""
+    """The distribution of a metric over all pairs; the numbers are `None` if it scored none."""
 
     mean: float | None = None
     min: float | None = None
@@ -142,7 +142,7 @@ class MetricSummary(Struct, frozen=True, omit_defaults=False):
 
 
 class SummaryGroup(Struct, frozen=True, omit_defaults=False):
-    """The pairs that have a property in common, such as an agent or a tag."""
+    """The pairs with a common property, such as an agent or a tag."""
 
     by: str
     value: str
@@ -175,15 +175,15 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
     summary: RunSummary
     unmatched: tuple[UnmatchedTrace, ...] = ()
     spending: dict[str, JudgeUsage] | UnsetType = UNSET
-    """What judges were asked in this very run, by metric. Like the time, it is not part of the id:
-    made again from the cache, a run is the same run for nothing."""
+    """The judge usage of this run, by metric. Like the time, it is not part of the id: repeated
+    from the cache, a run costs nothing and has the same id."""
     stopped: str | UnsetType = UNSET
-    """Why judges were not asked to the end."""
+    """Why judging stopped early."""
 
 
 class PolicyReport(Struct, frozen=True):
-    """What scoring profiles say of scores that existed already."""
+    """The verdicts of scoring profiles on existing scores."""
 
     cases: tuple[CaseResult, ...]
     profiles: dict[str, RunSummary]
-    """The cases of each profile, summed up."""
+    """A summary of the cases of each profile."""

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Traces: what an agent did, from single spans to the turns of a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from carob.schema.problem import Loss, Problem
 
 
 class SpanEvent(Struct, frozen=True):
-    """Something that happened within a span: a span event, or a log record that belongs to it."""
+    """An event within a span: a span event, or a log record that belongs to the span."""
 
     name: str
     time: int | None = None
@@ -21,7 +21,7 @@ class SpanEvent(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """One operation that an instrumentation recorded, whatever container it came in."""
+    """One operation that an instrumentation recorded, independent of the container."""
 
     trace_id: str
     span_id: str
@@ -41,25 +41,25 @@ class Span(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True):
-    """A call of a tool: one that golden data expects, or one that an agent made."""
+    """A tool call that golden data expects or that an agent made."""
 
     name: str
     args: Json = None
     """`None` is "not stated" or "not recorded"; `{}` is a call without arguments."""
     id: str | None = None
     agent: str | None = None
-    """The agent that makes the call, where it is known."""
+    """The agent that makes the call, if known."""
     reason: str | None = None
     """Why golden data expects the call."""
     outcome: str | None = None
-    """How the call went, in the recorder's own word."""
+    """The outcome of the call, in the words of the instrumentation."""
     start: int | None = None
     """Unix time in nanoseconds."""
     end: int | None = None
 
 
 class ToolResult(Struct, frozen=True):
-    """What a tool answered."""
+    """The result of a tool call."""
 
     name: str | None = None
     id: str | None = None
@@ -79,12 +79,12 @@ class Usage(Struct, frozen=True):
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     tool_tokens: int | None = None
-    """Tokens of tool results fed back into the prompt, where a provider bills them apart."""
+    """Tokens of tool results in the prompt, if a provider bills them separately."""
     total_tokens: int | None = None
 
     @classmethod
     def total(cls, parts: Iterable[Usage]) -> Usage:
-        """The sum of several usages; a kind that no part recorded stays unrecorded."""
+        """The sum of several usages; counts that no part recorded stay `None`."""
         sums: dict[str, int] = {}
         for part in parts:
             for field in cls.__struct_fields__:
@@ -95,7 +95,7 @@ class Usage(Struct, frozen=True):
 
 
 class ModelCall(Struct, frozen=True):
-    """One call of a model, counted once however many spans recorded it."""
+    """One model call, counted once even if several spans recorded it."""
 
     model: str | None = None
     provider: str | None = None
@@ -109,7 +109,7 @@ class ModelCall(Struct, frozen=True):
 
 
 class Rubric(Struct, frozen=True):
-    """One property that an answer should have, in words a judge can check."""
+    """One property that an answer should have, for a judge to check."""
 
     id: str
     text: str
@@ -118,16 +118,16 @@ class Rubric(Struct, frozen=True):
 
 
 class AgentMessage(Struct, frozen=True):
-    """What an agent said on the way to the response."""
+    """An intermediate message of an agent before the response."""
 
     agent: str
     text: str
 
 
 class Turn(Struct, frozen=True):
-    """One user message and what should follow it, or what did.
+    """One user message with the expected or the actual reaction.
 
-    `None` is "not stated" in golden data and "not recorded" in a trace; empty is empty.
+    `None` means "not stated" in golden data and "not recorded" in a trace. Empty means none.
     """
 
     user: str | None = None
@@ -136,14 +136,14 @@ class Turn(Struct, frozen=True):
     tool_results: tuple[ToolResult, ...] = ()
     messages: tuple[AgentMessage, ...] = ()
     agents: tuple[str, ...] = ()
-    """The agents in the order in which they took over; an agent that comes back is named again."""
+    """The agents in the order in which they took over; returning agents are repeated."""
     id: str | None = None
     rubrics: tuple[Rubric, ...] = ()
     app: dict[str, Json] | None = None
     """The agents' instructions and tool declarations, by agent name."""
     model_calls: tuple[ModelCall, ...] = ()
     grounding: tuple[Json, ...] | None = None
-    """The chunks of retrieved text that the response stands on."""
+    """The retrieved text chunks on which the response is based."""
     error: str | None = None
     start: int | None = None
     """Unix time in nanoseconds."""
@@ -156,21 +156,21 @@ class Trace(Struct, frozen=True):
     id: str
     turns: tuple[Turn, ...] = ()
     source: str | None = None
-    """The file that it was read from."""
+    """The file from which the trace was read."""
     convention: str | None = None
-    """The semantic convention that the recorder spoke."""
+    """The semantic convention of the spans."""
     mapper: str | None = None
-    """The version of the mapping that read it, such as `adk@1`."""
+    """The mapping that produced the trace and its version, such as `adk@1`."""
     conversation: str | None = None
-    """The conversation id that groups recordings into a session."""
+    """The conversation id that groups traces into a session."""
     case: str | None = None
-    """The golden case that the recording says it belongs to."""
+    """The golden case that the trace names."""
     state: dict[str, Json] | None = None
     """The session state at the end."""
     sources: dict[str, str] = {}
-    """Which attribute answered for which field."""
+    """The attribute from which each field was read."""
     attributes: dict[str, Json] = {}
-    """What else was recorded, under the recorder's own names."""
+    """Other recorded attributes, under their original names."""
     spans: tuple[Span, ...] = ()
 
     @property
@@ -200,31 +200,31 @@ class Trace(Struct, frozen=True):
 
 
 class TraceEntry(Struct, frozen=True):
-    """A recording, and which metrics it can support."""
+    """A trace and the metrics that it supports."""
 
     trace: Trace
     supports: dict[str, str | None] = {}
-    """By metric: why not; `None` if it can."""
+    """By metric: the reason why not, or `None` if it is supported."""
 
 
 class TraceListing(Struct, frozen=True):
-    """What was understood from some files of recordings."""
+    """The traces in some files."""
 
     traces: tuple[TraceEntry, ...] = ()
     hints: dict[str, tuple[str, ...]] = {}
-    """By the reason why a metric is not supported: how to make each framework record it."""
+    """By the reason why a metric is not supported: how to record the missing data."""
     problems: tuple[Problem, ...] = ()
 
 
 class CaptureReport(Struct, frozen=True, omit_defaults=False):
-    """What became of recordings that were to be golden cases."""
+    """The result of turning traces into golden cases."""
 
     format: str
     cases: int
     left_out: int
-    """Recordings that a filter left out."""
+    """The number of traces excluded by filters."""
     duplicates: tuple[str, ...] = ()
-    """Recordings that say the same as another one, which is a case."""
+    """Traces that duplicate another one."""
     problems: tuple[Problem, ...] = ()
     losses: tuple[Loss, ...] = ()
-    """What the format has no place for, which is carried along."""
+    """Fields without equivalent in the format, which are preserved for round-tripping."""

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Versions of golden data: diffs, releases and reviews."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Change(Struct, frozen=True):
     old: Json = None
     new: Json = None
     user: str | None = None
-    """What the user says first in the case, for readers to know it by."""
+    """The first user message of the case, for display."""
 
 
 class Diff(Struct, frozen=True):
-    """What changed between two versions of golden data, and the bump that it demands."""
+    """The changes between two versions of golden data, and the required bump."""
 
     bump: Bump
     changes: tuple[Change, ...] = ()
@@ -37,11 +37,11 @@ class Diff(Struct, frozen=True):
     """Cases in the old version."""
     after: int = 0
     lost: tuple[Loss, ...] = ()
-    """What the old version says that the new version's format has no place for."""
+    """Fields of the old version without equivalent in the new format."""
 
 
 class ReleaseCounts(Struct, frozen=True, omit_defaults=False):
-    """How many cases a release has, and how many were touched since the one before."""
+    """The number of cases in a release, and of changes since the previous one."""
 
     before: int
     after: int
@@ -51,14 +51,14 @@ class ReleaseCounts(Struct, frozen=True, omit_defaults=False):
 
 
 class PreviousRelease(Struct, frozen=True, omit_defaults=False):
-    """The release before, by its seal: a link of the chain."""
+    """The previous release and its seal: a link of the chain."""
 
     version: str
     seal: str
 
 
 class Release(Struct, frozen=True, omit_defaults=False, forbid_unknown_fields=True):
-    """A dataset version that can no longer change, as its `release.json` says it."""
+    """An immutable dataset version, as stored in `release.json`."""
 
     schema: str
     name: str
@@ -66,11 +66,11 @@ class Release(Struct, frozen=True, omit_defaults=False, forbid_unknown_fields=Tr
     bump: Bump | None
     """`None` for the first one."""
     digest: str
-    """Of what the data says, as results name it."""
+    """Of the content of the data, as in the results of runs."""
     format: str
     file: str
     files: dict[str, str]
-    """The digest of each file, byte by byte."""
+    """The digest of the bytes of each file."""
     cases: ReleaseCounts
     released_at: str
     """ISO 8601, UTC."""
@@ -88,7 +88,7 @@ ReviewStatus = Literal["draft", "reviewed", "approved"]
 
 
 class Review(Struct, frozen=True, omit_defaults=False):
-    """What became of a case in review, and where the case comes from."""
+    """The review status and the lineage of a case."""
 
     case: str
     status: ReviewStatus

@@ -1,14 +1,14 @@
-"""How long recordings take to become traces, and how much memory."""
+"""Time and memory of reading trace files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.captured_traces import captured_traces
 from bench.measure import OURS, PEERS, peak_memory, reported
-from bench.recordings import recordings
 from bench.row import Number, Row, at_most, faster
-from bench.sessions import recordings as sessions
+from bench.synthetic_traces import synthetic_traces
 
 _OURS = """
 import sys, time
@@ -50,51 +50,53 @@ found = read(sys.argv[1])
 print(time.perf_counter() - start)
 assert found
 """
-_HEARD = """
+_WITH_USER = """
 import logging, sys
 from agentevals.genai.extract import extract_conversation
 from agentevals.loader import load_traces
 logging.disable(logging.CRITICAL)
 found = [extract_conversation([trace], trace.trace_id) for trace in load_traces(sys.argv[1])]
-heard = [one for one in found if any(turn.user_input for turn in one.turns)]
-print(len(heard) / len(found))
+with_user = [one for one in found if any(turn.user_input for turn in one.turns)]
+print(len(with_user) / len(found))
 """
 
 
 def measure() -> Iterator[Row]:
-    """A small file is read before the clock starts."""
-    yield _next_to_decoding()
-    yield _next_to_agentevals(sessions("medium", traces=600, tools=6, words=220), "OTel GenAI")
-    yield _next_to_agentevals(recordings(20), "captures of all conventions")
+    """A small file is read first to warm up."""
+    yield _compare_with_decoding()
+    yield _compare_with_agentevals(
+        synthetic_traces("medium", traces=600, tools=6, words=220), "OTel GenAI"
+    )
+    yield _compare_with_agentevals(captured_traces(20), "captures of all conventions")
     yield _memory()
     yield _cores()
 
 
-def _next_to_decoding() -> Row:
-    files = (recordings(200), recordings(1))
+def _compare_with_decoding() -> Row:
+    files = (captured_traces(200), captured_traces(1))
     commands = {
         "carob": [OURS, "-c", _OURS, *files, "1"],
         "orjson": [OURS, "-c", _ORJSON, *files],
     }
     best = reported(commands, repeats=3)
     return at_most(
-        "Reading 200 MB of OTLP JSON lines into traces, one core",
+        "Reading traces: 200 MB of OTLP JSON lines, one core",
         Number(name="carob", value=best["carob"], unit="s"),
         Number(name="`orjson.loads` of the same lines", value=best["orjson"], unit="s"),
         target=2,
     )
 
 
-def _next_to_agentevals(file: Path, what: str) -> Row:
-    """Whoever hears less has less to do, so the row says how much that is."""
+def _compare_with_agentevals(file: Path, what: str) -> Row:
+    """A reader that finds fewer user messages has less to do, so the title says how many."""
     commands = {
-        "carob": [OURS, "-c", _OURS, file, recordings(1), "1"],
-        "agentevals": [PEERS, "-c", _AGENTEVALS, file, recordings(1)],
+        "carob": [OURS, "-c", _OURS, file, captured_traces(1), "1"],
+        "agentevals": [PEERS, "-c", _AGENTEVALS, file, captured_traces(1)],
     }
     best = reported(commands, repeats=3)
-    heard = reported({"agentevals": [PEERS, "-c", _HEARD, file]}, repeats=1)["agentevals"]
+    found = reported({"agentevals": [PEERS, "-c", _WITH_USER, file]}, repeats=1)["agentevals"]
     return faster(
-        f"Reading 20 MB of {what} into turns, one core (agentevals hears the user in {heard:.0%})",
+        f"Reading traces: 20 MB of {what}, one core (agentevals finds the user in {found:.0%})",
         Number(name="carob", value=best["carob"], unit="s"),
         Number(name="agentevals 0.11", value=best["agentevals"], unit="s"),
         target=12,
@@ -102,9 +104,9 @@ def _next_to_agentevals(file: Path, what: str) -> Row:
 
 
 def _memory() -> Row:
-    used = peak_memory([OURS, "-c", _OURS, recordings(1000), recordings(1), "1"])
+    used = peak_memory([OURS, "-c", _OURS, captured_traces(1000), captured_traces(1), "1"])
     return at_most(
-        "Peak memory of reading 1 GB of OTLP JSON lines",
+        "Peak memory: reading 1 GB of OTLP JSON lines",
         Number(name="carob", value=used, unit="MB"),
         Number(name="limit", value=300, unit="MB"),
         target=1,
@@ -112,12 +114,12 @@ def _memory() -> Row:
 
 
 def _cores() -> Row:
-    files = (recordings(200), recordings(1))
+    files = (captured_traces(200), captured_traces(1))
     commands = {number: [OURS, "-c", _OURS, *files, number] for number in ("1", "2")}
     best = reported(commands, repeats=2)
     return faster(
-        "Reading 200 MB of OTLP JSON lines with two processes",
-        Number(name="two", value=best["2"], unit="s"),
-        Number(name="one", value=best["1"], unit="s"),
+        "Reading traces: 200 MB of OTLP JSON lines, two processes",
+        Number(name="two processes", value=best["2"], unit="s"),
+        Number(name="one process", value=best["1"], unit="s"),
         target=1.3,
     )

@@ -1,6 +1,6 @@
-"""Recordings to measure with: captures of real instrumentations, over and over under new ids.
+"""Trace files made of captures of real instrumentations, repeated with new ids.
 
-One line holds all that one export told of two turns: about 14 spans and 40 kB.
+One line is one export of two turns: about 14 spans and 40 kB.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _SESSIONS = re.compile(
 )
 
 
-def recordings(megabytes: int) -> Path:
-    """A file of that size, made on first use: the same call, the same bytes."""
-    path = FOLDER / f"recordings-{megabytes}.otlp.jsonl"
+def captured_traces(megabytes: int) -> Path:
+    """A file of this size, created on first use. The content is deterministic."""
+    path = FOLDER / f"captured-traces-{megabytes}.otlp.jsonl"
     if not path.exists():
         FOLDER.mkdir(exist_ok=True)
         part = path.with_suffix(".part")
@@ -39,11 +39,11 @@ def recordings(megabytes: int) -> Path:
 
 
 def _copies() -> Iterator[bytes]:
-    dice = random.Random(4)  # noqa: S311 - not a secret
+    rng = random.Random(4)  # noqa: S311 - not a secret
     captures = [path.read_bytes() for path in sorted(_CAPTURES.glob("*.otlp.jsonl"))]
     known = [_Capture(data if data.endswith(b"\n") else data + b"\n") for data in captures]
     for number in count():
-        yield known[number % len(known)].copy(number, dice)
+        yield known[number % len(known)].copy(number, rng)
 
 
 class _Capture:
@@ -53,15 +53,15 @@ class _Capture:
         names = sorted(self.ids | {*_SESSIONS.findall(data)}, key=len, reverse=True)
         self.names = re.compile(b"|".join(map(re.escape, names)))
 
-    def copy(self, number: int, dice: random.Random) -> bytes:
-        given: dict[bytes, bytes] = {}
+    def copy(self, number: int, rng: random.Random) -> bytes:
+        renamed: dict[bytes, bytes] = {}
 
-        def other(found: re.Match[bytes]) -> bytes:
-            name = found[0]
-            if name not in given:
+        def new_name(match: re.Match[bytes]) -> bytes:
+            name = match[0]
+            if name not in renamed:
                 size = len(name)
-                fresh = f"{dice.getrandbits(4 * size):0{size}x}".encode()
-                given[name] = fresh if name in self.ids else b"%s-%d" % (name, number)
-            return given[name]
+                fresh = f"{rng.getrandbits(4 * size):0{size}x}".encode()
+                renamed[name] = fresh if name in self.ids else b"%s-%d" % (name, number)
+            return renamed[name]
 
-        return self.names.sub(other, self.data)
+        return self.names.sub(new_name, self.data)

@@ -1,8 +1,8 @@
-"""Recordings and the golden cases that they belong to, readable by Carob and by agentevals alike.
+"""Synthetic traces and their golden cases, readable by Carob and by agentevals alike.
 
-OTLP JSON lines with GenAI attributes, one trace a line: an agent, its model and a tool in turns.
-One golden case belongs to many traces, as when a suite is repeated; every seventh trace takes a
-wrong argument and says something else.
+OTLP JSON lines with GenAI attributes, one trace per line: model and tool calls in turn.
+Many traces share one golden case, as when a suite is repeated; every seventh trace has a wrong
+argument and a different answer.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _TOOLS = ("find_order", "track_parcel", "read_policy", "open_ticket", "send_emai
 CASES = 50
 
 
-def recordings(name: str, *, traces: int, tools: int, words: int) -> Path:
-    """A file of so many traces, each with `tools` calls of tools and so many words in a result."""
+def synthetic_traces(name: str, *, traces: int, tools: int, words: int) -> Path:
+    """A file of traces, each with this many tool calls and words per tool result."""
     return kept(f"{name}-{traces}.jsonl", lambda: _lines(traces, tools, words))
 
 
 def golden(name: str, *, tools: int) -> Path:
-    """The ADK EvalSet that they belong to."""
+    """The ADK EvalSet of the traces."""
     return kept(f"{name}-golden.json", lambda: [_evalset(tools)])
 
 
 def _lines(traces: int, tools: int, words: int) -> Iterator[bytes]:
-    dice = random.Random(5)  # noqa: S311 - not a secret
+    rng = random.Random(5)  # noqa: S311 - not a secret
     for number in range(traces):
-        yield json.dumps(_request(dice, number, tools, words), separators=(",", ":")).encode()
+        yield json.dumps(_request(rng, number, tools, words), separators=(",", ":")).encode()
         yield b"\n"
 
 
@@ -50,8 +50,8 @@ def _evalset(tools: int) -> bytes:
             "conversation": [
                 {
                     "invocation_id": f"inv-{number}",
-                    "user_content": {"role": "user", "parts": [{"text": _asked(number)}]},
-                    "final_response": {"role": "model", "parts": [{"text": _answered(number)}]},
+                    "user_content": {"role": "user", "parts": [{"text": _question(number)}]},
+                    "final_response": {"role": "model", "parts": [{"text": _answer(number)}]},
                     "intermediate_data": {
                         "tool_uses": [_call(number, step) for step in range(tools)]
                     },
@@ -63,11 +63,11 @@ def _evalset(tools: int) -> bytes:
     return json.dumps({"eval_set_id": "repeats", "eval_cases": cases}).encode()
 
 
-def _asked(case: int) -> str:
+def _question(case: int) -> str:
     return f"Question {case}: {_text(case, 18)}"
 
 
-def _answered(case: int) -> str:
+def _answer(case: int) -> str:
     return _text(case + 1000, 45)
 
 
@@ -80,42 +80,42 @@ def _text(seed: int, words: int) -> str:
     return " ".join(random.Random(seed).choices(_WORDS, k=words)).capitalize() + "."  # noqa: S311
 
 
-def _request(dice: random.Random, number: int, tools: int, words: int) -> dict[str, Any]:
+def _request(rng: random.Random, number: int, tools: int, words: int) -> dict[str, Any]:
     resource = {"attributes": _pairs({"service.name": "shop-assistant", "host.name": "node-3"})}
     scope = {"name": "shop", "version": "1.0.0"}
-    spans = list(_spans(dice, number, tools, words))
+    spans = list(_spans(rng, number, tools, words))
     return {
         "resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": scope, "spans": spans}]}]
     }
 
 
-def _spans(dice: random.Random, number: int, tools: int, words: int) -> Iterator[dict[str, Any]]:
+def _spans(rng: random.Random, number: int, tools: int, words: int) -> Iterator[dict[str, Any]]:
     case, wrong = number % CASES, number % 7 == 0
-    trace, root = f"{dice.getrandbits(128):032x}", f"{dice.getrandbits(64):016x}"
+    trace, root = f"{rng.getrandbits(128):032x}", f"{rng.getrandbits(64):016x}"
     start = _START + number * 600 * _SECOND
-    user = _message("user", {"type": "text", "content": _asked(case)})
-    answer = _text(number, 40) if wrong else _answered(case)
+    user = _message("user", {"type": "text", "content": _question(case)})
+    answer = _text(number, 40) if wrong else _answer(case)
     final = _message("assistant", {"type": "text", "content": answer})
     yield _span(trace, root, "", start, 4 * tools + 3, _agent([user], [final], number))
     history = [user]
     for step in range(tools):
         begin = start + (4 * step + 1) * _SECOND
-        call: dict[str, Any] = {**_call(case, step), "id": f"call_{_id(dice)}"}
+        call: dict[str, Any] = {**_call(case, step), "id": f"call_{_id(rng)}"}
         if wrong and step == 0:
             call["args"] = {**call["args"], "order_id": "A-0"}
-        result = " ".join(dice.choices(_WORDS, k=words))
+        result = " ".join(rng.choices(_WORDS, k=words))
         asked = {"type": "tool_call", "id": call["id"], "name": call["name"]}
         said = _message("assistant", {**asked, "arguments": call["args"]})
-        yield _span(trace, _id(dice), root, begin, 1, _model(history, [said], number))
-        yield _span(trace, _id(dice), root, begin + 2 * _SECOND, 1, _tool(call, result))
+        yield _span(trace, _id(rng), root, begin, 1, _model(history, [said], number))
+        yield _span(trace, _id(rng), root, begin + 2 * _SECOND, 1, _tool(call, result))
         given = {"type": "tool_call_response", "id": call["id"], "response": result}
         history = [user, said, _message("tool", given)]
     begin = start + (4 * tools + 1) * _SECOND
-    yield _span(trace, _id(dice), root, begin, 1, _model(history, [final], number))
+    yield _span(trace, _id(rng), root, begin, 1, _model(history, [final], number))
 
 
-def _id(dice: random.Random) -> str:
-    return f"{dice.getrandbits(64):016x}"
+def _id(rng: random.Random) -> str:
+    return f"{rng.getrandbits(64):016x}"
 
 
 def _message(role: str, part: dict[str, Any]) -> dict[str, Any]:
