@@ -38,18 +38,18 @@ def trace(*spans: Span) -> Trace:
     return found
 
 
-def test_spans_without_any_attribute_are_told_by_their_names():
+def test_spans_without_attributes_are_identified_by_their_names():
     found = trace(call("3", [USER], [{"text": "six"}]))
     assert (found.convention, found.conversation) == ("adk", "s-1")
     assert [(t.user, t.response, t.agents) for t in found.turns] == [("tide?", "six", ("guide",))]
 
 
-def test_what_adk_says_in_the_users_name_is_not_the_user():
+def test_handover_texts_of_adk_are_not_user_text():
     aside: Json = {"role": "user", "parts": [{"text": "For context:"}, {"text": "[a] said x"}]}
     assert trace(call("3", [USER, aside], [{"text": "six"}])).turns[0].user == "tide?"
 
 
-def test_cached_and_thought_tokens_are_told_only_by_the_response():
+def test_cached_and_thought_tokens_come_from_the_response():
     counted = call(
         "3",
         [USER],
@@ -70,14 +70,14 @@ def test_thoughts_are_output_also_where_the_attribute_leaves_them_out():
     assert trace(counted).usage == Usage(output_tokens=5, reasoning_tokens=2)
 
 
-def test_a_response_that_is_no_text_counts_as_well():
+def test_a_response_that_is_already_decoded_counts_as_well():
     usage: Json = {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": None}
     counted = call("3", [USER], [{"text": "six"}])
     counted.attributes["gcp.vertex.agent.llm_response"] = {"usageMetadata": usage}
     assert trace(counted).usage == Usage(input_tokens=9, output_tokens=3)
 
 
-def test_the_chunks_of_a_search_are_told_by_the_response():
+def test_the_chunks_of_a_search_come_from_the_response():
     chunk: Json = {"web": {"uri": "https://tides.example"}}
     searched = call("3", [USER], [{"text": "six"}])
     response: Json = {"groundingMetadata": {"groundingChunks": [chunk, chunk]}}
@@ -88,21 +88,21 @@ def test_the_chunks_of_a_search_are_told_by_the_response():
 
 def test_a_tool_is_adks_by_any_attribute_that_only_adk_writes():
     asked = call("3", [USER], [{"function_call": {"name": "tide", "args": {}}}])
-    told: dict[str, Json] = {"gcp.vertex.agent.tool_response": '{"height": 6}'}
-    ran = named("execute_tool tide", "4", "3", **{"gen_ai.tool.name": "tide"}, **told)
+    shown: dict[str, Json] = {"gcp.vertex.agent.tool_response": '{"height": 6}'}
+    ran = named("execute_tool tide", "4", "3", **{"gen_ai.tool.name": "tide"}, **shown)
     (result,) = trace(asked, ran).turns[0].tool_results
     assert result.result == {"height": 6}
 
 
-def test_an_agent_is_told_by_its_name_beside_attributes_that_tell_nothing():
+def test_an_agent_with_unknown_attributes_is_identified_by_its_name():
     agent = named("invoke_agent pilot", "2", "1", **{"gen_ai.agent.name": "pilot", "x": 1})
     (found,) = to_traces([named("invocation", "1", None), agent, call("3", [USER], [])])
     assert found.agents == ("pilot",)
 
 
-def test_the_state_and_the_conversation_that_a_row_tells_are_the_traces():
-    told: dict[str, Json] = {"carob.state": {"tide": 6}, "carob.conversation.id": "s-7"}
-    plain = Span(trace_id="t1", span_id="1", name="call_llm", start=1, end=2, resource=told)
+def test_the_state_and_the_conversation_of_a_row_become_those_of_the_trace():
+    shown: dict[str, Json] = {"carob.state": {"tide": 6}, "carob.conversation.id": "s-7"}
+    plain = Span(trace_id="t1", span_id="1", name="call_llm", start=1, end=2, resource=shown)
     (found,) = to_traces([plain])
     assert (found.state, found.conversation) == ({"tide": 6}, "s-7")
 
@@ -127,10 +127,10 @@ def test_calls_without_an_id_take_the_id_of_their_span():
     assert turn.response is None
 
 
-def asked(key: str, *parts: Json, told: list[Json] | None = None) -> Span:
+def asked(key: str, *parts: Json, shown: list[Json] | None = None) -> Span:
     messages: list[Json] = [{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}]
-    if told:
-        messages.append({"role": "user", "parts": told})
+    if shown:
+        messages.append({"role": "user", "parts": shown})
     return named(
         "generate_content gemini",
         key,
@@ -173,9 +173,9 @@ def test_an_id_that_only_counts_calls_gives_way_to_the_id_of_the_span():
     turn = trace(
         asked("3", call),
         tide("4", "adk-7df150a4-d395-4169-9339-d2e7074dd304"),
-        asked("5", again, told=answers[:1]),
+        asked("5", again, shown=answers[:1]),
         tide("6", "adk-74e272c4-73f1-4243-85f6-5ad21b8fe316"),
-        asked("7", {"type": "text", "content": "six, ten"}, told=answers),
+        asked("7", {"type": "text", "content": "six, ten"}, shown=answers),
     ).turns[0]
     assert [(c.id, c.args) for c in turn.tool_calls or ()] == [
         ("adk-7df150a4-d395-4169-9339-d2e7074dd304", {"city": "Oslo"}),

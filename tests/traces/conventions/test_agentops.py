@@ -16,7 +16,7 @@ def span(name: str, key: str, parent: str | None, attributes: dict[str, Json]) -
     )
 
 
-def test_decorated_tools_are_joined_with_what_the_model_asked_for():
+def test_decorated_tools_are_matched_with_the_calls_of_the_model():
     chat: dict[str, Json] = {
         "gen_ai.request.model": "m",
         "gen_ai.prompt.0.role": "user",

@@ -63,7 +63,7 @@ def calls(turn: Turn) -> list[tuple[str, Json, str | None]]:
     return [(one.name, one.args, one.id) for one in turn.tool_calls or ()]
 
 
-def test_a_run_that_streams_tells_what_the_agent_did():
+def test_a_streaming_run_records_its_own_messages():
     done = (
         event("tool.message", {"content": "shipped", "id": "c1"}),
         event("assistant.message", {"tool_calls": [CALL]}),
@@ -103,7 +103,7 @@ def test_steps_and_outputs_of_tools_belong_to_their_run():
 
 
 def test_a_response_of_foundry_is_a_model_call_of_its_agent():
-    def invoked(start: int, said: Json, told: Json) -> Span:
+    def invoked(start: int, said: Json, shown: Json) -> Span:
         held: dict[str, Json] = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.provider.name": "microsoft.foundry",
@@ -111,7 +111,7 @@ def test_a_response_of_foundry_is_a_model_call_of_its_agent():
             "gen_ai.agent.name": "shop",
             "gen_ai.usage.input_tokens": start,
         }
-        events = [("input", "user", said), ("output", "assistant", told)]
+        events = [("input", "user", said), ("output", "assistant", shown)]
         messages = [
             event(f"{side}.messages", [{"role": role, "parts": [part]}])
             for side, role, part in events
@@ -131,8 +131,8 @@ def test_a_response_of_foundry_is_a_model_call_of_its_agent():
     output: Json = {"type": "function_call_output", "id": "c1", "output": "shipped"}
     text: Json = {"type": "text", "content": "Where?"}
     first = invoked(1, text, {"type": "tool_call", "content": call})
-    told: Json = {"type": "text", "content": "It shipped."}
-    second = invoked(5, {"type": "tool_call_output", "content": output}, told)
+    shown: Json = {"type": "text", "content": "It shipped."}
+    second = invoked(5, {"type": "tool_call_output", "content": output}, shown)
     (turn,) = to_traces([first, second])[0].turns
     assert (turn.user, turn.response, turn.agents) == ("Where?", "It shipped.", ("shop",))
     assert calls(turn) == [("find", {"id": 7}, "c1")]

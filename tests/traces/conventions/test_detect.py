@@ -13,13 +13,13 @@ from carob.traces.mapping.traces import to_traces
 
 
 def trace(root: dict[str, Json], *children: dict[str, Json], names: str = "") -> Trace:
-    told = names.split()
+    shown = names.split()
     spans = [
         Span(
             trace_id="t1",
             span_id=str(number),
             parent_id="0" if number else None,
-            name=told[number] if number < len(told) else "",
+            name=shown[number] if number < len(shown) else "",
             start=number,
             end=10 - number,
             attributes=attributes,
@@ -37,7 +37,7 @@ def story(found: Trace) -> Json:
     return [found.convention, list(turn.agents), turn.user, turn.response, calls, results]
 
 
-def told(convention: str, agent: str | None = "guide", call_id: str | None = "c1") -> Json:
+def shown(convention: str, agent: str | None = "guide", call_id: str | None = "c1") -> Json:
     agents: list[Json] = [agent] if agent else []
     calls: Json = [[call_id, "tide", {"city": "Oslo"}]]
     return [convention, agents, "tide?", "six", calls, [["06:10", False]]]
@@ -78,7 +78,7 @@ def test_openai_agents_native():
             "openai_agents.output": [{"role": "assistant", "content": "six"}],
         },
     )
-    assert story(found) == told("openai-agents")
+    assert story(found) == shown("openai-agents")
     assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, reasoning_tokens=1))
 
 
@@ -114,14 +114,14 @@ def test_langsmith_runs():
         },
         names="guide ChatOpenAI tide",
     )
-    assert story(found) == told("langsmith")
+    assert story(found) == shown("langsmith")
     assert (found.conversation, found.models, found.usage.input_tokens) == ("s-1", ("m",), 3)
 
 
-def test_what_a_failed_run_of_langsmith_answered_is_told_by_the_next_prompt():
+def test_the_result_of_a_failed_run_of_langsmith_comes_from_the_next_prompt():
     call: Json = {"name": "tide", "args": {"city": "Oslo"}, "id": "c1"}
     ai: Json = {"role": "assistant", "content": "", "tool_calls": [call]}
-    told: Json = {"role": "tool", "content": "no such city", "tool_call_id": "c1"}
+    shown: Json = {"role": "tool", "content": "no such city", "tool_call_id": "c1"}
     asked: Json = {"role": "user", "content": "tide?"}
     spans = [
         Span(trace_id="t", span_id=str(at), parent_id="0" if at else None, start=at, end=9)
@@ -133,7 +133,7 @@ def test_what_a_failed_run_of_langsmith_answered_is_told_by_the_next_prompt():
         ("tool", {"city": "Oslo"}, {}),
         (
             "llm",
-            {"messages": [asked, ai, told]},
+            {"messages": [asked, ai, shown]},
             {"messages": [{"role": "assistant", "content": "none"}]},
         ),
     ]
@@ -174,7 +174,7 @@ def test_langfuse_observations():
         },
         names="guide chat tide",
     )
-    assert story(found) == told("langfuse", call_id=None)
+    assert story(found) == shown("langfuse", call_id=None)
     assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, output_tokens=1))
 
 
@@ -215,7 +215,7 @@ def test_mlflow_spans():
         },
         names="guide chat tide",
     )
-    assert story(found) == told("mlflow", call_id=None)
+    assert story(found) == shown("mlflow", call_id=None)
     assert (found.models, found.usage) == (("m",), Usage(input_tokens=3))
 
 
@@ -238,7 +238,7 @@ def test_any_agent():
             "genai.output": '"06:10"',
         },
     )
-    assert story(found) == told("any-agent", call_id=None)
+    assert story(found) == shown("any-agent", call_id=None)
 
 
 def test_agentops_with_its_attributes_taken_apart():
@@ -263,7 +263,7 @@ def test_agentops_with_its_attributes_taken_apart():
             "tool": {"name": "tide", "parameters": '{"city": "Oslo"}', "result": "06:10"},
         },
     )
-    assert story(found) == told("agentops", call_id=None)
+    assert story(found) == shown("agentops", call_id=None)
     assert found.usage == Usage(input_tokens=3)
 
 
@@ -289,7 +289,7 @@ def test_vercel_of_old():
             "ai.toolCall.result": '"06:10"',
         },
     )
-    assert story(found) == told("vercel")
+    assert story(found) == shown("vercel")
     assert found.usage == Usage(input_tokens=3)
 
 
@@ -371,7 +371,7 @@ def test_codex_counts_its_turns_and_names_its_tools():
     assert found.usage == Usage(input_tokens=9, output_tokens=3, cached_tokens=4)
 
 
-def test_an_export_of_langfuse_tells_what_was_in_events_it_does_not_hold():
+def test_an_export_of_langfuse_replaces_the_events_it_lacks():
     made = {"langfuse.observation.type": "agent"}
     asked = json.dumps([{"role": "user", "content": '[{"text": "tide?"}]'}])
     result = json.dumps([{"message": '[{"text": "06:10"}]', "id": "c1"}])
@@ -394,7 +394,7 @@ def test_an_export_of_langfuse_tells_what_was_in_events_it_does_not_hold():
             "langfuse.observation.output": result,
         },
     )
-    assert story(found) == told("strands")
+    assert story(found) == shown("strands")
 
 
 def test_a_run_of_adk_without_attributes_is_an_agent_in_langfuse_too():
@@ -472,7 +472,7 @@ def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
         ]
 
 
-def test_vercels_first_versions_are_told_by_scope_and_name():
+def test_vercels_first_versions_are_identified_by_scope_and_name():
     made = Span(
         trace_id="t1",
         span_id="s1",

@@ -18,6 +18,6 @@ def test_the_hint_names_the_switch():
     assert "session.id" in (recording_hint("strands", "conversation") or "")
 
 
-def test_there_is_no_hint_for_what_is_not_known():
+def test_there_is_no_hint_for_an_unknown_convention_or_field():
     assert recording_hint("unheard-of", "user") is None
     assert recording_hint("adk", "unheard-of") is None

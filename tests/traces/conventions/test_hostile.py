@@ -126,11 +126,11 @@ def spoiled_event(event: SpanEvent, data: st.DataObject) -> SpanEvent:
 @settings(max_examples=300, deadline=None)
 @given(junk)
 def test_any_value_is_read_as_messages_arguments_or_a_result(value: Json):
-    for said in (
+    for texts in (
         *read_messages(value, "user"),
         *read_last_message(value, "assistant", "assistant"),
     ):
-        assert said.text is None or isinstance(said.text, str)
+        assert texts.text is None or isinstance(texts.text, str)
     tool_spans.unwrap_arguments(value)
     assert isinstance(tool_spans.unwrap_output(value), tool_spans.ToolOutput)
 
@@ -193,9 +193,9 @@ def asking(number: int) -> list[Span]:
         "id": f"c{number}",
         "arguments": {},
     }
-    said = json.dumps([{"role": "assistant", "parts": [call]}])
+    texts = json.dumps([{"role": "assistant", "parts": [call]}])
     heard = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "go"}]}])
-    chat: dict[str, Json] = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": said}
+    chat: dict[str, Json] = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": texts}
     agent: dict[str, Json] = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}
     name, start = f"s{number}", 10 * number + 1
     return [

@@ -56,9 +56,9 @@ def test_a_mere_span_may_be_a_tool_by_its_own_attributes():
 
 def test_what_langfuse_took_out_of_the_attributes_is_read_under_any_convention():
     def stored(
-        key: str, parent: str | None, start: int, told: tuple[str, str], **more: Json
+        key: str, parent: str | None, start: int, shown: tuple[str, str], **more: Json
     ) -> Span:
-        found = span(key, parent, start, "span", input=told[0], output=told[1])
+        found = span(key, parent, start, "span", input=shown[0], output=shown[1])
         found.attributes.update({word.replace("__", "."): value for word, value in more.items()})
         return found
 

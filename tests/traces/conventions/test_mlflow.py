@@ -17,7 +17,7 @@ def turn(*spans: Span) -> Turn:
     return found.turns[0]
 
 
-def test_a_method_is_no_agents_name():
+def test_a_method_is_not_an_agents_name():
     run = span("AgentRunner.run", None, 1, "AGENT")
     assert turn(run, span("pilot", "AgentRunner.run", 2, "AGENT")).agents == ("pilot",)
     assert turn(span("Agent.run", None, 1, "AGENT", name="pilot")).agents == ("pilot",)

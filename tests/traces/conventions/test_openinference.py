@@ -63,7 +63,7 @@ def test_a_crew_is_given_its_tasks_and_answers_raw():
     assert found.usage == Usage(input_tokens=9, output_tokens=3)
 
 
-def test_claude_agent_sdk_tells_arguments_as_parameters_and_its_usage_on_the_agent():
+def test_claude_agent_sdk_records_arguments_as_parameters_and_usage_on_the_agent():
     root = span(
         "ClaudeAgentSDK.query",
         None,
@@ -207,7 +207,7 @@ def asking(name: str, **more: Json) -> dict[str, Json]:
     return {f"{base}role": "assistant", f"{base}tool_calls.0.tool_call.function.name": name} | told
 
 
-def test_a_handoff_is_no_tool_beside_the_one_that_the_model_asked_for():
+def test_a_handoff_is_not_a_second_call_beside_the_requested_one():
     asked = model("generation", None, 1, **asking("transfer_to_bob", id="c1"))
     handed = span(
         "handoff to bob",
@@ -221,7 +221,7 @@ def test_a_handoff_is_no_tool_beside_the_one_that_the_model_asked_for():
     ]
 
 
-def test_arguments_that_are_left_out_are_none_unless_the_tool_tells_them():
+def test_missing_arguments_are_empty_unless_the_tool_span_has_them():
     asked = model("generation", None, 1, **asking("tide", id="c1"))
     ran = span(
         "tide",
@@ -331,7 +331,7 @@ def test_a_chain_that_bears_the_name_of_langchains_agent_is_the_agent():
     ]
 
 
-def test_only_the_whole_request_tells_that_a_tool_failed():
+def test_the_failure_of_a_tool_is_only_in_the_whole_request():
     called = "llm.output_messages.0.message.tool_calls.0.tool_call"
     one: dict[str, Json] = {
         "openinference.span.kind": "LLM",
@@ -351,7 +351,7 @@ def test_only_the_whole_request_tells_that_a_tool_failed():
     assert (result.result, result.error) == ("down", "down")
 
 
-def test_dspys_outermost_module_tells_what_was_asked_and_answered():
+def test_dspys_outermost_module_has_the_question_and_the_answer():
     module: dict[str, Json] = {
         "openinference.span.kind": "CHAIN",
         "input.value": '{"input_args": {"question": "tide?"}}',
@@ -372,7 +372,7 @@ def test_dspys_outermost_module_tells_what_was_asked_and_answered():
     assert [call.name for call in turn.tool_calls or ()] == ["tide"]
 
 
-def test_an_agent_of_which_only_the_kind_is_recorded_is_told_from_the_run_by_its_place():
+def test_an_agent_with_nothing_but_a_kind_is_recognized_by_its_position():
     bare: dict[str, Json] = {"openinference.span.kind": "AGENT"}
     ran: dict[str, Json] = {"openinference.span.kind": "TOOL", "tool.name": "tide"}
     found = trace(
@@ -386,7 +386,7 @@ def test_an_agent_of_which_only_the_kind_is_recorded_is_told_from_the_run_by_its
     assert trace(run, pilot).turns[0].agents == ("pilot",)
 
 
-def test_adks_agents_are_told_by_the_names_of_their_spans():
+def test_adks_agents_are_identified_by_the_names_of_their_spans():
     held: dict[str, Json] = {"openinference.span.kind": "AGENT", "output.value": "six"}
     assert trace(span("agent_run [pilot]", None, 1, held)).turns[0].agents == ("pilot",)
 
@@ -414,7 +414,7 @@ def test_haystacks_printed_messages_tell_what_its_agent_did():
     assert [one.error for one in turn.tool_results] == ["isn't here"]
 
 
-def test_agents_within_one_chain_that_was_asked_something_are_steps_of_one_turn():
+def test_agents_within_one_chain_with_a_user_message_are_steps_of_one_turn():
     def node(name: str, start: int) -> Span:
         told = json.dumps({"langgraph_node": name, "lc_agent_name": name})
         held: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata": told}

@@ -23,7 +23,7 @@ def trace(*spans: Span) -> Trace:
     return found
 
 
-def test_a_crew_that_names_only_its_provider_tells_its_tasks_and_its_result():
+def test_a_crew_that_names_only_its_provider_has_its_tasks_and_its_result():
     crew = span(
         "crewai.workflow",
         None,
@@ -148,7 +148,7 @@ def test_a_task_that_bears_the_name_of_langchains_agent_is_the_agent():
     assert [call.agent for call in found.turns[0].tool_calls or ()] == ["pilot"]
 
 
-def test_litellm_tells_each_call_as_a_completion_of_its_own():
+def test_litellm_records_each_call_as_a_completion_of_its_own():
     held: dict[str, Json] = {
         "llm.request.type": "completion",
         "gen_ai.prompt.0.role": "user",

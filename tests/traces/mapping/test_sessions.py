@@ -9,7 +9,7 @@ def trace(key: str, conversation: str | None, start: int, case: str | None = Non
     return Trace(id=key, conversation=conversation, turns=(turn,), case=case)
 
 
-def test_traces_of_a_conversation_become_one_in_the_order_of_time():
+def test_traces_of_a_conversation_become_one_in_order_of_time():
     found = list(
         merge_sessions([trace("b", "s-1", 20), trace("x", None, 15), trace("a", "s-1", 10)])
     )

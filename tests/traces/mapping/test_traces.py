@@ -94,7 +94,7 @@ def test_a_model_call_that_seems_to_start_before_the_one_around_it_is_part_of_it
     assert trace(inner, outer).usage == Usage(input_tokens=5)
 
 
-def test_two_recorders_side_by_side_tell_of_one_call_by_its_response():
+def test_two_recorders_of_one_response_record_one_call():
     one = chat("one", None, 1, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5)
     two = chat("two", None, 2, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5)
     later = chat(
@@ -241,7 +241,7 @@ def test_calls_beside_their_agent_belong_to_the_one_that_runs_meanwhile():
     assert [c.agent for c in found.turns[0].tool_calls or ()] == ["tides"]
 
 
-def test_the_same_agent_asked_again_under_a_plain_span_begins_a_turn():
+def test_a_new_message_to_the_same_agent_under_a_plain_span_begins_a_turn():
     again = agent("guide", "session", 11, 19, gen_ai__input__messages=asks("and wind?"))
     found = trace(
         span("session", None, 0, 50),
@@ -268,11 +268,11 @@ def test_without_agents_a_call_that_quotes_the_last_answer_begins_a_turn():
 
 
 @pytest.mark.parametrize("operation", ["create_agent", "embeddings", "agent_step", "unknown"])
-def test_what_is_no_turn_gives_no_trace(operation: str):
+def test_spans_without_a_turn_give_no_trace(operation: str):
     assert to_traces([span("x", None, 0, 1, gen_ai__operation__name=operation)]) == []
 
 
-def test_a_merged_tool_is_no_tool():
+def test_a_merged_tool_is_not_a_call():
     assert to_traces([tool("execute_tool (merged)", None, 1, "(merged tools)")]) == []
 
 
@@ -287,7 +287,7 @@ def test_what_is_not_recorded_is_none_and_what_is_empty_is_empty():
     )
 
 
-def test_calls_are_not_recorded_if_nothing_tells_of_any():
+def test_tool_calls_are_unknown_if_nothing_records_them():
     assert trace(span("app", None, 0, 9), chat("m", "app", 1)).turns[0].tool_calls is None
     assert trace(agent("guide", None, 0, 9), chat("m", "guide", 1)).turns[0].tool_calls == ()
 
@@ -332,8 +332,8 @@ def test_spans_that_lost_their_parent_stay_together():
     assert [(t.response, len(t.tool_calls or ())) for t in found.turns] == [("six", 1)]
 
 
-def results(*told: tuple[str | None, str]) -> str:
-    parts = [{"type": "tool_call_response", "id": i, "response": said} for i, said in told]
+def results(*shown: tuple[str | None, str]) -> str:
+    parts = [{"type": "tool_call_response", "id": i, "response": said} for i, said in shown]
     asked = json.loads(asks("tides?"))
     return json.dumps([*asked, {"role": "tool", "parts": parts}])
 
@@ -341,8 +341,8 @@ def results(*told: tuple[str | None, str]) -> str:
 @pytest.mark.parametrize("ids", [("call_1", "call_2"), (None, None)])
 def test_results_that_name_no_call_come_by_order(ids: tuple[str | None, str | None]):
     first = chat("first", None, 1, calls(("fc_1", "tide", {"city": "Oslo"}), ("fc_2", "sum", {})))
-    told = results((ids[0], "six"), (ids[1], "555"))
-    last = chat("last", None, 3, text("done"), gen_ai__input__messages=told)
+    shown = results((ids[0], "six"), (ids[1], "555"))
+    last = chat("last", None, 3, text("done"), gen_ai__input__messages=shown)
     found = trace(first, last).turns[0].tool_results
     assert [(r.name, r.result) for r in found] == [("tide", "six"), ("sum", "555")]
 
@@ -377,12 +377,12 @@ def test_a_response_may_name_itself_only_in_its_output():
 
 
 @pytest.mark.parametrize("said", [[{"type": "text"}], []])
-def test_an_answer_whose_content_was_left_out_is_not_recorded(said: Json):
+def test_an_answer_without_its_content_is_unknown(said: Json):
     turn = trace(agent("guide", None, 0, 9), chat("model", "guide", 1, said)).turns[0]
     assert turn.response == (None if said else "")
 
 
-def test_what_only_the_inner_recorder_of_a_tool_tells_is_kept():
+def test_fields_of_an_inner_recorder_complete_a_call():
     inner = tool("inner", "outer", 3, "weather", gen_ai__tool__call__id="c1", error__type="Timeout")
     outer = tool("outer", "a", 2, "weather", gen_ai__tool__call__result="no weather")
     (made,) = to_traces([agent("a", None, 1, 9), outer, inner])[0].turns
@@ -391,21 +391,21 @@ def test_what_only_the_inner_recorder_of_a_tool_tells_is_kept():
     ]
 
 
-def test_a_result_that_is_a_printed_object_is_told_by_the_message_that_carries_it_back():
+def test_a_result_that_is_a_printed_object_is_taken_from_the_message():
     asked = calls(("c1", "expert", {}))
-    told = [
+    shown = [
         {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "6"}]}
     ]
     found = trace(
         agent("a", None, 0, 9),
         chat("one", "a", 1, asked),
         tool("run", "a", 3, "expert", gen_ai__tool__call__result="[<af.Content object at 0x7f>]"),
-        chat("two", "a", 5, text("at six"), gen_ai__input__messages=json.dumps(told)),
+        chat("two", "a", 5, text("at six"), gen_ai__input__messages=json.dumps(shown)),
     )
     assert [result.result for result in found.turns[0].tool_results] == ["6"]
 
 
-def test_runs_within_one_workflow_that_go_on_from_the_last_answer_are_turns():
+def test_runs_within_one_workflow_that_continue_from_the_last_answer_are_turns():
     before: list[Json] = [
         {"role": "user", "parts": text("tide?")},
         {"role": "assistant", "parts": text("at six")},
@@ -467,19 +467,19 @@ def test_a_recorder_without_content_beside_another_hides_no_turn():
     assert [turn.user for turn in found.turns] == ["tide?", "and low?"]
 
 
-def test_an_agent_is_not_told_what_the_calls_of_another_gave():
-    told = [{"role": "tool", "parts": [{"type": "tool_call_response", "response": "logs"}]}]
+def test_an_agent_does_not_receive_the_results_of_another():
+    shown = [{"role": "tool", "parts": [{"type": "tool_call_response", "response": "logs"}]}]
     found = trace(
         agent("a", None, 0, 9),
         agent("b", "a", 1, 4),
         chat("one", "b", 2, calls((None, "final_answer", {}))),
-        chat("two", "a", 5, text("six"), gen_ai__input__messages=json.dumps(told)),
+        chat("two", "a", 5, text("six"), gen_ai__input__messages=json.dumps(shown)),
     )
     assert found.turns[0].tool_results == ()
 
 
-def test_the_word_of_another_agent_does_not_stand_in_for_one_that_is_not_recorded():
-    told = [
+def test_the_answer_of_another_agent_does_not_replace_one_that_is_not_recorded():
+    shown = [
         {"role": "user", "parts": text("tide?")},
         {"role": "assistant", "parts": calls(("c1", "expert", {}))},
     ]
@@ -489,13 +489,13 @@ def test_the_word_of_another_agent_does_not_stand_in_for_one_that_is_not_recorde
         tool("run", "a", 2, "expert"),
         agent("b", None, 3, 5),
         chat("two", "b", 4, text("at six")),
-        chat("three", "a", 7, gen_ai__input__messages=json.dumps(told)),
+        chat("three", "a", 7, gen_ai__input__messages=json.dumps(shown)),
     )
     assert found.turns[0].response is None
     assert [(call.name, call.id) for call in found.turns[0].tool_calls or ()] == [("expert", "c1")]
 
 
-def test_a_call_that_an_agent_only_asked_for_is_no_response():
+def test_a_requested_call_is_not_a_response():
     asked = json.dumps([{"role": "assistant", "parts": calls(("c1", "find", {}))}])
     found = to_traces([agent("shop", None, 1, 9, gen_ai__output__messages=asked)])[0].turns[0]
     assert found.response is None

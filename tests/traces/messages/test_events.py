@@ -74,7 +74,7 @@ def test_events_without_content_are_not_recorded_rather_than_empty():
     assert (found.user, found.response) == (None, None)
 
 
-def test_adot_tells_an_agent_and_a_tool_in_the_body_of_one_record():
+def test_adot_records_an_agent_and_a_tool_in_the_body_of_one_record():
     body: Json = {
         "input": {"messages": [{"role": "user", "content": {"content": '[{"text": "tide?"}]'}}]},
         "output": {"messages": [{"role": "assistant", "content": {"message": "six"}}]},
@@ -91,13 +91,13 @@ def test_adot_tells_an_agent_and_a_tool_in_the_body_of_one_record():
     assert [r.result for r in used.tool_results] == ["6"]
 
 
-def adot(asked: Json, told: Json) -> Span:
-    body: Json = {"input": {"messages": asked}, "output": {"messages": told}}
+def adot(asked: Json, shown: Json) -> Span:
+    body: Json = {"input": {"messages": asked}, "output": {"messages": shown}}
     event = SpanEvent(name="strands.telemetry.tracer", time=1, body=body)
     return Span(trace_id="t", span_id="s", events=(event,))
 
 
-def test_what_an_assistant_said_before_is_no_output_of_adot():
+def test_earlier_answers_are_not_part_of_the_output_of_adot():
     before: Json = {"role": "assistant", "content": {"content": '[{"text": "At six."}]'}}
     choice: Json = {"finish_reason": "end_turn", "message": '[{"text": "At ten."}]'}
     span = adot([], [before, {"role": "assistant", "content": choice}])
@@ -107,14 +107,14 @@ def test_what_an_assistant_said_before_is_no_output_of_adot():
 def test_copies_beside_a_whole_value_of_adot_are_not_messages():
     tool: Json = {"role": "tool", "content": "six", "tool_call_id": "c1"}
     whole = json.dumps({"messages": [{"role": "user", "content": "When?"}, tool]})
-    told: list[Json] = [{"role": "user", "content": it} for it in (whole, "When?", "six")]
-    assert events.read_input(adot(told, [])) == [
+    shown: list[Json] = [{"role": "user", "content": it} for it in (whole, "When?", "six")]
+    assert events.read_input(adot(shown, [])) == [
         Message("user", "When?"),
         Message("tool", results=[ResultBlock("c1", None, "six", error=False)]),
     ]
 
 
-def test_a_value_of_adot_that_holds_no_message_is_not_what_the_user_said():
+def test_a_value_of_adot_without_messages_is_not_user_text():
     assert (
         events.read_input(adot([{"role": "user", "content": '{"inputs": {"topic": 1}}'}], []))
         is None
@@ -122,8 +122,8 @@ def test_a_value_of_adot_that_holds_no_message_is_not_what_the_user_said():
 
 
 def test_content_that_was_moved_into_a_log_is_found_beside_what_is_left_on_the_span():
-    told: Json = {"output": {"messages": [{"role": "assistant", "content": "six"}]}}
-    log = SpanEvent(name="scope", body=told)
+    shown: Json = {"output": {"messages": [{"role": "assistant", "content": "six"}]}}
+    log = SpanEvent(name="scope", body=shown)
     left: dict[str, Json] = {"gen_ai.completion.0.role": "assistant"}
     assert turn("chat", log, **left).response == "six"
     (result,) = turn(

@@ -51,5 +51,5 @@ def test_logfires_spans_of_the_openai_agents_sdk_are_read():
     assert found.usage == Usage(input_tokens=9, reasoning_tokens=2)
 
 
-def test_a_group_that_is_null_is_no_conversation():
+def test_a_group_that_is_null_is_not_a_conversation():
     assert (trace("s-1").conversation, trace("null").conversation) == ("s-1", None)

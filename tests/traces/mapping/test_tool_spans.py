@@ -96,7 +96,7 @@ def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: ToolOutput)
         "\nI encountered an error while trying to use the tool. This was the error: down.",
     ],
 )
-def test_what_a_framework_says_in_place_of_an_exception_is_a_failure(said: str):
+def test_a_text_that_a_framework_returns_in_place_of_an_exception_is_a_failure(said: str):
     assert unwrap_output(said) == ToolOutput(said, None, failed=True)
 
 

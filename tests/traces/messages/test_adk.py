@@ -3,10 +3,10 @@ from __future__ import annotations
 from carob.schema import Json, ToolCall, ToolResult
 from carob.traces.messages.adk import (
     calls_of,
+    event_turns,
     results_of,
     state_of,
     text_of,
-    event_turns,
 )
 
 CONTENT: Json = {
@@ -37,8 +37,8 @@ def test_keys_within_arguments_and_responses_are_left_alone():
     assert results_of(CONTENT) == [ToolResult(name="find", id="f1", result={"camelKey": 1})]
 
 
-def event(author: str, said: str, invocation: str, **fields: Json) -> dict[str, Json]:
-    content: Json = {"parts": [{"text": said}]}
+def event(author: str, texts: str, invocation: str, **fields: Json) -> dict[str, Json]:
+    content: Json = {"parts": [{"text": texts}]}
     return {"author": author, "content": content, "invocation_id": invocation, **fields}
 
 

@@ -135,7 +135,7 @@ ANSWERING: dict[str, Json] = {
 
 @pytest.mark.parametrize("shape", ASKING)
 @pytest.mark.parametrize("encoded", [False, True])
-def test_what_the_user_said_is_found_in_every_shape(shape: str, encoded: bool):
+def test_user_text_is_found_in_every_shape(shape: str, encoded: bool):
     value = json.dumps(ASKING[shape]) if encoded else ASKING[shape]
     assert last_user(read_messages(value, "user")) == "When is high tide?"
     assert last_user(read_last_message(value, "user", "user")) == "When is high tide?"
@@ -154,7 +154,7 @@ def test_a_tools_answer_is_found_in_every_shape_and_is_not_the_user(shape: str):
     assert last_user(said) is None
 
 
-def test_thoughts_are_not_said():
+def test_thoughts_are_not_text():
     parts: Json = [
         {"type": "reasoning", "content": "hm"},
         {"text": "aha", "thought": True},
@@ -172,7 +172,7 @@ def test_the_last_answer_is_the_last_text_not_the_join():
     assert last_answer(said) == "06:10"
 
 
-def test_an_answer_without_text_is_empty_and_a_call_is_no_answer():
+def test_an_answer_without_text_is_empty_and_a_call_is_not_an_answer():
     assert last_answer([Message("assistant", "")]) == ""
     assert last_answer([Message("assistant", None, [CALL])]) is None
 
@@ -232,12 +232,12 @@ def test_a_message_printed_as_a_dict_is_read():
     assert read_messages(json.dumps(said), "assistant") == [Message("assistant", calls=[CALL])]
 
 
-def test_a_message_without_any_content_says_nothing_that_was_recorded():
+def test_a_message_without_content_is_not_an_answer():
     assert last_answer(read_messages([{"role": "assistant"}], "assistant")) is None
     assert last_answer(read_messages([{"role": "assistant", "content": ""}], "assistant")) == ""
 
 
-def test_a_summary_of_earlier_turns_is_not_what_the_user_said():
+def test_a_summary_of_earlier_turns_is_not_user_text():
     asked: Json = [
         {"role": "user", "parts": [{"type": "text", "content": "When?"}]},
         {"role": "user", "parts": [{"type": "compaction", "content": "They spoke of tides."}]},
@@ -267,13 +267,13 @@ def test_a_tool_of_the_provider_is_a_call_with_its_result():
 
 
 @pytest.mark.parametrize(("kind", "failed"), [("json", False), ("error-text", True)])
-def test_a_result_of_vercel_says_whether_it_is_an_error(kind: str, failed: bool):
+def test_a_result_of_vercel_may_be_an_error(kind: str, failed: bool):
     part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
     (said,) = read_messages([{"role": "tool", "content": [part]}], "user")
     assert said.results == [ResultBlock("c1", None, "x", failed)]
 
 
-def test_a_message_that_only_calls_tools_is_no_answer_even_if_its_text_is_empty():
+def test_a_message_that_only_calls_tools_is_not_an_answer_even_if_its_text_is_empty():
     assert last_answer([Message("assistant", "", [CALL])]) is None
     assert last_answer([Message("assistant", "")]) == ""
 
