@@ -120,7 +120,8 @@ def report_options(function: F) -> F:
 def _check_form(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Check the form before the run starts: a misspelt one must not cost a run."""
     if value not in RUN_FORMS and value not in form_names():
-        raise click.BadParameter(f"expected one of: {', '.join(form_names())}", ctx, param)
+        message = f"{value!r}; expected one of: {', '.join(form_names())}"
+        raise click.BadParameter(message, ctx, param)
     return value
 
 
