@@ -79,14 +79,14 @@ def test_exactly_one_format_claims_each_sample(sample: Path) -> None:
 
 @pytest.mark.parametrize("sample", samples(list(FORMATS)), ids=sample_id)
 def test_every_sample_is_valid_and_matches_the_bundled_schema(sample: Path) -> None:
-    found = validate(sample, ALL)
-    assert found.valid, found.problems
+    result = validate(sample, ALL)
+    assert result.valid, result.problems
     schema = json.loads(schema_path(sample.parent.name).read_bytes())
     validator: Any = jsonschema.Draft202012Validator(schema)
     source = open_source(sample)
-    rows = source.container != "document" or found.format not in document_formats()
+    rows = source.container != "document" or result.format not in document_formats()
     values = [row.value for row in open_golden(sample, ALL).items()] if rows else [source.document]
-    warned = any(problem.severity == "warning" for problem in found.problems)
+    warned = any(problem.severity == "warning" for problem in result.problems)
     for value in values:
         assert warned or validator.is_valid(value), list(validator.iter_errors(value))
 
@@ -150,10 +150,10 @@ def test_converting_there_and_back_gives_the_same_document(
 ) -> None:
     if not read_dataset(sample, ALL).cases and FORMATS[other].containers[0] == "rows":
         return  # a file of rows has at least one
-    there, back = tmp_path / "there", tmp_path / f"back{ending(sample)}"
-    save(sample, there, other)
-    assert validate(there, ALL).format == other
-    save(there, back, sample.parent.name)
+    converted, back = tmp_path / "there", tmp_path / f"back{ending(sample)}"
+    save(sample, converted, other)
+    assert validate(converted, ALL).format == other
+    save(converted, back, sample.parent.name)
     assert content(back) == content(sample)
 
 
@@ -164,11 +164,11 @@ def test_without_preserving_the_losses_are_the_difference(
     dataset = read_dataset(sample, ALL)
     if not dataset.cases:
         return
-    there = tmp_path / "there"
-    losses = save(sample, there, other, carry=False)
+    converted = tmp_path / "there"
+    losses = save(sample, converted, other, carry=False)
     lost = {loss.case for loss in losses}
-    kept = read_dataset(there, ALL)
-    for before, after in zip(dataset.cases, kept.cases, strict=True):
+    read_back = read_dataset(converted, ALL)
+    for before, after in zip(dataset.cases, read_back.cases, strict=True):
         same = plain(before) == plain(after)
         assert same or before.id in lost, (before, after)
 
@@ -180,8 +180,8 @@ def plain(case: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("sample", sorted((SAMPLES / "broken").iterdir()), ids=lambda p: p.name)
 def test_every_broken_sample_has_a_problem_with_a_location(sample: Path) -> None:
-    found = validate(sample, ALL)
-    assert not found.valid
-    errors = [problem for problem in found.problems if problem.severity == "error"]
+    result = validate(sample, ALL)
+    assert not result.valid
+    errors = [problem for problem in result.problems if problem.severity == "error"]
     assert errors
     assert all(problem.where.startswith("line ") for problem in errors)

@@ -30,8 +30,8 @@ class Outer(OpenDocument):
 @pytest.mark.parametrize("key", ["people", "persons"])
 def test_aliases_and_other_spellings_are_accepted(key: str):
     doc: Any = {key: [{"firstName": "Ada", "size": "3"}], "more": 1, "on": "yes", "level": None}
-    made = parse_document(doc, Outer)
-    assert (made.people[0].first_name, made.people[0].size, made.on) == ("Ada", 3, True)
+    parsed = parse_document(doc, Outer)
+    assert (parsed.people[0].first_name, parsed.people[0].size, parsed.on) == ("Ada", 3, True)
 
 
 def test_a_null_stands_for_the_default():

@@ -32,6 +32,6 @@ def test_a_duplicate_key_makes_a_file_invalid(tmp_path: Path):
     document = tmp_path / "shop_golden.json"
     document.write_text('{"golden_questions": [], "golden_questions": []}')
     for file, where in ((rows, "line 2 $.question"), (document, "line 1 $.golden_questions")):
-        (found,) = datasets.validate([file])
-        errors = [problem.where for problem in found.problems if "duplicate" in problem.message]
-        assert (found.valid, errors) == (False, [where])
+        (result,) = datasets.validate([file])
+        errors = [problem.where for problem in result.problems if "duplicate" in problem.message]
+        assert (result.valid, errors) == (False, [where])

@@ -18,10 +18,10 @@ def written(folder: Path, text: str, name: str = "labels.csv") -> Path:
 
 def test_a_table_of_all_columns(tmp_path: Path):
     text = 'case,label,trace,metric,by,note\na,4,t-1,tone,ida,"dry, but fine"\n\nb,2.5,,,,\n'
-    one, other = read_labels(written(tmp_path, text))
-    assert (one.case, one.label, one.trace, one.metric) == ("a", 4.0, "t-1", "tone")
-    assert (one.by, one.note) == ("ida", "dry, but fine")
-    assert one.where.endswith("labels.csv line 2")
+    label, other = read_labels(written(tmp_path, text))
+    assert (label.case, label.label, label.trace, label.metric) == ("a", 4.0, "t-1", "tone")
+    assert (label.by, label.note) == ("ida", "dry, but fine")
+    assert label.where.endswith("labels.csv line 2")
     assert (other.case, other.label, other.trace, other.by) == ("b", 2.5, None, None)
     assert other.where.endswith("labels.csv line 4")
 
@@ -35,9 +35,9 @@ def test_a_table_of_all_columns(tmp_path: Path):
     ],
 )
 def test_the_same_labels_in_every_format(tmp_path: Path, name: str, text: str):
-    found = read_labels(written(tmp_path, text, name))
-    assert [(one.case, one.label) for one in found] == [("a", "passed"), ("b", "failed")]
-    assert [one.where.rpartition(" ")[2] for one in found] in (["2", "3"], ["1", "3"])
+    labels = read_labels(written(tmp_path, text, name))
+    assert [(label.case, label.label) for label in labels] == [("a", "passed"), ("b", "failed")]
+    assert [label.where.rpartition(" ")[2] for label in labels] in (["2", "3"], ["1", "3"])
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_several_people_may_label_an_answer_and_may_be_anonymous(tmp_path: Path)
 
 
 def test_labels_without_a_metric_apply_to_every_metric(tmp_path: Path):
-    found = read_labels(written(tmp_path, "case,label,metric\na,4,tone\nb,4,\nc,4,clarity\n"))
-    chosen = labels_for_metric(found, "tone")
-    assert [(one.case, one.metric) for one in chosen] == [("a", "tone"), ("b", "tone")]
+    labels = read_labels(written(tmp_path, "case,label,metric\na,4,tone\nb,4,\nc,4,clarity\n"))
+    selected = labels_for_metric(labels, "tone")
+    assert [(label.case, label.metric) for label in selected] == [("a", "tone"), ("b", "tone")]

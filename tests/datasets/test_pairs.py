@@ -53,7 +53,7 @@ def record(
     known = st.fixed_dictionaries(needed, optional=optional)
     mixed = st.tuples(known, strange if extensible else st.just({}))
     return mixed.map(lambda pair: pair[0] | pair[1]).flatmap(
-        lambda made: st.permutations(list(made.items())).map(dict)
+        lambda document: st.permutations(list(document.items())).map(dict)
     )
 
 
@@ -170,7 +170,7 @@ def encoded(documents: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
 FILES: dict[str, tuple[str, st.SearchStrategy[bytes]]] = {
     "adk": ("a.json", encoded(eval_set)),
     "questions": ("a.json", encoded(questions)),
-    "examples": ("a.json", encoded(examples.filter(lambda made: bool(made["examples"])))),
+    "examples": ("a.json", encoded(examples.filter(lambda document: bool(document["examples"])))),
     "explain": (
         "a.jsonl",
         unique(explain_row, "case_id").map(
@@ -185,7 +185,7 @@ FILES: dict[str, tuple[str, st.SearchStrategy[bytes]]] = {
 }
 
 
-def said(path: Path) -> Any:
+def file_content(path: Path) -> Any:
     source = open_source(path)
     if source.container == "document":
         return json.dumps(source.document)
@@ -206,14 +206,14 @@ def test_converting_there_and_back_gives_the_same_file(name: str, other: str) ->
     @given(contents)
     def check(data: bytes) -> None:
         with TemporaryDirectory() as folder:
-            source, there, back = (
+            source, converted, back = (
                 Path(folder, file),
                 Path(folder, "there"),
                 Path(folder, "b" + file),
             )
             source.write_bytes(data)
-            save(source, there, other)
-            save(there, back, name)
-            assert said(back) == said(source)
+            save(source, converted, other)
+            save(converted, back, name)
+            assert file_content(back) == file_content(source)
 
     check()

@@ -36,9 +36,9 @@ FILES = [
 @pytest.mark.parametrize("to", NAMES)
 @pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
 def test_a_conversion_makes_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
-    made = tmp_path / NAMES[to]
-    datasets.convert(sample, made, to=to, drop=drop)
-    assert versions.diff(sample, made).changes == ()
+    converted = tmp_path / NAMES[to]
+    datasets.convert(sample, converted, to=to, drop=drop)
+    assert versions.diff(sample, converted).changes == ()
 
 
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
@@ -61,10 +61,10 @@ questions: st.SearchStrategy[Any] = st.fixed_dictionaries(
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(questions, min_size=1, max_size=3), st.sampled_from(list(NAMES)), st.booleans())
-def test_converting_any_dataset_makes_no_difference(made: list[Any], to: str, drop: bool):
+def test_converting_any_dataset_makes_no_difference(generated: list[Any], to: str, drop: bool):
     with TemporaryDirectory() as folder:
         path, target = Path(folder) / "a_golden.json", Path(folder) / NAMES[to]
-        items = [{"id": f"case {number}", **one} for number, one in enumerate(made)]
+        items = [{"id": f"case {number}", **question} for number, question in enumerate(generated)]
         path.write_text(json.dumps({"golden_questions": items}))
         datasets.convert(path, target, to=to, drop=drop)
         assert versions.diff(path, target).changes == ()
@@ -77,9 +77,9 @@ def test_fields_without_an_equivalent_in_the_other_format_are_losses(
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     turn = Turn(user="Open?", response="Yes.", tool_calls=(ToolCall(name="hours"),))
     old = Dataset(name="support", cases=[Case(id="hours", turns=(turn,))])
-    made = reformat_like(old, load(table), formats)
-    assert {"id", "turns[0].tool_calls"} <= {loss.field for loss in made.losses}
-    assert made.dataset.cases[0].turns[0].tool_calls is None
+    reformatted = reformat_like(old, load(table), formats)
+    assert {"id", "turns[0].tool_calls"} <= {loss.field for loss in reformatted.losses}
+    assert reformatted.dataset.cases[0].turns[0].tool_calls is None
 
 
 def test_a_dataset_of_the_same_format_is_unchanged(formats: list[Format], tmp_path: Path):
@@ -96,6 +96,6 @@ def test_an_expectation_that_only_the_new_format_can_state_is_a_change(tmp_path:
     document = json.loads(new.read_text())
     document["golden_questions"][0]["reference_data"]["reference_trajectory"] = ["front_desk"]
     new.write_text(json.dumps(document))
-    assert [(one.field, one.kind) for one in versions.diff(old, new).changes] == [
+    assert [(change.field, change.kind) for change in versions.diff(old, new).changes] == [
         ("trajectory", "added")
     ]

@@ -20,13 +20,13 @@ class Outer(OpenDocument):
     pair: tuple[str, float] | None = None
 
 
-def found(doc: Any) -> list[tuple[str, str, str | None]]:
+def shape_errors(doc: Any) -> list[tuple[str, str, str | None]]:
     return [(p.where, p.message, p.severity) for p in find_shape_errors(doc, Outer)]
 
 
 def test_a_number_in_quotes_is_a_warning_and_a_word_an_error():
     doc: Any = {"people": [{"first_name": "a", "size": "3"}, {"first_name": "b", "size": "x"}]}
-    assert found(doc) == [
+    assert shape_errors(doc) == [
         ("$.people[0].size", "expected a whole number, got the string '3'", "warning"),
         ("$.people[1].size", "expected a whole number, got the string 'x'", "error"),
     ]
@@ -34,7 +34,7 @@ def test_a_number_in_quotes_is_a_warning_and_a_word_an_error():
 
 def test_choices_pairs_and_encodings_are_checked():
     doc: Any = {"people": [{"first_name": "a", "data": "?"}], "level": "hgh", "pair": ["a"]}
-    assert found(doc) == [
+    assert shape_errors(doc) == [
         ("$.people[0].data", "expected base64, got the string '?'", "error"),
         ("$.level", "expected one of 'high', 'low', got 'hgh'", "error"),
         ("$.pair", "expected a list of 2 values, got a list", "error"),
@@ -43,7 +43,7 @@ def test_choices_pairs_and_encodings_are_checked():
 
 def test_two_spellings_are_an_error_only_where_keys_are_closed():
     doc: Any = {"people": [{"first_name": "a", "firstName": "b"}], "persons": []}
-    assert [(where, severity) for where, _, severity in found(doc)] == [
+    assert [(where, severity) for where, _, severity in shape_errors(doc)] == [
         ("$.people[0].firstName", "error"),
         ("$.persons", "warning"),
     ]

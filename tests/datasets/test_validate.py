@@ -22,8 +22,8 @@ def explain(number: int, **more: Any) -> str:
     return json.dumps({"case_id": f"a-{number:03}", "question": "x", **more})
 
 
-def errors(found: Validation) -> list[Problem]:
-    return [problem for problem in found.problems if problem.severity == "error"]
+def errors(result: Validation) -> list[Problem]:
+    return [problem for problem in result.problems if problem.severity == "error"]
 
 
 def put(path: Path, value: Any) -> Path:
@@ -34,8 +34,8 @@ def put(path: Path, value: Any) -> Path:
 def test_all_problems_are_listed_with_line_path_and_hint(tmp_path: Path, formats: list[Format]):
     items = [question(user_inputs="x"), question(id=3, agents_evalated=[])]
     del items[1]["agents_evaluated"]
-    found = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
-    assert [(problem.where, problem.message, problem.hint) for problem in found.problems] == [
+    result = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
+    assert [(problem.where, problem.message, problem.hint) for problem in result.problems] == [
         (
             "line 5 $.golden_questions[0].user_inputs",
             "expected a list, got the string 'x'",
@@ -61,18 +61,18 @@ def test_all_problems_are_listed_with_line_path_and_hint(tmp_path: Path, formats
 
 def test_a_duplicate_id_names_the_line_of_its_first_use(tmp_path: Path, formats: list[Format]):
     rows = [explain(1), explain(2), explain(1)]
-    found = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
-    assert [(problem.where, problem.message) for problem in errors(found)] == [
+    result = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
+    assert [(problem.where, problem.message) for problem in errors(result)] == [
         ("line 3 $.case_id", "duplicate id 'a-001', first used on line 1")
     ]
 
 
 def test_rows_after_a_broken_one_are_still_checked(tmp_path: Path, formats: list[Format]):
     rows = [explain(1), "{", explain(2, phase="prepration")]
-    found = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
-    assert found.cases == 3
-    assert [problem.where for problem in errors(found)] == ["line 2 column 2", "line 3 $.phase"]
-    assert errors(found)[1].hint == "did you mean 'preparation'?"
+    result = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
+    assert result.cases == 3
+    assert [problem.where for problem in errors(result)] == ["line 2 column 2", "line 3 $.phase"]
+    assert errors(result)[1].hint == "did you mean 'preparation'?"
 
 
 def test_unknown_agents_are_errors_if_the_agents_are_specified(
@@ -85,17 +85,17 @@ def test_unknown_agents_are_errors_if_the_agents_are_specified(
     assert problem.hint == "did you mean 'shopp'?"
 
 
-@pytest.mark.parametrize("given", [True, False], ids=["given", "next to the file"])
+@pytest.mark.parametrize("specified", [True, False], ids=["specified", "next to the file"])
 def test_scenarios_are_looked_up_in_the_catalogue(
-    given: bool, tmp_path: Path, formats: list[Format]
+    specified: bool, tmp_path: Path, formats: list[Format]
 ):
-    folder = tmp_path / "elsewhere" if given else tmp_path
+    folder = tmp_path / "elsewhere" if specified else tmp_path
     folder.mkdir(exist_ok=True)
     catalogue = put(folder / "scenarios.csv", "scenario_id,topic_family\nS-1,AZ-900\n")
     rows = [explain(1, scenario_id="S-1"), explain(2, scenario_id="S-2")]
     path = put(tmp_path / "a.jsonl", "\n".join(rows))
-    found = validate(path, formats, catalogue=catalogue if given else None)
-    assert [(problem.where, problem.message) for problem in errors(found)] == [
+    result = validate(path, formats, catalogue=catalogue if specified else None)
+    assert [(problem.where, problem.message) for problem in errors(result)] == [
         ("line 2 $.scenario_id", "scenario 'S-2' not found in scenarios.csv")
     ]
 
@@ -107,9 +107,9 @@ def test_a_catalogue_without_scenarios_is_an_error(tmp_path: Path, formats: list
 
 
 def test_a_file_that_no_format_claims_is_one_problem(tmp_path: Path, formats: list[Format]):
-    found = validate(put(tmp_path / "a.json", {"what": 1}), formats)
-    assert (found.format, found.valid, len(found.problems)) == (None, False, 1)
-    assert "`what`" in (found.problems[0].hint or "")
+    result = validate(put(tmp_path / "a.json", {"what": 1}), formats)
+    assert (result.format, result.valid, len(result.problems)) == (None, False, 1)
+    assert "`what`" in (result.problems[0].hint or "")
 
 
 def test_a_misspelled_format_is_a_usage_error(tmp_path: Path, formats: list[Format]):
@@ -121,14 +121,14 @@ def test_problems_are_listed_up_to_a_limit(
     tmp_path: Path, formats: list[Format], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "LISTED_PROBLEMS", 2)
-    found = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
-    assert [problem.message for problem in found.problems[2:]] == ["3 more problems not listed"]
-    assert found.problems[2].severity == "note"
+    result = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
+    assert [problem.message for problem in result.problems[2:]] == ["3 more problems not listed"]
+    assert result.problems[2].severity == "note"
 
 
 def test_an_unknown_column_is_reported_once(tmp_path: Path, formats: list[Format]):
-    found = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput,Tag\nx,y,z\nx,y,z\n"), formats)
-    assert [(problem.where, problem.hint) for problem in found.problems] == [
+    result = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput,Tag\nx,y,z\nx,y,z\n"), formats)
+    assert [(problem.where, problem.hint) for problem in result.problems] == [
         ("line 1 $.Tag", "did you mean 'Tags'?")
     ]
 
@@ -155,8 +155,8 @@ def test_a_duplicate_id_is_reported_even_if_one_of_the_cases_is_invalid(
     tmp_path: Path, formats: list[Format]
 ):
     items = [question(), question(user_inputs="x")]
-    found = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
-    assert [problem.message for problem in errors(found)] == [
+    result = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
+    assert [problem.message for problem in errors(result)] == [
         "duplicate id 'a', first used on line 3",
         "expected a list, got the string 'x'",
     ]

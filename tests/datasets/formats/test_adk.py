@@ -126,7 +126,7 @@ PERSONAS: list[Any] = [
 ]
 
 
-def whole() -> dict[str, Any]:
+def full_document() -> dict[str, Any]:
     turn: dict[str, Any] = {
         "user_content": {"parts": [{"text": "Hi"}], "role": "user"},
         "intermediate_data": {"tool_uses": [{"name": "f", "args": {}}], "tool_responses": []},
@@ -137,15 +137,15 @@ def whole() -> dict[str, Any]:
 
 
 def mutated(place: str, value: Any) -> dict[str, Any]:
-    document = whole()
-    found: Any = document
+    document = full_document()
+    target: Any = document
     *way, last = [int(key) if key.isdigit() else key for key in place.split(".")]
     for key in way:
-        found = found[key]
+        target = target[key]
     if value is DELETE:
-        del found[last]
+        del target[last]
     else:
-        found[last] = value
+        target[last] = value
     return document
 
 
@@ -173,11 +173,11 @@ def test_a_file_is_valid_if_and_only_if_google_adk_loads_it(
 ) -> None:
     path = tmp_path / "set.json"
     path.write_text(json.dumps(document))
-    found = validate(path, formats)
+    result = validate(path, formats)
     answer = adk(document)
-    assert found.valid == answer["loads"], (found.problems, answer["error"])
-    assert all(problem.where for problem in found.problems)
-    if found.valid:
+    assert result.valid == answer["loads"], (result.problems, answer["error"])
+    assert all(problem.where for problem in result.problems)
+    if result.valid:
         read_dataset(path, formats)
 
 

@@ -120,10 +120,10 @@ def test_the_dataset_has_the_name_of_the_eval_set():
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_every_sample_is_claimed_and_valid(path: Path):
     document = open_source(path).document
-    found = [problem for item in FORM.items(document) for problem in FORM.check(item)]
+    problems = [problem for item in FORM.items(document) for problem in FORM.check(item)]
     assert FORM.claims(document)
     assert list(find_shape_errors(document, FORM.shape)) == []
-    assert found == []
+    assert problems == []
 
 
 BROKEN: list[tuple[Object, str, str, str]] = [

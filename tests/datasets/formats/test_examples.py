@@ -9,8 +9,8 @@ from carob.datasets.formats.examples import ExamplesFormat
 
 @pytest.mark.parametrize("version", ["1.0", "v1.0.0", "01.0.0", "1.0.0-", ""])
 def test_a_version_that_is_not_semantic_is_a_warning(version: str):
-    (found,) = ExamplesFormat().check_frame({"name": "x", "version": version}, Path())
-    assert (found.where, found.severity) == ("$.version", "warning")
+    (problem,) = ExamplesFormat().check_frame({"name": "x", "version": version}, Path())
+    assert (problem.where, problem.severity) == ("$.version", "warning")
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "0.1.0-rc.1", "2.10.3+build.7"])
@@ -19,13 +19,13 @@ def test_a_semantic_version_is_fine(version: str):
 
 
 def test_a_time_that_is_not_iso_is_an_error():
-    (found,) = ExamplesFormat().check_frame({"name": "x", "createdAt": "yesterday"}, Path())
-    assert (found.where, found.severity) == ("$.createdAt", "error")
+    (problem,) = ExamplesFormat().check_frame({"name": "x", "createdAt": "yesterday"}, Path())
+    assert (problem.where, problem.severity) == ("$.createdAt", "error")
 
 
 def test_empty_texts_are_errors():
-    found = list(ExamplesFormat().check({"input": " ", "expectedOutput": ""}))
-    assert [problem.where for problem in found] == ["$.input", "$.expectedOutput"]
+    problems = list(ExamplesFormat().check({"input": " ", "expectedOutput": ""}))
+    assert [problem.where for problem in problems] == ["$.input", "$.expectedOutput"]
 
 
 def test_the_id_follows_from_the_input_alone():

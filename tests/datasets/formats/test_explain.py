@@ -47,7 +47,7 @@ def sample_rows() -> list[Object]:
     paths = sorted(SAMPLES.iterdir())
     rows: list[Object] = []
     for path in paths:
-        rows += [cast("Object", found.value) for found in open_source(path).rows()]
+        rows += [cast("Object", line.value) for line in open_source(path).rows()]
     return rows
 
 
@@ -56,8 +56,8 @@ Some = dict[str, st.SearchStrategy[object]]
 
 def objects(needed: Some, optional: Some) -> st.SearchStrategy[Object]:
     """Objects with their keys in any order."""
-    made = st.fixed_dictionaries(needed, optional=optional)
-    shuffled = made.flatmap(lambda members: st.permutations(list(members.items())))
+    rows = st.fixed_dictionaries(needed, optional=optional)
+    shuffled = rows.flatmap(lambda members: st.permutations(list(members.items())))
     return shuffled.map(lambda pairs: cast("Object", dict(pairs)))
 
 
@@ -221,13 +221,15 @@ BROKEN: list[tuple[Object, str, str]] = [
 
 @pytest.mark.parametrize(("fields", "where", "words"), BROKEN)
 def test_a_broken_rule_is_reported_with_its_path(fields: Object, where: str, words: str):
-    problem = next(found for found in errors(row(**fields)) if found.where == where)
+    problem = next(each for each in errors(row(**fields)) if each.where == where)
     assert words in f"{problem.message} {problem.hint}"
 
 
 def test_an_id_of_another_pattern_is_only_a_warning():
-    found = [one for one in ExplainFormat().check(row(case_id="q1")) if one.where == "$.case_id"]
-    assert found == [
+    problems = [
+        each for each in ExplainFormat().check(row(case_id="q1")) if each.where == "$.case_id"
+    ]
+    assert problems == [
         Problem(
             where="$.case_id",
             message="expected an id such as 'planner-001', got 'q1'",

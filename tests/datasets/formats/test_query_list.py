@@ -22,18 +22,18 @@ def cases(document: Json) -> list[Case]:
     return [LENS.read(item) for item in FORM.items(document)]
 
 
-def found(document: Json) -> list[Problem]:
+def check(document: Json) -> list[Problem]:
     return [problem for item in FORM.items(document) for problem in FORM.check(item)]
 
 
 def test_a_flat_list_is_one_case_with_a_turn_for_each_query():
     use: Json = {"tool_name": "find", "tool_input": {"id": 1}}
-    said: Json = [{"author": "support", "text": "Let me look."}]
+    messages: Json = [{"author": "support", "text": "Let me look."}]
     first: Json = {"query": "Hi", "expected_tool_use": []}
     second: Json = {
         "query": "Where?",
         "expected_tool_use": [use],
-        "expected_intermediate_agent_responses": said,
+        "expected_intermediate_agent_responses": messages,
         "reference": "There.",
     }
     (case,) = cases([first, second])
@@ -53,10 +53,10 @@ def test_each_named_test_is_a_case_with_its_session():
     session: Json = {"app_name": "shop", "user_id": "u1", "state": {"tier": "gold"}}
     first: Json = {"name": "a", "data": [{"query": "Hi"}], "initial_session": session}
     second: Json = {"name": "b", "data": [{"query": "Bye"}], "initial_session": {}}
-    one, two = cases([first, second])
-    assert (one.id, two.id) == ("a", "b")
-    assert one.session == CaseSession(app="shop", user="u1", state={"tier": "gold"})
-    assert two.session is None
+    first_case, second_case = cases([first, second])
+    assert (first_case.id, second_case.id) == ("a", "b")
+    assert first_case.session == CaseSession(app="shop", user="u1", state={"tier": "gold"})
+    assert second_case.session is None
 
 
 def test_unknown_keys_are_metadata_under_their_path():
@@ -92,7 +92,7 @@ def test_every_sample_is_claimed_and_valid(path: Path):
     document = open_source(path).document
     assert FORM.claims(document)
     assert list(find_shape_errors(document, FORM.shape)) == []
-    assert found(document) == []
+    assert check(document) == []
 
 
 NOT_OURS: list[Json] = [[], {}, None, [1], [{"name": "a"}], {"query": "Hi"}]
@@ -117,7 +117,7 @@ BROKEN: list[tuple[Json, str, str]] = [
 
 @pytest.mark.parametrize(("document", "where", "message"), BROKEN)
 def test_a_broken_rule_is_reported_with_its_path(document: Json, where: str, message: str):
-    (problem,) = found(document)
+    (problem,) = check(document)
     assert (problem.where, problem.message) == (where, message)
 
 

@@ -13,8 +13,8 @@ def question(**more: Any) -> dict[str, Any]:
 
 def test_empty_fields_are_warnings_with_their_paths():
     item = question(user_inputs=[], reference_data={})
-    found = list(QuestionsFormat().check(item))
-    assert [(p.where, p.severity) for p in found] == [
+    problems = list(QuestionsFormat().check(item))
+    assert [(problem.where, problem.severity) for problem in problems] == [
         ("$.user_inputs", "warning"),
         ("$.reference_data", "warning"),
     ]
@@ -22,17 +22,17 @@ def test_empty_fields_are_warnings_with_their_paths():
 
 def test_a_tool_without_a_name_is_an_error():
     calls = [{"tool_name": "f"}, {"tool_name": ""}]
-    (found,) = QuestionsFormat().check(
+    (problem,) = QuestionsFormat().check(
         question(reference_data={"reference_tool_interactions": calls})
     )
-    assert found.where == "$.reference_data.reference_tool_interactions[1].tool_name"
+    assert problem.where == "$.reference_data.reference_tool_interactions[1].tool_name"
 
 
 def test_the_name_of_the_file_is_a_note():
     good = Path("evaluation/datasets/shop_golden.json")
     assert not list(QuestionsFormat().check_frame({}, good))
-    (found,) = QuestionsFormat().check_frame({}, Path("shop.json"))
-    assert found.severity == "note"
+    (problem,) = QuestionsFormat().check_frame({}, Path("shop.json"))
+    assert problem.severity == "note"
 
 
 def test_the_only_turn_gets_the_expectations_of_the_case():

@@ -48,9 +48,9 @@ def cells(doc: Object) -> Object:
 
 
 def read_trace(doc: Object) -> Trace:
-    found = ROWS.read(doc).recording
-    assert found
-    return found
+    trace = ROWS.read(doc).recording
+    assert trace
+    return trace
 
 
 def errors(doc: Object) -> list[Problem]:
@@ -59,8 +59,8 @@ def errors(doc: Object) -> list[Problem]:
 
 def objects(needed: Some, optional: Some) -> st.SearchStrategy[Object]:
     """Objects with their keys in any order."""
-    made = st.fixed_dictionaries(needed, optional=optional)
-    shuffled = made.flatmap(lambda members: st.permutations(list(members.items())))
+    rows = st.fixed_dictionaries(needed, optional=optional)
+    shuffled = rows.flatmap(lambda members: st.permutations(list(members.items())))
     return shuffled.map(lambda pairs: cast("Object", dict(pairs)))
 
 
@@ -125,13 +125,13 @@ def answered(case: Case, answer: str) -> Case:
 
 @given(doc=DOCS, answer=TEXT.map(lambda text: text.replace("\0", "0")).filter(bool))
 def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: str):
-    for lens, found in ((ROWS, doc), (TABLE, cells(doc))):
-        edited = answered(lens.get(found), answer)
+    for lens, source in ((ROWS, doc), (TABLE, cells(doc))):
+        edited = answered(lens.get(source), answer)
         written = cast("Object", lens.put(edited, {lens.key: lens}).doc)
         again = lens.read(written).recording
         assert again
         assert again.turns[-1].response == answer
-        assert written.get("reviewer") == found.get("reviewer")
+        assert written.get("reviewer") == source.get("reviewer")
 
 
 @given(doc=DOCS)
@@ -154,10 +154,10 @@ def test_tool_calls_and_messages_are_in_the_last_turn():
         "state_variables": {"id": 1},
         "tool_interactions": [{**use, "output_result": 7}],
     }
-    found = read_trace(row(session_id="s1", extracted_data=extracted))
-    assert found.id == "s1"
-    assert found.state == {"id": 1}
-    assert found.turns == (
+    trace = read_trace(row(session_id="s1", extracted_data=extracted))
+    assert trace.id == "s1"
+    assert trace.state == {"id": 1}
+    assert trace.turns == (
         Turn(user="Hi", tool_calls=()),
         Turn(
             user="Where is my order?",
@@ -170,8 +170,8 @@ def test_tool_calls_and_messages_are_in_the_last_turn():
 
 @pytest.mark.parametrize(("name", "text"), [("name", "text"), ("agent_name", "text_response")])
 def test_messages_of_agents_are_read_in_both_spellings(name: str, text: str):
-    said: Json = [{name: "a", text: "1"}, {name: "a", text: "2"}, {name: "b", text: "3"}]
-    turn = read_trace(row(sub_agent_trace=said)).turns[-1]
+    messages: Json = [{name: "a", text: "1"}, {name: "a", text: "2"}, {name: "b", text: "3"}]
+    turn = read_trace(row(sub_agent_trace=messages)).turns[-1]
     assert turn.messages == (
         AgentMessage(agent="a", text="1"),
         AgentMessage(agent="a", text="2"),
@@ -194,9 +194,9 @@ def test_the_golden_part_is_read_as_in_questions():
 
 def test_other_columns_are_attributes_with_their_json_decoded():
     doc = cells(row(status={"boolean": True}, reviewer="team", **{"score.match": 0.5}))
-    found = TABLE.read(doc).recording
-    assert found
-    assert found.attributes == {"status": {"boolean": True}, "reviewer": "team", "score.match": 0.5}
+    trace = TABLE.read(doc).recording
+    assert trace
+    assert trace.attributes == {"status": {"boolean": True}, "reviewer": "team", "score.match": 0.5}
 
 
 def test_an_answer_that_is_an_object_is_kept_as_json_text():
@@ -244,13 +244,13 @@ def test_a_case_of_any_other_format_makes_a_valid_row(case: Case, container: Con
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_every_sample_is_claimed_and_valid(path: Path):
-    rows = [cast("Object", found.value) for found in open_source(path).rows()]
+    rows = [cast("Object", line.value) for line in open_source(path).rows()]
     assert SimulationFormat().claims(rows[0])
-    assert [errors(found) for found in rows] == [[] for _ in rows]
+    assert [errors(doc) for doc in rows] == [[] for _ in rows]
 
 
 @pytest.mark.parametrize(
-    ("column", "cell", "found"),
+    ("column", "cell", "message"),
     [
         ("extracted_data", "{'a': 1}", "expected JSON, got the string \"{'a': 1}\""),
         ("sub_agent_trace", "none", "expected JSON, got the string 'none'"),
@@ -258,10 +258,10 @@ def test_every_sample_is_claimed_and_valid(path: Path):
         ("user_inputs", "[1]", "expected `str`, got `int`"),
     ],
 )
-def test_an_invalid_cell_is_reported_with_its_path(column: str, cell: str, found: str):
+def test_an_invalid_cell_is_reported_with_its_path(column: str, cell: str, message: str):
     with pytest.raises(FormatError) as caught:
         TABLE.get(cells(row(**{column: cell})))
-    assert caught.value.message == found
+    assert caught.value.message == message
     assert (caught.value.where or "").startswith(f"$.{column}")
 
 

@@ -97,16 +97,16 @@ def test_a_password_in_a_url_is_a_secret():
 
 def test_a_finding_has_its_offset_and_does_not_repeat_the_secret(linted: Linted):
     key = "sk_live_" + "4eC39HqL" * 3
-    (found,) = linted({"input": f"Key {key}", "expectedOutput": "Ok."}, rule="K106")
-    assert (found.offset, found.length) == (4, len(key))
-    assert (found.where, found.message) == ("line 5 $.examples[0].input", "secret 'sk…qL'")
+    (finding,) = linted({"input": f"Key {key}", "expectedOutput": "Ok."}, rule="K106")
+    assert (finding.offset, finding.length) == (4, len(key))
+    assert (finding.where, finding.message) == ("line 5 $.examples[0].input", "secret 'sk…qL'")
 
 
 def test_a_key_is_searched_and_not_repeated(linted: Linted):
     data: dict[str, Json] = {"jo.baker@bikemail.net": {"plan": "mia@bikemail.net"}}
-    found = linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="K101")
-    assert len(found) == 2
-    assert not any("jo.baker@bikemail" in finding.where for finding in found)
+    findings = linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="K101")
+    assert len(findings) == 2
+    assert not any("jo.baker@bikemail" in finding.where for finding in findings)
 
 
 def test_the_reviewer_of_a_case_is_allowed(linted: Linted):
@@ -115,13 +115,13 @@ def test_the_reviewer_of_a_case_is_allowed(linted: Linted):
 
 
 def test_an_address_at_a_reserved_domain_is_a_warning(linted: Linted):
-    (found,) = linted({"input": "jo@example.com", "expectedOutput": "b"}, rule="K107")
-    assert found.level == "warning"
+    (finding,) = linted({"input": "jo@example.com", "expectedOutput": "b"}, rule="K107")
+    assert finding.level == "warning"
 
 
 def test_kinds_that_cannot_be_checked_are_reported(linted: Linted, monkeypatch: pytest.MonkeyPatch):
     lacking: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
     monkeypatch.setattr(privacy, "missing_packages", lambda: lacking)
-    (found,) = linted({"input": "a", "expectedOutput": "b"}, rule="K001")
-    assert found.message.startswith("not checked: phone number; the package 'phonenumbers'")
-    assert (found.hint, found.offset) == ('pip install "carob[pii]"', UNSET)
+    (finding,) = linted({"input": "a", "expectedOutput": "b"}, rule="K001")
+    assert finding.message.startswith("not checked: phone number; the package 'phonenumbers'")
+    assert (finding.hint, finding.offset) == ('pip install "carob[pii]"', UNSET)

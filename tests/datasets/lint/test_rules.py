@@ -46,8 +46,8 @@ def test_the_bundled_data_has_no_errors(path: Path):
 
 
 def test_the_same_case_again_is_a_duplicate(linted: Linted):
-    (found,) = linted(example(tags=["a"]), example("do you repair E-BIKES"), rule="K201")
-    assert found.message.startswith("duplicate of case 'case-")
+    (finding,) = linted(example(tags=["a"]), example("do you repair E-BIKES"), rule="K201")
+    assert finding.message.startswith("duplicate of case 'case-")
 
 
 def test_another_context_makes_another_case(linted: Linted):
@@ -55,9 +55,9 @@ def test_another_context_makes_another_case(linted: Linted):
 
 
 def test_another_answer_to_the_same_input_is_a_contradiction(linted: Linted):
-    (found,) = linted(example(), example(answer="No, none."), rule="K203")
-    assert found.level == "error"
-    assert "but different answer" in found.message
+    (finding,) = linted(example(), example(answer="No, none."), rule="K203")
+    assert finding.level == "error"
+    assert "but expects a different answer" in finding.message
 
 
 def test_case_and_punctuation_do_not_make_a_contradiction(linted: Linted):
@@ -67,8 +67,8 @@ def test_case_and_punctuation_do_not_make_a_contradiction(linted: Linted):
 def test_nearly_the_same_question_is_a_near_duplicate(linted: Linted):
     first = example("Can you please tell me when my new bike will be delivered?")
     second = example("Can you please tell me when my new bikes will be delivered?")
-    (found,) = linted(first, second, rule="K202")
-    assert "similar)" in found.message
+    (finding,) = linted(first, second, rule="K202")
+    assert "similar)" in finding.message
 
 
 def test_another_number_makes_another_question(linted: Linted):
@@ -81,12 +81,12 @@ def test_a_tag_in_another_spelling_is_inconsistent(linted: Linted):
     tagged = [
         example(f"{tag}?", tags=[tag]) for tag in ("Billing", "billing", "billing", "bilings")
     ]
-    found = linted(*tagged, rule="K401")
-    assert [re.findall(r"'([^']*)'", finding.message) for finding in found] == [
+    findings = linted(*tagged, rule="K401")
+    assert [re.findall(r"'([^']*)'", finding.message) for finding in findings] == [
         ["Billing", "billing"],
         ["bilings", "billing"],
     ]
-    assert "consistent tags are billing" in (found[0].hint or "")
+    assert "consistent tags are billing" in (findings[0].hint or "")
 
 
 def test_tags_that_differ_in_a_number_or_in_a_word_are_two_tags(linted: Linted):
@@ -95,8 +95,8 @@ def test_tags_that_differ_in_a_number_or_in_a_word_are_two_tags(linted: Linted):
 
 
 def test_missing_kinds_of_cases_are_listed(linted: Linted):
-    (found,) = linted(example(tags=["Happy Path"]), example("b", tags=["edge_case"]), rule="K501")
-    assert found.message == "none of the 2 cases is tagged 'error-handling' or 'ambiguous'"
+    (finding,) = linted(example(tags=["Happy Path"]), example("b", tags=["edge_case"]), rule="K501")
+    assert finding.message == "none of the 2 cases is tagged 'error-handling' or 'ambiguous'"
 
 
 def test_metadata_may_state_the_kind_of_a_case(linted: Linted):
@@ -108,8 +108,8 @@ def test_metadata_may_state_the_kind_of_a_case(linted: Linted):
 
 def test_mostly_happy_paths_are_unbalanced(linted: Linted):
     others = [example(tag, tags=[tag]) for tag in ("edge-case", "error-handling", "ambiguous")]
-    (found,) = linted(*cases(20), *others, rule="K501")
-    assert found.message == "20 of 23 tagged cases are 'happy-path'"
+    (finding,) = linted(*cases(20), *others, rule="K501")
+    assert finding.message == "20 of 23 tagged cases are 'happy-path'"
 
 
 def test_cases_without_a_kind_are_noted(linted: Linted):
@@ -128,18 +128,18 @@ def test_cases_without_a_kind_are_noted(linted: Linted):
     ],
 )
 def test_the_size_must_fit_the_use(linted: Linted, use: DatasetPurpose, number: int, wrong: bool):
-    found = linted(*cases(number), rule="K503", settings=LintOptions(use=use))
-    assert bool(found) == wrong
+    findings = linted(*cases(number), rule="K503", settings=LintOptions(use=use))
+    assert bool(findings) == wrong
 
 
 def test_without_a_use_the_size_is_noted(linted: Linted):
-    (found,) = linted(*cases(60), rule="K504")
-    assert found.message == "60 cases: enough for development, pre-release"
+    (finding,) = linted(*cases(60), rule="K504")
+    assert finding.message == "60 cases: enough for development, pre-release"
 
 
 def test_a_case_that_expects_nothing_is_reported(linted: Linted):
-    (found,) = linted(example(answer=" "), example("b"), rule="K601")
-    assert found.message == "an empty answer is expected"
+    (finding,) = linted(example(answer=" "), example("b"), rule="K601")
+    assert finding.message == "an empty answer is expected"
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_a_short_answer_is_realistic(linted: Linted, answer: str):
 
 def test_an_answer_that_the_context_does_not_support_is_reported(linted: Linted):
     context = "Established long ago, we serve customers across many countries of the world."
-    (found,) = linted(example("When?", "It was founded in 2019.", context=context), rule="K603")
-    assert "does not contain 2019" in found.message
+    (finding,) = linted(example("When?", "It was founded in 2019.", context=context), rule="K603")
+    assert "does not contain 2019" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -175,19 +175,19 @@ def test_a_supported_answer_or_a_mere_label_is_fine(linted: Linted, context: str
 
 def test_a_misspelling_in_an_answer_is_reported_but_not_one_in_a_question(linted: Linted):
     pytest.importorskip("codespell_lib")
-    (found,) = linted(example("Did you recieve it?", "We will definately send it."), rule="K701")
-    assert (found.message, found.hint) == ("misspelled word 'definately'", "write 'definitely'")
+    (finding,) = linted(example("Did you recieve it?", "We will definately send it."), rule="K701")
+    assert (finding.message, finding.hint) == ("misspelled word 'definately'", "write 'definitely'")
 
 
 def test_an_ignored_rule_is_ignored_in_that_case_only(linted: Linted):
     ignoring = example("a.b@mail.example", metadata={"lint_ignore": ["pii-reserved-email"]})
-    found = linted(ignoring, example("c.d@mail.example"), rule="K107")
-    assert [finding.where for finding in found] == ["line 14 $.examples[1].input"]
+    findings = linted(ignoring, example("c.d@mail.example"), rule="K107")
+    assert [finding.where for finding in findings] == ["line 14 $.examples[1].input"]
 
 
 def test_a_case_that_ignores_an_unknown_rule_is_an_error(linted: Linted):
-    (found,) = linted(example(metadata={"lint_ignore": "pii-emial"}), rule="K002")
-    assert (found.level, found.hint) == ("error", "did you mean 'pii-email'?")
+    (finding,) = linted(example(metadata={"lint_ignore": "pii-emial"}), rule="K002")
+    assert (finding.level, finding.hint) == ("error", "did you mean 'pii-email'?")
 
 
 def test_a_rule_is_known_by_id_and_by_name():

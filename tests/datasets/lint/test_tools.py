@@ -45,9 +45,9 @@ def test_a_file_without_declarations_is_not_checked():
 
 
 def test_malformed_declarations_are_ignored():
-    odd: dict[str, Json] = {
+    malformed: dict[str, Json] = {
         "a": None,
         "b": {"tool_declarations": {"x": 1}},
         "c": {"tool_declarations": [1]},
     }
-    assert violations(case("lookup_order", app=odd)) == []
+    assert violations(case("lookup_order", app=malformed)) == []

@@ -33,12 +33,12 @@ CONTRADICTION = LintRule(
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _EXPECTATIONS = {
-    "response": "answer",
-    "tool_calls": "tool calls",
-    "trajectory": "trajectory",
-    "state": "state",
-    "contains": "required texts",
-    "contract": "contract",
+    "response": "a different answer",
+    "tool_calls": "different tool calls",
+    "trajectory": "a different trajectory",
+    "state": "a different state",
+    "contains": "different required texts",
+    "contract": "a different contract",
 }
 
 
@@ -73,9 +73,7 @@ class Duplicates(RuleFamily):
         for name, digest in digests.items():
             other, earlier = known.setdefault(name, (digest, location))
             if other != digest:
-                message = (
-                    f"same input as {earlier.with_line()}, but different {_EXPECTATIONS[name]}"
-                )
+                message = f"same input as {earlier.with_line()}, but expects {_EXPECTATIONS[name]}"
                 hint = "correct one of them, or add the difference to the context"
                 yield Violation(CONTRADICTION, location, message, hint)
                 return
