@@ -78,7 +78,7 @@ class AdkFormat:
             read=read_case,
             write=write_case,
             reserved_path=(RESERVED_KEY,),
-            atomic=_atomic,
+            atomic=_is_atomic,
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
@@ -94,7 +94,7 @@ class AdkFormat:
         yield from check_case(item)
 
 
-def _atomic(key: str, value: Json) -> bool:
+def _is_atomic(key: str, value: Json) -> bool:
     """Parts of a text, and events, are restored as a whole or not at all.
 
     After an edit, half of the old parts beside half of the new ones would be wrong data.

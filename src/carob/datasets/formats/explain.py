@@ -7,13 +7,15 @@ written from them and never read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from carob.datasets.document_types import OpenDocument, normalize_keys, parse_document
+from carob.datasets.document_types import normalize_keys, parse_document
 from carob.datasets.formats.examples import first_exchange
 from carob.datasets.formats.explain_rows import (
     CHOICES,
     EVALS,
+    ExpectedCall,
+    ExplainRow,
+    InvokedCall,
     build_inputs,
     check_row,
 )
@@ -23,51 +25,6 @@ from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
 from carob.text.spelling import fold_name
-
-
-class ExpectedCall(OpenDocument):
-    """An expected tool call and its reason, which some files call `outcome`."""
-
-    tool: str = ""
-    arguments: Any = None
-    reason: str | None = None
-    outcome: str | None = None
-
-
-class InvokedCall(OpenDocument):
-    """A recorded tool call and its outcome."""
-
-    tool: str = ""
-    arguments: Any = None
-    outcome: str | None = None
-
-
-class ExplainRow(OpenDocument):
-    """One golden case with a recorded answer."""
-
-    case_id: str
-    scenario_id: str | None = None
-    agent_name: str | None = None
-    workflow_mode: str | None = None
-    phase: str | None = None
-    difficulty: str | None = None
-    quality_band: str | None = None
-    topic_family: str | None = None
-    learner_level: str | None = None
-    question: str | None = None
-    context: str | None = None
-    model_answer: str | None = None
-    reference_answer: str | None = None
-    task_goal: str | None = None
-    relevant_context: str | None = None
-    available_tools: list[str] | None = None
-    expected_tool_calls: list[ExpectedCall] | None = None
-    invoked_tool_calls: list[InvokedCall] | None = None
-    explain_inputs: dict[str, dict[str, Any]] | None = None
-    required_evals: list[str] | None = None
-    threshold_profile: str | None = None
-    expected_contract: str | None = None
-
 
 _LABELS = (
     "scenario_id",

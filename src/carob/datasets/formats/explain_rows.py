@@ -1,17 +1,62 @@
-"""The rules of an Explain row beyond its type."""
+"""The rows of Explain files: their types, the inputs of evals, and the rules beyond the types."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
-from carob.datasets.document_types import describe_value
+from carob.datasets.document_types import OpenDocument, describe_value
 from carob.datasets.patch import Object, same
 from carob.schema import Json, Problem
 from carob.text.spelling import did_you_mean
+
+
+class ExpectedCall(OpenDocument):
+    """An expected tool call and its reason, which some files call `outcome`."""
+
+    tool: str = ""
+    arguments: Any = None
+    reason: str | None = None
+    outcome: str | None = None
+
+
+class InvokedCall(OpenDocument):
+    """A recorded tool call and its outcome."""
+
+    tool: str = ""
+    arguments: Any = None
+    outcome: str | None = None
+
+
+class ExplainRow(OpenDocument):
+    """One golden case with a recorded answer."""
+
+    case_id: str
+    scenario_id: str | None = None
+    agent_name: str | None = None
+    workflow_mode: str | None = None
+    phase: str | None = None
+    difficulty: str | None = None
+    quality_band: str | None = None
+    topic_family: str | None = None
+    learner_level: str | None = None
+    question: str | None = None
+    context: str | None = None
+    model_answer: str | None = None
+    reference_answer: str | None = None
+    task_goal: str | None = None
+    relevant_context: str | None = None
+    available_tools: list[str] | None = None
+    expected_tool_calls: list[ExpectedCall] | None = None
+    invoked_tool_calls: list[InvokedCall] | None = None
+    explain_inputs: dict[str, dict[str, Any]] | None = None
+    required_evals: list[str] | None = None
+    threshold_profile: str | None = None
+    expected_contract: str | None = None
+
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "phase": ("preparation", "assessment"),
@@ -21,17 +66,17 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "workflow_mode": ("multi-agent", "single-agent"),
 }
 
-_ANSWERED = ("input", "question")
+_COMMON_INPUTS = ("input", "question")
 EVALS: dict[str, tuple[str, ...]] = {
-    "RelevanceExplain": (*_ANSWERED, "context"),
-    "CoherenceExplain": _ANSWERED,
-    "PerceivedIntelligenceExplain": (*_ANSWERED, "context", "rag_mode"),
-    "FluencyExplain": _ANSWERED,
-    "EmpathyExplain": _ANSWERED,
-    "HelpfulnessExplain": _ANSWERED,
-    "IntentResolutionExplain": (*_ANSWERED, "relevantContext"),
-    "ToolCallAccuracyExplain": (*_ANSWERED, "availableTools", "invokedTools"),
-    "TaskAdherenceExplain": (*_ANSWERED, "goal"),
+    "RelevanceExplain": (*_COMMON_INPUTS, "context"),
+    "CoherenceExplain": _COMMON_INPUTS,
+    "PerceivedIntelligenceExplain": (*_COMMON_INPUTS, "context", "rag_mode"),
+    "FluencyExplain": _COMMON_INPUTS,
+    "EmpathyExplain": _COMMON_INPUTS,
+    "HelpfulnessExplain": _COMMON_INPUTS,
+    "IntentResolutionExplain": (*_COMMON_INPUTS, "relevantContext"),
+    "ToolCallAccuracyExplain": (*_COMMON_INPUTS, "availableTools", "invokedTools"),
+    "TaskAdherenceExplain": (*_COMMON_INPUTS, "goal"),
 }
 """The Explain evals, and the inputs of each."""
 
@@ -50,8 +95,8 @@ _LISTS = ("availableTools", "invokedTools")
 _RAG_MODE = "non-rag"
 _CASE_ID = re.compile(r".+-\d{3,}")
 
-_COMPARED = ("scenario_id", "agent_name", "threshold_profile", "required_evals")
-_FULL = (
+_COMPARATIVE_FIELDS = ("scenario_id", "agent_name", "threshold_profile", "required_evals")
+_USUAL_FIELDS = (
     "scenario_id",
     "agent_name",
     "phase",
@@ -80,17 +125,18 @@ def build_inputs(row: Object) -> Json:
         return None
     known = [name for name in evals if isinstance(name, str) and name in EVALS]
     inputs: Object = {
-        name: {payload: _payload(row, payload) for payload in EVALS[name]} for name in known
+        name: {input_name: _input_value(row, input_name) for input_name in EVALS[name]}
+        for name in known
     }
     return inputs or None
 
 
-def _payload(row: Object, payload: str) -> Json:
-    if payload == "rag_mode":
+def _input_value(row: Object, input_name: str) -> Json:
+    if input_name == "rag_mode":
         return _RAG_MODE
-    value = row.get(_SOURCE_FIELDS[payload])
+    value = row.get(_SOURCE_FIELDS[input_name])
     if value is None:
-        return [] if payload in _LISTS else ""
+        return [] if input_name in _LISTS else ""
     return value
 
 
@@ -134,7 +180,11 @@ def _check_present(row: Object) -> Iterator[Problem]:
     elif row["question"] == "":
         yield Problem(where="$.question", message="empty question", severity="warning")
     compared = row.get("workflow_mode") is not None
-    missing = [name for name in (_COMPARED if compared else _FULL) if row.get(name) is None]
+    missing = [
+        name
+        for name in (_COMPARATIVE_FIELDS if compared else _USUAL_FIELDS)
+        if row.get(name) is None
+    ]
     if missing and compared:
         yield Problem(
             where="$",
@@ -193,18 +243,18 @@ def _check_eval_inputs(row: Object, name: str, values: Json) -> Iterator[Problem
         yield Problem(where=path, message=f"unknown eval {name!r}", hint=did_you_mean(name, EVALS))
     if name not in EVALS or not isinstance(values, dict):
         return
-    for payload in EVALS[name]:
-        if payload not in values:
-            message = f"missing field {payload!r}, required by {name}"
+    for input_name in EVALS[name]:
+        if input_name not in values:
+            message = f"missing field {input_name!r}, required by {name}"
             yield Problem(where=path, message=message)
-        elif not _agrees(values[payload], _payload(row, payload)):
-            yield _disagreement(f"{path}.{payload}", payload, values[payload])
+        elif not _agrees(values[input_name], _input_value(row, input_name)):
+            yield _disagreement(f"{path}.{input_name}", input_name, values[input_name])
 
 
-def _disagreement(path: str, payload: str, value: Json) -> Problem:
-    if payload == "rag_mode":
+def _disagreement(path: str, input_name: str, value: Json) -> Problem:
+    if input_name == "rag_mode":
         return Problem(where=path, message=f"expected {_RAG_MODE!r}, got {describe_value(value)}")
-    field = _SOURCE_FIELDS[payload]
+    field = _SOURCE_FIELDS[input_name]
     return Problem(
         where=path,
         message=f"expected the value of {field!r}, got {describe_value(value)}",
