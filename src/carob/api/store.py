@@ -15,7 +15,6 @@ from carob.store.blobs import save_traces
 from carob.store.document import document_of_run
 from carob.store.runs import save_execution
 from carob.store.url import check_store_url
-from carob.versions import git
 
 _LABEL = re.compile(r"[A-Za-z][\w.-]{0,63}")
 _CI_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
@@ -52,6 +51,8 @@ def _configured_store(config: Config | Path | None) -> str | None:
 
 def git_labels(labels: Mapping[str, str]) -> dict[str, str]:
     """Return the labels, with the branch and commit of the working directory unless given."""
+    from carob.versions import git  # late: imports subprocess, which unsaved runs do not need
+
     check_labels(labels)
     folder = Path.cwd()
     commit = git.current_commit(folder)
