@@ -208,8 +208,8 @@ def test_a_quarantined_case_missing_from_the_run_is_a_warning():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[[quarantine]]\ncase = "a"\n', "'owner' is missing"),
-        ('[[quarantine]]\ncase = "a"\nowner = "i"\nexpires = "soon"\n', "expected a day such as"),
+        ('[[quarantine]]\ncase = "a"\n', "missing key 'owner'"),
+        ('[[quarantine]]\ncase = "a"\nowner = "i"\nexpires = "soon"\n', "expected a date such as"),
         ('[[quarantine]]\ncase = "a"\nowner = "i"\nexpires = 2026-05-01\n', "quote it"),
         ('[[cases]]\ncase = "a"\n', "unknown key 'cases'"),
     ],

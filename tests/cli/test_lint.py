@@ -120,8 +120,8 @@ def test_the_config_suppresses_rules_per_file(golden: Path):
             "carob.toml, lint.ignore: unknown lint rule 'secrte'",
             "'secret'",
         ),
-        ('[lint.levels]\nK106 = "warn"', "lint.levels.K106: found 'warn'", "'warning'"),
-        ('[lint]\nuse = "production!"', "lint.use: found 'production!'", "'production'"),
+        ('[lint.levels]\nK106 = "warn"', "lint.levels.K106: invalid value 'warn'", "'warning'"),
+        ('[lint]\nuse = "production!"', "lint.use: invalid value 'production!'", "'production'"),
         ('[lint]\nignor = ["K106"]', "unknown key 'ignor'", "'ignore'"),
     ],
 )
