@@ -105,7 +105,7 @@ def test_profile_of_the_user_is_found_by_name(tmp_path: Path):
     ("changes", "message", "hint"),
     [
         ({"compsite": 1}, "compsite: unknown key 'compsite'", "did you mean 'composite'?"),
-        ({"scale": None}, "'scale' is missing", None),
+        ({"scale": None}, "missing key 'scale'", None),
         ({"scale": [5, 1]}, "scale: expected the lowest and highest value", "write [1, 5]"),
         ({"composite": "high"}, "composite: expected a number, got 'high'", None),
         ({"composite": 3.65}, "composite: 3.65 is not on the scale from 0 to 1", None),
@@ -115,13 +115,13 @@ def test_profile_of_the_user_is_found_by_name(tmp_path: Path):
             "metrics.a.wieght: unknown key 'wieght'",
             "did you mean 'weight'?",
         ),
-        ({"metrics": {"a": {"weight": 1}}}, "metrics.a: 'threshold' is missing", None),
+        ({"metrics": {"a": {"weight": 1}}}, "metrics.a: missing key 'threshold'", None),
         (
             {"metrics": {"a": {"threshold": 0.5, "weight": -1}}},
             "metrics.a.weight: expected 0 or more, got -1",
             None,
         ),
-        ({"hard_fail": {"metrics": ["tool_recall"]}}, "hard_fail: 'below' is missing", None),
+        ({"hard_fail": {"metrics": ["tool_recall"]}}, "hard_fail: missing key 'below'", None),
         (
             {"hard_fail": {"below": 0.1, "metrics": ["tool_recal"]}},
             "hard_fail.metrics: 'tool_recal' is not a metric of the profile",

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from carob.config.document import Document, parse, read
-from carob.config.table import Table
+from carob.config.config_file import Document, parse_document, read_document
+from carob.config.table_reader import Table
 from carob.errors import FormatError, UsageError
 from carob.schema import Struct
 from carob.text.spelling import did_you_mean
@@ -62,7 +62,7 @@ def load_profile(name_or_path: str) -> Profile:
         path.suffix in (".toml", ".json") or path.is_file()
     ):
         return find_profile(name_or_path, {})
-    return _parse_profile(read(path), path.stem)
+    return _parse_profile(read_document(path), path.stem)
 
 
 def find_profile(name: str, own: Mapping[str, Profile]) -> Profile:
@@ -99,7 +99,8 @@ def builtin_profiles() -> Mapping[str, Profile]:
     profiles: dict[str, Profile] = {}
     folder = resources.files("carob.policy") / "profiles"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        profile = _parse_profile(parse(file.read_text("utf-8"), source=file.name), file.name)
+        document = parse_document(file.read_text("utf-8"), source=file.name)
+        profile = _parse_profile(document, file.name)
         profiles[profile.name] = profile
     return profiles
 

@@ -92,7 +92,7 @@ def test_the_schema_in_words_follows_the_system_message_that_is_there():
     assert sent["messages"][0]["content"].startswith("Judge.\n\nAnswer with one JSON object")
 
 
-def test_the_limit_of_tokens_has_two_names():
+def test_token_limit_falls_back_to_max_completion_tokens():
     def picky(body: Body) -> Answer | None:
         told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
         return refuses(told, param="max_tokens") if "max_tokens" in body else None
@@ -103,7 +103,7 @@ def test_the_limit_of_tokens_has_two_names():
     assert "max_tokens" not in second
 
 
-def test_a_temperature_that_is_refused_is_left_out():
+def test_rejected_temperature_is_left_out():
     def picky(body: Body) -> Answer | None:
         told = "Temperature: only the default (1) value is supported."
         return refuses(told) if "temperature" in body else None
@@ -133,7 +133,7 @@ def test_probabilities_that_are_not_given_are_not_asked_for_again(param: str | N
     assert ["logprobs" in one for one in sent] == [True, False, False]
 
 
-def test_several_things_are_learned_one_after_the_other():
+def test_several_rejected_parameters_are_learned():
     def picky(body: Body) -> Answer | None:
         if "temperature" in body:
             return refuses("not supported", param="temperature")
@@ -146,7 +146,7 @@ def test_several_things_are_learned_one_after_the_other():
     assert "max_completion_tokens" in sent[-1]
 
 
-def test_calls_at_the_same_time_learn_without_forgetting():
+def test_concurrent_calls_keep_learned_capabilities():
     def picky(body: Body) -> Answer | None:
         if "temperature" in body:
             return refuses("not supported", param="temperature")
@@ -167,13 +167,13 @@ def test_calls_at_the_same_time_learn_without_forgetting():
     ],
     ids=["no word of refusal", "another parameter", "a limit, not a name", "not about the request"],
 )
-def test_what_teaches_nothing_is_refused_at_once(answer: Answer):
+def test_other_errors_are_raised_at_once(answer: Answer):
     with Scripted(answer) as server, pytest.raises(ProviderError):
         asyncio.run(_replies(server, [request()], together=False))
     assert len(server.asked) == 1
 
 
-def test_an_endpoint_that_refuses_everything_is_not_asked_for_ever():
+def test_endpoint_that_rejects_everything_is_given_up():
     told = "temperature, response_format, logprobs, max_completion_tokens: max_tokens unsupported"
     with Scripted(refuses(told)) as server, pytest.raises(ProviderError):
         asyncio.run(_replies(server, [request(probabilities=True)], together=False))

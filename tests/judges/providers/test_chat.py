@@ -86,7 +86,7 @@ def refused(server: Scripted, *requests: JudgeRequest, **fields: Any) -> Provide
     return caught.value
 
 
-def test_a_good_reply_is_taken_as_it_is():
+def test_reply_is_returned_unchanged():
     with Scripted(says(completion())) as server:
         reply = ask(server)
     assert reply == JudgeReply(text='{"verdict": "yes"}', input_tokens=31, output_tokens=7)
@@ -108,20 +108,20 @@ def test_a_good_reply_is_taken_as_it_is():
     }
 
 
-def test_many_replies_share_a_connection():
+def test_requests_share_a_connection():
     with Scripted(says(completion())) as server:
         ask(server, *[request()] * 3)
         assert len(server.asked) == 3
         assert server.closed()
 
 
-def test_no_temperature_is_sent_where_the_model_has_its_own():
+def test_temperature_is_not_sent_if_unset():
     with Scripted(says(completion())) as server:
         ask(server, request(temperature=None))
     assert "temperature" not in server.asked[0].json
 
 
-def test_an_answer_that_is_too_long_is_marked_as_cut():
+def test_reply_at_the_token_limit_is_truncated():
     with Scripted(says(completion('{"verd', finish_reason="length"))) as server:
         assert ask(server).truncated
 
@@ -151,7 +151,7 @@ def test_tokens_come_with_their_probabilities():
     assert second == Token(text=".", alternatives={".": 1.0})
 
 
-def test_words_are_asked_for_with_one_token_and_no_schema():
+def test_words_are_requested_with_one_token_and_no_schema():
     with Scripted(says(completion("yes"))) as server:
         ask(server, request(words=("yes", "no")))
     body = server.asked[0].json
@@ -160,7 +160,7 @@ def test_words_are_asked_for_with_one_token_and_no_schema():
     assert "response_format" not in body
 
 
-def test_what_is_left_of_the_limits_is_told():
+def test_rate_limits_are_reported():
     headers = {
         "x-ratelimit-limit-requests": "100",
         "x-ratelimit-remaining-requests": "99",
@@ -184,7 +184,7 @@ def test_what_is_left_of_the_limits_is_told():
         (b"", "did not return a chat completion"),
     ],
 )
-def test_a_reply_that_is_no_completion_is_malformed(body: bytes, message: str):
+def test_invalid_completion_is_malformed(body: bytes, message: str):
     with Scripted(Answer(headers={"Content-Type": "application/json"}, body=body)) as server:
         error = refused(server)
     assert error.kind == "malformed"
@@ -192,7 +192,7 @@ def test_a_reply_that_is_no_completion_is_malformed(body: bytes, message: str):
     assert message in str(error)
 
 
-def test_a_page_is_not_an_answer():
+def test_html_reply_is_malformed():
     page = Answer(headers={"Content-Type": "text/html; charset=utf-8"}, body=b"<h1>Log in</h1>")
     with Scripted(page) as server:
         error = refused(server)
@@ -210,9 +210,7 @@ def test_a_page_is_not_an_answer():
     ],
     ids=["seconds", "milliseconds", "nonsense", "none"],
 )
-def test_too_many_requests_are_a_rate_limit_with_its_wait(
-    headers: Mapping[str, str], wait: float | None
-):
+def test_http_429_is_a_rate_limit_with_retry_after(headers: Mapping[str, str], wait: float | None):
     with Scripted(says({"error": {"message": "slow"}}, status=429, headers=headers)) as server:
         error = refused(server)
     assert error.kind == "rate_limit"
@@ -221,14 +219,14 @@ def test_too_many_requests_are_a_rate_limit_with_its_wait(
     assert len(server.asked) == 1
 
 
-def test_a_wait_may_be_told_as_a_date():
+def test_retry_after_may_be_a_date():
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     with Scripted(says({}, status=429, headers={"Retry-After": soon})) as server:
         error = refused(server)
     assert error.retry_after == pytest.approx(30, abs=5)
 
 
-def test_a_wait_that_only_the_body_tells_counts():
+def test_retry_delay_is_read_from_the_body():
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}]
     body = [{"error": {"code": 429, "message": "Quota exceeded", "details": details}}]
     with Scripted(says(body, status=429)) as server:
@@ -237,7 +235,7 @@ def test_a_wait_that_only_the_body_tells_counts():
     assert "Quota exceeded" in str(error)
 
 
-def test_a_quota_that_is_spent_does_not_come_back_by_waiting():
+def test_exhausted_quota_is_not_transient():
     body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
     with Scripted(says(body, status=429)) as server:
         error = refused(server)
@@ -255,14 +253,14 @@ def test_a_quota_that_is_spent_does_not_come_back_by_waiting():
         (408, "timeout"),
     ],
 )
-def test_what_may_pass_is_told_from_what_does_not(status: int, trouble: str):
+def test_server_errors_are_transient(status: int, trouble: str):
     with Scripted(Answer(status=status, body=b"upstream")) as server:
         error = refused(server)
     assert (error.kind, error.transient) == (trouble, True)
     assert str(error) == f"openai:judge-1 returned HTTP {status}"
 
 
-def test_an_unknown_model_is_rejected_in_the_words_of_the_provider():
+def test_unknown_model_error_quotes_the_provider():
     with Scripted(says({"error": "model 'judge-1' not found"}, status=404)) as server:
         error = refused(server)
     assert error.kind == "rejected"
@@ -270,7 +268,7 @@ def test_an_unknown_model_is_rejected_in_the_words_of_the_provider():
     assert str(error) == """openai:judge-1 returned HTTP 404: "model 'judge-1' not found\""""
 
 
-def test_a_prompt_that_is_too_long_is_called_so():
+def test_prompt_that_is_too_long_is_reported():
     body = {"error": {"message": "at most 8192 tokens", "code": "context_length_exceeded"}}
     with Scripted(says(body, status=400)) as server:
         error = refused(server)
@@ -289,7 +287,7 @@ def _everything(error: BaseException | None) -> str:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
-def test_a_key_that_the_provider_repeats_is_not_repeated_by_us(status: int):
+def test_key_in_an_error_body_is_redacted(status: int):
     body = {"error": {"message": f"Incorrect API key: {KEY}. Also {KEY[:9]}***{KEY[-8:]}."}}
     with Scripted(says(body, status=status)) as server:
         error = refused(server)
@@ -297,7 +295,7 @@ def test_a_key_that_the_provider_repeats_is_not_repeated_by_us(status: int):
     assert not [piece for at in range(len(KEY) - 5) if (piece := KEY[at : at + 6]) in shown]
 
 
-def test_a_wrong_key_is_named_by_its_variable():
+def test_denied_key_is_named_by_its_variable():
     with Scripted(says({"error": {"message": "no"}}, status=401)) as server:
         error = refused(server)
     assert str(error) == "openai:judge-1 refused the key in JUDGE_KEY (HTTP 401)"
@@ -312,7 +310,7 @@ def test_a_broken_connection_does_not_show_the_key():
     assert KEY not in _everything(error)
 
 
-def test_a_server_that_is_not_there_is_disconnected():
+def test_unreachable_server_is_disconnected():
     with Scripted(Answer()) as server:
         chosen = choice(server)
     with pytest.raises(ProviderError, match="cannot be reached") as caught:
@@ -321,7 +319,7 @@ def test_a_server_that_is_not_there_is_disconnected():
 
 
 @pytest.mark.parametrize("cut", [0, 20])
-def test_a_reply_that_breaks_off_is_disconnected(cut: int):
+def test_interrupted_reply_is_disconnected(cut: int):
     good = says(completion())
     with Scripted(Answer(headers=good.headers, body=good.body, truncated=cut)) as server:
         error = refused(server)
@@ -330,20 +328,20 @@ def test_a_reply_that_breaks_off_is_disconnected(cut: int):
         assert server.closed()
 
 
-def test_what_is_not_http_is_malformed():
+def test_invalid_http_is_malformed():
     with Scripted(Answer(headers={"Bad header\x01": "x"}, body=b"?")) as server:
         error = refused(server)
     assert error.kind == "malformed"
 
 
-def test_a_reply_that_drips_is_waited_for():
+def test_slow_reply_is_read_completely():
     good = says(completion())
     slow = Answer(headers=good.headers, body=good.body, drip=0.01, delay=0.05)
     with Scripted(slow) as server:
         assert ask(server).text == '{"verdict": "yes"}'
 
 
-def test_a_reply_that_never_comes_can_be_given_up():
+def test_request_can_be_cancelled():
     async def impatient() -> float:
         model = open_model(choice(server))
         start = time.monotonic()
@@ -358,7 +356,7 @@ def test_a_reply_that_never_comes_can_be_given_up():
         assert asyncio.run(impatient()) < 5
 
 
-def test_one_that_is_given_up_leaves_the_others_alone():
+def test_cancelled_request_does_not_affect_others():
     async def three(server: Scripted) -> list[JudgeReply | BaseException]:
         model = open_model(choice(server, concurrency=2))
         slow = asyncio.create_task(model.reply(request(max_tokens=1)))
@@ -379,7 +377,7 @@ def test_one_that_is_given_up_leaves_the_others_alone():
     assert all(isinstance(one, JudgeReply) for one in others)
 
 
-def test_no_more_calls_than_allowed_are_under_way():
+def test_concurrent_connections_are_limited():
     most = 0
 
     def script(asked: Asked) -> Answer:
@@ -398,7 +396,7 @@ def test_no_more_calls_than_allowed_are_under_way():
     assert most == 3
 
 
-def test_a_body_over_the_limit_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch):
+def test_body_over_the_limit_is_not_read_completely(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(chat_module, "MAX_BODY", 1000)
     body = json.dumps(completion("x" * 5000)).encode()
     with Scripted(Answer(headers={"Content-Type": "application/json"}, body=body)) as server:
@@ -408,7 +406,7 @@ def test_a_body_over_the_limit_is_not_read_to_its_end(monkeypatch: pytest.Monkey
     assert error.kind == "malformed"
 
 
-def test_a_redirect_is_not_followed():
+def test_redirect_is_not_followed():
     with Scripted(says(completion())) as other:
         away = Answer(status=307, headers={"Location": f"{other.url}/v1/chat/completions"})
         with Scripted(away) as server:
@@ -418,14 +416,14 @@ def test_a_redirect_is_not_followed():
     assert "returned a redirect (HTTP 307), which is not followed" in str(error)
 
 
-def test_a_content_filter_is_a_rejection():
+def test_content_filter_is_a_rejection():
     with Scripted(says(completion(None, finish_reason="content_filter"))) as server:
         error = refused(server)
     assert str(error) == "the content filter of openai:judge-1 stopped the answer"
     assert error.kind == "rejected"
 
 
-def test_a_model_that_declines_is_a_rejection():
+def test_declined_request_is_a_rejection():
     message = {"role": "assistant", "content": None, "refusal": "I cannot judge this."}
     with Scripted(says(completion(message=message))) as server:
         error = refused(server)
@@ -441,7 +439,7 @@ def test_what_a_provider_says_is_cut_and_put_on_one_line():
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "HTTP_PROXY", "all_proxy"])
-def test_no_proxy_gets_what_stays_on_this_machine(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_loopback_requests_bypass_the_proxy(name: str, monkeypatch: pytest.MonkeyPatch):
     with Scripted(Answer(status=502)) as proxy, Scripted(says(completion())) as server:
         monkeypatch.setenv(name, proxy.url)
         assert ask(server).text

@@ -37,7 +37,7 @@ def refused(model: str, **fields: Any) -> UsageError:
         ("bedrock:m", "AWS_ACCESS_KEY_ID"),
     ],
 )
-def test_a_missing_key_is_named_by_its_variable(model: str, variable: str):
+def test_missing_key_is_named_by_its_variable(model: str, variable: str):
     error = refused(model)
     assert str(error) == f"{model}: missing API key"
     assert error.hint == f"set the environment variable {variable}"

@@ -74,7 +74,7 @@ def test_a_key_that_is_named_is_sent(monkeypatch: pytest.MonkeyPatch):
     assert endpoint.key == "the key in OTHER_KEY"
 
 
-def test_a_missing_key_is_named_by_its_variable():
+def test_missing_key_is_named_by_its_variable():
     error = refused("openai:gpt-5-mini")
     assert str(error) == "openai:gpt-5-mini: missing API key"
     assert error.hint == "set the environment variable OPENAI_API_KEY"

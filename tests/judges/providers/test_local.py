@@ -73,7 +73,7 @@ def test_a_model_is_called_as_the_user_calls_it(ask: Asker):
     assert ask.model.prefers_words
 
 
-def test_an_answer_has_the_form_of_the_schema(ask: Asker):
+def test_answer_matches_the_schema(ask: Asker):
     reply = ask(request())
     assert json.loads(reply.text)["verdict"] in ("correct", "wrong")
     assert not reply.truncated
@@ -82,7 +82,7 @@ def test_an_answer_has_the_form_of_the_schema(ask: Asker):
     assert reply.tokens == ()
 
 
-def test_an_answer_that_is_too_long_is_marked_as_cut(ask: Asker):
+def test_reply_at_the_token_limit_is_truncated(ask: Asker):
     assert ask(request(max_tokens=2)).truncated
 
 
@@ -95,7 +95,7 @@ def test_tokens_come_with_their_probabilities(ask: Asker):
         assert 0 < sum(token.alternatives.values()) <= 1.001
 
 
-def test_yes_or_no_is_one_token_with_its_probabilities(ask: Asker):
+def test_word_answer_is_one_token_with_probabilities(ask: Asker):
     reply = ask(request(words=("yes", "no")))
     (token,) = reply.tokens
     shares = word_probabilities(token.alternatives, ("yes", "no"))
@@ -109,7 +109,7 @@ def test_the_same_question_has_the_same_answer_whatever_was_asked_before(ask: As
     assert ask(request(words=("yes", "no"))) == first
 
 
-def test_questions_at_the_same_time_have_the_same_answers_as_one_by_one(ask: Asker):
+def test_concurrent_questions_get_the_same_answers(ask: Asker):
     async def together() -> list[JudgeReply]:
         return await asyncio.gather(*[ask.model.reply(one) for one in requests])
 
@@ -117,13 +117,13 @@ def test_questions_at_the_same_time_have_the_same_answers_as_one_by_one(ask: Ask
     assert ask.runner.run(together()) == [ask(one) for one in requests]
 
 
-def test_a_prompt_that_is_too_long_is_called_so(ask: Asker):
+def test_prompt_that_is_too_long_is_reported(ask: Asker):
     with pytest.raises(ProviderError, match="the prompt is too long for local:smollm2") as caught:
         ask(request("word " * 9000))
     assert not caught.value.transient
 
 
-def test_a_model_that_crashes_is_started_again_but_not_for_ever():
+def test_crashed_model_is_restarted_a_few_times():
     async def crash(model: LocalModel) -> None:
         assert model.pid is not None
         os.kill(model.pid, signal.SIGSEGV)
@@ -155,7 +155,7 @@ def test_a_model_that_crashes_is_started_again_but_not_for_ever():
     assert not last.transient
 
 
-def test_who_gives_up_waiting_does_not_stop_the_loading():
+def test_cancelled_request_does_not_stop_the_loading():
     async def impatient() -> JudgeReply:
         model = open_model(JudgeSettings(model="local:smollm2"))
         try:
@@ -185,7 +185,7 @@ def test_a_model_can_be_closed_before_it_was_asked_and_while_it_loads():
     assert not _alive(asyncio.run(hasty()))
 
 
-def test_a_file_that_is_broken_is_not_asked_again_and_again(tmp_path: Path):
+def test_broken_file_is_not_loaded_again(tmp_path: Path):
     async def broken() -> list[ProviderError]:
         model = open_model(JudgeSettings(model=f"local:{path}"))
         found: list[ProviderError] = []
@@ -204,7 +204,7 @@ def test_a_file_that_is_broken_is_not_asked_again_and_again(tmp_path: Path):
     assert str(second) == str(first)
 
 
-def test_the_model_does_not_outlive_the_run():
+def test_model_process_ends_with_the_run():
     program = """
 import asyncio
 from carob.judges.providers.open import open_model

@@ -171,7 +171,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Asker:
 
 
 @every
-def test_a_good_reply_takes_one_request(ask: Asker, wire: Wire):
+def test_reply_takes_one_request(ask: Asker, wire: Wire):
     with Scripted(says(wire.good)) as server:
         reply = ask(wire, server)
         assert server.closed()
@@ -261,7 +261,7 @@ def test_a_model_that_takes_no_temperature_is_not_sent_one(ask: Asker):
 
 
 @every
-def test_what_was_said_before_is_sent_along(ask: Asker, wire: Wire):
+def test_earlier_messages_are_sent(ask: Asker, wire: Wire):
     messages = (
         JudgeMessage(role="user", text="Is it right?"),
         JudgeMessage(role="assistant", text="It is."),
@@ -274,14 +274,14 @@ def test_what_was_said_before_is_sent_along(ask: Asker, wire: Wire):
 
 
 @every
-def test_an_answer_that_is_too_long_is_marked_as_cut(ask: Asker, wire: Wire):
+def test_reply_at_the_token_limit_is_truncated(ask: Asker, wire: Wire):
     with Scripted(says(wire.truncated)) as server:
         reply = ask(wire, server)
     assert (reply.text, reply.truncated) == ('{"verd', True)
 
 
 @every
-def test_a_model_that_declines_is_a_rejection(ask: Asker, wire: Wire):
+def test_declined_request_is_a_rejection(ask: Asker, wire: Wire):
     with Scripted(says(wire.declined)) as server:
         error = ask.refused(wire, server)
     assert error.kind == "rejected"
@@ -289,7 +289,7 @@ def test_a_model_that_declines_is_a_rejection(ask: Asker, wire: Wire):
 
 
 @every
-def test_too_many_requests_are_a_rate_limit_with_its_wait(ask: Asker, wire: Wire):
+def test_http_429_is_a_rate_limit_with_retry_after(ask: Asker, wire: Wire):
     with Scripted(fails(wire, 429, "slow down", {"Retry-After": "7"})) as server:
         error = ask.refused(wire, server)
     assert (error.kind, error.retry_after) == ("rate_limit", 7)
@@ -297,7 +297,7 @@ def test_too_many_requests_are_a_rate_limit_with_its_wait(ask: Asker, wire: Wire
     assert len(server.asked) == 1
 
 
-def test_google_tells_in_the_body_how_long_to_wait(ask: Asker):
+def test_google_retry_delay_is_read_from_the_body(ask: Asker):
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]
     inner = {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED", "details": details}
     with Scripted(says({"error": inner}, status=429)) as server:
@@ -307,7 +307,7 @@ def test_google_tells_in_the_body_how_long_to_wait(ask: Asker):
 
 @every
 @pytest.mark.parametrize("status", [500, 503, 529])
-def test_one_request_is_made_of_a_provider_that_is_overloaded(ask: Asker, wire: Wire, status: int):
+def test_overloaded_provider_is_asked_once(ask: Asker, wire: Wire, status: int):
     with Scripted(fails(wire, status, "overloaded")) as server:
         error = ask.refused(wire, server)
     assert (error.kind, error.transient) == ("overloaded", True)
@@ -325,7 +325,7 @@ def _everything(error: BaseException | None) -> str:
 
 @every
 @pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
-def test_a_key_that_the_provider_repeats_is_not_repeated_by_us(ask: Asker, wire: Wire, status: int):
+def test_key_in_an_error_body_is_redacted(ask: Asker, wire: Wire, status: int):
     with Scripted(fails(wire, status, f"bad key {KEY}, {KEY[:9]}...{KEY[-7:]}")) as server:
         error = ask.refused(wire, server)
     shown = _everything(error)
@@ -334,14 +334,14 @@ def test_a_key_that_the_provider_repeats_is_not_repeated_by_us(ask: Asker, wire:
 
 
 @every
-def test_a_wrong_key_is_named_by_its_variable(ask: Asker, wire: Wire):
+def test_denied_key_is_named_by_its_variable(ask: Asker, wire: Wire):
     with Scripted(fails(wire, 401)) as server:
         error = ask.refused(wire, server)
     assert str(error) == f"{wire.model} refused the key in {wire.key} (HTTP 401)"
     assert (error.kind, error.transient) == ("denied", False)
 
 
-def test_google_calls_a_wrong_key_a_bad_request(ask: Asker):
+def test_google_wrong_key_is_denied(ask: Asker):
     details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]
     inner = {"code": 400, "message": "x", "status": "INVALID_ARGUMENT", "details": details}
     with Scripted(says({"error": inner}, status=400)) as server:
@@ -349,14 +349,14 @@ def test_google_calls_a_wrong_key_a_bad_request(ask: Asker):
     assert error.kind == "denied"
 
 
-def test_anthropic_calls_an_empty_purse_a_bad_request(ask: Asker):
+def test_anthropic_exhausted_balance_is_denied(ask: Asker):
     inner = {"type": "invalid_request_error", "message": "Your credit balance is too low"}
     with Scripted(says({"type": "error", "error": inner}, status=400)) as server:
         error = ask.refused(ANTHROPIC, server)
     assert error.kind == "denied"
 
 
-def test_a_prompt_that_is_too_long_is_called_so(ask: Asker):
+def test_prompt_that_is_too_long_is_reported(ask: Asker):
     inner = {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}
     with Scripted(says({"type": "error", "error": inner}, status=400)) as server:
         error = ask.refused(ANTHROPIC, server)
@@ -382,7 +382,7 @@ def test_a_reply_that_is_no_answer_is_malformed(ask: Asker, wire: Wire, body: by
 
 
 @every
-def test_a_reply_that_breaks_off_is_disconnected(ask: Asker, wire: Wire):
+def test_interrupted_reply_is_disconnected(ask: Asker, wire: Wire):
     good = says(wire.good)
     with Scripted(Answer(headers=good.headers, body=good.body, truncated=20)) as server:
         error = ask.refused(wire, server)
@@ -394,7 +394,7 @@ def test_a_reply_that_breaks_off_is_disconnected(ask: Asker, wire: Wire):
 
 
 @every
-def test_a_server_that_is_not_there_is_disconnected(ask: Asker, wire: Wire):
+def test_unreachable_server_is_disconnected(ask: Asker, wire: Wire):
     with Scripted(Answer()) as server:
         pass
     ask.monkeypatch.setenv(wire.address, "http://127.0.0.1:9")
@@ -405,7 +405,7 @@ def test_a_server_that_is_not_there_is_disconnected(ask: Asker, wire: Wire):
 
 
 @every
-def test_a_redirect_is_not_followed(ask: Asker, wire: Wire):
+def test_redirect_is_not_followed(ask: Asker, wire: Wire):
     with Scripted(says(wire.good)) as other:
         away = Answer(status=307, headers={"Location": f"{other.url}{wire.path}"})
         with Scripted(away) as server:
@@ -418,7 +418,7 @@ def test_a_redirect_is_not_followed(ask: Asker, wire: Wire):
 
 
 @every
-def test_a_reply_that_never_comes_can_be_given_up(wire: Wire, monkeypatch: pytest.MonkeyPatch):
+def test_request_can_be_cancelled(wire: Wire, monkeypatch: pytest.MonkeyPatch):
     async def impatient() -> None:
         model = open_model(JudgeSettings(model=wire.model, deadline=1.0))
         with pytest.raises(TimeoutError):
@@ -432,7 +432,7 @@ def test_a_reply_that_never_comes_can_be_given_up(wire: Wire, monkeypatch: pytes
 
 
 @every
-def test_no_proxy_gets_what_stays_on_this_machine(ask: Asker, wire: Wire):
+def test_loopback_requests_bypass_the_proxy(ask: Asker, wire: Wire):
     with Scripted(Answer(status=502)) as proxy, Scripted(says(wire.good)) as server:
         ask.monkeypatch.setenv("http_proxy", proxy.url)
         ask.monkeypatch.setenv("HTTP_PROXY", proxy.url)
@@ -440,7 +440,7 @@ def test_no_proxy_gets_what_stays_on_this_machine(ask: Asker, wire: Wire):
     assert proxy.asked == []
 
 
-def test_what_is_left_of_the_limits_is_told(ask: Asker):
+def test_rate_limits_are_reported(ask: Asker):
     headers = {
         "anthropic-ratelimit-requests-limit": "50",
         "anthropic-ratelimit-requests-remaining": "49",
@@ -452,7 +452,7 @@ def test_what_is_left_of_the_limits_is_told(ask: Asker):
     assert reply.rate_limit == RateLimit(requests=49, tokens=8000, reset=0.0)
 
 
-def test_limits_of_calls_at_the_same_time_are_not_mixed_up(monkeypatch: pytest.MonkeyPatch):
+def test_rate_limits_of_concurrent_calls_are_separate(monkeypatch: pytest.MonkeyPatch):
     async def both(server: Scripted) -> list[JudgeReply]:
         monkeypatch.setenv(ANTHROPIC.address, server.url)
         model = open_model(JudgeSettings(model=ANTHROPIC.model))
@@ -469,7 +469,7 @@ def test_limits_of_calls_at_the_same_time_are_not_mixed_up(monkeypatch: pytest.M
     assert [one.rate_limit and one.rate_limit.requests for one in replies] == [3, 9]
 
 
-def test_a_model_that_bedrock_does_not_serve_is_found_before_anything_runs():
+def test_model_not_served_by_bedrock_is_an_error_before_anything_runs():
     with pytest.raises(UsageError) as caught:
         open_model(JudgeSettings(model="bedrock:openai.gpt-5.1"))
     assert caught.value.where == "bedrock:openai.gpt-5.1"
@@ -478,7 +478,7 @@ def test_a_model_that_bedrock_does_not_serve_is_found_before_anything_runs():
     )
 
 
-def test_what_a_model_cannot_be_asked_is_a_rejection(ask: Asker):
+def test_unsupported_request_is_a_rejection(ask: Asker):
     many = {f"field_{number}": {"type": "string"} for number in range(40)}
     schema = {"type": "object", "properties": many, "additionalProperties": False}
     with Scripted(says(ANTHROPIC.good)) as server, pytest.raises(ProviderError) as caught:

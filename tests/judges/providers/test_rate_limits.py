@@ -33,7 +33,7 @@ from carob.judges.providers.rate_limits import parse_seconds, read_rate_limit, r
         (None, None),
     ],
 )
-def test_a_wait_is_read_however_it_is_said(text: str | None, wait: float | None):
+def test_wait_is_parsed_in_every_notation(text: str | None, wait: float | None):
     assert parse_seconds(text) == (wait if wait is None else pytest.approx(wait))
 
 
@@ -53,7 +53,7 @@ def test_a_date_in_the_past_is_no_wait():
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8")), st.text())
-def test_whatever_a_header_holds_it_breaks_nothing(first: str, second: str):
+def test_any_header_value_is_tolerated(first: str, second: str):
     headers = {
         "retry-after": first,
         "retry-after-ms": second,
@@ -92,11 +92,11 @@ def test_whatever_a_header_holds_it_breaks_nothing(first: str, second: str):
     ],
     ids=["nothing", "nonsense", "no reset", "openai", "anthropic", "the later if not known"],
 )
-def test_what_is_left_is_read_in_both_styles(headers: Mapping[str, str], left: RateLimit | None):
+def test_remaining_quota_is_read_in_both_styles(headers: Mapping[str, str], left: RateLimit | None):
     assert read_rate_limit(headers) == left
 
 
-def test_of_two_limits_the_nearer_says_how_long_to_wait():
+def test_reset_is_that_of_the_quota_closer_to_exhaustion():
     headers = {
         "x-ratelimit-limit-requests": "100",
         "x-ratelimit-remaining-requests": "1",

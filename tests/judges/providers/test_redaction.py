@@ -36,10 +36,10 @@ def test_without_keys_nothing_is_hidden():
     assert Redactor(None, "").redact("as it was") == "as it was"
 
 
-def test_keys_do_not_show_themselves():
+def test_repr_does_not_show_the_key():
     assert KEY not in repr(Redactor(KEY))
 
 
 @given(st.text(min_size=8, alphabet=st.characters(min_codepoint=33, max_codepoint=126)), st.text())
-def test_no_key_is_left_wherever_it_stood(key: str, text: str):
+def test_key_is_redacted_anywhere_in_a_text(key: str, text: str):
     assert key not in Redactor(key).redact(f"{text} {key} {text}{key}{text}")
