@@ -80,8 +80,8 @@ class Disagreement(Struct, frozen=True, omit_defaults=False):
 
 
 class Calibration(Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """The agreement of a judge with people. It is valid only for this metric, its parameters and this
-    judge."""
+    """The agreement of a judge with people. It is valid only for this metric, its parameters and
+    this judge."""
 
     schema: str = "carob.calibration/1"
     created_at: str

@@ -13,7 +13,7 @@ class GateRules(Struct, frozen=True, kw_only=True):
     """The rules of a gate; `None` and empty rules are not checked."""
 
     baseline: str | None = None
-    """The run that must not be regressed from."""
+    """The run to compare with."""
     margin: float | None = None
     margins: dict[str, float] = {}
     alpha: float | None = None

@@ -73,8 +73,8 @@ class _Matching:
         )
 
     def pair_similar(self) -> None:
-        """Pair cases that are most similar to each other, unless they have ids of their own: there a
-        new id means a new case."""
+        """Pair cases that are most similar to each other. Cases with ids of their own are left out:
+        there a new id means a new case."""
         scores = _similarities(_texts_without_id(self.old), _texts_without_id(self.new))
         best_new = _best_matches((i, j, score) for (i, j), score in scores.items())
         best_old = _best_matches((j, i, score) for (i, j), score in scores.items())
