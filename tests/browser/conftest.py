@@ -1,4 +1,4 @@
-"""A real browser, in which every test also holds that the page asks nobody for anything."""
+"""A real browser. Every test also checks that the page makes no requests and logs no errors."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _QUIET = (
 OpenPage = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")  # while it lives, nothing else in the process can run a loop
+@pytest.fixture(scope="module")  # Playwright blocks other event loops meanwhile
 def browser() -> Generator[Browser]:
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     assert path, "no Chromium: run tests/browser/setup.sh"
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=[*_QUIET])
-        yield made
-        made.close()
+        browser = playwright.chromium.launch(executable_path=path, args=[*_QUIET])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Generator[OpenPage]:
-    """Show a page from a file. What it should not do fails the test in the end."""
+    """Open a page from a file; requests and console messages fail the test at the end."""
     wrong: list[str] = []
     contexts = [browser.new_context()]
 

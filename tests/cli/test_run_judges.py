@@ -1,4 +1,4 @@
-"""`carob run` with judges, who answer over a real wire on loopback."""
+"""`carob run` with judges that answer over HTTP on localhost."""
 
 from __future__ import annotations
 
