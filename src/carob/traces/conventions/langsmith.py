@@ -141,6 +141,5 @@ def _complete(counted: Usage, metadata: Json) -> Usage:
     recorded = usage_of(metadata)
     if recorded is None:
         return counted
-    counts = {name: getattr(counted, name) for name in Usage.__struct_fields__}
-    known = {name: value for name, value in counts.items() if value is not None}
-    return msgspec.structs.replace(recorded, **known)
+    pairs = zip(msgspec.structs.astuple(counted), msgspec.structs.astuple(recorded), strict=True)
+    return Usage(*(known if known is not None else other for known, other in pairs))

@@ -128,8 +128,12 @@ def _may_match(request: MatchedCall, call: MatchedCall) -> bool:
     requested = request.request.id if request.request else None
     executed = call.tool.id if call.tool else None
     # Ids that the recorder made up do not contradict each other.
-    is_made_up = not executed or _is_uuid(executed) or is_counter_id(requested or "", request.name)
-    if requested and requested != executed and not is_made_up:
+    if (
+        requested
+        and executed
+        and requested != executed
+        and not (_is_uuid(executed) or is_counter_id(requested, request.name))
+    ):
         return False
     return request.start is None or call.start is None or request.start <= call.start
 

@@ -8,7 +8,7 @@ import msgspec
 
 from carob.schema import Json, Span, Trace
 from carob.traces.mapping.convention import Convention, first_text
-from carob.traces.mapping.detect import Detector, builtin_detector, extended_detector
+from carob.traces.mapping.detect import builtin_detector, extended_detector
 from carob.traces.mapping.roles import RoleSpan, assign_roles
 from carob.traces.mapping.splitting import split_turns
 from carob.traces.mapping.turn_spans import group_by_role
@@ -30,9 +30,14 @@ def to_traces(
     """
     detector = builtin_detector()
     role_spans = assign_roles(spans, detector)
-    if not any(role_span.role in _OWNERS for role_span in role_spans):
-        role_spans, detector = _extend_roles(spans, role_spans, detector)
-        if not any(role_span.role in _WORK for role_span in role_spans):
+    # Looking for the conventions of other packages takes longer than mapping a hundred traces, so
+    # it only happens for traces in which the built-in ones find no agent. The rule depends on the
+    # trace alone: if foreign conventions were used from the first such trace on, the result would
+    # depend on the order of traces and on their division among processes.
+    if _OWNERS.isdisjoint([role_span.role for role_span in role_spans]):
+        if (extended := extended_detector()) is not None:
+            role_spans, detector = assign_roles(spans, extended), extended
+        if _WORK.isdisjoint([role_span.role for role_span in role_spans]):
             return []
     convention = _owner_convention(role_spans)
     if (regrouped := convention.regroup(spans)) is not None:
@@ -57,19 +62,6 @@ def to_traces(
             spans=tuple(spans) if keep_spans else (),
         )
     ]
-
-
-# Looking for the conventions of other packages takes longer than mapping a hundred traces, so it
-# only happens for traces in which the built-in conventions find no agent. The rule depends on the
-# trace alone: if conventions were used from the first such trace on, the result would depend on the
-# order of the traces and on how they are divided among processes.
-def _extend_roles(
-    spans: Sequence[Span], role_spans: list[RoleSpan], detector: Detector
-) -> tuple[list[RoleSpan], Detector]:
-    extended = extended_detector()
-    if extended is None:
-        return role_spans, detector
-    return assign_roles(spans, extended), extended
 
 
 def _owner_convention(role_spans: list[RoleSpan]) -> Convention:

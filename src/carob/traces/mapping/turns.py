@@ -62,10 +62,11 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
     """The user's text and its source: of the owner, else of the first model call, else of the
     run's messages, else of the first step."""
     near = _distinct(turn.owner, turn.first_agent)
-    for role_span in (*near, *(part for model in turn.models[:1] for part in model.spans)):
-        text = role_span.convention.user_text(role_span.span)
-        if text is not None and not is_printed_object(text[1]):
-            return text
+    for role_spans in (near, turn.models[0].spans) if turn.models else (near,):
+        for role_span in role_spans:
+            text = role_span.convention.user_text(role_span.span)
+            if text is not None and not is_printed_object(text[1]):
+                return text
     for role_span in near:
         transcript = role_span.convention.transcript_messages(role_span.span)
         if transcript is not None and (last := last_user(transcript[1])) is not None:

@@ -95,7 +95,8 @@ def is_user_text(message: Message) -> bool:
 def last_user(messages: Sequence[Message]) -> str | None:
     """Return the user's last text."""
     for message in reversed(messages):
-        if is_user_text(message):
+        # `is_user_text`, inlined: this runs for every model call and agent.
+        if message.role == "user" and message.text is not None and not message.results:
             return message.text
     return None
 

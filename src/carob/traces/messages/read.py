@@ -37,7 +37,6 @@ MAX_DEPTH = 12
 """Wrappers within wrappers that are followed."""
 _SHORT = 1000
 """Length of a text below which it cannot hold a history worth skipping."""
-_TYPED_CONTENT = ("content", "tool_calls", "text", "parts")
 _WRAPPERS = (
     "messages",
     "generations",
@@ -244,7 +243,7 @@ def _collect_typed(value: dict[str, Json], kind: str, messages: list[Message]) -
     if isinstance(data, dict):
         messages.append(read_message_fields(data, role))
         return True
-    if any(key in value for key in _TYPED_CONTENT):
+    if "content" in value or "tool_calls" in value or "text" in value or "parts" in value:
         messages.append(read_message_fields(value, role))
         return True
     return False

@@ -186,15 +186,15 @@ def read_tool_message(message: dict[str, Json], content: Json) -> ResultBlock:
         content = message.get(key) if content is None else content
     failed = message.get("status") == "error" or message.get("is_error") is True
     return ResultBlock(
-        id_text(_answered_call(message)),
+        id_text(message.get("tool_call_id") or _find_call_id(message)),
         id_text(message.get("name")),
         plain_value(content),
         failed or message.get("error") is True,
     )
 
 
-def _answered_call(message: dict[str, Json]) -> Json:
-    for key in ("tool_call_id", "tool_use_id", "toolUseId", "call_id", "id"):
+def _find_call_id(message: dict[str, Json]) -> Json:
+    for key in ("tool_use_id", "toolUseId", "call_id", "id"):
         if found := message.get(key):
             return found
     several = message.get("tool_call_ids")  # SWE-agent's

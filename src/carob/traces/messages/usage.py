@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 from carob.schema import Json, Usage
-from carob.traces.shape import count, first, fold_keys, table
+from carob.traces.shape import count, fold_key, fold_keys, table
 
 _INPUT = ("inputtokens", "prompttokens", "inputtokencount", "prompttokencount")
 _OUTPUT = ("outputtokens", "completiontokens", "outputtokencount")
@@ -14,29 +17,75 @@ _CACHED = (
     "cachedinputtokens",
     "cachedinputtokencount",
     "cachedprompttokens",
+    "cacheread",
 )
-_CACHE_WRITE = ("cachecreationinputtokens", "cachewriteinputtokens")
-_REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoningtokencount")
+_CACHE_WRITE = ("cachecreationinputtokens", "cachewriteinputtokens", "cachecreation", "cachewrite")
+_REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoningtokencount", "reasoning")
 _INPUT_DETAILS = ("prompttokensdetails", "inputtokensdetails", "inputtokendetails")
 _OUTPUT_DETAILS = ("completiontokensdetails", "outputtokensdetails", "outputtokendetails")
+_NAMES = (
+    _INPUT,
+    _OUTPUT,
+    _TOTAL,
+    _CACHED,
+    _CACHE_WRITE,
+    _REASONING,
+    _INPUT_DETAILS,
+    _OUTPUT_DETAILS,
+)
+_NO_USAGE = Usage()
 
 
 def usage_of(value: Json) -> Usage | None:
     """Read the token counts of a model call from OpenAI, Anthropic, LangChain, CrewAI or .NET."""
-    counts = fold_keys(table(value))
-    inputs = fold_keys(table(first(counts, *_INPUT_DETAILS)))
-    outputs = fold_keys(table(first(counts, *_OUTPUT_DETAILS)))
+    if not isinstance(value, dict) or not value:
+        return None
+    counts = _without_nulls(value)
+    keys = _find_keys(tuple(counts))
+    inputs = _with_details(counts, keys.input_details)
+    outputs = _with_details(counts, keys.output_details)
+    input_keys = keys if inputs is counts else _find_keys(tuple(inputs))
+    output_keys = keys if outputs is counts else _find_keys(tuple(outputs))
     usage = Usage(
-        input_tokens=count(first(counts, *_INPUT)),
-        output_tokens=count(first(counts, *_OUTPUT)),
-        cached_tokens=count(first(inputs | counts, *_CACHED, "cacheread")),
-        cache_write_tokens=count(
-            first(inputs | counts, *_CACHE_WRITE, "cachecreation", "cachewrite")
-        ),
-        reasoning_tokens=count(first(outputs | counts, *_REASONING, "reasoning")),
-        total_tokens=count(first(counts, *_TOTAL)),
+        count(counts.get(keys.input)),
+        count(counts.get(keys.output)),
+        count(inputs.get(input_keys.cached)),
+        count(inputs.get(input_keys.cache_write)),
+        count(outputs.get(output_keys.reasoning)),
+        total_tokens=count(counts.get(keys.total)),
     )
-    return None if usage == Usage() else usage
+    return None if usage == _NO_USAGE else usage
+
+
+class _CountKeys(NamedTuple):
+    """The keys of one object of counts; an empty one is missing."""
+
+    input: str
+    output: str
+    total: str
+    cached: str
+    cache_write: str
+    reasoning: str
+    input_details: str
+    output_details: str
+
+
+# A recorder writes the same keys for every call, so they are looked up once, not once per call.
+@lru_cache(maxsize=512)
+def _find_keys(keys: tuple[str, ...]) -> _CountKeys:
+    folded = {fold_key(key): key for key in reversed(keys)}
+    found = (next((folded[name] for name in names if name in folded), "") for names in _NAMES)
+    return _CountKeys(*found)
+
+
+def _without_nulls(value: dict[str, Json]) -> dict[str, Json]:
+    return {key: number for key, number in value.items() if number is not None}
+
+
+def _with_details(counts: dict[str, Json], key: str) -> dict[str, Json]:
+    """The counts together with their details; of equal keys the count itself comes first."""
+    details = counts.get(key)
+    return counts | _without_nulls(details) | counts if isinstance(details, dict) else counts
 
 
 def gemini_usage_of(value: Json) -> Usage | None:
@@ -55,4 +104,4 @@ def gemini_usage_of(value: Json) -> Usage | None:
         tool_tokens=count(counts.get("tooluseprompttokencount")),
         total_tokens=count(counts.get("totaltokencount")),
     )
-    return None if usage == Usage() else usage
+    return None if usage == _NO_USAGE else usage
