@@ -36,12 +36,14 @@ def event(name: str, body: Json, run: str | None = None, message: str | None = N
     return SpanEvent(name=f"gen_ai.{name}", attributes=held)
 
 
-def asked(start: int, said: str) -> Span:
-    return span(start, "create_message", event("user.message", {"role": "user", "content": said}))
+def asked(start: int, content: str) -> Span:
+    return span(
+        start, "create_message", event("user.message", {"role": "user", "content": content})
+    )
 
 
-def answer(said: str, run: str) -> SpanEvent:
-    body: Json = {"role": "assistant", "content": {"text": {"value": said}}}
+def answer(content: str, run: str) -> SpanEvent:
+    body: Json = {"role": "assistant", "content": {"text": {"value": content}}}
     return event("assistant.message", body, run, f"m-{run}")
 
 
@@ -103,7 +105,7 @@ def test_steps_and_outputs_of_tools_belong_to_their_run():
 
 
 def test_a_response_of_foundry_is_a_model_call_of_its_agent():
-    def invoked(start: int, said: Json, shown: Json) -> Span:
+    def invoked(start: int, content: Json, shown: Json) -> Span:
         held: dict[str, Json] = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.provider.name": "microsoft.foundry",
@@ -111,7 +113,7 @@ def test_a_response_of_foundry_is_a_model_call_of_its_agent():
             "gen_ai.agent.name": "shop",
             "gen_ai.usage.input_tokens": start,
         }
-        events = [("input", "user", said), ("output", "assistant", shown)]
+        events = [("input", "user", content), ("output", "assistant", shown)]
         messages = [
             event(f"{side}.messages", [{"role": role, "parts": [part]}])
             for side, role, part in events

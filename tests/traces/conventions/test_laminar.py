@@ -4,9 +4,9 @@ from carob.schema import Json, Span
 from carob.traces.mapping.traces import to_traces
 
 
-def span(name: str, start: int, kind: str, told: str, given: str, **more: Json) -> Span:
-    held: dict[str, Json] = {"lmnr.span.type": kind}
-    held |= {"lmnr.span.input": told, "lmnr.span.output": given, **more}
+def span(name: str, start: int, kind: str, received: str, returned: str, **more: Json) -> Span:
+    attributes: dict[str, Json] = {"lmnr.span.type": kind}
+    attributes |= {"lmnr.span.input": received, "lmnr.span.output": returned, **more}
     return Span(
         trace_id="t1",
         span_id=name,
@@ -14,7 +14,7 @@ def span(name: str, start: int, kind: str, told: str, given: str, **more: Json) 
         name=name,
         start=start,
         end=99 if start == 1 else start + 1,
-        attributes=held,
+        attributes=attributes,
     )
 
 

@@ -177,13 +177,13 @@ def test_content_that_adot_moved_into_a_log_record_is_read_from_there():
             {"role": "user", "content": '{"messages": [{"type": "human", "content": "tide?"}]}'}
         ]
     }
-    told: Json = {
+    recorded: Json = {
         "messages": [
             {"role": "assistant", "content": '{"messages": [{"type": "ai", "content": "six"}]}'}
         ]
     }
     log = SpanEvent(
-        name="openinference.instrumentation.langchain", body={"input": asked, "output": told}
+        name="openinference.instrumentation.langchain", body={"input": asked, "output": recorded}
     )
     only = Span(
         trace_id="t1",
@@ -203,8 +203,13 @@ def model(key: str, parent: str | None, start: int, **more: Json) -> Span:
 
 def asking(name: str, **more: Json) -> dict[str, Json]:
     base = "llm.output_messages.0.message."
-    told: dict[str, Json] = {f"{base}tool_calls.0.tool_call.{key}": v for key, v in more.items()}
-    return {f"{base}role": "assistant", f"{base}tool_calls.0.tool_call.function.name": name} | told
+    recorded: dict[str, Json] = {
+        f"{base}tool_calls.0.tool_call.{key}": v for key, v in more.items()
+    }
+    return {
+        f"{base}role": "assistant",
+        f"{base}tool_calls.0.tool_call.function.name": name,
+    } | recorded
 
 
 def test_a_handoff_is_not_a_second_call_beside_the_requested_one():
@@ -282,8 +287,8 @@ def test_what_the_processor_left_under_the_old_names_is_read():
 
 
 def test_metadata_that_phoenix_took_apart_names_the_thread():
-    told: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata.thread_id": "th-1"}
-    assert trace(span("root", None, 1, told), model("llm", "root", 2)).conversation == "th-1"
+    recorded: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata.thread_id": "th-1"}
+    assert trace(span("root", None, 1, recorded), model("llm", "root", 2)).conversation == "th-1"
 
 
 def test_the_messages_of_a_crews_agent_tell_the_ids_of_its_calls():
@@ -397,13 +402,13 @@ def test_haystacks_printed_messages_tell_what_its_agent_did():
     call = "ToolCall(tool_name='find', arguments={'id': 7}, id='c1', extra=None)"
     wanted = f"ChatMessage(_role=<ChatRole.ASSISTANT: 'assistant'>, _content=[{call}], {meta}"
     result = f'ToolCallResult(result="isn\'t here", origin={call}, error=True)'
-    told = f"ChatMessage(_role=<ChatRole.TOOL: 'tool'>, _content=[{result}], {meta}"
+    recorded = f"ChatMessage(_role=<ChatRole.TOOL: 'tool'>, _content=[{result}], {meta}"
     said = f"_content=[TextContent(text='Sorry, no.')], {meta}"
     last = f"ChatMessage(_role=<ChatRole.ASSISTANT: 'assistant'>, {said}"
     held: dict[str, Json] = {
         "openinference.span.kind": "CHAIN",
         "input.value": json.dumps({"messages": [asked], "tools": None}),
-        "output.value": json.dumps({"messages": [asked, wanted, told, last]}),
+        "output.value": json.dumps({"messages": [asked, wanted, recorded, last]}),
     }
     span = Span(trace_id="t1", span_id="s1", name="Agent.run", start=1, end=9, attributes=held)
     turn = to_traces([span])[0].turns[0]
@@ -416,8 +421,8 @@ def test_haystacks_printed_messages_tell_what_its_agent_did():
 
 def test_agents_within_one_chain_with_a_user_message_are_steps_of_one_turn():
     def node(name: str, start: int) -> Span:
-        told = json.dumps({"langgraph_node": name, "lc_agent_name": name})
-        held: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata": told}
+        recorded = json.dumps({"langgraph_node": name, "lc_agent_name": name})
+        held: dict[str, Json] = {"openinference.span.kind": "CHAIN", "metadata": recorded}
         return Span(
             trace_id="t1",
             span_id=f"{name}{start}",

@@ -55,7 +55,7 @@ def test_a_crew_that_names_only_its_provider_has_its_tasks_and_its_result():
 
 
 def test_llama_index_runs_tools_as_tasks():
-    told = {
+    recorded = {
         "tool_name": "tide",
         "raw_output": "six",
         "blocks": [{"text": "six"}],
@@ -71,7 +71,7 @@ def test_llama_index_runs_tools_as_tasks():
             "traceloop.entity.name": "BaseWorkflowAgent.task",
             "tool.name": "tide",
             "tool.arguments": '{"city": "Oslo"}',
-            "traceloop.entity.output": json.dumps({"tool_id": "c1", "tool_output": told}),
+            "traceloop.entity.output": json.dumps({"tool_id": "c1", "tool_output": recorded}),
         },
     )
     turn = trace(root, ran).turns[0]
@@ -96,7 +96,7 @@ def test_tool_messages_of_unknown_role_are_results():
             "gen_ai.completion.0.tool_calls.0.arguments": "{}",
         },
     )
-    told = span(
+    recorded = span(
         "tell.chat",
         None,
         3,
@@ -112,39 +112,39 @@ def test_tool_messages_of_unknown_role_are_results():
             "gen_ai.completion.0.content": "At six.",
         },
     )
-    turn = trace(asked, told).turns[0]
+    turn = trace(asked, recorded).turns[0]
     assert (turn.user, turn.response) == ("When?", "At six.")
     assert [(r.id, r.result) for r in turn.tool_results] == [("c1", "six")]
 
 
 def test_llama_indexs_first_and_last_step_stand_in_for_model_calls_that_are_not_recorded():
-    def said(role: str, text: str) -> Json:
+    def message(role: str, text: str) -> Json:
         return {"role": role, "blocks": [{"block_type": "text", "text": text}]}
 
-    def step(key: str, start: int, told: Json) -> Span:
+    def step(key: str, start: int, recorded: Json) -> Span:
         held: dict[str, Json] = {
             "traceloop.span.kind": "task",
-            "traceloop.entity.output": json.dumps(told),
+            "traceloop.entity.output": json.dumps(recorded),
         }
         return span(key, "run", start, held)
 
-    handed: Json = {"input": [said("user", "tide?")], "current_agent_name": "pilot"}
-    answered: Json = {"result": {"response": said("assistant", "at six")}}
+    handed: Json = {"input": [message("user", "tide?")], "current_agent_name": "pilot"}
+    answered: Json = {"result": {"response": message("assistant", "at six")}}
     run = span("run", None, 1, {"traceloop.span.kind": "workflow"})
     turn = trace(run, step("one", 2, handed), step("two", 3, handed), step("three", 4, answered))
     assert (turn.turns[0].user, turn.turns[0].response) == ("tide?", "at six")
 
 
 def test_a_task_that_bears_the_name_of_langchains_agent_is_the_agent():
-    told = "traceloop.association.properties.lc_agent_name"
+    recorded = "traceloop.association.properties.lc_agent_name"
     task: dict[str, Json] = {
         "gen_ai.operation.name": "execute_task",
         "traceloop.span.kind": "task",
         "traceloop.entity.name": "pilot",
-        told: "pilot",
+        recorded: "pilot",
     }
     ran: dict[str, Json] = {"traceloop.span.kind": "tool", "traceloop.entity.name": "tide"}
-    found = trace(span("a", None, 1, task), span("b", "a", 2, ran | {told: "pilot"}))
+    found = trace(span("a", None, 1, task), span("b", "a", 2, ran | {recorded: "pilot"}))
     assert [call.agent for call in found.turns[0].tool_calls or ()] == ["pilot"]
 
 

@@ -90,14 +90,14 @@ def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: ToolOutput)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "An error occurred while running the tool. Please try again.",
         "\nI encountered an error while trying to use the tool. This was the error: down.",
     ],
 )
-def test_a_text_that_a_framework_returns_in_place_of_an_exception_is_a_failure(said: str):
-    assert unwrap_output(said) == ToolOutput(said, None, failed=True)
+def test_a_text_that_a_framework_returns_in_place_of_an_exception_is_a_failure(text: str):
+    assert unwrap_output(text) == ToolOutput(text, None, failed=True)
 
 
 def test_a_schema_is_not_taken_for_arguments():

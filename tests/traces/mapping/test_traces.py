@@ -35,9 +35,9 @@ def agent(key: str, parent: str | None, start: int, end: int, **more: Json) -> S
     )
 
 
-def chat(key: str, parent: str | None, start: int, said: Json = None, **more: Json) -> Span:
-    if said is not None:
-        more["gen_ai__output__messages"] = json.dumps([{"role": "assistant", "parts": said}])
+def chat(key: str, parent: str | None, start: int, content: Json = None, **more: Json) -> Span:
+    if content is not None:
+        more["gen_ai__output__messages"] = json.dumps([{"role": "assistant", "parts": content}])
     return span(key, parent, start, start + 1, gen_ai__operation__name="chat", **more)
 
 
@@ -53,16 +53,16 @@ def tool(key: str, parent: str | None, start: int, name: str, **more: Json) -> S
     )
 
 
-def text(said: str) -> Json:
-    return [{"type": "text", "content": said}]
+def text(content: str) -> Json:
+    return [{"type": "text", "content": content}]
 
 
 def calls(*asked: tuple[str | None, str, Json]) -> Json:
     return [{"type": "tool_call", "id": i, "name": n, "arguments": a} for i, n, a in asked]
 
 
-def asks(said: str) -> str:
-    return json.dumps([{"role": "user", "parts": text(said)}])
+def asks(content: str) -> str:
+    return json.dumps([{"role": "user", "parts": text(content)}])
 
 
 def trace(*spans: Span) -> Trace:
@@ -333,7 +333,7 @@ def test_spans_that_lost_their_parent_stay_together():
 
 
 def results(*shown: tuple[str | None, str]) -> str:
-    parts = [{"type": "tool_call_response", "id": i, "response": said} for i, said in shown]
+    parts = [{"type": "tool_call_response", "id": i, "response": content} for i, content in shown]
     asked = json.loads(asks("tides?"))
     return json.dumps([*asked, {"role": "tool", "parts": parts}])
 
@@ -376,10 +376,10 @@ def test_a_response_may_name_itself_only_in_its_output():
     assert (found.usage, found.turns[0].response) == (Usage(input_tokens=5), "hi")
 
 
-@pytest.mark.parametrize("said", [[{"type": "text"}], []])
-def test_an_answer_without_its_content_is_unknown(said: Json):
-    turn = trace(agent("guide", None, 0, 9), chat("model", "guide", 1, said)).turns[0]
-    assert turn.response == (None if said else "")
+@pytest.mark.parametrize("content", [[{"type": "text"}], []])
+def test_an_answer_without_its_content_is_unknown(content: Json):
+    turn = trace(agent("guide", None, 0, 9), chat("model", "guide", 1, content)).turns[0]
+    assert turn.response == (None if content else "")
 
 
 def test_fields_of_an_inner_recorder_complete_a_call():

@@ -143,15 +143,15 @@ def test_user_text_is_found_in_every_shape(shape: str, encoded: bool):
 
 @pytest.mark.parametrize("shape", CALLING)
 def test_a_tool_call_is_found_in_every_shape(shape: str):
-    said = read_messages(json.dumps(CALLING[shape]), "assistant")
-    assert [call for one in said for call in one.calls] == [CALL]
+    messages = read_messages(json.dumps(CALLING[shape]), "assistant")
+    assert [call for message in messages for call in message.calls] == [CALL]
 
 
 @pytest.mark.parametrize("shape", ANSWERING)
 def test_a_tools_answer_is_found_in_every_shape_and_is_not_the_user(shape: str):
-    said = read_messages(ANSWERING[shape], "user")
-    assert [(r.id, r.value) for one in said for r in one.results] == [("c1", "06:10")]
-    assert last_user(said) is None
+    messages = read_messages(ANSWERING[shape], "user")
+    assert [(r.id, r.value) for message in messages for r in message.results] == [("c1", "06:10")]
+    assert last_user(messages) is None
 
 
 def test_thoughts_are_not_text():
@@ -164,12 +164,12 @@ def test_thoughts_are_not_text():
 
 
 def test_the_last_answer_is_the_last_text_not_the_join():
-    said = [
+    messages = [
         Message("assistant", "Let me look."),
         Message("assistant", None, [CALL]),
         Message("assistant", "06:10"),
     ]
-    assert last_answer(said) == "06:10"
+    assert last_answer(messages) == "06:10"
 
 
 def test_an_answer_without_text_is_empty_and_a_call_is_not_an_answer():
@@ -179,17 +179,17 @@ def test_an_answer_without_text_is_empty_and_a_call_is_not_an_answer():
 
 def test_a_json_list_that_a_tool_answers_stays_a_list():
     listed: Json = [{"name": "a"}, {"name": "b"}]
-    said = read_messages(
+    messages = read_messages(
         [{"role": "tool", "tool_call_id": "c1", "content": json.dumps(listed)}], "user"
     )
-    assert said[0].results == [ResultBlock("c1", None, listed, error=False)]
+    assert messages[0].results == [ResultBlock("c1", None, listed, error=False)]
 
 
 def test_a_structured_answer_of_a_crew_is_its_raw_text():
-    said = read_messages(
+    messages = read_messages(
         {"raw": "06:10", "messages": [{"role": "assistant", "content": "x"}]}, "assistant"
     )
-    assert last_answer(said) == "06:10"
+    assert last_answer(messages) == "06:10"
 
 
 PRINTED = {
@@ -228,8 +228,8 @@ def test_a_message_printed_as_a_dict_is_read():
             ],
         }
     )
-    said: Json = [{"role": "assistant", "parts": [{"type": "text", "content": printed}]}]
-    assert read_messages(json.dumps(said), "assistant") == [Message("assistant", calls=[CALL])]
+    messages: Json = [{"role": "assistant", "parts": [{"type": "text", "content": printed}]}]
+    assert read_messages(json.dumps(messages), "assistant") == [Message("assistant", calls=[CALL])]
 
 
 def test_a_message_without_content_is_not_an_answer():
@@ -259,8 +259,8 @@ def test_a_tool_of_the_provider_is_a_call_with_its_result():
             "server_tool_call_response": {"type": "search", "hits": 3},
         },
     ]
-    (said,) = read_messages([{"role": "assistant", "parts": parts}], "assistant")
-    assert (said.calls, said.results) == (
+    (messages,) = read_messages([{"role": "assistant", "parts": parts}], "assistant")
+    assert (messages.calls, messages.results) == (
         [CALL],
         [ResultBlock("c1", None, {"hits": 3}, error=False)],
     )
@@ -269,8 +269,8 @@ def test_a_tool_of_the_provider_is_a_call_with_its_result():
 @pytest.mark.parametrize(("kind", "failed"), [("json", False), ("error-text", True)])
 def test_a_result_of_vercel_may_be_an_error(kind: str, failed: bool):
     part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
-    (said,) = read_messages([{"role": "tool", "content": [part]}], "user")
-    assert said.results == [ResultBlock("c1", None, "x", failed)]
+    (messages,) = read_messages([{"role": "tool", "content": [part]}], "user")
+    assert messages.results == [ResultBlock("c1", None, "x", failed)]
 
 
 def test_a_message_that_only_calls_tools_is_not_an_answer_even_if_its_text_is_empty():
@@ -279,11 +279,11 @@ def test_a_message_that_only_calls_tools_is_not_an_answer_even_if_its_text_is_em
 
 
 def test_a_printed_block_of_text_is_the_text():
-    said: Json = {
+    messages: Json = {
         "type": "text",
         "content": "{'annotations': [], 'text': 'six', 'type': 'output_text'}",
     }
-    assert read_messages([{"role": "assistant", "parts": [said]}], "assistant")[0].text == "six"
+    assert read_messages([{"role": "assistant", "parts": [messages]}], "assistant")[0].text == "six"
 
 
 def test_a_call_in_the_content_and_beside_it_is_one():
@@ -291,7 +291,7 @@ def test_a_call_in_the_content_and_beside_it_is_one():
     call: Json = {"name": "search", "arguments": '{"q": "tides"}'}
     beside: Json = [{"id": "c1", "type": "function", "function": call}]
     value: Json = [{"role": "assistant", "content": [block], "tool_calls": beside}]
-    assert [one.calls for one in read_messages(value, "assistant")] == [[CALL]]
+    assert [message.calls for message in read_messages(value, "assistant")] == [[CALL]]
 
 
 def test_tools_that_openai_runs_itself_are_calls_with_their_results():
@@ -304,14 +304,14 @@ def test_tools_that_openai_runs_itself_are_calls_with_their_results():
             {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "2"}]},
         ],
     }
-    said = read_messages(value, "assistant")
-    assert [call for one in said for call in one.calls] == [
+    messages = read_messages(value, "assistant")
+    assert [call for message in messages for call in message.calls] == [
         CallBlock("web_search", {"query": "tides"}, "w1"),
         CallBlock("code_interpreter", {"code": "1+1"}, "c1"),
     ]
-    assert [one.results for one in said] == [
+    assert [message.results for message in messages] == [
         [],
         [ResultBlock("c1", "code_interpreter", ["2"], error=False)],
         [],
     ]
-    assert last_answer(said) == "2"
+    assert last_answer(messages) == "2"
