@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from carob.api import release as release_api
 from carob.api import versions
 from carob.errors import InputError, UsageError
-from carob.versions.registry import Registry
+from carob.versions.registry import Registry, folder_names
 
 
 def golden(folder: Path, name: str, answer: str = "Yes.", file: str = "golden.json") -> Path:
@@ -78,3 +81,21 @@ def test_a_registry_that_is_not_there_is_empty(root: Path):
     assert versions.versions(registry=root) == ()
     assert versions.verify(registry=root) == ()
     assert not root.exists()
+
+
+def test_a_plain_name_is_its_own_folder():
+    assert folder_names("support")[0] == "support"
+    assert folder_names("Customer Support Bot (v2)")[0] == "customer-support-bot-v2"
+
+
+@pytest.mark.parametrize("name", ["", "..", "/", "客户支持", "NUL", "com1", "\x00", "~"])
+def test_a_name_that_is_not_a_valid_folder_gets_a_hashed_one(name: str):
+    (folder,) = folder_names(name)
+    assert re.fullmatch(r"[a-z0-9-]+-[0-9a-f]{8}", folder)
+
+
+@given(st.text(), st.text())
+def test_folders_stay_inside_the_registry_and_the_last_is_unique(one: str, other: str):
+    for folder in folder_names(one):
+        assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,70}", folder)
+    assert (folder_names(one)[-1] == folder_names(other)[-1]) == (one == other)

@@ -53,7 +53,5 @@ def test_an_approval_does_not_outlive_the_answer_that_it_was_given_for():
     old = dataset(case("a", "Yes.", review_status="approved", reviewed_at="2026-01-01"))
     edited = dataset(case("a", "No.", review_status="approved", reviewed_at="2026-01-01"))
     again = dataset(case("a", "No.", review_status="approved", reviewed_at="2026-02-01"))
-    assert list(unapproved_cases(edited, diff(old, edited))) == [
-        "a (changed since approval)"
-    ]
+    assert list(unapproved_cases(edited, diff(old, edited))) == ["a (changed since approval)"]
     assert list(unapproved_cases(again, diff(old, again))) == []
