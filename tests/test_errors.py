@@ -101,3 +101,17 @@ def test_a_gate_that_cannot_be_evaluated_does_not_look_like_a_failed_one():
     assert carob("gate", "run.json", *rules) == 0
     assert carob("gate", "run.json", "--min-pass-rate", "1") == 1
     assert carob("gate", "run.json", *rules, "--quarantine", "quarantine.toml") == 2
+
+
+def test_install_hint_in_a_clone_names_its_own_environment():
+    assert errors.install_hint("stats") == ".venv/bin/pip install '.[stats]'"
+
+
+def test_install_hint_of_an_installed_package_names_the_distribution(tmp_path: Path):
+    package = tmp_path / "carob"
+    package.mkdir()
+    package.joinpath("__init__.py").touch()
+    package.joinpath("errors.py").write_text(Path(errors.__file__).read_text("utf-8"), "utf-8")
+    program = "from carob.errors import install_hint; print(install_hint('stats'))"
+    output = subprocess.check_output([sys.executable, "-c", program], cwd=tmp_path, text=True)
+    assert output == "pip install 'carob[stats]'\n"

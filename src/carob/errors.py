@@ -81,3 +81,12 @@ class RefusedError(CarobError):
 
 class StoppedError(CarobError):
     """The user interrupted the command."""
+
+
+def install_hint(extra: str) -> str:
+    """Return the command that installs an extra where this program runs: a clone has its own
+    environment, and `pip install carob[…]` would replace the clone by a release."""
+    from pathlib import Path  # late: `carob --help` does without it
+
+    in_clone = (Path(__file__).parents[2] / "pyproject.toml").exists()
+    return f".venv/bin/pip install '.[{extra}]'" if in_clone else f"pip install 'carob[{extra}]'"

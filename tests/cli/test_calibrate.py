@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from carob.api.runs import assemble_run
 from carob.cli import carob
-from carob.errors import EvaluationError, FormatError, InputError, UsageError
+from carob.errors import EvaluationError, FormatError, InputError, UsageError, install_hint
 from carob.schema import Run
 from tests.api.judging import install
 
@@ -131,7 +131,7 @@ def test_without_numpy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "numpy", None)
     result = calibrated()
     assert isinstance(result.exception, UsageError)
-    assert result.exception.hint == "pip install 'carob[stats]'"
+    assert result.exception.hint == install_hint("stats")
 
 
 def test_a_calibration_that_cannot_be_saved_is_still_printed():

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from carob.cli import carob
-from carob.errors import EvaluationError, FormatError, InputError, UsageError
+from carob.errors import EvaluationError, FormatError, InputError, UsageError, install_hint
 
 TRAJECTORY = "tool_trajectory_avg_score"
 MATCH = "response_match_score"
@@ -122,7 +122,7 @@ def test_without_scipy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPat
     result = call("compare", "good.json", "regressed.json")
     assert isinstance(result.exception, UsageError)
     assert "the package 'scipy'" in str(result.exception)
-    assert result.exception.hint == "pip install 'carob[stats]'"
+    assert result.exception.hint == install_hint("stats")
 
 
 def test_inconclusive_results_fail_only_a_strict_gate():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from carob.config.config_file import MAX_BYTES, parse_document, read_document
-from carob.errors import FormatError, InputError, UsageError
+from carob.errors import FormatError, InputError, UsageError, install_hint
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_yaml_without_its_library_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(UsageError, match="reading YAML requires the package 'PyYAML'") as caught:
         parse_document("evaluators: []", source="config")
-    assert caught.value.hint == "pip install PyYAML"
+    assert caught.value.hint == install_hint("yaml")

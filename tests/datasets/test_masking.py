@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from carob.datasets import masking
 from carob.datasets.masking import Masks, mask_case
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 from carob.schema import Case, ToolCall, Turn
 from carob.text import sensitive
 from carob.text.sensitive import SensitiveKind, find_sensitive
@@ -64,7 +64,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(masking, "missing_packages", lambda: missing)
     with pytest.raises(UsageError, match="masking requires the package 'phonenumbers'") as caught:
         Masks()
-    assert caught.value.hint == 'pip install "carob[pii]"'
+    assert caught.value.hint == install_hint("pii")
 
 
 PIECES = [

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 from carob.metrics import build, patterns
 from carob.metrics.patterns import compile_pattern
 from carob.metrics.text.matching import Regex
@@ -91,5 +91,5 @@ def test_missing_package_is_reported_with_the_install_command(monkeypatch: pytes
     ):
         with pytest.raises(UsageError, match="need the package 'google-re2'") as caught:
             use()
-        assert caught.value.hint == "pip install 'carob[metrics]'"
+        assert caught.value.hint == install_hint("metrics")
     assert ToolUsage(comparators={"city": "ignore_case"})

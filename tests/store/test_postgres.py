@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carob.errors import InputError, UsageError
+from carob.errors import InputError, UsageError, install_hint
 from carob.store import open_store
 from carob.store.postgres import without_password
 
@@ -33,7 +33,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(UsageError, match="requires the package 'psycopg'") as raised:
         open_store("postgresql://db/shop").__enter__()
-    assert raised.value.hint == "pip install 'carob[postgres]'"
+    assert raised.value.hint == install_hint("postgres")
 
 
 def test_other_addresses_are_no_stores():

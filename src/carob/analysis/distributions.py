@@ -7,7 +7,7 @@ from importlib import import_module
 from statistics import NormalDist
 from typing import Any, cast
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 
 
 def import_optional(module: str) -> Any:
@@ -18,7 +18,7 @@ def import_optional(module: str) -> Any:
         package = module.partition(".")[0]
         raise UsageError(
             f"statistics require the package {package!r}, which is not installed",
-            hint="pip install 'carob[stats]'",
+            hint=install_hint("stats"),
         ) from error
 
 

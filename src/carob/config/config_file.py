@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from carob.errors import FormatError, InputError, UsageError
+from carob.errors import FormatError, InputError, UsageError, install_hint
 from carob.schema import Json
 
 Syntax = Literal["toml", "json", "yaml"]
@@ -148,7 +148,7 @@ def _import_yaml() -> Any:
         return import_module("yaml")
     except ImportError as error:
         message = "reading YAML requires the package 'PyYAML', which is not installed"
-        raise UsageError(message, hint="pip install PyYAML") from error
+        raise UsageError(message, hint=install_hint("yaml")) from error
 
 
 def _check_keys(node: Any) -> None:

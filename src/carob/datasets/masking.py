@@ -12,7 +12,7 @@ from typing import cast
 
 import msgspec
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 from carob.schema import Case, Json
 from carob.text.sensitive import (
     KINDS,
@@ -34,7 +34,7 @@ class Masks:
             raise UsageError(
                 f"masking requires the package {next(iter(missing.values()))!r}, "
                 "which is not installed",
-                hint='pip install "carob[pii]"',
+                hint=install_hint("pii"),
             )
         self._placeholders: dict[tuple[SensitiveKind, str], str] = {}
         self._counts: dict[str, int] = {}

@@ -10,7 +10,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 from carob.metrics.metric import Metric
 from carob.schema import Json
 from carob.text.spelling import did_you_mean
@@ -72,7 +72,7 @@ def _check_imports(kind: type[Metric]) -> None:
         extra = _EXTRAS.get(missing[0])
         raise UsageError(
             f"metric {kind.name!r} needs the package {missing[0]!r}, which is not installed",
-            hint=f"pip install 'carob[{extra}]'" if extra else f"pip install {missing[0]}",
+            hint=install_hint(extra) if extra else f"pip install {missing[0]}",
         )
 
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 
 _LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
 
@@ -47,7 +47,7 @@ def require_re2() -> None:
     if find_spec("re2") is None:
         raise UsageError(
             "regular expressions need the package 'google-re2', which is not installed",
-            hint="pip install 'carob[metrics]'",
+            hint=install_hint("metrics"),
         )
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, LiteralString, cast
 from urllib.parse import urlsplit
 
-from carob.errors import CarobError, InputError, OutputError, UsageError
+from carob.errors import CarobError, InputError, OutputError, UsageError, install_hint
 from carob.store.database import Row, SqlValue
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _require_psycopg() -> None:
     try:
         import psycopg  # noqa: F401  # pyright: ignore[reportUnusedImport]  - only checks that it is installed
     except ImportError as error:
-        hint = "pip install 'carob[postgres]'"
+        hint = install_hint("postgres")
         raise UsageError(
             "a PostgreSQL store requires the package 'psycopg', which is not installed", hint=hint
         ) from error

@@ -6,6 +6,7 @@ import pytest
 from msgspec import UNSET
 
 from carob.datasets.lint import privacy
+from carob.errors import install_hint
 from carob.schema import Finding, Json
 from carob.text.sensitive import SensitiveKind, find_sensitive
 
@@ -124,4 +125,4 @@ def test_kinds_that_cannot_be_checked_are_reported(linted: Linted, monkeypatch: 
     monkeypatch.setattr(privacy, "missing_packages", lambda: lacking)
     (finding,) = linted({"input": "a", "expectedOutput": "b"}, rule="K001")
     assert finding.message.startswith("not checked: phone number; the package 'phonenumbers'")
-    assert (finding.hint, finding.offset) == ('pip install "carob[pii]"', UNSET)
+    assert (finding.hint, finding.offset) == (install_hint("pii"), UNSET)

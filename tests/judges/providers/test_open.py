@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 from carob.judges.providers.open import open_model
 from carob.schema import JudgeSettings
 
@@ -122,7 +122,7 @@ def test_missing_package_hints_at_the_extra(
     hide(monkeypatch, package, ModuleNotFoundError(f"No module named {package!r}", name=package))
     error = refused(model)
     assert str(error) == "a package required by this judge is not installed"
-    assert error.hint == f"pip install 'carob[{extra}]'"
+    assert error.hint == install_hint(extra)
 
 
 def test_broken_package_is_not_reported_as_missing(monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData, ResourceLogs, ScopeLogs
 
-from carob.errors import InputError
+from carob.errors import InputError, install_hint
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.detect import read_items
 
@@ -44,4 +44,4 @@ def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
     with pytest.raises(InputError) as caught:
         list(read_items([SAMPLE.read_bytes()], source="f"))
-    assert caught.value.hint == "pip install 'carob[otlp]'"
+    assert caught.value.hint == install_hint("otlp")

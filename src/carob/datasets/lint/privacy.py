@@ -20,6 +20,7 @@ from carob.datasets.lint.rules import (
     Violation,
     texts,
 )
+from carob.errors import install_hint
 from carob.schema import Dataset, Json, LintRule
 from carob.text.sensitive import (
     SensitiveKind,
@@ -107,7 +108,7 @@ class Privacy(RuleFamily):
         for package in dict.fromkeys(self._missing.values()):
             kinds = [_KIND_NAMES[kind] for kind, name in self._missing.items() if name == package]
             message = f"not checked: {', '.join(kinds)}; the package {package!r} is not installed"
-            yield Violation(NOT_CHECKED, WHOLE_DATASET, message, 'pip install "carob[pii]"')
+            yield Violation(NOT_CHECKED, WHOLE_DATASET, message, install_hint("pii"))
 
     def _search(self, doc: Json, location: CaseLocation) -> Iterator[Violation]:
         for path, text in texts_and_keys(doc):

@@ -20,6 +20,7 @@ from carob.datasets.lint.rules import (
     Violation,
     path_of,
 )
+from carob.errors import install_hint
 from carob.schema import Case, Dataset, LintRule
 
 TYPO = LintRule(
@@ -61,7 +62,7 @@ class Typos(RuleFamily):
         if misspellings():
             return ()
         message = "typos were not checked: the package 'codespell' is not installed"
-        return [Violation(NOT_CHECKED, WHOLE_DATASET, message, 'pip install "carob[typos]"')]
+        return [Violation(NOT_CHECKED, WHOLE_DATASET, message, install_hint("typos"))]
 
 
 def _expected_texts(case: Case) -> Iterator[str]:

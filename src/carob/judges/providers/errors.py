@@ -8,7 +8,7 @@ from importlib import import_module
 
 import msgspec
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 from carob.judges.model import ErrorKind, ProviderError
 from carob.judges.providers.rate_limits import parse_seconds, read_retry_after
 from carob.judges.providers.redaction import Redactor
@@ -115,7 +115,7 @@ def require_package(module: str, *, extra: str) -> None:
         missing = isinstance(error.__cause__ or error, ModuleNotFoundError)
         problem = "is not installed" if missing else f"cannot be imported: {error}"
         raise UsageError(
-            f"a package required by this judge {problem}", hint=f"pip install 'carob[{extra}]'"
+            f"a package required by this judge {problem}", hint=install_hint(extra)
         ) from error
 
 

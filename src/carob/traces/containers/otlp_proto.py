@@ -9,7 +9,7 @@ import base64
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from carob.errors import FormatError, InputError
+from carob.errors import FormatError, InputError, install_hint
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.otlp import event_name
@@ -85,7 +85,7 @@ def _missing_library(source: str) -> InputError:
     return InputError(
         "reading OTLP protobuf needs opentelemetry-proto",
         where=source,
-        hint="pip install 'carob[otlp]'",
+        hint=install_hint("otlp"),
     )
 
 
