@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
@@ -53,15 +52,18 @@ _PATIENCE = 1.0
 """Seconds of scoring that are not worth starting worker processes for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunRequest:
+# Structs rather than dataclasses: those compile their methods at import, which `carob run` would
+# pay for every time.
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a caller asks of a run. The config fills in what the caller leaves out."""
 
     traces: Sequence[PathName] = ()
     golden: PathName | Dataset | None = None
     metrics: Sequence[str | MetricChoice] = ()
-    thresholds: Mapping[str, str] = field(default_factory=dict[str, str])
-    params: Mapping[str, str] = field(default_factory=dict[str, str])
+    thresholds: Mapping[str, str] = {}
+    params: Mapping[str, str] = {}
     profile: str | None = None
     contracts: Path | None = None
     judge: str | JudgeSettings | JudgeFlags | None = None
@@ -73,14 +75,13 @@ class RunRequest:
     resume: bool = False
     save: bool = True
     store: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels: Mapping[str, str] = {}
     keep_traces: bool = False
     answers: str | None = None
     """Store of judge answers for a run that is not saved. A saved run caches them beside it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listeners:
+class Listeners(msgspec.Struct, frozen=True, kw_only=True):
     """Called while a run is made."""
 
     reading: ProgressListener = ignore
@@ -90,8 +91,7 @@ class Listeners:
     problem: ProblemListener = ignore
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     """A run, and what reports need besides it."""
 
     run: Run
