@@ -1,4 +1,4 @@
-"""The steps of action.yml, carried out as a runner does."""
+"""The steps of action.yml, executed as a GitHub runner does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ case "$*" in *--paginate*) cat "$HOME/ids.txt" ;; esac
 
 
 class Runner:
-    """A folder with the bundled data, and what the steps have told the runner so far."""
+    """A directory with the sample data, and the outputs of the steps so far."""
 
     def __init__(self, folder: Path, *inputs: str) -> None:
         shutil.copytree(ROOT / "src" / "carob" / "demo" / "data", folder / "work")
@@ -46,7 +46,7 @@ class Runner:
         self.tool("gh", GH)
 
     def tool(self, name: str, script: str) -> None:
-        """Put a program in front of all others."""
+        """Put a program first on the PATH."""
         path = self.folder / "bin" / name
         path.write_text(script)
         path.chmod(0o755)
@@ -72,7 +72,7 @@ class Runner:
         return done
 
     def gated(self) -> str:
-        """The output `passed` after scoring and the gate."""
+        """Return the output `passed` after evaluation and gate."""
         for name in ("Evaluate", "Gate"):
             done = self.step(name)
             assert done.returncode == 0, done.stderr
@@ -96,7 +96,7 @@ class Runner:
 
 
 def regressed(folder: Path, *inputs: str) -> Runner:
-    """Release 1.5.0 of the bundled data, with more inputs."""
+    """Return the inputs for release 1.5.0 of the sample data."""
     usual = ("golden=support.evalset.json", "traces=traces/regressed.*\n", "allow-unscored=true")
     return Runner(folder, *usual, *inputs)
 

@@ -59,5 +59,5 @@ def _run(
 
 @pytest.fixture
 def make_run() -> MakeRun:
-    """A run of some cases, with a summary that fits them."""
+    """Build a run of some cases, with its summary."""
     return _run

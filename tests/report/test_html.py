@@ -32,7 +32,7 @@ _VOID = {"br", "hr", "input", "link", "meta", "wbr"}
 
 
 class Reader(HTMLParser):
-    """A strict reader: every element is closed in its turn."""
+    """A strict parser that checks that elements are closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

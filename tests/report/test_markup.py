@@ -9,7 +9,7 @@ from carob.report.markup import Markup, join, tag
 
 
 class _Reader(HTMLParser):
-    """The elements and the text that a parser finds."""
+    """Collects the elements and the text of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -101,7 +101,7 @@ _ESSENTIALS = {
         },
     },
 }
-"""What SARIF 2.1.0 demands of the parts that we write."""
+"""The parts of the SARIF 2.1.0 schema that Carob uses."""
 
 CASE_LINES = {"late": ("gold.json", 12), "odd": ("gold.json", 40)}
 
