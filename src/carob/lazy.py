@@ -1,8 +1,8 @@
 """Import an object by name when it is first needed.
 
-Three tables list modules that must not be imported at start-up: the public names of the package,
-the commands of the command line, and the built-in plugins. Everything else imports its modules in
-the ordinary way.
+Tables list modules that must not be imported at start-up: the public names of the package, the
+commands, the report forms, the judge providers and the built-in plugins. Everything else imports
+its modules in the ordinary way.
 """
 
 from __future__ import annotations
