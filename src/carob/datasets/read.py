@@ -173,7 +173,8 @@ def _describe_sample(source: Source) -> str:
         sample = sample[0] if sample else None
     if isinstance(sample, dict) and sample:
         keys = ", ".join(f"`{key[:40]}`" for key in list(sample)[:12])
-        return f"found the keys {keys}"
+        noun = "columns" if source.container == "table" else "keys"
+        return f"found the {noun} {keys}"
     return "found no object with keys"
 
 

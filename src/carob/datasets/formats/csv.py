@@ -25,7 +25,7 @@ class CsvRow(OpenDocument, rename="pascal"):
 class CsvFormat:
     name = "csv"
     recognized_by = (
-        "a table with the columns `Input` and `ExpectedOutput` (or `input`, `expected_output`)"
+        "CSV with the columns `Input` and `ExpectedOutput` (or `input`, `expected_output`)"
     )
     containers: tuple[Container, ...] = ("table",)
     writable = True

@@ -40,7 +40,7 @@ _LABELS = (
 
 class ExplainFormat:
     name = "explain"
-    recognized_by = "JSON rows with `case_id` and `question`"
+    recognized_by = "JSON Lines with `case_id` and `question`"
     containers: tuple[Container, ...] = ("rows",)
     writable = True
     derives_ids = False

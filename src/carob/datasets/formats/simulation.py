@@ -24,9 +24,9 @@ from carob.datasets.formats.reference_data import (
     write_reference,
 )
 from carob.datasets.formats.simulation_rows import (
-    JSON,
-    READ,
-    REQUIRED,
+    JSON_COLUMNS,
+    KNOWN_COLUMNS,
+    REQUIRED_COLUMNS,
     ExtractedData,
     SimulationRow,
     SubAgentTurn,
@@ -57,7 +57,7 @@ from carob.text.spelling import fold_name
 _COLUMNS = (
     "eval_id",
     "session_id",
-    *REQUIRED,
+    *REQUIRED_COLUMNS,
     "agents_evaluated",
     "question_metadata",
     "reference_data",
@@ -69,9 +69,7 @@ _RESERVED = {fold_name(name) for name in (*_MAPPED, "question_id")}
 
 class SimulationFormat:
     name = "simulation"
-    recognized_by = (
-        "a table or JSON rows with `user_inputs` and `final_response` or `extracted_data`"
-    )
+    recognized_by = "CSV or JSON Lines with `user_inputs` and `final_response` or `extracted_data`"
     containers: tuple[Container, ...] = ("table", "rows")
     writable = True
     derives_ids = False
@@ -79,8 +77,10 @@ class SimulationFormat:
     shape: type = SimulationRow
 
     def claims(self, sample: Json) -> bool:
-        names = normalize_keys(sample, READ).keys() if isinstance(sample, dict) else set[str]()
-        return "user_inputs" in names and any(name in names for name in REQUIRED[1:])
+        names = (
+            normalize_keys(sample, KNOWN_COLUMNS).keys() if isinstance(sample, dict) else set[str]()
+        )
+        return "user_inputs" in names and any(name in names for name in REQUIRED_COLUMNS[1:])
 
     def items(self, document: Json) -> list[Json]:
         return []
@@ -129,7 +129,9 @@ def _read_case(doc: Json, *, table: bool) -> Case:
         raise FormatError(f"expected an object, got {describe_value(doc)}", where="$")
     columns = decode_cells(doc, table=table)
     _check_json(columns)
-    row = parse_document({name: columns[name] for name in READ if name in columns}, SimulationRow)
+    row = parse_document(
+        {name: columns[name] for name in KNOWN_COLUMNS if name in columns}, SimulationRow
+    )
     users = _texts(row.user_inputs)
     reference = cast("ReferenceData | None", row.reference_data) or ReferenceData()
     truth = read_reference(
@@ -153,7 +155,7 @@ def _read_case(doc: Json, *, table: bool) -> Case:
 
 
 def _check_json(columns: Object) -> None:
-    for name in JSON:
+    for name in JSON_COLUMNS:
         if isinstance(value := columns.get(name), str):
             raise FormatError(
                 f"expected JSON, got {describe_value(value)}",

@@ -77,7 +77,7 @@ class SimulationRow(OpenDocument):
     final_session_state: Any = None
 
 
-REQUIRED = (
+REQUIRED_COLUMNS = (
     "user_inputs",
     "final_response",
     "sub_agent_trace",
@@ -85,10 +85,10 @@ REQUIRED = (
     "extracted_data",
     "session_trace",
 )
-JSON = ("sub_agent_trace", "extracted_data", "question_metadata", "reference_data")
-_LISTS = ("user_inputs", "agents_evaluated")
+JSON_COLUMNS = ("sub_agent_trace", "extracted_data", "question_metadata", "reference_data")
+_LIST_COLUMNS = ("user_inputs", "agents_evaluated")
 """Columns in which a single string stands for a list of one."""
-_TEXTS = (
+_STRING_COLUMNS = (
     "eval_id",
     "question_id",
     "session_id",
@@ -101,7 +101,7 @@ _TEXTS = (
 )
 """Columns whose cells are strings even if they look like JSON."""
 
-_INNER: dict[str, type] = {
+_CELL_TYPES: dict[str, type] = {
     "extracted_data": ExtractedData,
     "question_metadata": dict[str, Any],
     "reference_data": ReferenceData,
@@ -109,24 +109,32 @@ _INNER: dict[str, type] = {
 }
 
 
-READ = (*REQUIRED, *JSON, *_LISTS, "eval_id", "question_id", "session_id")
+KNOWN_COLUMNS = (
+    *REQUIRED_COLUMNS,
+    *JSON_COLUMNS,
+    *_LIST_COLUMNS,
+    "eval_id",
+    "question_id",
+    "session_id",
+)
 """The known columns."""
 
 
 def decode_cells(row: Object, *, table: bool) -> Object:
     """The row with JSON in its cells decoded; other cells stay strings."""
     return {
-        name: _decode_cell(name, value, table) for name, value in normalize_keys(row, READ).items()
+        name: _decode_cell(name, value, table)
+        for name, value in normalize_keys(row, KNOWN_COLUMNS).items()
     }
 
 
 def _decode_cell(name: str, value: Json, table: bool) -> Json:
     if not isinstance(value, str):
         return value
-    if name in JSON or name in _LISTS:
+    if name in JSON_COLUMNS or name in _LIST_COLUMNS:
         decoded = _decode_json(value) if value.strip() else None
         return decoded if decoded is None or isinstance(decoded, list | dict) else value
-    return _decode_json(value) if table and name not in _TEXTS else value
+    return _decode_json(value) if table and name not in _STRING_COLUMNS else value
 
 
 def _decode_json(text: str) -> Json:
@@ -145,7 +153,9 @@ def encode_cells(row: Object) -> Object:
 
 def encode_cell(name: str, value: Json) -> str:
     """A value as a string that `decode_cells` turns back into it."""
-    if isinstance(value, str) and (name in _TEXTS or not value or _decode_json(value) == value):
+    if isinstance(value, str) and (
+        name in _STRING_COLUMNS or not value or _decode_json(value) == value
+    ):
         return value.replace("\0", "")  # readers reject CSV files with NUL bytes
     return to_text(value)
 
@@ -157,11 +167,11 @@ def to_text(value: Json) -> str:
 
 def check_row(row: Object) -> Iterator[Problem]:
     """Problems of a row beyond its type."""
-    row = normalize_keys(row, READ)
+    row = normalize_keys(row, KNOWN_COLUMNS)
     yield from _check_inputs(row)
-    for name in (*JSON, "session_trace"):
+    for name in (*JSON_COLUMNS, "session_trace"):
         yield from _check_cell(name, row.get(name))
-    missing = [name for name in REQUIRED if row.get(name) is None and name != "user_inputs"]
+    missing = [name for name in REQUIRED_COLUMNS if row.get(name) is None and name != "user_inputs"]
     if missing:
         names = ", ".join(map(repr, missing))
         yield Problem(where="$", message=f"missing values in {names}", severity="warning")
@@ -191,8 +201,8 @@ def _check_cell(name: str, cell: Json) -> Iterator[Problem]:
         reason = str(error).removeprefix("JSON is malformed: ")
         yield Problem(where=path, message=f"not valid JSON: {reason}", hint=_hint(cell))
         return
-    if name in _INNER and value is not None:
-        yield from find_shape_errors(value, _INNER[name], path)
+    if name in _CELL_TYPES and value is not None:
+        yield from find_shape_errors(value, _CELL_TYPES[name], path)
 
 
 def _hint(cell: str) -> str | None:
