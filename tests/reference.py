@@ -45,7 +45,7 @@ def _formats() -> Iterator[str]:
     yield "| format | detected by | containers | writable |\n|---|---|---|---|"
     for form in plugins.formats():
         written = "yes" if form.writable else "no"
-        yield f"| `{form.name}` | {form.sought} | {', '.join(form.containers)} | {written} |"
+        yield f"| `{form.name}` | {form.recognized_by} | {', '.join(form.containers)} | {written} |"
 
 
 def _metrics() -> Iterator[str]:
