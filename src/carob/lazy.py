@@ -1,7 +1,7 @@
 """Import an object by name when it is first needed.
 
-Tables list modules that must not be imported at start-up: the public names of the package, the
-commands, the report forms, the judge providers and the built-in plugins. Everything else imports
+For tables whose modules must not be imported at start-up: the public names of the package, the
+commands of the command line, and the built-ins of every extension point. Everything else imports
 its modules in the ordinary way.
 """
 

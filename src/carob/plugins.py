@@ -155,7 +155,7 @@ def load_plugin(group: str, name: str) -> Any:
     point = installed(group)[name]
     try:
         return point.load()
-    except Exception as error:  # noqa: BLE001 - a plugin may fail in any way when it is imported
+    except Exception as error:  # importing foreign code may fail in any way
         message = f"cannot import the {DOORS[group].noun} {name!r} from {point.value}: {error}"
         raise UsageError(message, hint="fix or uninstall the package") from error
 

@@ -14,7 +14,7 @@ from carob.schema import Json
 
 @pytest.fixture
 def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A row that carries its recording, in a folder whose journals outlast their runs."""
+    """A row that carries its trace, in a folder whose journals outlast their runs."""
     row: dict[str, Json] = {
         "case_id": "a-1",
         "question": "Where is order 7?",
@@ -43,7 +43,7 @@ def test_a_run_is_not_resumed_with_what_another_profile_judged(golden: Path):
     assert [run.verdict for run in (first, again)] == ["passed", "failed"]
 
 
-def test_an_unknown_profile_is_told_of_the_case_that_names_it(golden: Path):
+def test_an_unknown_profile_is_reported_with_the_case_that_names_it(golden: Path):
     row = json.loads(golden.read_text()) | {"threshold_profile": "prep_defualt"}
     golden.write_text(json.dumps(row))
     with pytest.raises(UsageError) as caught:

@@ -126,7 +126,7 @@ def test_a_case_without_a_trace_names_the_traces_without_a_case(shop: pytest.Pyt
     )
 
 
-def test_recordings_in_the_golden_data_are_scored(shop: pytest.Pytester):
+def test_traces_in_the_golden_data_are_scored(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
 
@@ -139,7 +139,7 @@ def test_recordings_in_the_golden_data_are_scored(shop: pytest.Pytester):
     result.stdout.no_fnmatch_line("*no trace belongs to it*")
 
 
-def test_recordings_that_cannot_be_read_fail_every_case(shop: pytest.Pytester):
+def test_traces_that_cannot_be_read_fail_every_case(shop: pytest.Pytester):
     shop.path.joinpath("broken.jsonl").write_text("no trace\n")
     shop.makepyfile("""
         import pytest

@@ -59,7 +59,7 @@ def test_a_failure_shows_what_was_expected_and_what_came(shop: pytest.Pytester):
     assert "carob/pytest_plugin" not in lines(result)
 
 
-def test_recordings_are_scored_and_a_failure_shows_the_edit_script(shop: pytest.Pytester):
+def test_traces_are_scored_and_a_failure_shows_the_edit_script(shop: pytest.Pytester):
     shop.makepyfile(RECORDED)
     result = shop.runpytest_subprocess()
     result.assert_outcomes(passed=4, failed=5)

@@ -69,7 +69,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 @dataclass
 class Patient:
-    """Somebody who needs a moment for every answer, and has an eye on how many wait."""
+    """A client that takes a moment for every answer and counts how many wait."""
 
     model: str = "scripted:patient"
     params: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -148,14 +148,14 @@ def test_the_result_does_not_depend_on_cores_order_or_batches(tmp_path: Path):
     assert done(tmp_path, work(), batches(1)) == one
 
 
-def test_what_is_scored_soon_is_scored_without_other_processes(tmp_path: Path):
+def test_a_short_run_starts_no_worker_processes(tmp_path: Path):
     lots: list[Batch] = [lambda: recorded(range(20)), lambda: recorded(range(20, 40))]
     journal = Journal(tmp_path / "j", resume=True)
     made = execute(work(), lots, jobs=2, journal=journal, progress=quiet, patience=60)
     assert len(made.results) == 40  # a lambda cannot be sent to another process
 
 
-def test_what_takes_longer_is_handed_to_other_processes_half_way(tmp_path: Path):
+def test_a_longer_run_moves_to_worker_processes_half_way(tmp_path: Path):
     one = done(tmp_path, work(), batches(1))
     first, *others = batches(1)
     lots: list[Batch] = [lambda: [*_burning(0.2), *first()], *others]
@@ -171,7 +171,7 @@ def _burning(seconds: float) -> list[Trace]:
     return []
 
 
-def test_a_metric_that_breaks_breaks_for_that_pair_only(tmp_path: Path):
+def test_a_metric_that_raises_fails_for_that_pair_only(tmp_path: Path):
     made = execute(
         work(),
         batches(),
@@ -184,7 +184,7 @@ def test_a_metric_that_breaks_breaks_for_that_pair_only(tmp_path: Path):
     assert len(made.results) == len(CASES)
 
 
-def test_a_run_that_was_stopped_goes_on_and_ends_the_same(tmp_path: Path):
+def test_a_stopped_run_resumes_with_the_same_result(tmp_path: Path):
     whole = done(tmp_path, work(), batches())
 
     def interrupted() -> list[Trace]:
@@ -194,16 +194,16 @@ def test_a_run_that_was_stopped_goes_on_and_ends_the_same(tmp_path: Path):
     stopped = [*batches()[:3], interrupted, *batches()[4:]]
     with pytest.raises(KeyboardInterrupt):
         execute(work(), stopped, jobs=1, journal=journal, progress=quiet)
-    told: list[tuple[int, int]] = []
+    steps: list[tuple[int, int]] = []
     again = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
     made = execute(
         work(),
         batches(),
         jobs=1,
         journal=again,
-        progress=lambda now, total: told.append((now, total)),
+        progress=lambda now, total: steps.append((now, total)),
     )
-    assert told[0] == (3, 8)
+    assert steps[0] == (3, 8)
     assert msgspec.json.encode(made) == whole
 
 
@@ -243,7 +243,7 @@ def test_repeats_and_every_case_with_every_trace(tmp_path: Path):
     assert len(work(cases=CASES[:3], crossed=True).score(lots[0]).results) == 6
 
 
-def test_judges_are_asked_at_the_same_time(tmp_path: Path):
+def test_judges_are_asked_concurrently(tmp_path: Path):
     client = Patient()
     done(tmp_path, work(Slow(), Length(), client=client), batches(20))
     assert client.most == 40  # the second batch does not wait for the first
@@ -259,7 +259,7 @@ def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
     ]
 
 
-def test_a_score_by_a_judge_says_what_it_took():
+def test_a_score_by_a_judge_records_its_cost():
     made = judged(work(Slow(), client=Patient()), lambda: [trace(0), trace(1)])
     asked = made.results[0].scores[0].judge_cost
     assert isinstance(asked, JudgeCost)
@@ -283,14 +283,14 @@ def test_the_only_case_takes_the_only_trace_before_a_judge_too(tmp_path: Path):
     assert made.usage["slow"].answers == 1
 
 
-def test_without_anybody_to_ask_a_judge_says_what_to_do():
+def test_without_a_model_a_judge_is_unscored_with_a_hint():
     made = work(Slow()).score(lambda: [trace(0)])
     assert made.results[0].status == "unscored"
     assert "--judge PROVIDER:MODEL" in made.results[0].scores[0].reason
 
 
 @pytest.mark.parametrize("client", [None, Patient()])
-def test_a_judge_is_not_asked_about_a_case_that_does_not_want_it(client: Patient | None):
+def test_a_judge_is_not_asked_about_a_case_that_does_not_name_it(client: Patient | None):
     wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
     made = judged(work(Slow(), cases=(wants,), client=client), lambda: [trace(0)])
     assert made.results[0].scores[0].reason == "not among the metrics of this case"

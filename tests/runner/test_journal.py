@@ -68,7 +68,7 @@ def test_without_resume_an_old_journal_is_forgotten(tmp_path: Path):
     assert list(Journal(path, resume=False).finished()) == []
 
 
-def test_a_run_goes_on_without_a_journal_and_is_told_so_when_it_wants_to_stop(tmp_path: Path):
+def test_a_run_continues_without_a_journal_and_fails_only_when_it_is_stopped(tmp_path: Path):
     (tmp_path / "file").touch()
     journal = Journal(tmp_path / "file" / "x.jsonl", resume=False, patience=0)
     journal.append(0, done("a"))

@@ -12,7 +12,7 @@ def trace(*users: str | None, names: str | None = None) -> Trace:
     return Trace(id="t", case=names, turns=tuple(Turn(user=user) for user in users))
 
 
-def test_the_case_that_the_recording_names_comes_first():
+def test_the_case_that_the_trace_names_comes_first():
     cases = [case("a", "Hi"), case("b", "Where is my order?")]
     pair = Pairing(cases).pair(trace("Hi", names="b"))
     assert pair.case == cases[1]

@@ -175,7 +175,9 @@ def _check_approved(dataset: Dataset, last: _LastRelease | None) -> None:
 def _changelog(
     last: _LastRelease | None, dataset: Dataset, record: Release, notes: Sequence[str]
 ) -> str:
-    changes = changelog.change_bullets(last.diff, dataset) if last else changelog.initial_bullets(dataset)
+    changes = (
+        changelog.change_bullets(last.diff, dataset) if last else changelog.initial_bullets(dataset)
+    )
     bullets = [*notes, *changes, *(f"For {system}" for system in record.made_for)]
     entry = changelog.format_entry(record.version, record.released_at[:10], bullets)
     before = (last.release.folder / CHANGELOG).read_text("utf-8") if last else None

@@ -28,7 +28,7 @@ class Session:
     def __init__(self, config: pytest.Config) -> None:
         # Without a configuration file, pytest takes the folder of the tests for the root.
         self._root = config.rootpath if config.inipath else config.invocation_params.dir
-        self._recording = any(map(config.getoption, ("--carob-run", "--carob-store")))
+        self._writes_run = any(map(config.getoption, ("--carob-run", "--carob-store")))
         self._datasets: dict[Path, Dataset] = {}
         self._suites: list[tuple[pytest.Mark, Arguments, Suite]] = []
         self._infos: dict[int, SuiteInfo] = {}
@@ -81,7 +81,7 @@ class Session:
             if report.failed and golden.results and not golden.explained:
                 text = "\n\n".join(Scores(result).text for result in golden.results)
                 report.sections.append(("carob", text))
-            if self._recording:
+            if self._writes_run:
                 self._record(golden, report, call)
         return report
 
@@ -116,7 +116,7 @@ class Session:
             answers=store_url(config=config),
         )
         self._suites.append((mark, arguments, opened))
-        if self._recording:
+        if self._writes_run:
             check_mergeable([opened for _, _, opened in self._suites])
         return arguments, opened
 

@@ -27,14 +27,14 @@ def labels(text: str) -> str:
 
 def test_traces_are_paired_and_scored_as_in_a_run():
     traces = ["traces/good.otlp.jsonl", "traces/regressed.otlp.jsonl"]
-    told = labels(
+    file = labels(
         "case,label,trace\n"
         "warranty_frame,pass,good-warranty_frame\n"
         "warranty_frame,fail,regressed-warranty_frame\n"
         "order_status,pass,good-order_status\n"
     )
     golden = "support.evalset.json"
-    made = calibration.calibrate(told, traces=traces, golden=golden, metrics=[METRIC])
+    made = calibration.calibrate(file, traces=traces, golden=golden, metrics=[METRIC])
     assert made.agreement.confusion.counts == ((0.5, 0.0), (0.0, 1.5))
     assert made.dataset == runs.run(traces, golden=golden).dataset
 
@@ -57,7 +57,7 @@ def _turn(user: str, reply: str) -> dict[str, object]:
     }
 
 
-def test_a_trace_that_could_belong_to_several_cases_is_not_given_to_the_labelled_one():
+def test_an_ambiguous_trace_is_not_paired_with_the_labeled_case():
     said = (("one", "Hi", "Hello"), ("two", "Hi", "Hello"), ("three", "Bye", "Bye"))
     cases = [{"eval_id": case, "conversation": [_turn(user, reply)]} for case, user, reply in said]
     document = {"eval_set_id": "greetings", "eval_cases": cases}

@@ -55,8 +55,8 @@ def labels(text: str) -> str:
 
 
 def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: Scripted):
-    told = labels("case,label\na,pass\nb,fail\nc,fail\n")
-    made = calibration.calibrate(told, golden=golden, metrics=["test_tone"], judge="local:scripted")
+    file = labels("case,label\na,pass\nb,fail\nc,fail\n")
+    made = calibration.calibrate(file, golden=golden, metrics=["test_tone"], judge="local:scripted")
     assert len(model.asked) == 3
     assert made.agreement.confusion.counts == ((1.0, 1.0), (0.0, 1.0))
     assert [(one.case, one.reason) for one in made.disagreements] == [("c", "thanks")]
@@ -68,10 +68,10 @@ def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: 
 
 
 def test_what_was_answered_once_is_not_asked_again(golden: str, model: Scripted):
-    told = labels("case,label\na,pass\nb,fail\n")
+    file = labels("case,label\na,pass\nb,fail\n")
     one, other = (
         calibration.calibrate(
-            told,
+            file,
             golden=golden,
             metrics=["test_tone"],
             judge="local:scripted",
@@ -84,8 +84,8 @@ def test_what_was_answered_once_is_not_asked_again(golden: str, model: Scripted)
 
 
 def test_labels_may_say_which_metric(golden: str, model: Scripted):
-    told = labels("case,label,metric\na,pass,test_tone\nb,fail,test_tone\n")
-    made = calibration.calibrate(told, golden=golden, judge="local:scripted")
+    file = labels("case,label,metric\na,pass,test_tone\nb,fail,test_tone\n")
+    made = calibration.calibrate(file, golden=golden, judge="local:scripted")
     assert made.metric.name == "test_tone"
 
 
@@ -96,13 +96,15 @@ def test_without_golden_data_or_a_run_there_is_nothing_to_compare_with(model: Sc
 
 
 def test_without_a_judge_the_reason_says_what_to_do(golden: str, model: Scripted):
-    with pytest.raises(EvaluationError, match="test_tone scored none of the 1 labelled answers") as caught:
+    with pytest.raises(
+        EvaluationError, match="test_tone scored none of the 1 labelled answers"
+    ) as caught:
         calibration.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["test_tone"])
     assert "--judge PROVIDER:MODEL" in str(caught.value.hint)
 
 
-def test_a_limit_that_is_reached_is_told_and_the_rest_is_unjudged(golden: str, model: Scripted):
-    told: list[Problem] = []
+def test_a_limit_that_is_reached_is_reported_and_the_rest_is_unjudged(golden: str, model: Scripted):
+    problems: list[Problem] = []
     made = calibration.calibrate(
         labels("case,label\na,pass\nb,fail\nc,pass\nd,fail\ne,pass\n"),
         golden=golden,
@@ -110,16 +112,16 @@ def test_a_limit_that_is_reached_is_told_and_the_rest_is_unjudged(golden: str, m
         judge=settings.settings(
             metrics=["test_tone"], judge={"model": "local:scripted", "max_calls": 3}
         ).judge,
-        report=told.append,
+        report=problems.append,
     )
     assert len(made.unjudged.unscored) == 2
-    assert "stopped before all answers were judged" in told[-1].message
+    assert "stopped before all answers were judged" in problems[-1].message
 
 
 def test_an_offline_metric_can_be_compared_with_people_too():
     use = metric("contains", by=None, scale=(0.0, 1.0), threshold=1.0)
-    told = labels("case,label\na,pass\nb,fail\n")
-    made = calibration.calibrate(told, run=judged({"a": 1.0, "b": 0.0}, use))
+    file = labels("case,label\na,pass\nb,fail\n")
+    made = calibration.calibrate(file, run=judged({"a": 1.0, "b": 0.0}, use))
     assert not made.metric.judge
     assert made.agreement.share.value == 1.0
 
@@ -164,12 +166,12 @@ def test_a_metric_that_is_not_clear_is_an_error(
 
 def test_of_labels_for_several_metrics_those_of_one_are_taken():
     run = judged({"a": 5.0, "b": 1.0}, metric(), metric("clarity"))
-    told = labels("case,label,metric\na,5,tone\na,1,clarity\nb,1,\n")
-    made = calibration.calibrate(told, run=run, metrics=["tone"])
+    file = labels("case,label,metric\na,5,tone\na,1,clarity\nb,1,\n")
+    made = calibration.calibrate(file, run=run, metrics=["tone"])
     assert made.agreement.share.value == 1.0
 
 
-def test_a_metric_that_is_there_twice_is_an_error():
+def test_a_duplicate_metric_is_an_error():
     run = judged({"a": 5.0}, metric(), metric(params={"strict": True}))
     with pytest.raises(UsageError, match="has 2 metrics named 'tone'"):
         calibration.calibrate(labels("case,label\na,5\n"), run=run)
@@ -178,8 +180,8 @@ def test_a_metric_that_is_there_twice_is_an_error():
 @pytest.mark.parametrize(("threshold", "share"), [(None, 0.5), (3.0, 1.0)])
 def test_another_threshold_can_be_tried(threshold: float | None, share: float):
     run = judged({"a": 3.0, "b": 1.0})
-    told = labels("case,label\na,pass\nb,fail\n")
-    made = calibration.calibrate(told, run=run, threshold=threshold)
+    file = labels("case,label\na,pass\nb,fail\n")
+    made = calibration.calibrate(file, run=run, threshold=threshold)
     assert made.agreement.share.value == share
     assert made.metric.threshold == (threshold or 4.0)
 

@@ -9,7 +9,7 @@ from carob.schema import Case, ToolCall, Trace, Turn
 CASE = Case(id="refund", turns=(Turn(user="Hello"), Turn(user="I want my money back")))
 
 
-def test_a_text_is_the_response_of_the_first_turn():
+def test_a_string_is_the_response_of_the_first_turn():
     made = as_trace(CASE, "Hi!", "t")
     assert made == Trace(id="t", case="refund", turns=(Turn(user="Hello", response="Hi!"),))
 
@@ -23,7 +23,7 @@ def test_a_list_has_a_reply_for_each_turn():
     ]
 
 
-def test_a_dict_says_which_tools_were_called_and_what_the_state_is():
+def test_a_dict_may_state_tool_calls_and_state():
     calls = [{"name": "refund", "args": {"order": 7}}, ToolCall(name="close", args={})]
     made = as_trace(CASE, {"response": "Done.", "tool_calls": calls, "state": {"open": 0}}, "t")
     assert made.turns[0].tool_calls == (
@@ -33,7 +33,7 @@ def test_a_dict_says_which_tools_were_called_and_what_the_state_is():
     assert made.state == {"open": 0}
 
 
-def test_tool_calls_that_are_not_told_are_not_recorded():
+def test_without_tool_calls_in_the_answer_none_are_recorded():
     assert as_trace(CASE, {"response": "Done."}, "t").turns[0].tool_calls is None
 
 
