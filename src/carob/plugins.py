@@ -125,7 +125,7 @@ DOORS = {
 
 
 @cache
-def installed(group: str) -> Mapping[str, EntryPoint]:
+def find_installed(group: str) -> Mapping[str, EntryPoint]:
     """Return the plugins of other packages, by name. Raises `UsageError` for a name that is built
     in, or that two packages use: which of them answers must not depend on the order of
     installation."""
@@ -152,7 +152,7 @@ def load_plugin(group: str, name: str) -> Any:
     builtin = DOORS[group].builtin
     if name in builtin:
         return load_object(builtin[name])
-    point = installed(group)[name]
+    point = find_installed(group)[name]
     try:
         return point.load()
     except Exception as error:  # importing foreign code may fail in any way
@@ -168,7 +168,7 @@ class Formats(Sequence[Format]):
 
     def __iter__(self) -> Iterator[Format]:
         yield from map(self._format, FORMATS)
-        yield from map(self._format, installed("carob.formats"))
+        yield from map(self._format, find_installed("carob.formats"))
 
     def _format(self, name: str) -> Format:
         if name not in self._formats:
@@ -183,7 +183,7 @@ class Formats(Sequence[Format]):
         return tuple(self)[index]
 
     def __len__(self) -> int:
-        return len(FORMATS) + len(installed("carob.formats"))
+        return len(FORMATS) + len(find_installed("carob.formats"))
 
 
 class Plugins(Mapping[str, Any]):
@@ -197,13 +197,13 @@ class Plugins(Mapping[str, Any]):
         return load_plugin(self._group, name)
 
     def __iter__(self) -> Iterator[str]:
-        names = [*DOORS[self._group].builtin, *installed(self._group)]
+        names = [*DOORS[self._group].builtin, *find_installed(self._group)]
         if self._alphabetical:
             names.sort(key=lambda name: (name.lower(), name))
         return iter(names)
 
     def __len__(self) -> int:
-        return len(DOORS[self._group].builtin) + len(installed(self._group))
+        return len(DOORS[self._group].builtin) + len(find_installed(self._group))
 
 
 @cache
@@ -229,30 +229,30 @@ def lint_rules() -> RuleTable:
     from carob.datasets.lint.run import BUILT_IN  # late: only `carob lint` needs it
 
     group = "carob.lint_rules"
-    families = [load_plugin(group, name) for name in installed(group)]
+    families = [load_plugin(group, name) for name in find_installed(group)]
     return BUILT_IN.extend(families) if families else BUILT_IN
 
 
-def installed_containers() -> Iterable[Container]:
+def find_containers() -> Iterable[Container]:
     """Return the containers of other packages."""
     group = "carob.containers"
-    return [load_plugin(group, name)() for name in installed(group)]
+    return [load_plugin(group, name)() for name in find_installed(group)]
 
 
-def installed_conventions() -> Iterable[Convention]:
+def find_conventions() -> Iterable[Convention]:
     """Return the conventions of other packages."""
     group = "carob.conventions"
-    return [load_plugin(group, name)() for name in installed(group)]
+    return [load_plugin(group, name)() for name in find_installed(group)]
 
 
-def installed_forms() -> Mapping[str, Callable[[], FormFunction]]:
+def find_forms() -> Mapping[str, Callable[[], FormFunction]]:
     """Return the report forms of other packages."""
     group = "carob.report_forms"
-    return {name: partial(load_plugin, group, name) for name in installed(group)}
+    return {name: partial(load_plugin, group, name) for name in find_installed(group)}
 
 
 # Rooms below this module cannot import it. They call these finders when no built-in answers; a
 # worker process has them as soon as it imports this module, as everything in `api` does.
-add_container_finders([installed_containers])
-add_convention_finders([installed_conventions])
-add_form_finder(installed_forms)
+add_container_finders([find_containers])
+add_convention_finders([find_conventions])
+add_form_finder(find_forms)
