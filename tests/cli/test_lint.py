@@ -44,12 +44,12 @@ def test_findings_are_grouped_by_file_with_line_and_case(golden: Path):
     first, second, *_ = result.stdout.splitlines()
     assert first == "golden.json: 1 error, 2 notes (examples, 2 cases)"
     assert second.startswith("  error: line 5 $.examples[0].input: case 'case-")
-    assert second.endswith("': secret 'gh…B2' [K106 secret]")
+    assert second.endswith("': secret 'gh…B2' [C106 secret]")
 
 
 def test_json_is_the_contract(golden: Path):
     (file,) = json.loads(run(golden, "--format", "json").stdout)["files"]
-    (found,) = [one for one in file["findings"] if one["rule"] == "K106"]
+    (found,) = [one for one in file["findings"] if one["rule"] == "C106"]
     assert file["path"] == "golden.json"
     assert found.keys() >= {"rule", "level", "case", "where", "message", "hint"}
     assert (found["offset"], found["length"], found["line"]) == (10, len(KEY), 5)
@@ -64,7 +64,7 @@ def test_sarif_has_the_line_and_a_mark_that_survives_a_moved_line(golden: Path):
     place = one["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "golden.json"}, "region": {"startLine": 5}}
     assert one["partialFingerprints"] == two["partialFingerprints"]
-    assert before["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] == one["ruleId"] == "K106"
+    assert before["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] == one["ruleId"] == "C106"
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif"])
@@ -99,17 +99,17 @@ def test_the_config_suppresses_rules_and_sets_levels(golden: Path):
     Path("carob.toml").write_text(text)
     found = json.loads(run(golden, "--format", "json").stdout)["files"][0]["findings"]
     assert {one["rule"]: one["level"] for one in found} == {
-        "K106": "note",
-        "K502": "note",
-        "K503": "error",
+        "C106": "note",
+        "C502": "note",
+        "C503": "error",
     }
 
 
 def test_the_config_suppresses_rules_per_file(golden: Path):
-    Path("carob.toml").write_text('[lint.per_file_ignores]\n"gold*.json" = ["K106"]\n')
+    Path("carob.toml").write_text('[lint.per_file_ignores]\n"gold*.json" = ["C106"]\n')
     Path("other.json").write_text(golden.read_text())
     files = json.loads(run(golden, "other.json", "--format", "json").stdout)["files"]
-    assert ["K106" in {one["rule"] for one in file["findings"]} for file in files] == [False, True]
+    assert ["C106" in {one["rule"] for one in file["findings"]} for file in files] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_the_config_suppresses_rules_per_file(golden: Path):
             "carob.toml, lint.ignore: unknown lint rule 'secrte'",
             "'secret'",
         ),
-        ('[lint.levels]\nK106 = "warn"', "lint.levels.K106: invalid value 'warn'", "'warning'"),
+        ('[lint.levels]\nK106 = "warn"', "lint.levels.C106: invalid value 'warn'", "'warning'"),
         ('[lint]\nuse = "production!"', "lint.use: invalid value 'production!'", "'production'"),
-        ('[lint]\nignor = ["K106"]', "unknown key 'ignor'", "'ignore'"),
+        ('[lint]\nignor = ["C106"]', "unknown key 'ignor'", "'ignore'"),
     ],
 )
 def test_a_mistake_in_the_config_is_named(golden: Path, text: str, message: str, hint: str):

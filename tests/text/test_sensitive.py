@@ -18,13 +18,13 @@ for package in Safety.imports:
     pytest.importorskip(package)
 
 RULES: dict[str, SensitiveKind] = {
-    "K101": "email",
-    "K102": "phone",
-    "K103": "card",
-    "K104": "iban",
-    "K105": "national-id",
-    "K106": "secret",
-    "K107": "email",
+    "C101": "email",
+    "C102": "phone",
+    "C103": "card",
+    "C104": "iban",
+    "C105": "national-id",
+    "C106": "secret",
+    "C107": "email",
 }
 SAFETY_NAMES: dict[str, SensitiveKind] = {
     "email address": "email",

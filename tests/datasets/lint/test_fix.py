@@ -25,7 +25,7 @@ ODD = """{"name" : "n",\t"score": 1.50, "version":"1.0.0",
   "x": [1e3, {"to": "JO@bikemail.net"}, "\\u00e4"]},
 
   {"input": "Not me", "expectedOutput": "mia@bikemail.net",
-   "metadata": {"lint_ignore": ["K101"]}} ]}
+   "metadata": {"lint_ignore": ["C101"]}} ]}
 """
 
 
@@ -73,7 +73,7 @@ def test_compressed_rows_stay_compressed_rows(tmp_path: Path):
 def test_violations_of_ignored_rules_are_not_masked(tmp_path: Path):
     path = tmp_path / "odd.json"
     path.write_text(ODD)
-    chosen = LintOptions(ignore=frozenset({"K101"}))
+    chosen = LintOptions(ignore=frozenset({"C101"}))
     assert lint(path, plugins.formats(), settings=chosen, fix=True).masked == 0
     assert path.read_text() == ODD
 

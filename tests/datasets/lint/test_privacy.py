@@ -98,31 +98,31 @@ def test_a_password_in_a_url_is_a_secret():
 
 def test_a_finding_has_its_offset_and_does_not_repeat_the_secret(linted: Linted):
     key = "sk_live_" + "4eC39HqL" * 3
-    (finding,) = linted({"input": f"Key {key}", "expectedOutput": "Ok."}, rule="K106")
+    (finding,) = linted({"input": f"Key {key}", "expectedOutput": "Ok."}, rule="C106")
     assert (finding.offset, finding.length) == (4, len(key))
     assert (finding.where, finding.message) == ("line 5 $.examples[0].input", "secret 'sk…qL'")
 
 
 def test_a_key_is_searched_and_not_repeated(linted: Linted):
     data: dict[str, Json] = {"jo.baker@bikemail.net": {"plan": "mia@bikemail.net"}}
-    findings = linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="K101")
+    findings = linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="C101")
     assert len(findings) == 2
     assert not any("jo.baker@bikemail" in finding.where for finding in findings)
 
 
 def test_the_reviewer_of_a_case_is_allowed(linted: Linted):
     data: dict[str, Json] = {"reviewed_by": "jo.baker@bikemail.net"}
-    assert linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="K101") == []
+    assert linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="C101") == []
 
 
 def test_an_address_at_a_reserved_domain_is_a_warning(linted: Linted):
-    (finding,) = linted({"input": "jo@example.com", "expectedOutput": "b"}, rule="K107")
+    (finding,) = linted({"input": "jo@example.com", "expectedOutput": "b"}, rule="C107")
     assert finding.level == "warning"
 
 
 def test_kinds_that_cannot_be_checked_are_reported(linted: Linted, monkeypatch: pytest.MonkeyPatch):
     lacking: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
     monkeypatch.setattr(privacy, "missing_packages", lambda: lacking)
-    (finding,) = linted({"input": "a", "expectedOutput": "b"}, rule="K001")
+    (finding,) = linted({"input": "a", "expectedOutput": "b"}, rule="C001")
     assert finding.message.startswith("not checked: phone number; the package 'phonenumbers'")
     assert (finding.hint, finding.offset) == (install_hint("pii"), UNSET)

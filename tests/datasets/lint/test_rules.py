@@ -46,42 +46,42 @@ def test_the_bundled_data_has_no_errors(path: Path):
 
 
 def test_the_same_case_again_is_a_duplicate(linted: Linted):
-    (finding,) = linted(example(tags=["a"]), example("do you repair E-BIKES"), rule="K201")
+    (finding,) = linted(example(tags=["a"]), example("do you repair E-BIKES"), rule="C201")
     assert finding.message.startswith("duplicate of case 'case-")
 
 
 def test_another_context_makes_another_case(linted: Linted):
-    assert linted(example(context="In Bonn"), example(context="In Kiel"), rule="K201") == []
+    assert linted(example(context="In Bonn"), example(context="In Kiel"), rule="C201") == []
 
 
 def test_another_answer_to_the_same_input_is_a_contradiction(linted: Linted):
-    (finding,) = linted(example(), example(answer="No, none."), rule="K203")
+    (finding,) = linted(example(), example(answer="No, none."), rule="C203")
     assert finding.level == "error"
     assert "but expects a different answer" in finding.message
 
 
 def test_case_and_punctuation_do_not_make_a_contradiction(linted: Linted):
-    assert linted(example(), example(answer="yes all"), rule="K203") == []
+    assert linted(example(), example(answer="yes all"), rule="C203") == []
 
 
 def test_nearly_the_same_question_is_a_near_duplicate(linted: Linted):
     first = example("Can you please tell me when my new bike will be delivered?")
     second = example("Can you please tell me when my new bikes will be delivered?")
-    (finding,) = linted(first, second, rule="K202")
+    (finding,) = linted(first, second, rule="C202")
     assert "similar)" in finding.message
 
 
 def test_another_number_makes_another_question(linted: Linted):
     first = example("Can you please tell me when order MB-20418 will be delivered?")
     second = example("Can you please tell me when order MB-20419 will be delivered?")
-    assert linted(first, second, rule="K202") == []
+    assert linted(first, second, rule="C202") == []
 
 
 def test_a_tag_in_another_spelling_is_inconsistent(linted: Linted):
     tagged = [
         example(f"{tag}?", tags=[tag]) for tag in ("Billing", "billing", "billing", "bilings")
     ]
-    findings = linted(*tagged, rule="K401")
+    findings = linted(*tagged, rule="C401")
     assert [re.findall(r"'([^']*)'", finding.message) for finding in findings] == [
         ["Billing", "billing"],
         ["bilings", "billing"],
@@ -91,29 +91,29 @@ def test_a_tag_in_another_spelling_is_inconsistent(linted: Linted):
 
 def test_tags_that_differ_in_a_number_or_in_a_word_are_two_tags(linted: Linted):
     tags: Json = ["level-1", "level-2", "return", "return-label", "stock", "orders"]
-    assert linted(example(tags=tags), rule="K401") == []
+    assert linted(example(tags=tags), rule="C401") == []
 
 
 def test_missing_kinds_of_cases_are_listed(linted: Linted):
-    (finding,) = linted(example(tags=["Happy Path"]), example("b", tags=["edge_case"]), rule="K501")
+    (finding,) = linted(example(tags=["Happy Path"]), example("b", tags=["edge_case"]), rule="C501")
     assert finding.message == "none of the 2 cases is tagged 'error-handling' or 'ambiguous'"
 
 
 def test_metadata_may_state_the_kind_of_a_case(linted: Linted):
     kinds = ["happy-path", "edge-case", "error-handling", "ambiguous"]
     data = [example(kind, metadata={"category": kind}) for kind in kinds]
-    assert linted(*data, rule="K501") == []
-    assert linted(*data, rule="K502") == []
+    assert linted(*data, rule="C501") == []
+    assert linted(*data, rule="C502") == []
 
 
 def test_mostly_happy_paths_are_unbalanced(linted: Linted):
     others = [example(tag, tags=[tag]) for tag in ("edge-case", "error-handling", "ambiguous")]
-    (finding,) = linted(*cases(20), *others, rule="K501")
+    (finding,) = linted(*cases(20), *others, rule="C501")
     assert finding.message == "20 of 23 tagged cases are 'happy-path'"
 
 
 def test_cases_without_a_kind_are_noted(linted: Linted):
-    assert [finding.level for finding in linted(example(), rule="K502")] == ["note"]
+    assert [finding.level for finding in linted(example(), rule="C502")] == ["note"]
 
 
 @pytest.mark.parametrize(
@@ -128,17 +128,17 @@ def test_cases_without_a_kind_are_noted(linted: Linted):
     ],
 )
 def test_the_size_must_fit_the_use(linted: Linted, use: DatasetPurpose, number: int, wrong: bool):
-    findings = linted(*cases(number), rule="K503", settings=LintOptions(use=use))
+    findings = linted(*cases(number), rule="C503", settings=LintOptions(use=use))
     assert bool(findings) == wrong
 
 
 def test_without_a_use_the_size_is_noted(linted: Linted):
-    (finding,) = linted(*cases(60), rule="K504")
+    (finding,) = linted(*cases(60), rule="C504")
     assert finding.message == "60 cases: enough for development, pre-release"
 
 
 def test_a_case_that_expects_nothing_is_reported(linted: Linted):
-    (finding,) = linted(example(answer=" "), example("b"), rule="K601")
+    (finding,) = linted(example(answer=" "), example("b"), rule="C601")
     assert finding.message == "an empty answer is expected"
 
 
@@ -152,17 +152,17 @@ def test_a_case_that_expects_nothing_is_reported(linted: Linted):
     ],
 )
 def test_an_unrealistic_answer_is_reported(linted: Linted, answer: str):
-    assert len(linted(example("How does it work, then?", answer), rule="K602")) == 1
+    assert len(linted(example("How does it work, then?", answer), rule="C602")) == 1
 
 
 @pytest.mark.parametrize("answer", ["Yes.", "1. Open the app. 2. Tap on Orders.", "No"])
 def test_a_short_answer_is_realistic(linted: Linted, answer: str):
-    assert linted(example(answer=answer), rule="K602") == []
+    assert linted(example(answer=answer), rule="C602") == []
 
 
 def test_an_answer_that_the_context_does_not_support_is_reported(linted: Linted):
     context = "Established long ago, we serve customers across many countries of the world."
-    (finding,) = linted(example("When?", "It was founded in 2019.", context=context), rule="K603")
+    (finding,) = linted(example("When?", "It was founded in 2019.", context=context), rule="C603")
     assert "does not contain 2019" in finding.message
 
 
@@ -170,28 +170,28 @@ def test_an_answer_that_the_context_does_not_support_is_reported(linted: Linted)
     "context", ["Established in 2019, we serve 5000 customers across the world.", "Company page"]
 )
 def test_a_supported_answer_or_a_mere_label_is_fine(linted: Linted, context: str):
-    assert linted(example("When?", "It was founded in 2019.", context=context), rule="K603") == []
+    assert linted(example("When?", "It was founded in 2019.", context=context), rule="C603") == []
 
 
 def test_a_misspelling_in_an_answer_is_reported_but_not_one_in_a_question(linted: Linted):
     pytest.importorskip("codespell_lib")
-    (finding,) = linted(example("Did you recieve it?", "We will definately send it."), rule="K701")
+    (finding,) = linted(example("Did you recieve it?", "We will definately send it."), rule="C701")
     assert (finding.message, finding.hint) == ("misspelled word 'definately'", "write 'definitely'")
 
 
 def test_an_ignored_rule_is_ignored_in_that_case_only(linted: Linted):
     ignoring = example("a.b@mail.example", metadata={"lint_ignore": ["pii-reserved-email"]})
-    findings = linted(ignoring, example("c.d@mail.example"), rule="K107")
+    findings = linted(ignoring, example("c.d@mail.example"), rule="C107")
     assert [finding.where for finding in findings] == ["line 14 $.examples[1].input"]
 
 
 def test_a_case_that_ignores_an_unknown_rule_is_an_error(linted: Linted):
-    (finding,) = linted(example(metadata={"lint_ignore": "pii-emial"}), rule="K002")
+    (finding,) = linted(example(metadata={"lint_ignore": "pii-emial"}), rule="C002")
     assert (finding.level, finding.hint) == ("error", "did you mean 'pii-email'?")
 
 
 def test_a_rule_is_known_by_id_and_by_name():
-    assert BUILT_IN.get("K101") is BUILT_IN.get("pii-email") is BUILT_IN.get("k101")
+    assert BUILT_IN.get("C101") is BUILT_IN.get("pii-email") is BUILT_IN.get("k101")
 
 
 def test_an_unknown_rule_is_an_error_with_a_suggestion():

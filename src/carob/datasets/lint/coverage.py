@@ -1,4 +1,4 @@
-"""K501 to K504: does the dataset cover more than happy paths, and is it large enough?"""
+"""C501 to C504: does the dataset cover more than happy paths, and is it large enough?"""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from carob.datasets.lint.tags import fold_tag
 from carob.schema import Case, Dataset, DatasetPurpose, LintRule
 
 UNBALANCED_COVERAGE = LintRule(
-    id="K501",
+    id="C501",
     name="unbalanced-coverage",
     level="warning",
     summary="Happy paths, edge cases, errors and ambiguous questions are not all covered.",
 )
 UNKNOWN_COVERAGE = LintRule(
-    id="K502",
+    id="C502",
     name="unknown-coverage",
     level="note",
     summary="No case is tagged as a happy path, an edge case, an error or ambiguous.",
 )
 UNFIT_SIZE = LintRule(
-    id="K503",
+    id="C503",
     name="unfit-size",
     level="warning",
     summary="The dataset is too small or too large for its use.",
 )
 UNKNOWN_USE = LintRule(
-    id="K504",
+    id="C504",
     name="unknown-use",
     level="note",
     summary="The use of the dataset is not specified, so its size was not checked.",

@@ -1,4 +1,4 @@
-"""K201 and K203: the same input twice, with the same expectation or with a different one."""
+"""C201 and C203: the same input twice, with the same expectation or with a different one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from carob.datasets.lint.rules import (
 from carob.schema import Case, Json, LintRule, ToolCall
 
 DUPLICATE = LintRule(
-    id="K201",
+    id="C201",
     name="duplicate",
     level="warning",
     summary="A case has the same input and expectation as an earlier one.",
 )
 CONTRADICTION = LintRule(
-    id="K203",
+    id="C203",
     name="contradiction",
     level="error",
     summary="A case has the same input as an earlier one but a different expectation.",

@@ -1,4 +1,4 @@
-"""K601 to K603: expectations that are empty, that no agent would meet, or that the context does
+"""C601 to C603: expectations that are empty, that no agent would meet, or that the context does
 not support."""
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from carob.datasets.lint.rules import LintItem, RuleFamily, Violation, path_of, 
 from carob.schema import Case, LintRule
 
 NO_EXPECTATION = LintRule(
-    id="K601",
+    id="C601",
     name="no-expectation",
     level="warning",
     summary="A case expects nothing, or an empty answer.",
 )
 UNREALISTIC_EXPECTATION = LintRule(
-    id="K602",
+    id="C602",
     name="unrealistic-expectation",
     level="warning",
     summary="An expected answer is a placeholder, a long checklist, or the question again.",
 )
 UNSUPPORTED_ANSWER = LintRule(
-    id="K603",
+    id="C603",
     name="unsupported-answer",
     level="warning",
     summary="The context does not support the expected answer.",

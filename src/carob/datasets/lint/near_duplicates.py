@@ -1,4 +1,4 @@
-"""K202: cases with nearly the same input.
+"""C202: cases with nearly the same input.
 
 Two inputs are near duplicates if at least four fifths of their three-letter sequences are the same
 (Jaccard similarity), and all of their numbers: `order 17` and `order 18` are different questions.
@@ -32,7 +32,7 @@ from carob.datasets.lint.rules import (
 from carob.schema import Case, Dataset, LintRule
 
 NEAR_DUPLICATE = LintRule(
-    id="K202",
+    id="C202",
     name="near-duplicate",
     level="warning",
     summary="A case has nearly the same input as an earlier one.",

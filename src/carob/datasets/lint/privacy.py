@@ -1,4 +1,4 @@
-"""K101 to K107: personal data and secrets anywhere in a case.
+"""C101 to C107: personal data and secrets anywhere in a case.
 
 A finding never repeats the data: it shows only the first and last characters.
 """
@@ -32,44 +32,44 @@ from carob.text.sensitive import (
 
 RULES: dict[SensitiveKind, LintRule] = {
     "email": LintRule(
-        id="K101",
+        id="C101",
         name="pii-email",
         level="error",
         summary="The email address of a person.",
     ),
     "phone": LintRule(
-        id="K102",
+        id="C102",
         name="pii-phone",
         level="error",
         summary="A phone number that is valid in the numbering plan of its country.",
     ),
     "card": LintRule(
-        id="K103",
+        id="C103",
         name="pii-card",
         level="error",
         summary="A payment card number with a valid check digit.",
     ),
     "iban": LintRule(
-        id="K104",
+        id="C104",
         name="pii-iban",
         level="error",
         summary="A bank account number with valid check digits.",
     ),
     "national-id": LintRule(
-        id="K105",
+        id="C105",
         name="pii-national-id",
         level="error",
         summary="A national identification number, such as a social security number.",
     ),
     "secret": LintRule(
-        id="K106",
+        id="C106",
         name="secret",
         level="error",
         summary="An API key, a token, a private key, or a password in a URL.",
     ),
 }
 RESERVED_EMAIL = LintRule(
-    id="K107",
+    id="C107",
     name="pii-reserved-email",
     level="warning",
     summary="The email address of a person at a domain that is reserved for examples.",

@@ -21,14 +21,14 @@ JsonPath: TypeAlias = tuple[str | int, ...]
 _PUNCTUATION = re.compile(r"[\W_]+")
 
 NOT_CHECKED = LintRule(
-    id="K001",
+    id="C001",
     name="not-checked",
     level="warning",
     summary="A rule could not be checked because a package is not installed.",
 )
 """Any family may report this."""
 UNKNOWN_RULE = LintRule(
-    id="K002",
+    id="C002",
     name="unknown-rule",
     level="error",
     summary="A case ignores a rule that does not exist.",

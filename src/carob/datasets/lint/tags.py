@@ -1,4 +1,4 @@
-"""K401: tags that are different spellings of the same word."""
+"""C401: tags that are different spellings of the same word."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from carob.datasets.lint.rules import LintItem, LintOptions, RuleFamily, Violati
 from carob.schema import Dataset, LintRule
 
 INCONSISTENT_TAG = LintRule(
-    id="K401",
+    id="C401",
     name="inconsistent-tag",
     level="warning",
     summary="A tag is another spelling of one that is used more often.",

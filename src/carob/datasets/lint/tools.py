@@ -1,4 +1,4 @@
-"""K301: expected calls of tools that no agent declares."""
+"""C301: expected calls of tools that no agent declares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from carob.schema import Case, Dataset, Json, LintRule, expected_tools
 from carob.text.spelling import did_you_mean
 
 UNDECLARED_TOOL = LintRule(
-    id="K301",
+    id="C301",
     name="undeclared-tool",
     level="error",
     summary="An expected tool call names a tool that no agent declares.",

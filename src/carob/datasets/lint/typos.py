@@ -1,4 +1,4 @@
-"""K701: known misspellings, from the word list of codespell.
+"""C701: known misspellings, from the word list of codespell.
 
 Only words with exactly one correction count. User messages are not checked, because golden data may
 contain misspellings on purpose.
@@ -24,7 +24,7 @@ from carob.errors import install_hint
 from carob.schema import Case, Dataset, LintRule
 
 TYPO = LintRule(
-    id="K701",
+    id="C701",
     name="typo",
     level="warning",
     summary="An expected text contains a known misspelling.",
