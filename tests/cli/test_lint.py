@@ -95,7 +95,7 @@ def test_an_unknown_rule_is_an_error_with_the_nearest(golden: Path):
 
 
 def test_the_config_suppresses_rules_and_sets_levels(golden: Path):
-    text = '[lint]\nuse = "development"\n[lint.levels]\nK106 = "note"\nunfit-size = "error"\n'
+    text = '[lint]\nuse = "development"\n[lint.levels]\nC106 = "note"\nunfit-size = "error"\n'
     Path("carob.toml").write_text(text)
     found = json.loads(run(golden, "--format", "json").stdout)["files"][0]["findings"]
     assert {one["rule"]: one["level"] for one in found} == {
@@ -120,7 +120,7 @@ def test_the_config_suppresses_rules_per_file(golden: Path):
             "carob.toml, lint.ignore: unknown lint rule 'secrte'",
             "'secret'",
         ),
-        ('[lint.levels]\nK106 = "warn"', "lint.levels.C106: invalid value 'warn'", "'warning'"),
+        ('[lint.levels]\nC106 = "warn"', "lint.levels.C106: invalid value 'warn'", "'warning'"),
         ('[lint]\nuse = "production!"', "lint.use: invalid value 'production!'", "'production'"),
         ('[lint]\nignor = ["C106"]', "unknown key 'ignor'", "'ignore'"),
     ],

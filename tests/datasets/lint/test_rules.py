@@ -191,7 +191,7 @@ def test_a_case_that_ignores_an_unknown_rule_is_an_error(linted: Linted):
 
 
 def test_a_rule_is_known_by_id_and_by_name():
-    assert BUILT_IN.get("C101") is BUILT_IN.get("pii-email") is BUILT_IN.get("k101")
+    assert BUILT_IN.get("C101") is BUILT_IN.get("pii-email") is BUILT_IN.get("c101")
 
 
 def test_an_unknown_rule_is_an_error_with_a_suggestion():
