@@ -66,7 +66,7 @@ def test_a_custom_profile_applies_to_every_line(tmp_path: Path):
     own.write_text("scale = [1, 5]\ncomposite = 1\n" + metrics)
     result = apply(GOOD, options=("--profile", own, "--format", "json"))
     assert json.loads(result.stdout)["cases"][0]["reason"] == (
-        "Below threshold: Relevance=4.00 (<4.50)"
+        "Below threshold: RelevanceExplain=4.00 (<4.50)"
     )
 
 

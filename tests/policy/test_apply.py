@@ -47,6 +47,16 @@ def test_missing_score_is_left_out():
     assert [score.status for score in both.scores] == ["passed", "unscored"]
 
 
+def test_reasons_keep_the_given_names_while_scores_of_one_eval_share_a_name():
+    results = applied(line(EmpathyExplain=2), line(Empathy=2))
+    assert [score.metric for result in results for score in result.scores] == ["Empathy"] * 2
+    reasons = [result.judgement.reason for result in results if result.judgement]
+    assert [reason.split(" (")[0] for reason in reasons] == [
+        "Below threshold: EmpathyExplain=2.00",
+        "Below threshold: Empathy=2.00",
+    ]
+
+
 def test_a_line_without_scores_is_unscored():
     (result,) = applied(line(Relevance=None))
     assert (result.status, composite(result)) == ("unscored", None)

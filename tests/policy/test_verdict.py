@@ -98,6 +98,14 @@ def test_either_name_of_an_eval_counts_but_not_both():
         apply_profile(PREP, scored(RelevanceExplain=4, Relevance=5))
 
 
+def test_reasons_keep_the_name_under_which_a_score_was_given():
+    made = apply_profile(PREP, scored(EmpathyExplain=2, TaskAdherenceExplain=2))
+    assert made.reason == (
+        "Hard-fail metrics (<3.00): TaskAdherenceExplain=2.00; "
+        "Below threshold: EmpathyExplain=2.00 (<3.20); Composite=2.00 (<3.65)"
+    )
+
+
 @given(st.permutations(list(PREP.metrics)), st.data())
 def test_the_order_of_scores_does_not_matter(names: list[str], data: st.DataObject):
     values = {name: data.draw(st.floats(1, 5)) for name in PREP.metrics}

@@ -126,7 +126,10 @@ def _status(judgement: ProfileVerdict) -> Status:
 def _scores(
     profile: Profile, line: ScoreLine, scored: Mapping[str, ScaledScore], raw: bool
 ) -> Iterator[CaseScore]:
-    """Return the scores of the profile's metrics, on its scale."""
+    """Return the scores of the profile's metrics, on its scale.
+
+    They have the profile's names, so that `Empathy` and `EmpathyExplain` share one mean.
+    """
     values = rescale_scores(profile, scored, raw=raw)
     requested = {*map(canonical_name, line.scores)}
     for name, requirement in profile.metrics.items():

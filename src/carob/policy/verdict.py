@@ -74,7 +74,7 @@ def apply_profile(
     """
     values = rescale_scores(profile, scores, raw=raw)
     composite = _composite(profile, values)
-    reasons = [*_reasons(profile, values, composite, contract_broken)]
+    reasons = [*_reasons(profile, values, _given_names(scores), composite, contract_broken)]
     return ProfileVerdict(
         profile=profile.name,
         composite=None if composite is None else float(composite),
@@ -149,6 +149,7 @@ def _composite(profile: Profile, values: Mapping[str, Fraction]) -> Fraction | N
 def _reasons(
     profile: Profile,
     values: Mapping[str, Fraction],
+    names: Mapping[str, str],
     composite: Fraction | None,
     contract_broken: bool,
 ) -> Iterator[str]:
@@ -163,21 +164,32 @@ def _reasons(
     if hard.contract and contract_broken:
         yield "Contract broken"
     if fatal:
-        yield f"Hard-fail metrics (<{hard.below:.2f}): {', '.join(_format_scores(fatal, values))}"
+        shown = ", ".join(_format_score(name, names, values) for name in fatal)
+        yield f"Hard-fail metrics (<{hard.below:.2f}): {shown}"
     below = [name for name in values if name not in fatal and _is_below(profile, name, values)]
     if below:
-        limits = (f" (<{profile.metrics[name].threshold:.2f})" for name in below)
-        shown = zip(_format_scores(below, values), limits, strict=True)
-        yield f"Below threshold: {', '.join(map(''.join, shown))}"
+        shown = ", ".join(
+            f"{_format_score(name, names, values)} (<{profile.metrics[name].threshold:.2f})"
+            for name in below
+        )
+        yield f"Below threshold: {shown}"
     if composite is None:
         yield "No metric of the profile was scored"
     elif composite < exact_decimal(profile.composite):
         yield f"Composite={float(composite):.2f} (<{profile.composite:.2f})"
 
 
+def _given_names(scores: Iterable[str]) -> dict[str, str]:
+    """Return the names under which scores were given, by the names that profiles use.
+
+    Reasons repeat the given name: whoever scored `EmpathyExplain` looks for that.
+    """
+    return {canonical_name(name): name for name in scores}
+
+
 def _is_below(profile: Profile, name: str, values: Mapping[str, Fraction]) -> bool:
     return values[name] < exact_decimal(profile.metrics[name].threshold)
 
 
-def _format_scores(names: Iterable[str], values: Mapping[str, Fraction]) -> Iterator[str]:
-    return (f"{name}={float(values[name]):.2f}" for name in names)
+def _format_score(name: str, names: Mapping[str, str], values: Mapping[str, Fraction]) -> str:
+    return f"{names[name]}={float(values[name]):.2f}"
