@@ -48,6 +48,12 @@ def test_unknown_model_is_unscored_and_never_has_a_default_price():
     )
 
 
+def test_contradictory_counts_are_unscored_and_never_raise():
+    outcome = cost(ModelCall(model="gpt-4o", usage=Usage(input_tokens=1, cached_tokens=2)))
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason.startswith("the token counts of 'gpt-4o' have no price: ")
+
+
 def test_call_that_cannot_be_priced_is_unscored():
     assert cost(ModelCall(usage=Usage(input_tokens=1))) == Unscored(
         reason="a model call was recorded without a model name"

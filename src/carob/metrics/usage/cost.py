@@ -24,8 +24,8 @@ class Cost(Metric):
     """Cost of the model calls in US dollars, by the price table of `genai-prices`.
 
     Σ tokens · price over all calls, at the prices on the day of the call. Reasoning is billed as
-    output, tool results as input, cached tokens at their own price. A trace with an unknown model
-    is unscored: there is no default price.
+    output, tool results as input, tokens read from the cache or written to it at their own prices.
+    A trace with an unknown model is unscored: there is no default price.
     """
 
     name: ClassVar[str] = "cost"
@@ -64,6 +64,8 @@ def _price(call: ModelCall, turn: Turn) -> float | Unscored:
         return _calculate(call, call.model, _time(call, turn))
     except LookupError:
         return Unscored(reason=f"no price is known for the model {call.model!r}")
+    except ValueError as error:  # counts that contradict each other, such as more cached than input
+        return Unscored(reason=f"the token counts of {call.model!r} have no price: {error}")
 
 
 def _calculate(call: ModelCall, model: str, time: datetime) -> float:

@@ -58,7 +58,7 @@ class Adk(GenAi):
     """Google's Agent Development Kit. From 2.x on, output tokens include reasoning tokens."""
 
     name: ClassVar[str] = "adk"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     marks: ClassVar = SpanMarks(
         scopes=(_SYSTEM,),
         systems=(_SYSTEM,),

@@ -27,6 +27,7 @@ class ClaudeCode(GenAi):
         cached=(*GenAi.tokens.cached, "cache_read_tokens"),
         cache_write=(*GenAi.tokens.cache_write, "cache_creation_tokens"),
     )
+    cached_beside_input: ClassVar = True
     inputs: ClassVar = (*GenAi.inputs, text_in("user_prompt", "user"))
     outputs: ClassVar = (*GenAi.outputs, text_in("response.model_output", "assistant"))
     tool_names: ClassVar = (*GenAi.tool_names, "tool_name")

@@ -14,6 +14,7 @@ class Codex(Convention):
     """OpenAI's Codex."""
 
     name: ClassVar[str] = "codex"
+    version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(late_attributes=(f"{_USAGE}input_tokens", "tool_name"))
 
     models: ClassVar = ("model", "gen_ai.request.model")

@@ -58,6 +58,7 @@ class GenAi(Convention):
     """The OpenTelemetry semantic conventions for generative AI."""
 
     name: ClassVar[str] = "genai"
+    version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(last_attributes=("gen_ai.request.model", "gen_ai.tool.name"))
 
     agent_names: ClassVar = ("gen_ai.agent.name", "gen_ai.workflow.name", "gen_ai.agent.id")

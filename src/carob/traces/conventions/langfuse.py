@@ -13,6 +13,7 @@ from carob.traces.mapping.convention import (
     first_integer,
     messages_in,
 )
+from carob.traces.messages.usage import include_cached
 from carob.traces.shape import decode_json
 
 _CACHED = (
@@ -21,6 +22,8 @@ _CACHED = (
     "cache_read_input_tokens",
     "cached_tokens",
 )
+_CACHE_WRITE = ("input_cache_creation", "input_cache_write", "cache_creation_input_tokens")
+_ANTHROPIC = ("cache_read_input_tokens", "cache_creation_input_tokens")
 _REASONING = ("output_reasoning_tokens", "output_reasoning", "reasoning_tokens")
 _INPUT_DETAILS = ("input_tokens_details", "prompt_tokens_details")
 _OUTPUT_DETAILS = ("output_tokens_details", "completion_tokens_details")
@@ -45,6 +48,7 @@ class Langfuse(Convention):
     """Langfuse observations."""
 
     name: ClassVar[str] = "langfuse"
+    version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(late_attributes=(_KIND,), yields_to_scope=True)
 
     agent_names: ClassVar = ("gen_ai.agent.name",)
@@ -92,13 +96,15 @@ class Langfuse(Convention):
         if not isinstance(usage, dict):
             return super().usage(span)
         inputs, outputs = _details(usage, _INPUT_DETAILS), _details(usage, _OUTPUT_DETAILS)
-        return Usage(
+        counted = Usage(
             input_tokens=_full_count(usage, ("input", "input_tokens", "prompt_tokens")),
             output_tokens=_full_count(usage, ("output", "output_tokens", "completion_tokens")),
             cached_tokens=first_integer(usage | inputs, _CACHED),
+            cache_write_tokens=first_integer(usage | inputs, _CACHE_WRITE),
             reasoning_tokens=first_integer(usage | outputs, _REASONING),
             total_tokens=first_integer(usage, ("total", "total_tokens")),
         )
+        return include_cached(counted, beside=any(key in usage for key in _ANTHROPIC))
 
 
 def _full_count(usage: dict[str, Json], keys: tuple[str, ...]) -> int | None:

@@ -30,6 +30,7 @@ class MlFlow(Convention):
     """MLflow's span types, inputs and outputs."""
 
     name: ClassVar[str] = "mlflow"
+    version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(late_attributes=("mlflow.spanType",))
 
     inputs: ClassVar = (messages_in("mlflow.spanInputs", "user"),)

@@ -33,6 +33,7 @@ class OpenAiAgents(Convention):
     """Spans as the OpenAI Agents SDK sends them to OpenAI."""
 
     name: ClassVar[str] = "openai-agents"
+    version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(late_attributes=("openai_agents.type",))
 
     agent_names: ClassVar = ("openai_agents.name",)

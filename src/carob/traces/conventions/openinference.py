@@ -69,6 +69,7 @@ class OpenInference(Convention):
     """Arize's OpenInference."""
 
     name: ClassVar[str] = "openinference"
+    version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(
         attributes=(_KIND,), last_scopes=("openinference.instrumentation*",)
     )

@@ -57,6 +57,7 @@ class Vercel(Convention):
     """Vercel's AI SDK up to v6. By version, an agent's usage is its last step's or the total."""
 
     name: ClassVar[str] = "vercel"
+    version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(attributes=("ai.operationId",), last_scopes=("ai",))
 
     agent_names: ClassVar = ("ai.telemetry.functionId", "gen_ai.agent.name")

@@ -16,6 +16,7 @@ from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages import numbered_attributes
 from carob.traces.messages.message import Message, Role, last_answer, last_user
 from carob.traces.messages.read import read_last_message, read_messages
+from carob.traces.messages.usage import include_cached
 from carob.traces.shape import decode_json, to_integer, to_text
 
 SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
@@ -151,6 +152,8 @@ class Convention:
     finishes: ClassVar[tuple[str, ...]] = ()
     conversations: ClassVar[tuple[str, ...]] = ()
     tokens: ClassVar[TokenKeys] = TokenKeys()
+    cached_beside_input: ClassVar[bool] = False
+    """Whether cached tokens are not part of the input tokens, if the counts do not show it."""
     inputs: ClassVar[tuple[MessageSource, ...]] = ()
     outputs: ClassVar[tuple[MessageSource, ...]] = ()
     transcripts: ClassVar[tuple[MessageSource, ...]] = ()
@@ -239,7 +242,7 @@ class Convention:
         """Return the token counts of a span."""
         counts = span.attributes
         inputs, outputs, cached, cache_write, reasoning, total = self.tokens
-        return Usage(
+        usage = Usage(
             first_integer(counts, inputs) if inputs else None,
             first_integer(counts, outputs) if outputs else None,
             first_integer(counts, cached) if cached else None,
@@ -247,6 +250,7 @@ class Convention:
             first_integer(counts, reasoning) if reasoning else None,
             total_tokens=first_integer(counts, total) if total else None,
         )
+        return include_cached(usage, beside=self.cached_beside_input)
 
     def grounding(self, span: Span) -> Sequence[Json]:
         """Return the retrieved chunks that a model's answer is based on."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from carob.schema import Json, Usage
 from carob.traces.shape import count, fold_key, fold_keys, table
 
@@ -33,6 +35,7 @@ _NAMES = (
     _INPUT_DETAILS,
     _OUTPUT_DETAILS,
 )
+_BESIDE = {"cachereadinputtokens", "cachecreationinputtokens", "cachewriteinputtokens"}
 _NO_USAGE = Usage()
 
 
@@ -54,7 +57,27 @@ def usage_of(value: Json) -> Usage | None:
         count(outputs.get(output_keys.reasoning)),
         total_tokens=count(counts.get(keys.total)),
     )
-    return None if usage == _NO_USAGE else usage
+    return None if usage == _NO_USAGE else include_cached(usage, beside=keys.beside)
+
+
+def include_cached(usage: Usage, *, beside: bool = False) -> Usage:
+    """Return the usage with cached tokens counted as input tokens.
+
+    Anthropic and Bedrock report the tokens that they read from the cache or wrote to it beside the
+    input tokens, everybody else as a part of them, and instrumentations pass on either. The counts
+    themselves decide where they can: a part is not larger than the whole, and the total shows what
+    was added up. `beside` decides where they cannot.
+    """
+    cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
+    tokens, total = usage.input_tokens, usage.total_tokens
+    if not cached or tokens is None:
+        return usage
+    rest = tokens + (usage.output_tokens or 0) + (usage.tool_tokens or 0)
+    if cached > tokens or total == rest + cached:
+        beside = True
+    elif total == rest:
+        beside = False
+    return msgspec.structs.replace(usage, input_tokens=tokens + cached) if beside else usage
 
 
 class _CountKeys(NamedTuple):
@@ -68,6 +91,8 @@ class _CountKeys(NamedTuple):
     reasoning: str
     input_details: str
     output_details: str
+    beside: bool
+    """Whether these are the names of a provider that counts cached tokens beside the input."""
 
 
 # A recorder writes the same keys for every call, so they are looked up once, not once per call.
@@ -75,7 +100,8 @@ class _CountKeys(NamedTuple):
 def _find_keys(keys: tuple[str, ...]) -> _CountKeys:
     folded = {fold_key(key): key for key in reversed(keys)}
     found = (next((folded[name] for name in names if name in folded), "") for names in _NAMES)
-    return _CountKeys(*found)
+    beside = folded.get("inputtokens") is not None and not _BESIDE.isdisjoint(folded)
+    return _CountKeys(*found, beside=beside)
 
 
 def _without_nulls(value: dict[str, Json]) -> dict[str, Json]:
