@@ -15,6 +15,10 @@ from carob.api.history import find_run
 from carob.schema import Run
 
 pytest_plugins = ["pytester"]
+# Calibration imports these. `pytester` would unload them after a test, and they cannot be loaded
+# twice in a process.
+pytest.importorskip("numpy")
+pytest.importorskip("scipy.special")
 
 CLI = [sys.executable, "-c", "from carob.cli import main; main()"]
 GOLDEN = "demo/support.evalset.json"
