@@ -51,7 +51,7 @@ def check_unique_ids(dataset: Dataset) -> None:
     trace may repeat an id, because each is one attempt at the case."""
     seen: set[str] = set()
     for case in dataset.cases:
-        if case.id in seen and not case.recording:
+        if case.id in seen and not case.recorded:
             hint = "ids must be unique; `carob validate` lists the duplicates"
             raise UsageError(f"duplicate case id {case.id!r} in {dataset.name}", hint=hint)
         seen.add(case.id)

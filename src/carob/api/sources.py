@@ -71,7 +71,7 @@ def _read(shard: Shard) -> Iterator[Trace]:
 
 
 def _row_batches(dataset: Dataset | None) -> list[Batch]:
-    cases = [case for case in dataset.cases if case.recording] if dataset else []
+    cases = [case for case in dataset.cases if case.recorded] if dataset else []
     if not cases:
         hint = "pass trace files, or golden data that carries traces (explain, simulation)"
         raise UsageError("no traces to score", hint=hint)
@@ -85,8 +85,8 @@ def recorded_pairs(cases: Iterable[Case]) -> Iterator[Pair]:
     from carob.traces.containers.simulation import with_spans
 
     for case in cases:
-        if case.recording:
-            yield Pair(case, with_spans(case.recording), "the same row")
+        if case.recorded:
+            yield Pair(case, with_spans(case.recorded), "the same row")
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def record_test(
     suite: Suite, case: Case, results: Iterable[CaseResult], *, node: str, key: str
 ) -> CaseTest:
     """Record the results of a test, with what a summary needs to know about its case."""
-    summary = msgspec.structs.replace(case, recording=None, origin=None)
+    summary = msgspec.structs.replace(case, recorded=None, origin=None)
     return CaseTest(node, key, suite.positions[case.id], summary, tuple(results))
 
 
