@@ -4,7 +4,7 @@ import pytest
 
 from carob.datasets.where import compile_where
 from carob.errors import UsageError
-from carob.schema import Case, ToolCall, Turn
+from carob.schema import Case, ToolCall, Trace, Turn
 
 CASE = Case(
     id="refund-1",
@@ -37,6 +37,13 @@ CASE = Case(
 )
 def test_a_true_expression(text: str):
     assert compile_where(text)(CASE)
+
+
+def test_fields_have_their_json_names():
+    case = Case(id="refund-1", recorded=Trace(id="t-1"))
+    assert compile_where('recording.id == "t-1"')(case)
+    with pytest.raises(UsageError, match="unknown field 'recorded'"):
+        compile_where("recorded == None")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ def test_tags_dates_and_recorded_answers_do_not_change_the_expectation_digest():
         tags=("orders",),
         created_at="2026-03-01",
         updated_at="2026-03-02",
-        recording=Trace(id="t-1"),
+        recorded=Trace(id="t-1"),
     )
     assert expectation_digest(edited) == expectation_digest(CASE)
     assert case_digest(edited) != case_digest(CASE)
@@ -27,3 +27,11 @@ def test_another_answer_question_or_metadata_changes_it():
         msgspec.structs.replace(CASE, metadata={"team": "returns"}),
     ]
     assert len({expectation_digest(one) for one in [CASE, *others]}) == 4
+
+
+def test_a_recorded_answer_keeps_the_name_recording_in_json():
+    case = Case(id="parcel", recorded=Trace(id="t-1"))
+    assert msgspec.json.encode(case) == b'{"id":"parcel","recording":{"id":"t-1"}}'
+    assert case_digest(case) == (
+        "sha256:cb88d3c7ec23269f98579c2c04eac8d4c1f46ce3db9ee260ec0249b82c717e3a"
+    )

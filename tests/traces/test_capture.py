@@ -117,8 +117,8 @@ def test_logged_cases_get_the_agent_and_keep_the_rest():
 def test_a_row_of_the_table_keeps_the_trace_with_the_case():
     case = table_case(trace())
     assert case.turns == (Turn(user="Where is my order?"),)
-    assert case.recording is not None
-    assert case.recording.turns[-1].messages[-1] == AgentMessage(agent="orders", text="On its way.")
+    assert case.recorded is not None
+    assert case.recorded.turns[-1].messages[-1] == AgentMessage(agent="orders", text="On its way.")
 
 
 def test_filters_that_match_nothing_list_the_agents_of_the_traces():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carob.errors import InputError
-from carob.schema import Case, CaseSession, Dataset, Loss, Rubric, ToolCall, Turn
+from carob.schema import Case, CaseSession, Dataset, Loss, Rubric, ToolCall, Trace, Turn
 from carob.versions.diff import diff, required_bump, with_losses
 
 BASE = Case(
@@ -50,6 +50,10 @@ def turn(**fields: Any) -> Case:
 def only(new: Case) -> tuple[str | None, str, str]:
     (change,) = diff(dataset(BASE), dataset(new)).changes
     return change.field, change.kind, change.level
+
+
+def test_a_new_recorded_answer_is_a_patch_under_its_json_name():
+    assert only(changed(recorded=Trace(id="t-1"))) == ("recording", "added", "patch")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,7 @@ def test_added_cases_are_minor_and_removed_ones_major():
     more = Case.of("Do you sell helmets?", "Yes.", id="helmets")
     found = diff(dataset(BASE), dataset(BASE, more))
     assert (found.bump, found.before, found.after) == ("minor", 1, 2)
-    assert [(one.case, one.field, one.kind) for one in found.changes] == [
+    assert [(change.case, change.field, change.kind) for change in found.changes] == [
         ("helmets", None, "added")
     ]
     back = diff(dataset(BASE, more), dataset(BASE))
@@ -129,8 +133,8 @@ def test_order_and_the_dataset_itself_are_a_patch_and_its_version_is_nothing():
     more = Case.of("Do you sell helmets?", "Yes.", id="helmets")
     old = dataset(BASE, more, version="1.0.0")
     assert diff(old, dataset(BASE, more, version="2.0.0")).bump == "none"
-    assert [one.field for one in diff(old, dataset(more, BASE)).changes] == ["order"]
-    assert [one.field for one in diff(old, dataset(BASE, more, description="x")).changes] == [
+    assert [change.field for change in diff(old, dataset(more, BASE)).changes] == ["order"]
+    assert [change.field for change in diff(old, dataset(BASE, more, description="x")).changes] == [
         "description"
     ]
 
@@ -139,7 +143,7 @@ def test_a_derived_id_that_follows_the_question_is_no_change_of_its_own():
     old = dataset(Case.of("Do you repair e-bikes?", "Yes."))
     new = dataset(Case.of("Do you repair  e-bikes?", "Yes."))
     found = diff(old, new)
-    assert [(one.field, one.level) for one in found.changes] == [("turns[0].user", "patch")]
+    assert [(change.field, change.level) for change in found.changes] == [("turns[0].user", "patch")]
 
 
 def test_an_id_that_somebody_changed_is_a_patch():
@@ -200,8 +204,8 @@ def test_nothing_differs_from_itself(some: list[Case]):
 def test_adding_cases_is_minor_whatever_they_say_and_undoing_it_major(
     some: list[Case], more: list[Case]
 ):
-    known = {one.id for one in some}
-    added = [one for one in more if one.id not in known]
+    known = {case.id for case in some}
+    added = [case for case in more if case.id not in known]
     there = diff(dataset(*some), dataset(*some, *added))
     back = diff(dataset(*some, *added), dataset(*some))
     assert (there.bump, back.bump) == (("minor", "major") if added else ("none", "none"))

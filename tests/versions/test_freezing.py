@@ -203,7 +203,7 @@ def test_a_review_of_a_table_is_kept_beside_it(tmp_path: Path):
     file = tmp_path / "support.csv"
     file.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     versions.mark_reviewed(file, None, "reviewed", by="Lena", date="2026-02-01")
-    assert [one.status for one in versions.review(file)] == ["reviewed"]
+    assert [case.status for case in versions.review(file)] == ["reviewed"]
 
 
 def test_the_order_of_keys_and_white_space_are_no_difference(tmp_path: Path):

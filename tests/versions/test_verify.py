@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
 
 def found(root: Path) -> list[tuple[str, str]]:
     problems = versions.verify(registry=root)
-    return [(str(Path(one.where).relative_to(root)), one.message) for one in problems]
+    return [(str(Path(problem.where).relative_to(root)), problem.message) for problem in problems]
 
 
 def forge(folder: Path, **fields: object) -> None:

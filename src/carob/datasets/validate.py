@@ -253,7 +253,7 @@ class _Identity(NamedTuple):
 def _identity(case: Case | None, item: Json) -> _Identity | None:
     """The identity of a case; one that cannot be read may still state its id."""
     if case:
-        trace_id = case.recording.id if case.recording else ""
+        trace_id = case.recorded.id if case.recorded else ""
         return _Identity(case.id, f"{case.id}\0{trace_id}")
     values = [find_member(item, name)[1] for name in ("id", "eval_id", "case_id")]
     stated = next((value for value in values if isinstance(value, str)), None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable, Sized
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 import msgspec
@@ -36,7 +37,7 @@ _COMPARISONS: dict[type[ast.cmpop], Comparison] = {
     ast.In: lambda value, values: value in values,
     ast.NotIn: lambda value, values: value not in values,
 }
-_FIELDS = [name for name in Case.__struct_fields__ if name != "origin"] + ["lineage"]
+_FIELDS = [name for name in Case.__struct_encode_fields__ if name != "origin"] + ["lineage"]
 
 
 def compile_where(text: str) -> Callable[[Case], bool]:
@@ -160,7 +161,11 @@ def _check_path(names: list[str]) -> None:
         declared = _element(declared)
         if not isinstance(declared, inspect.StructType):
             return
-        fields = {field.name: field.type for field in declared.fields if field.name != "origin"}
+        fields = {
+            field.encode_name: field.type
+            for field in declared.fields
+            if field.encode_name != "origin"
+        }
         if name not in fields:
             raise _unknown_field(name, list(fields) if declared.cls is not Case else _FIELDS)
         declared = fields[name]
@@ -181,12 +186,19 @@ def _element(declared: inspect.Type) -> inspect.Type:
 
 def _member(value: Value, name: str) -> Value:
     if isinstance(value, msgspec.Struct):
-        return getattr(value, name, None)
+        return getattr(value, _attribute(type(value), name), None)
     if isinstance(value, dict):
         return cast("dict[str, Value]", value).get(name)
     if isinstance(value, list | tuple):
         return _flatten(_member(element, name) for element in cast("list[Value]", value))
     return None
+
+
+@cache
+def _attribute(kind: type[msgspec.Struct], name: str) -> str:
+    """The Python name of a field that is written by its JSON name."""
+    names = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    return names.get(name, name)
 
 
 def _flatten(values: Iterable[Value]) -> list[Value]:

@@ -60,7 +60,7 @@ def format_summary(summary: DatasetSummary) -> str:
         "format": summary.format or "none",
         "cases": str(summary.cases),
         "with context": str(summary.with_context),
-        "with recorded answer": str(summary.with_recording),
+        "with recorded answer": str(summary.with_recorded_answer),
         "turns": f"{summary.turns}, {count(summary.multi_turn, 'multi-turn case')}",
         "tags": _counted(summary.tags),
         "tools": _counted(summary.tools),

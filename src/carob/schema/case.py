@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
+import msgspec
+
 from carob.schema.base import Json, Struct
 from carob.schema.trace import Rubric, ToolCall, Trace, Turn
 
@@ -95,7 +97,7 @@ class Case(Struct, frozen=True):
     created_at: str | None = None
     """ISO 8601, as in `updated_at`."""
     updated_at: str | None = None
-    recording: Trace | None = None
+    recorded: Trace | None = msgspec.field(default=None, name="recording")
     """The recorded answer that the source contains beside the case."""
     origin: SourceDocument | None = None
 

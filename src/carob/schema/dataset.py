@@ -19,7 +19,7 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
     format: str | None
     cases: int
     with_context: int
-    with_recording: int
+    with_recorded_answer: int = msgspec.field(name="with_recording")
     turns: int
     multi_turn: int
     tags: dict[str, int]
@@ -41,7 +41,7 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
             origin = origin or case.origin
             numbers["cases"] += 1
             numbers["with_context"] += bool(case.context)
-            numbers["with_recording"] += case.recording is not None
+            numbers["with_recorded_answer"] += case.recorded is not None
             numbers["turns"] += len(case.turns)
             numbers["multi_turn"] += len(case.turns) > 1
             tags.update(set(case.tags))
@@ -54,7 +54,7 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
             format=origin.format if origin else None,
             cases=numbers["cases"],
             with_context=numbers["with_context"],
-            with_recording=numbers["with_recording"],
+            with_recorded_answer=numbers["with_recorded_answer"],
             turns=numbers["turns"],
             multi_turn=numbers["multi_turn"],
             tags=_ranked(tags),

@@ -28,7 +28,7 @@ def expectation_digest(case: Case) -> str:
     """The fingerprint of question and expectations: a new tag, a date or another recorded answer in
     the same row does not make scores incomparable."""
     return case_digest(
-        msgspec.structs.replace(case, recording=None, tags=(), created_at=None, updated_at=None)
+        msgspec.structs.replace(case, recorded=None, tags=(), created_at=None, updated_at=None)
     )
 
 

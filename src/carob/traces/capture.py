@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carob.schema import CaptureReport, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
-from carob.traces.conventions.hints import recording_hint
+from carob.traces.conventions.hints import how_to_record
 from carob.traces.simulation_row import add_table_columns
 
 Status = Literal["ok", "error"]
@@ -95,7 +95,7 @@ class Capture:
     def add_cases(self, cases: Iterable[Case]) -> None:
         """Add cases that were logged, with their traces if they have any."""
         for case in cases:
-            trace = case.recording
+            trace = case.recorded
             if trace is not None and not self.filter.matches(trace):
                 self._leave_out(trace)
                 continue
@@ -104,7 +104,7 @@ class Capture:
                 case = msgspec.structs.replace(case, agents=(agent,))
             if self.table and trace is not None:
                 row = add_table_columns(trace, case.id)
-                case = msgspec.structs.replace(case, recording=row, origin=None)
+                case = msgspec.structs.replace(case, recorded=row, origin=None)
             self.cases.append(case)
 
     def explain_empty(self) -> str | None:
@@ -143,7 +143,7 @@ def table_case(trace: Trace, agent: str | None = None) -> Case:
     """The case that expects nothing yet, with its trace: a row of the simulation table."""
     users = tuple(Turn(user=turn.user) for turn in trace.turns)
     case = _case_header(trace, agent)
-    return msgspec.structs.replace(case, turns=users, recording=add_table_columns(trace, case.id))
+    return msgspec.structs.replace(case, turns=users, recorded=add_table_columns(trace, case.id))
 
 
 def _case_header(trace: Trace, agent: str | None) -> Case:
@@ -213,7 +213,7 @@ def _missing_user_message(trace: Trace) -> Problem:
     return Problem(
         where=f"{trace.source}: {trace.id}" if trace.source else trace.id,
         message="the user's message is missing; the trace cannot become a case",
-        hint=recording_hint(trace.convention or "", "user"),
+        hint=how_to_record(trace.convention or "", "user"),
         severity="warning",
     )
 

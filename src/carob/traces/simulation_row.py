@@ -11,7 +11,17 @@ from hashlib import blake2b
 
 import msgspec
 
-from carob.schema import AgentMessage, Json, ModelCall, Span, ToolCall, ToolResult, Trace, Turn
+from carob.schema import (
+    AgentMessage,
+    Json,
+    ModelCall,
+    Span,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Turn,
+    Usage,
+)
 
 _PRIVATE = {"user_id", "trace_ids"}
 """Attributes that are left out: golden data must not name users."""
@@ -201,9 +211,20 @@ def _model_attributes(call: ModelCall) -> dict[str, Json]:
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
+        "gen_ai.usage.cache_write.input_tokens": usage.cache_write_tokens,
         "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
+        "gen_ai.usage.total_tokens": usage.total_tokens,
+        "gcp.vertex.agent.llm_response": _response(usage),
     }
     return {name: value for name, value in attributes.items() if value is not None}
+
+
+def _response(usage: Usage) -> str | None:
+    """The part of ADK's response that counts tokens of tool results, for which there is no
+    attribute."""
+    if usage.tool_tokens is None:
+        return None
+    return _json({"usage_metadata": {"tool_use_prompt_token_count": usage.tool_tokens}})
 
 
 def _tool_attributes(call: ToolCall, result: ToolResult | None) -> dict[str, Json]:

@@ -134,13 +134,14 @@ def _first_message(case: Case) -> str | None:
 def _field_changes(old: Case, new: Case) -> Iterator[_FieldChange]:
     if case_digest(old) == case_digest(new):
         return
-    for name in Case.__struct_fields__:
+    # Changes are reported by the names that golden files and `--where` use.
+    for field, name in zip(Case.__struct_fields__, Case.__struct_encode_fields__, strict=True):
         if name == "turns":
             yield from _turn_changes(old.turns, new.turns)
         elif name != "origin" and not (
             name == "id" and has_derived_id(old) and has_derived_id(new)
         ):
-            before, after = _field(old, name), _field(new, name)
+            before, after = _field(old, field), _field(new, field)
             yield from _compare(name, before, after, _level(name, _NEUTRAL_FIELDS))
 
 

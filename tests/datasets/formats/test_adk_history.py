@@ -36,13 +36,13 @@ def result(**fields: Json) -> Object:
 
 def read(doc: Json) -> tuple[Case, Trace]:
     case = FORM.cases("document").read(doc)
-    assert case.recording
-    return case, case.recording
+    assert case.recorded
+    return case, case.recorded
 
 
 def test_a_result_is_a_case_with_its_trace():
     case, *_ = cases(sample("wrapped.evalset_result.json"))
-    trace = case.recording
+    trace = case.recorded
     assert case.id == "order_status"
     assert case.turns[0].response == "Order 8812 will be with you on Thursday."
     assert case.turns[0].tool_calls == (ToolCall(name="find_order", args={"order_id": "8812"}),)
@@ -56,7 +56,7 @@ def test_a_result_is_a_case_with_its_trace():
 
 def test_without_session_details_the_trace_comes_from_the_invocations():
     _, case = cases(sample("wrapped.evalset_result.json"))
-    trace = case.recording
+    trace = case.recorded
     assert trace
     assert trace.id == "s-2"
     assert trace.turns[0].user == "Where is my order 8812?"
@@ -89,8 +89,8 @@ def test_the_turns_of_an_old_file_in_camel_case_come_from_its_events():
     (case,) = cases(sample("old.json"))
     assert [turn.user for turn in case.turns] == ["Hi"]
     assert case.turns[0].response is None
-    assert case.recording
-    assert case.recording.turns[0].response == "Hello!"
+    assert case.recorded
+    assert case.recorded.turns[0].response == "Hello!"
     assert case.session == CaseSession(app="shop", user="u-2")
 
 

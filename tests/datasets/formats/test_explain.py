@@ -121,7 +121,7 @@ def test_another_answer_survives_and_unknown_fields_stay(doc: Object, answer: st
 
 def test_every_field_of_a_full_row_is_read():
     case = LENS.get(sample_rows()[-2])
-    trace = case.recording
+    trace = case.recorded
     assert case.id == "planner-001"
     assert case.agents == ("planner",)
     assert case.metrics == ("RelevanceExplain", "TaskAdherenceExplain", "ToolCallAccuracyExplain")
@@ -151,7 +151,7 @@ def test_a_failed_call_has_an_error_as_its_result():
         tool_calls=(ToolCall(name="search", outcome="error"),),
         tool_results=(ToolResult(name="search", error="error"),),
     )
-    assert case.recording == Trace(id="planner-001", case="planner-001", turns=(turn,))
+    assert case.recorded == Trace(id="planner-001", case="planner-001", turns=(turn,))
 
 
 def test_inputs_of_the_evals_follow_an_edited_answer():
@@ -160,7 +160,7 @@ def test_inputs_of_the_evals_follow_an_edited_answer():
     recorded = msgspec.structs.replace(
         case,
         metrics=("PerceivedIntelligenceExplain",),
-        recording=Trace(id="planner-001", case="planner-001", turns=(turn,)),
+        recorded=Trace(id="planner-001", case="planner-001", turns=(turn,)),
     )
     assert cast("Object", LENS.write(recorded))["explain_inputs"] == {
         "PerceivedIntelligenceExplain": {
@@ -181,9 +181,9 @@ FOREIGN = {
         agents=("billing", "support"),
         metrics=("tool_recall", "RelevanceExplain"),
         metadata={"difficulty": "expert", "phase": 3, "topic_family": "AZ-900"},
-        recording=Trace(id="t", turns=(Turn(user="Hi", response="Hello"), Turn(response="Bye"))),
+        recorded=Trace(id="t", turns=(Turn(user="Hi", response="Hello"), Turn(response="Bye"))),
     ),
-    "an empty trace": Case(id="x", metrics=("own",), recording=Trace(id="t")),
+    "an empty trace": Case(id="x", metrics=("own",), recorded=Trace(id="t")),
 }
 
 

@@ -48,7 +48,7 @@ def cells(doc: Object) -> Object:
 
 
 def read_trace(doc: Object) -> Trace:
-    trace = ROWS.read(doc).recording
+    trace = ROWS.read(doc).recorded
     assert trace
     return trace
 
@@ -117,10 +117,10 @@ def test_the_written_row_and_the_rest_make_the_original_row(doc: Object):
 
 
 def answered(case: Case, answer: str) -> Case:
-    trace = case.recording or Trace(id=case.id, case=case.id)
+    trace = case.recorded or Trace(id=case.id, case=case.id)
     *first, last = trace.turns or (Turn(),)
     turns = (*first, msgspec.structs.replace(last, response=answer))
-    return msgspec.structs.replace(case, recording=msgspec.structs.replace(trace, turns=turns))
+    return msgspec.structs.replace(case, recorded=msgspec.structs.replace(trace, turns=turns))
 
 
 @given(doc=DOCS, answer=TEXT.map(lambda text: text.replace("\0", "0")).filter(bool))
@@ -128,7 +128,7 @@ def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: s
     for lens, source in ((ROWS, doc), (TABLE, cells(doc))):
         edited = answered(lens.get(source), answer)
         written = cast("Object", lens.put(edited, {lens.key: lens}).doc)
-        again = lens.read(written).recording
+        again = lens.read(written).recorded
         assert again
         assert again.turns[-1].response == answer
         assert written.get("reviewer") == source.get("reviewer")
@@ -194,7 +194,7 @@ def test_the_golden_part_is_read_as_in_questions():
 
 def test_other_columns_are_attributes_with_their_json_decoded():
     doc = cells(row(status={"boolean": True}, reviewer="team", **{"score.match": 0.5}))
-    trace = TABLE.read(doc).recording
+    trace = TABLE.read(doc).recorded
     assert trace
     assert trace.attributes == {"status": {"boolean": True}, "reviewer": "team", "score.match": 0.5}
 
@@ -218,11 +218,11 @@ def test_an_id_that_looks_like_a_number_stays_a_string():
 FOREIGN = {
     "nothing": Case(id="x"),
     "a scenario": Case(id="x", scenario=Scenario(prompt="Hi", plan="Ask for a refund.")),
-    "an empty trace": Case(id="x", recording=Trace(id="x")),
+    "an empty trace": Case(id="x", recorded=Trace(id="x")),
     "odd attributes": Case(
         id="x",
         metadata={"tags": ["a", 1]},
-        recording=Trace(
+        recorded=Trace(
             id="t",
             turns=(Turn(user=None, tool_results=(ToolResult(name="a", error="down"),)),),
             attributes={"userInputs": 3, "extracted_data": {"toolInteractions": "?"}, "n": "1"},

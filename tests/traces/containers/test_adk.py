@@ -136,7 +136,7 @@ def history(*invocations: Json, session: Json = None) -> Json:
         "eval_id": "order_7",
         "session_id": "s-1",
         "session_details": session,
-        "eval_metric_result_per_invocation": [{"actual_invocation": one} for one in invocations],
+        "eval_metric_result_per_invocation": [{"actual_invocation": invocation} for invocation in invocations],
     }
     return {"evalSetResultId": "r1", "evalCaseResults": [result]}
 

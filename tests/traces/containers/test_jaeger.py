@@ -99,4 +99,4 @@ def test_spans_as_protobuf_spells_them_are_read():
     assert (found.span_id, found.parent_id) == ("eee19b7ec3c1b174", "eee19b7ec3c1b175")
     assert (found.start, found.end) == (1_700_000_000_000_000_000, 1_700_000_001_500_000_000)
     assert found.attributes == {"model": "gpt-4o", "n": 12, "none": 0, "empty": ""}
-    assert [(one.name, one.time) for one in found.events] == [("x", 1_700_000_001_000_000_000)]
+    assert [(event.name, event.time) for event in found.events] == [("x", 1_700_000_001_000_000_000)]

@@ -126,7 +126,7 @@ def test_ids_of_one_request_may_be_spelled_in_different_ways():
     document = of_spans(*(span(spanId=key, parentSpanId=parent) for key, parent in ids.items()))
     fast = list(read_items([otlp.decode(json.dumps(document).encode())], source="f"))
     assert fast == list(read_items([document], source="f"))
-    assert [(one.span_id, one.parent_id) for one in fast if isinstance(one, Span)] == [
+    assert [(span.span_id, span.parent_id) for span in fast if isinstance(span, Span)] == [
         ("eee19b7ec3c1b174", None),
         ("eee19b7ec3c1b175", "eee19b7ec3c1b174"),
         ("eee19b7ec3c1b176", "eee19b7ec3c1b175"),

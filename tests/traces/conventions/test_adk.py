@@ -194,7 +194,7 @@ def test_a_tool_that_raised_ran_the_call_that_its_span_does_not_name():
         "error.type": "Timeout",
     }
     turn = trace(call("3", [USER], asked), named("execute_tool tide", "4", "2", **held)).turns[0]
-    assert [one.id for one in turn.tool_calls or ()] == ["c1"]
-    assert [(one.id, one.result, one.error) for one in turn.tool_results] == [
+    assert [call.id for call in turn.tool_calls or ()] == ["c1"]
+    assert [(result.id, result.result, result.error) for result in turn.tool_results] == [
         ("c1", None, "Timeout")
     ]

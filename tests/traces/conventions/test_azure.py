@@ -62,7 +62,7 @@ def turns(*spans: Span) -> list[tuple[str | None, str | None]]:
 
 
 def calls(turn: Turn) -> list[tuple[str, Json, str | None]]:
-    return [(one.name, one.args, one.id) for one in turn.tool_calls or ()]
+    return [(call.name, call.args, call.id) for call in turn.tool_calls or ()]
 
 
 def test_a_streaming_run_records_its_own_messages():
@@ -74,7 +74,7 @@ def test_a_streaming_run_records_its_own_messages():
     turn = to_traces([asked(1, "Where?"), run(3, "r1", *done)])[0].turns[0]
     assert (turn.user, turn.response, turn.agents) == ("Where?", "It shipped.", ("asst",))
     assert calls(turn) == [("find", {"id": 7}, "c1")]
-    assert [one.result for one in turn.tool_results] == ["shipped"]
+    assert [result.result for result in turn.tool_results] == ["shipped"]
 
 
 def test_the_calls_around_a_run_tell_what_it_does_not():
@@ -101,7 +101,7 @@ def test_steps_and_outputs_of_tools_belong_to_their_run():
     assert [(calls(turn), turn.agents) for turn in found] == [
         ([("find", {"id": 7}, "c1")], ("asst",))
     ]
-    assert [one.result for one in found[0].tool_results] == ["shipped"]
+    assert [result.result for result in found[0].tool_results] == ["shipped"]
 
 
 def test_a_response_of_foundry_is_a_model_call_of_its_agent():
@@ -138,5 +138,5 @@ def test_a_response_of_foundry_is_a_model_call_of_its_agent():
     (turn,) = to_traces([first, second])[0].turns
     assert (turn.user, turn.response, turn.agents) == ("Where?", "It shipped.", ("shop",))
     assert calls(turn) == [("find", {"id": 7}, "c1")]
-    assert [one.result for one in turn.tool_results] == ["shipped"]
-    assert [one.usage.input_tokens for one in turn.model_calls] == [1, 5]
+    assert [result.result for result in turn.tool_results] == ["shipped"]
+    assert [call.usage.input_tokens for call in turn.model_calls] == [1, 5]

@@ -44,9 +44,9 @@ def test_claude_code_counts_its_requests_and_names_its_tools():
         span("claude_code.tool.execution", 5, span__type="tool.execution", tool_use_id="u1"),
     )
     assert (found.user, found.response) == ("List.", None)
-    assert [(one.name, one.id) for one in found.tool_calls or ()] == [("Bash", "u1")]
-    assert [one.result for one in found.tool_results] == ["a.txt"]
-    assert [(one.model, one.usage.input_tokens) for one in found.model_calls] == [("c", 9)]
+    assert [(call.name, call.id) for call in found.tool_calls or ()] == [("Bash", "u1")]
+    assert [result.result for result in found.tool_results] == ["a.txt"]
+    assert [(call.model, call.usage.input_tokens) for call in found.model_calls] == [("c", 9)]
 
 
 def test_gemini_cli_names_its_operations_in_its_own_way():
@@ -58,5 +58,5 @@ def test_gemini_cli_names_its_operations_in_its_own_way():
         span("t", 4, gen_ai__operation__name="tool_call", gen_ai__tool__name="find"),
     )
     assert found.user == "Where?"
-    assert [(one.name, one.args) for one in found.tool_calls or ()] == [("find", {"id": 7})]
+    assert [(call.name, call.args) for call in found.tool_calls or ()] == [("find", {"id": 7})]
     assert len(found.model_calls) == 1

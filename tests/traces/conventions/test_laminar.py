@@ -29,6 +29,6 @@ def test_every_span_of_laminar_has_a_type_an_input_and_an_output():
     )
     (turn,) = found.turns
     assert (found.conversation, turn.user, turn.response) == ("s", "Where?", "Here.")
-    assert [(one.name, one.args) for one in turn.tool_calls or ()] == [("click", {"index": 1})]
-    assert [one.result for one in turn.tool_results] == ["clicked"]
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("click", {"index": 1})]
+    assert [result.result for result in turn.tool_results] == ["clicked"]
     assert len(turn.model_calls) == 1

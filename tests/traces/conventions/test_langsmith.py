@@ -17,4 +17,4 @@ def test_what_failed_before_it_gave_anything_has_no_response_and_no_result():
         0
     ]
     assert turn.response is None
-    assert [(one.result, one.error) for one in turn.tool_results] == [(None, "the tool failed")]
+    assert [(result.result, result.error) for result in turn.tool_results] == [(None, "the tool failed")]

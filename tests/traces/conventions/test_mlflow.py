@@ -46,4 +46,4 @@ def test_pydantic_ais_own_messages_tell_calls_by_id():
     model.attributes["mlflow.spanOutputs"] = json.dumps({"kind": "response", "parts": [call]})
     found = turn(model)
     assert found.user == "tide in Oslo?"
-    assert [(one.name, one.args, one.id) for one in found.tool_calls or ()] == [("tide", {}, "c1")]
+    assert [(call.name, call.args, call.id) for call in found.tool_calls or ()] == [("tide", {}, "c1")]

@@ -413,10 +413,10 @@ def test_haystacks_printed_messages_tell_what_its_agent_did():
     span = Span(trace_id="t1", span_id="s1", name="Agent.run", start=1, end=9, attributes=held)
     turn = to_traces([span])[0].turns[0]
     assert (turn.user, turn.response, turn.agents) == ("Hi", "Sorry, no.", ())
-    assert [(one.name, one.args, one.id) for one in turn.tool_calls or ()] == [
+    assert [(call.name, call.args, call.id) for call in turn.tool_calls or ()] == [
         ("find", {"id": 7}, "c1")
     ]
-    assert [one.error for one in turn.tool_results] == ["isn't here"]
+    assert [result.error for result in turn.tool_results] == ["isn't here"]
 
 
 def test_agents_within_one_chain_with_a_user_message_are_steps_of_one_turn():

@@ -160,7 +160,7 @@ def test_litellm_records_each_call_as_a_completion_of_its_own():
         "gen_ai.completion.1.function_call.arguments": "{}",
     }
     turn = trace(span("litellm_request", None, 1, held)).turns[0]
-    assert [(one.name, one.args) for one in turn.tool_calls or ()] == [
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
         ("tide", {"city": "Oslo"}),
         ("sun", {}),
     ]

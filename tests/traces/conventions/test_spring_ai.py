@@ -36,6 +36,6 @@ def test_tools_of_a_model_call_are_in_springs_own_attributes():
     spans = [client, span("chat", "client", 2, 8, model), span("tool", "chat", 3, 4, tool)]
     (turn,) = to_traces(spans)[0].turns
     assert (turn.user, turn.response) == ("Where?", "It shipped.")
-    assert [(one.name, one.args) for one in turn.tool_calls or ()] == [("find", {"id": 7})]
-    assert [one.result for one in turn.tool_results] == ["shipped"]
-    assert [one.usage.input_tokens for one in turn.model_calls] == [10]
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("find", {"id": 7})]
+    assert [result.result for result in turn.tool_results] == ["shipped"]
+    assert [call.usage.input_tokens for call in turn.model_calls] == [10]

@@ -386,7 +386,7 @@ def test_fields_of_an_inner_recorder_complete_a_call():
     inner = tool("inner", "outer", 3, "weather", gen_ai__tool__call__id="c1", error__type="Timeout")
     outer = tool("outer", "a", 2, "weather", gen_ai__tool__call__result="no weather")
     (made,) = to_traces([agent("a", None, 1, 9), outer, inner])[0].turns
-    assert [(one.id, one.result, one.error) for one in made.tool_results] == [
+    assert [(result.id, result.result, result.error) for result in made.tool_results] == [
         ("c1", "no weather", "Timeout")
     ]
 

@@ -136,7 +136,7 @@ def test_openlit_writes_all_messages_in_one_text():
     prompt = "system: Be nice.\nuser: Hi\nassistant: Hello.\nuser: Where?\nAnd when?"
     event = SpanEvent(name="gen_ai.content.prompt", attributes={"gen_ai.prompt": prompt})
     span = Span(trace_id="t1", span_id="s1", name="chat", events=(event,))
-    assert [(one.role, one.text) for one in events.read_input(span) or ()] == [
+    assert [(message.role, message.text) for message in events.read_input(span) or ()] == [
         ("system", "Be nice."),
         ("user", "Hi"),
         ("assistant", "Hello."),

@@ -120,7 +120,7 @@ def _read_case(doc: Json) -> Case:
         id=case_id,
         turns=turns,
         session=_read_session(trace),
-        recording=msgspec.structs.replace(trace, case=case_id),
+        recorded=msgspec.structs.replace(trace, case=case_id),
     )
 
 

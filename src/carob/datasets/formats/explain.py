@@ -88,7 +88,7 @@ def _read_case(doc: Json) -> Case:
         metrics=None if row.required_evals is None else tuple(row.required_evals),
         profile=row.threshold_profile,
         metadata=without_nulls(**{name: getattr(row, name) for name in _LABELS}),
-        recording=_read_trace(row),
+        recorded=_read_trace(row),
     )
 
 
@@ -142,12 +142,12 @@ def _write_case(case: Case) -> Json:
 
 def _write_exchange(case: Case) -> Object:
     question, _ = first_exchange(case)
-    recorded = case.recording.turns if case.recording else ()
-    expected, invoked = expected_calls(case), _invoked(recorded)
+    recorded_turns = case.recorded.turns if case.recorded else ()
+    expected, invoked = expected_calls(case), _invoked(recorded_turns)
     return {
         "question": question,
         "context": case.context,
-        "model_answer": recorded[0].response if recorded else None,
+        "model_answer": recorded_turns[0].response if recorded_turns else None,
         "reference_answer": case.turns[0].response if case.turns else None,
         "task_goal": case.goal,
         "relevant_context": case.relevant_context,

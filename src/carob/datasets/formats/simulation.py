@@ -150,7 +150,7 @@ def _read_case(doc: Json, *, table: bool) -> Case:
         reference=truth.other,
         tags=tags,
         metadata=metadata,
-        recording=_read_trace(row, columns, case_id),
+        recorded=_read_trace(row, columns, case_id),
     )
 
 
@@ -254,7 +254,7 @@ def _write_cells(case: Case) -> Json:
 
 def _write_case(case: Case) -> Object:
     users = _users(case)
-    trace = case.recording or Trace(id=case.id)
+    trace = case.recorded or Trace(id=case.id)
     others = {
         name: value for name, value in trace.attributes.items() if fold_name(name) not in _RESERVED
     }
@@ -284,7 +284,7 @@ def _write_case(case: Case) -> Object:
 
 def _users(case: Case) -> list[str]:
     """The user messages; a row must have at least one."""
-    traced = case.recording.turns if case.recording else ()
+    traced = case.recorded.turns if case.recorded else ()
     users = [turn.user or "" for turn in case.turns or traced]
     return users or [case.scenario.prompt if case.scenario else ""]
 

@@ -80,7 +80,7 @@ class Duplicates(RuleFamily):
 
     def _is_another_trace(self, case: Case) -> bool:
         """A file may hold several traces of one case, which are not duplicates of it."""
-        if case.recording is None:
+        if case.recorded is None:
             return False
         is_known = case.id in self._traced
         self._traced.add(case.id)

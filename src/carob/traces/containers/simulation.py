@@ -1,6 +1,7 @@
 """Rows of the simulation table: the spans in `session_trace`, else the session, else the columns.
 
-Spans without message content only add times and model calls to what the columns state.
+Spans without message content only add times and model calls to what the columns state, and only if
+there is no session: its events are what such spans are made from.
 
 Other columns of a row are added to the resource of its spans: `carob.case.id` (the golden case),
 `carob.conversation.id` and `carob.state` (the state at the end).
@@ -9,11 +10,16 @@ Other columns of a row are added to the resource of its spans: `carob.case.id` (
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from carob.schema import AgentMessage, Json, Span, ToolCall, ToolResult, Trace, Turn
+from carob.traces.containers.event_spans import (
+    are_event_spans,
+    event_span_turns,
+    split_requested_tools,
+)
 from carob.traces.containers.flat import Flat, span_of
 from carob.traces.mapping.enrich import enrich, turns_from_spans
 from carob.traces.messages.adk import event_turns, session_trace
@@ -38,30 +44,40 @@ class Simulation:
         case = text(first(fields, "evalid", "questionid", "id"))
         spans = _spans_in(fields.get("sessiontrace"))
         session = decode_structure(first(fields, *_SESSIONS))
-        if any(map(_has_content, spans)) or (spans and "userinputs" not in fields):
+        has_events = bool(table(session).get("events"))
+        if any(map(_has_content, spans)) or not (has_events or "userinputs" in fields):
             resource = _resource(fields, case)
-            yield from (_add_resource(span, resource) for span in spans)
-        elif table(session).get("events"):
+            yield from (_add_resource(span, resource) for span in split_requested_tools(spans))
+        elif has_events:
             yield session_trace(session, source=source, case=case)
-        elif "userinputs" in fields:
-            yield enrich(_trace(fields, source, case), turns_from_spans(spans))
+        else:
+            yield enrich(_trace(fields, source, case), _turns_from_column(spans))
 
 
 def with_spans(trace: Trace) -> Trace:
-    """The trace of a row, enriched from its spans, else from the events of its session.
+    """The trace of a row, enriched from its spans or from the events of its session.
 
-    The state is that of the session, if no column states it.
+    The same source counts as in `Simulation.read`, so that a row has the same numbers as golden
+    data and as a trace. The state is that of the session, if no column states it.
     """
     if not trace.attributes:
         return trace
     fields = fold_keys(trace.attributes)
     session = fold_keys(table(decode_structure(first(fields, *_SESSIONS))))
-    turns = turns_from_spans(_spans_in(fields.get("sessiontrace")))
-    turns = turns or event_turns(decode_structure(session.get("events")))
+    spans = _spans_in(fields.get("sessiontrace"))
+    turns = event_turns(decode_structure(session.get("events")))
+    if not turns or any(map(_has_content, spans)):
+        turns = _turns_from_column(spans) or turns
     state = decode_structure(session.get("state"))
     if trace.state is None and isinstance(state, dict):
         trace = msgspec.structs.replace(trace, state=state)
     return enrich(trace, turns)
+
+
+def _turns_from_column(spans: list[Span]) -> Sequence[Turn]:
+    if are_event_spans(spans):
+        return event_span_turns(spans)
+    return turns_from_spans(split_requested_tools(spans))
 
 
 def _spans_in(cell: Json) -> list[Span]:

@@ -119,7 +119,7 @@ _KINDS = {
 }
 
 
-def recording_hint(convention: str, field: str) -> str | None:
+def how_to_record(convention: str, field: str) -> str | None:
     """Return how to make a framework record a field; `None` if no way is known."""
     if field == "conversation":
         return _SESSION.get(convention)
