@@ -73,11 +73,15 @@ def _details(trace: Trace) -> dict[str, Json]:
         (call.start, call.end) for turn in trace.turns for call in turn.tool_calls or ()
     )
     time = time_by_kind({"model_ms": models, "tool_ms": tools})
+    # ADK's events state when a model call ended, not when it started.
+    ends = [call.end for call in trace.model_calls if call.start is None and call.end is not None]
+    answers = [*ends, *_answer_times(models, tools)]
     details: dict[str, Json] = {}
     if models:
         details["model_ms"] = time["model_ms"] / 1e6
+    if answers:
         started = min(turn.start for turn in trace.turns if turn.start is not None)
-        details["first_response_ms"] = (min(_answer_times(models, tools)) - started) / 1e6
+        details["first_response_ms"] = (min(answers) - started) / 1e6
     if tools:
         details["tool_ms"] = time["tool_ms"] / 1e6
     return details

@@ -143,7 +143,7 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
         turns=(*(Turn(user=text(user), tool_calls=_no_calls(data)) for user in users[:-1]), last),
         source=source,
         convention="simulation",
-        mapper="simulation@1",
+        mapper="simulation@2",
         conversation=session,
         case=case,
         state=_state(row),
