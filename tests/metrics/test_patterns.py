@@ -93,3 +93,24 @@ def test_missing_package_is_reported_with_the_install_command(monkeypatch: pytes
             use()
         assert caught.value.hint == install_hint("metrics")
     assert ToolUsage(comparators={"city": "ignore_case"})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"\w+", "Müller"),
+        (r"[\w ]+", "Grüße aus Łódź"),
+        (r"\d+", "٤٢"),
+        (r"a\sb", "a\u00a0b"),
+        (r"[]\w[]+", "[ü]"),
+        (r"[[:alpha:]\d]+", "ab12"),
+        (r"\\w", r"\w"),
+        (r"\D+", "zwölf"),
+    ],
+)
+def test_character_classes_are_those_of_unicode(pattern: str, text: str):
+    assert compile_pattern(pattern).fullmatch(text)
+
+
+def test_negated_class_does_not_match_a_letter_with_an_accent():
+    assert compile_pattern(r"\W").fullmatch("ü") is None

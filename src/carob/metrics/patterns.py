@@ -2,11 +2,12 @@
 
 Python's `re` backtracks: `(a+){12}b` on a few dozen `a` runs longer than anyone waits, and one
 such response would hang a whole run. RE2 never backtracks. In exchange it has no lookaround and
-no backreferences, and its `\\d`, `\\w`, `\\s` and `\\b` are ASCII only.
+no backreferences, and its `\\b` knows ASCII words only. docs/design/patterns.md has the reasons.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -37,9 +38,29 @@ def compile_pattern(pattern: str) -> Pattern:
     options = re2.Options()
     options.log_errors = False  # it would write to stderr
     try:
-        return cast("Pattern", re2.compile(pattern, options))
+        return cast("Pattern", re2.compile(_with_unicode_classes(pattern), options))
     except re2.error as error:
         raise ValueError(_explain_error(pattern, error)) from None
+
+
+_UNICODE = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": r"\t-\r \x85\p{Z}"}
+_CLASS_OR_ESCAPE = re.compile(r"\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\\.", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+def _with_unicode_classes(pattern: str) -> str:
+    """Spell out `\\d`, `\\w` and `\\s`, which are ASCII only in RE2: `\\w+` must match `Müller`."""
+    return _CLASS_OR_ESCAPE.sub(_spell_out, pattern)
+
+
+def _spell_out(match: re.Match[str]) -> str:
+    text, name = match[0], match[0][1:]
+    if text[0] == "[":
+        return _ESCAPE.sub(lambda escape: _UNICODE.get(escape[1], escape[0]), text)
+    if name in _UNICODE:
+        return f"[{_UNICODE[name]}]"
+    negated = _UNICODE.get(name.lower())
+    return f"[^{negated}]" if negated else text
 
 
 def require_re2() -> None:

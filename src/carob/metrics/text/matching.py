@@ -65,7 +65,7 @@ class Contains(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         required = (*(case.contains or ()), *self.texts)
         if not required:
-            return Unscored(reason="the case requires no text")
+            return Unscored(reason="the case requires no text", not_applicable=True)
         responses = [turn.response for turn in trace.turns if turn.response is not None]
         if not responses:
             return Unscored(reason="no response was recorded")
@@ -83,8 +83,8 @@ class Regex(Metric):
     """Share of the responses that match a regular expression.
 
     `pattern` is searched anywhere in the response, in RE2 syntax: matching takes time linear in the
-    text, but there is no lookaround and there are no backreferences. `\\d`, `\\w`,
-    `\\s` and `\\b` are ASCII only; use classes such as `\\pL` for letters of any script.
+    text, but there is no lookaround and there are no backreferences, and `\\b` knows ASCII words
+    only.
     """
 
     name: ClassVar[str] = "regex"
