@@ -28,13 +28,15 @@ class Agents:
     cases: int
     metrics: tuple[Kind, ...]
     attempts: tuple[int, int] = (1, 1)
+    pass_rate: float = 0.8
     drop: float = 0.0
     """By how much the second agent is worse in every metric."""
 
     def runs(self, seed: int) -> tuple[Run, Run]:
         """One run of each."""
         random = Random(seed)  # noqa: S311 - not a secret
-        ease = [random.betavariate(4, 1) for _ in range(self.cases)]
+        easy, hard = 5 * self.pass_rate, 5 * (1 - self.pass_rate)
+        ease = [random.betavariate(easy, hard) for _ in range(self.cases)]
         before = [
             self._results(random, place, ease, self.attempts[0], 0.0) for place in _range(ease)
         ]
