@@ -172,3 +172,27 @@ def test_class_declares_its_docs_version_and_scale(kind: type[Metric]):
     low, high = kind.scale
     assert high is None or low < high
     assert kind.threshold is None or (low <= kind.threshold and high is not None)
+
+
+def asks_of_the_case(kind: type[Metric]) -> bool:
+    return any(need.startswith("case.") for need in kind.needs)
+
+
+@every
+def test_case_that_asks_nothing_of_the_metric_is_not_held_back(kind: type[Metric]):
+    if not asks_of_the_case(kind) or kind.name == "hallucination":  # tool results are evidence too
+        pytest.skip("scores every trace, whatever the case expects")
+    silent = Trace(id="t", turns=(Turn(), Turn()))
+    for trace in (full_trace(), silent, Trace(id="t")):
+        outcome = metric(kind).score(Case(id="c"), trace)
+        assert isinstance(outcome, Unscored)
+        assert outcome.not_applicable, (trace, outcome.reason)
+
+
+@every
+def test_case_that_asks_for_the_metric_is_held_back_if_the_trace_lacks_the_data(
+    kind: type[Metric],
+):
+    outcome = metric(kind).score(CASE, Trace(id="t", turns=(Turn(), Turn())))
+    assert isinstance(outcome, Unscored)
+    assert not outcome.not_applicable, outcome.reason

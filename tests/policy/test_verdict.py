@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from carob.errors import UsageError
 from carob.policy.profile import MetricRequirement, Profile, load_profile
-from carob.policy.verdict import ScaledScore, apply_profile, case_status, check_scales, score_status
+from carob.policy.verdict import ScaledScore, apply_profile, check_scales, hold_back, score_status
 from carob.schema import (
     CaseScore,
     Failed,
     MetricSpec,
     ProfileVerdict,
     Score,
-    ScoreStatus,
     Status,
     Unscored,
 )
@@ -150,7 +149,7 @@ def test_score_is_compared_with_its_threshold(
     value: float,
     threshold: float | None,
     better: Literal["higher", "lower"],
-    expected: ScoreStatus,
+    expected: Status,
 ):
     assert score_status(Score(value=value), threshold, better) == expected
 
@@ -161,16 +160,20 @@ def test_outcomes_without_a_score_neither_pass_nor_fail():
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("score", "passed"),
     [
-        ([], "unscored"),
-        (["unscored", "unscored"], "unscored"),
-        (["unscored", "info"], "passed"),
-        (["unscored", "passed"], "passed"),
-        (["passed", "error"], "error"),
-        (["unscored", "error"], "error"),
-        (["error", "failed", "passed"], "failed"),
+        (CaseScore(metric="Empathy", status="unscored"), False),
+        (CaseScore(metric="EmpathyExplain", status="error"), False),
+        (CaseScore(metric="Empathy", status="unscored", not_applicable=True), True),
+        (CaseScore(metric="latency", status="unscored"), True),
     ],
 )
-def test_a_case_is_as_good_as_its_worst_score(found: list[ScoreStatus], expected: Status):
-    assert case_status(CaseScore(metric="m", status=one) for one in found) == expected
+def test_metric_of_the_profile_without_a_score_withdraws_the_pass(score: CaseScore, passed: bool):
+    judgement = hold_back(apply_profile(PREP, everything(4.0)), PREP, [score])
+    assert judgement.passed is passed
+    assert judgement.reason == ("" if passed else f"Not scored: {score.metric}")
+
+
+def test_reasons_of_a_failure_are_kept():
+    failed = apply_profile(PREP, everything(2.0))
+    assert hold_back(failed, PREP, [CaseScore(metric="Empathy", status="unscored")]) == failed

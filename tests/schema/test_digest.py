@@ -20,16 +20,16 @@ def test_tags_dates_and_recorded_answers_do_not_change_the_expectation_digest():
     assert case_digest(edited) != case_digest(CASE)
 
 
-def test_another_answer_question_or_metadata_changes_it():
-    others = [
+def test_different_answer_question_or_metadata_changes_the_digest():
+    variants = [
         Case.of("Where is my parcel?", "In Malmö.", id="parcel", metadata={"team": "orders"}),
         Case.of("Where is it?", "In Lund.", id="parcel", metadata={"team": "orders"}),
         msgspec.structs.replace(CASE, metadata={"team": "returns"}),
     ]
-    assert len({expectation_digest(one) for one in [CASE, *others]}) == 4
+    assert len({expectation_digest(case) for case in [CASE, *variants]}) == 4
 
 
-def test_a_recorded_answer_keeps_the_name_recording_in_json():
+def test_recorded_answer_keeps_the_name_recording_in_json():
     case = Case(id="parcel", recorded=Trace(id="t-1"))
     assert msgspec.json.encode(case) == b'{"id":"parcel","recording":{"id":"t-1"}}'
     assert case_digest(case) == (

@@ -9,7 +9,8 @@ import msgspec
 
 from carob.analysis.changed_inputs import SharedMetrics, input_changes, shared_metrics
 from carob.analysis.per_case import Attempts, CasePair, attempts_by_case
-from carob.schema import Alignment, CaseResult, InputChange, MetricSpec, Run, Status
+from carob.schema import Alignment, CaseResult, InputChange, MetricSpec, Run
+from carob.schema.status import case_status
 
 
 class AlignedRuns(NamedTuple):
@@ -84,13 +85,5 @@ def _pair_with_shared_status(pair: CasePair, metrics: SharedMetrics) -> CasePair
 
 def _with_shared_status(results: Attempts, metrics: SharedMetrics) -> Iterator[CaseResult]:
     for result in results:
-        statuses = {one.status for one in result.scores if one.metric in metrics.same_threshold}
-        yield msgspec.structs.replace(result, status=_worst(statuses))
-
-
-def _worst(statuses: Collection[str]) -> Status:
-    if "failed" in statuses:
-        return "failed"
-    if "error" in statuses:
-        return "error"
-    return "passed" if set(statuses) - {"unscored"} else "unscored"
+        shared = [score for score in result.scores if score.metric in metrics.same_threshold]
+        yield msgspec.structs.replace(result, status=case_status(shared))

@@ -26,8 +26,12 @@ LABELS = ("phase", "difficulty", "quality_band", "topic_family", "topic", "workf
 """Metadata keys by which cases are grouped, besides agents and tags."""
 
 
-def summarise(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> RunSummary:
-    """Count, average and group results in one pass. Sums add up in the order of the results."""
+def summarise(
+    results: Iterable[CaseResult], cases: Mapping[str, Case], by: Sequence[str] = ()
+) -> RunSummary:
+    """Count, average and group results in one pass. Sums add up in the order of the results. `by`
+    adds groups by further keys of the metadata."""
+    labels = tuple(dict.fromkeys([*LABELS, *(key for key in by if key not in ("agent", "tag"))]))
     total, modes = _GroupTotals(), ModeResults()
     metrics: defaultdict[str, _MetricTotals] = defaultdict(_MetricTotals)
     groups: defaultdict[tuple[str, str], _GroupTotals] = defaultdict(_GroupTotals)
@@ -42,41 +46,48 @@ def summarise(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> RunSu
         if case:
             modes.add(result, case)
             if case.id not in groups_of:  # repeats of a case share its groups
-                groups_of[case.id] = [groups[key] for key in _group_keys(case)]
+                groups_of[case.id] = [groups[key] for key in _group_keys(case, labels)]
             for group in groups_of[case.id]:
                 group.add(result.status, composite, values)
     return RunSummary(
         cases=total.counts(),
         metrics={name: metric.summary(total.mean(name)) for name, metric in metrics.items()},
-        groups=tuple(groups[key].group(*key) for key in sorted(groups, key=_group_order)),
+        groups=tuple(groups[key].group(*key) for key in _in_order(groups, labels)),
         composite=total.composite(),
         modes=modes.compare(),
     )
 
 
 def verdict(summary: RunSummary) -> Verdict:
-    """Failed if any case failed; passed only if every case has a verdict and passed."""
+    """Failed if any case failed; passed only if cases passed and none was left undecided.
+
+    If every case is informational, no metric was asked to decide. That is not a pass, and not the
+    same as metrics that were asked and decided nothing.
+    """
     counts = summary.cases
     if counts.failed:
         return "failed"
-    return "passed" if counts.passed and counts.passed == counts.total else "inconclusive"
+    if counts.unscored or counts.errors or not counts.total:
+        return "inconclusive"
+    return "passed" if counts.passed else "informational"
 
 
-def _group_keys(case: Case) -> Iterator[tuple[str, str]]:
+def _group_keys(case: Case, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The groups that a case belongs to."""
     yield from (("agent", agent) for agent in dict.fromkeys(case.agents or ()))
     yield from (("tag", tag) for tag in dict.fromkeys(case.tags))
-    for label in LABELS:
+    for label in labels:
         value = case.metadata.get(label)
-        if isinstance(value, str | int | float):
-            yield label, str(value)
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str | int | float):
+                yield label, str(item)
 
 
-_ORDER = {by: index for index, by in enumerate(("agent", "tag", *LABELS))}
-
-
-def _group_order(key: tuple[str, str]) -> tuple[int, str]:
-    return _ORDER[key[0]], key[1]
+def _in_order(
+    keys: Iterable[tuple[str, str]], labels: Sequence[str]
+) -> list[tuple[str, str]]:
+    order = {by: index for index, by in enumerate(("agent", "tag", *labels))}
+    return sorted(keys, key=lambda key: (order[key[0]], key[1]))
 
 
 class _Mean:

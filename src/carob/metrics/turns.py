@@ -42,16 +42,23 @@ def score_by_turn(
     outcomes = [rate(pair) for pair in pair_turns(case, trace)]
     scores = [outcome for outcome in outcomes if isinstance(outcome, Score)]
     if not scores:
-        reasons = dict.fromkeys(
-            outcome.reason for outcome in outcomes if isinstance(outcome, Unscored)
-        )
-        return Unscored(reason="; ".join(reasons) or "there are no turns")
+        return join_unscored([outcome for outcome in outcomes if isinstance(outcome, Unscored)])
     if len(outcomes) == 1:  # the usual case, without the cost of joining
         only = scores[0]
         return Score(mean([only.value]), only.reason, (only.value,), only.details)
     turns = tuple(outcome.value if isinstance(outcome, Score) else None for outcome in outcomes)
     reason = join_reasons((score.reason for score in scores), turns)
     return Score(mean([score.value for score in scores]), reason, turns, _mean_details(scores))
+
+
+def join_unscored(turns: Sequence[Unscored]) -> Unscored:
+    """Join the reasons of turns of which none has a score. The metric is not applicable only if no
+    turn asks for it."""
+    reasons = dict.fromkeys(turn.reason for turn in turns)
+    return Unscored(
+        reason="; ".join(reasons) or "there are no turns",
+        not_applicable=all(turn.not_applicable for turn in turns),
+    )
 
 
 def _mean_details(scores: Sequence[Score]) -> dict[str, Json]:

@@ -9,8 +9,15 @@ import msgspec
 
 from carob.errors import CarobError, FormatError
 from carob.policy.profile import ClosedScale, Profile, canonical_name, find_profile
-from carob.policy.verdict import ScaledScore, apply_profile, exact_decimal, rescale_scores
-from carob.schema import CaseResult, CaseScore, ProfileVerdict, Status
+from carob.policy.verdict import (
+    ScaledScore,
+    apply_profile,
+    exact_decimal,
+    hold_back,
+    rescale_scores,
+)
+from carob.schema import CaseResult, CaseScore
+from carob.schema.status import case_status
 from carob.text.spelling import did_you_mean
 
 EXPLAIN_SCALES: Mapping[str, ClosedScale] = {
@@ -88,12 +95,14 @@ def _judge_line(line: ScoreLine, override: Profile | None, raw: bool) -> CaseRes
             _check_on_scale(name, value, scale, raw)
             scored[name] = ScaledScore(value, scale)
     judgement = apply_profile(profile, scored, raw=raw)
+    scores = tuple(_scores(profile, line, scored, raw))
+    decided = None if judgement.composite is None else judgement
     return CaseResult(
         case=line.case,
         trace=None,
-        status=_status(judgement),
-        scores=tuple(_scores(profile, line, scored, raw)),
-        judgement=judgement,
+        status=case_status(scores, decided, profile.weighs),
+        scores=scores,
+        judgement=hold_back(judgement, profile, scores),
     )
 
 
@@ -115,12 +124,6 @@ def _check_on_scale(name: str, value: float, scale: ClosedScale, raw: bool) -> N
             f"{name}: {value:g} is not on its scale from {scale[0]:g} to {scale[1]:g}",
             hint="use null for a missing score, or --raw-scales to skip conversion",
         )
-
-
-def _status(judgement: ProfileVerdict) -> Status:
-    if judgement.passed:
-        return "passed"
-    return "unscored" if judgement.composite is None else "failed"
 
 
 def _scores(

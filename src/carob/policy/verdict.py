@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import msgspec
+
 from carob.errors import UsageError
 from carob.policy.profile import ClosedScale, Profile, canonical_name
 from carob.schema import (
@@ -18,7 +20,6 @@ from carob.schema import (
     MetricSpec,
     ProfileVerdict,
     Score,
-    ScoreStatus,
     Status,
     Unscored,
 )
@@ -39,7 +40,7 @@ def score_status(
     outcome: Score | Unscored | Failed,
     threshold: float | None,
     better: Literal["higher", "lower"] = "higher",
-) -> ScoreStatus:
+) -> Status:
     """Compare an outcome with a threshold. Without one it is informational."""
     if isinstance(outcome, Unscored):
         return "unscored"
@@ -51,13 +52,20 @@ def score_status(
     return "passed" if reached else "failed"
 
 
-def case_status(scores: Iterable[CaseScore]) -> Status:
-    """Return the worst status of the scores. A case without any score has not passed."""
-    statuses = {score.status for score in scores}
-    for worst in ("failed", "error"):
-        if worst in statuses:
-            return worst
-    return "passed" if statuses - {"unscored"} else "unscored"
+def hold_back(
+    judgement: ProfileVerdict, profile: Profile, scores: Iterable[CaseScore]
+) -> ProfileVerdict:
+    """Withdraw a pass if the profile weighs a metric that could not be scored or ended in an
+    error. Without this, an agent could pass on the metrics that remain."""
+    missing = [
+        score.metric
+        for score in scores
+        if (score.could_not_be_scored or score.status == "error") and profile.weighs(score.metric)
+    ]
+    if not missing or not judgement.passed:
+        return judgement
+    reason = f"Not scored: {', '.join(missing)}"
+    return msgspec.structs.replace(judgement, passed=False, reason=reason)
 
 
 def apply_profile(

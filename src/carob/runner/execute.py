@@ -79,7 +79,7 @@ def _merge(
     if pair:
         scored = score(lambda: [pair])
         results, unmatched, batches = [*scored.results], [], [scored]
-    results += _cases_without_trace(cases, results)
+    results += _cases_without_trace(job, cases, results)
     positions = {case.id: position for position, case in enumerate(cases)}
     results.sort(key=lambda result: (positions.get(result.case or "", 0), result.trace or ""))
     unmatched.sort(key=lambda trace: trace.trace)
@@ -91,12 +91,13 @@ def _merge(
 
 
 def _cases_without_trace(
-    cases: Sequence[Case], results: Sequence[CaseResult]
+    job: ScoringJob, cases: Sequence[Case], results: Sequence[CaseResult]
 ) -> Iterator[CaseResult]:
-    """Yield an unscored result for each case that has no trace: it did not pass."""
+    """Yield a result without scores for each case that has no trace: it did not pass."""
     covered = {result.case for result in results}
+    status = job.plan.status_without_scores
     return (
-        CaseResult(case=case.id, trace=None, status="unscored", paired_by=NO_TRACE)
+        CaseResult(case=case.id, trace=None, status=status(case), paired_by=NO_TRACE)
         for case in cases
         if case.id not in covered
     )

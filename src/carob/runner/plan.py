@@ -21,7 +21,7 @@ from carob.metrics import (
     metric_parameters,
 )
 from carob.policy.profile import Profile, canonical_name
-from carob.policy.verdict import ScaledScore, apply_profile, case_status, score_status
+from carob.policy.verdict import ScaledScore, apply_profile, hold_back, score_status
 from carob.runner.pairing import Pair
 from carob.schema import (
     Case,
@@ -39,6 +39,7 @@ from carob.schema import (
     Turn,
     Unscored,
 )
+from carob.schema.status import case_status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class PlannedMetric:
     def score(self, case: Case, trace: Trace) -> Outcome:
         """Score without asking a judge."""
         if self.metric.judged and not self._applies_to(case):
-            return Unscored(reason=_NOT_REQUESTED)
+            return Unscored(reason=_NOT_REQUESTED, not_applicable=True)
         return evaluate(self.metric, case, trace)
 
     async def score_with_judge(self, case: Case, trace: Trace, ledger: Ledger) -> Outcome:
@@ -155,9 +156,11 @@ class Plan:
     def _result(self, pair: Pair, outcomes: Sequence[CaseScore]) -> CaseResult:
         case = pair.case or Case(id=pair.trace.id)
         scores = tuple(outcomes)
-        profile = self.profile or (self.profiles[case.profile] if case.profile else None)
+        profile = self._deciding_profile(case)
         judgement = self._profile_verdict(profile, scores) if profile else None
-        status = _case_status(scores, profile, judgement)
+        status = case_status(scores, judgement, profile.weighs if profile else None)
+        if profile and judgement:
+            judgement = hold_back(judgement, profile, scores)
         return CaseResult(
             case=pair.case.id if pair.case else None,
             trace=pair.trace.id,
@@ -168,6 +171,22 @@ class Plan:
             exchanges=() if status == "passed" else _exchanges(case, pair.trace),
             mapper=pair.trace.mapper,
         )
+
+    def status_without_scores(self, case: Case) -> Status:
+        """Return the status of a case that nothing was scored for: unscored if anything was to
+        decide about it."""
+        thresholds = any(planned.threshold is not None for planned in self.metrics)
+        return "unscored" if thresholds or self._deciding_profile(case) else "info"
+
+    def _deciding_profile(self, case: Case) -> Profile | None:
+        """Return the profile for all cases, or the one that the case names if it concerns a metric
+        of the run. `-m latency` asks for no verdict, whatever profile the cases name."""
+        if self.profile or not case.profile:
+            return self.profile
+        profile = self.profiles[case.profile]
+        names = [planned.metric.name for planned in self.metrics]
+        by_contract = profile.hard_fail.contract and "contract" in names
+        return profile if by_contract or any(map(profile.weighs, names)) else None
 
     def _profile_verdict(
         self, profile: Profile, scores: tuple[CaseScore, ...]
@@ -202,22 +221,16 @@ def _case_score(planned: PlannedMetric, outcome: Outcome) -> CaseScore:
             turns=outcome.turns,
             details=outcome.details,
         )
-    failed = isinstance(outcome, Failed)
-    reason = f"{outcome.kind}: {outcome.message}" if failed else outcome.reason
-    return CaseScore(metric=name, status=status, threshold=threshold, reason=reason)
-
-
-def _case_status(
-    scores: tuple[CaseScore, ...], profile: Profile | None, judgement: ProfileVerdict | None
-) -> Status:
-    """Combine the profile's verdict with the metrics that it does not weigh, which keep their own
-    thresholds. A case with an error cannot pass: the broken metric might have failed it."""
-    if profile is None or judgement is None:
-        return case_status(scores)
-    others = case_status([score for score in scores if not profile.weighs(score.metric)])
-    if others == "failed" or not judgement.passed:
-        return "failed"
-    return "error" if any(score.status == "error" for score in scores) else "passed"
+    if isinstance(outcome, Failed):
+        reason = f"{outcome.kind}: {outcome.message}"
+        return CaseScore(metric=name, status=status, threshold=threshold, reason=reason)
+    return CaseScore(
+        metric=name,
+        status=status,
+        threshold=threshold,
+        reason=outcome.reason,
+        not_applicable=True if outcome.not_applicable else UNSET,
+    )
 
 
 def _exchanges(case: Case, trace: Trace) -> tuple[Exchange, ...]:

@@ -31,7 +31,7 @@ from carob.schema.comparison import (
     PassCounts,
     Reliability,
 )
-from carob.schema.dataset import Dataset, DatasetSummary, expected_tools
+from carob.schema.dataset import CaseSelection, Dataset, DatasetSummary, expected_tools
 from carob.schema.gate import GateCheck, GateResult, GateRules, QuarantinedCase
 from carob.schema.judge import CostEstimate, JudgeCost, JudgeSettings, JudgeSpec, JudgeUsage
 from carob.schema.lint import DatasetPurpose, Finding, LintedFile, LintRule
@@ -51,7 +51,6 @@ from carob.schema.run import (
     Run,
     RunDataset,
     RunSummary,
-    ScoreStatus,
     Status,
     SummaryGroup,
     UnmatchedTrace,
@@ -96,6 +95,7 @@ __all__ = [
     "CaseCounts",
     "CaseResult",
     "CaseScore",
+    "CaseSelection",
     "CaseSession",
     "Change",
     "ComparedRun",
@@ -158,7 +158,6 @@ __all__ = [
     "RunSummary",
     "Scenario",
     "Score",
-    "ScoreStatus",
     "Severity",
     "SourceDocument",
     "Span",

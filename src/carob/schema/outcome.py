@@ -32,9 +32,15 @@ class Score(Struct, frozen=True, tag="score"):
 
 
 class Unscored(Struct, frozen=True, tag="unscored"):
-    """The metric does not apply, and why."""
+    """No score, and why.
+
+    A metric that could not be scored holds its case back: the case asks for it, and the trace, the
+    judge or a package is missing. One that is not applicable does not.
+    """
 
     reason: str
+    not_applicable: bool = False
+    """Whether the case asks nothing of the metric."""
 
 
 class Failed(Struct, frozen=True, tag="failed"):

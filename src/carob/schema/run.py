@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from carob.schema.base import Json, Struct
+from carob.schema.dataset import CaseSelection
 from carob.schema.judge import JudgeCost, JudgeSpec, JudgeUsage
 from carob.schema.outcome import Scale
 
@@ -35,9 +36,9 @@ class ModeComparison(Struct, frozen=True, omit_defaults=False):
     metrics: dict[str, PairedMetric]
 
 
-Status = Literal["passed", "failed", "unscored", "error"]
-ScoreStatus = Literal["passed", "failed", "unscored", "error", "info"]
-Verdict = Literal["passed", "failed", "inconclusive"]
+Status = Literal["passed", "failed", "unscored", "error", "info"]
+"""Of a score or of a case. `info` is not a verdict: no threshold and no profile decides."""
+Verdict = Literal["passed", "failed", "inconclusive", "informational"]
 
 
 class MetricSpec(Struct, frozen=True, omit_defaults=False):
@@ -57,7 +58,7 @@ class CaseScore(Struct, frozen=True, omit_defaults=False):
     """The outcome of one metric for one pair of case and trace."""
 
     metric: str
-    status: ScoreStatus
+    status: Status
     value: float | None = None
     threshold: float | None = None
     reason: str = ""
@@ -65,6 +66,14 @@ class CaseScore(Struct, frozen=True, omit_defaults=False):
     details: dict[str, Json] = {}
     judge_cost: JudgeCost | UnsetType = msgspec.field(default=UNSET, name="asked")
     """The cost of the score, if a judge was asked."""
+    not_applicable: bool | UnsetType = UNSET
+    """True if the metric is unscored because the case asks nothing of it. Other unscored metrics
+    could not be scored, and hold the case back."""
+
+    @property
+    def could_not_be_scored(self) -> bool:
+        """Whether the case asks for the metric and there is no score."""
+        return self.status == "unscored" and self.not_applicable is not True
 
 
 class ProfileVerdict(Struct, frozen=True, omit_defaults=False):
@@ -120,6 +129,8 @@ class RunDataset(Struct, frozen=True, omit_defaults=False):
 
 
 class CaseCounts(Struct, frozen=True, omit_defaults=False):
+    """Numbers of cases by status. Informational ones count in the total only."""
+
     total: int = 0
     passed: int = 0
     failed: int = 0
@@ -179,6 +190,8 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
     from the cache, a run costs nothing and has the same id."""
     stopped: str | UnsetType = UNSET
     """Why judging stopped early."""
+    selection: CaseSelection | UnsetType = UNSET
+    """How cases were selected, if not all were evaluated. `dataset` is always the whole dataset."""
 
 
 class PolicyReport(Struct, frozen=True):

@@ -76,7 +76,7 @@ def verdict(*, yes: bool, explanation: str = "so") -> dict[str, object]:
 def verdicts(*yes: bool) -> dict[str, object]:
     """A verdict on each property."""
     return {
-        f"property_{n}": verdict(yes=one, explanation=f"why {n}") for n, one in enumerate(yes, 1)
+        f"property_{n}": verdict(yes=answer, explanation=f"why {n}") for n, answer in enumerate(yes, 1)
     }
 
 

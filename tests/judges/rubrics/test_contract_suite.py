@@ -133,7 +133,18 @@ def test_trace_that_recorded_nothing_is_unscored_and_never_zero(name: str):
     ask = Scripted(agreeable)
     outcome = judged(metric(name), CASE, Trace(id="t", turns=(Turn(), Turn())), ask)
     assert isinstance(outcome, Unscored)
+    assert not outcome.not_applicable, outcome.reason
     assert ask.questions == []
+
+
+@every
+def test_case_that_asks_nothing_of_the_judge_is_not_held_back(name: str):
+    if not any(need.startswith("case.") for need in KNOWN[name].needs):
+        pytest.skip("judges every trace, whatever the case expects")
+    for trace in (TRACE, Trace(id="t", turns=(Turn(), Turn()))):
+        outcome = judged(metric(name), Case(id="c"), trace, Scripted(agreeable))
+        assert isinstance(outcome, Unscored)
+        assert outcome.not_applicable, outcome.reason
 
 
 @every
@@ -157,7 +168,7 @@ def test_same_input_gives_the_same_questions(name: str):
 
 @every
 def test_no_foreign_text_is_in_the_instructions(name: str):
-    assert not any(FOREIGN.search(one.instructions) for one in asked(name).questions)
+    assert not any(FOREIGN.search(question.instructions) for question in asked(name).questions)
 
 
 @every
@@ -189,7 +200,7 @@ def objects(node: Json) -> Iterator[dict[str, Json]]:
     if isinstance(node, dict):
         if node.get("type") == "object":
             yield node
-        yield from (found for one in node.values() for found in objects(one))
+        yield from (found for variables in node.values() for found in objects(variables))
     elif isinstance(node, list):
         yield from (found for one in node for found in objects(one))
 
@@ -242,7 +253,7 @@ def test_another_process_gets_the_same_judge(name: str):
     assert (again.prompt, again.rubric) == (metric(name).prompt, metric(name).rubric)
     ask, twin = Scripted(agreeable), Scripted(agreeable)
     assert judged(made, CASE, TRACE, ask) == judged(again, CASE, TRACE, twin)
-    assert [one.prompt for one in ask.questions] == [one.prompt for one in twin.questions]
+    assert [question.prompt for question in ask.questions] == [question.prompt for question in twin.questions]
 
 
 @every

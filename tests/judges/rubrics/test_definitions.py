@@ -97,7 +97,9 @@ def test_prefix_of_the_file_is_part_of_the_name():
 
 def test_metric_for_other_agents_is_unscored():
     outcome = judged(kind(agents=["stock"])(), CASE, TRACE, in_turn([]))
-    assert outcome == Unscored(reason="not applicable: this judge only scores the agent 'stock'")
+    assert outcome == Unscored(
+        reason="not applicable: this judge only scores the agent 'stock'", not_applicable=True
+    )
 
 
 @pytest.mark.parametrize(

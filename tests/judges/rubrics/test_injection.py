@@ -31,7 +31,7 @@ def rows(name: str) -> list[Row]:
 
 def counts(name: str) -> tuple[int, int, int]:
     """Attempts that were found, attempts that were missed, and texts that were flagged wrongly."""
-    marked = [(one.attempt, bool(find_injections(one.text))) for one in rows(name)]
+    marked = [(row.attempt, bool(find_injections(row.text))) for row in rows(name)]
     return marked.count((True, True)), marked.count((True, False)), marked.count((False, True))
 
 

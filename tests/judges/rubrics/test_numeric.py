@@ -13,7 +13,9 @@ CASE = Case.of("Where is A7?", id="c")
 
 
 def trace(*responses: str | None) -> Trace:
-    return Trace(id="t", turns=tuple(Turn(user="Where is A7?", response=one) for one in responses))
+    return Trace(
+        id="t", turns=tuple(Turn(user="Where is A7?", response=response) for response in responses)
+    )
 
 
 def test_score_has_its_reason_and_what_was_answered():
@@ -71,7 +73,7 @@ def test_turns_are_scored_one_by_one_and_one_without_a_response_is_left_out():
     assert outcome.value == 3.5
     assert outcome.turns == (2.0, None, 5.0)
     assert outcome.reason == "turn 1: A; turn 3: B"
-    assert [one["turn"] for one in details(outcome, "samples")] == [1, 3]
+    assert [sample["turn"] for sample in details(outcome, "samples")] == [1, 3]
 
 
 def test_turn_without_any_sample_fails_the_whole():
@@ -109,7 +111,7 @@ def test_goal_that_is_not_stated_leaves_task_adherence_unscored():
     outcome = judged(
         builtin_metric("TaskAdherence")(), CASE, trace("x"), Scripted(lambda _: score(1))
     )
-    assert outcome == Unscored(reason="the case states no goal")
+    assert outcome == Unscored(reason="the case states no goal", not_applicable=True)
 
 
 def test_turn_that_is_missing_is_the_worst_where_a_response_is_expected():

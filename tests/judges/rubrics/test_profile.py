@@ -52,7 +52,7 @@ class Marks:
 def result(case: Case, marks: dict[int, int]) -> CaseResult:
     metrics = [build(name, {}, plugins.metrics()) for name in EXPLAIN_SCALES]
     planned = tuple(
-        PlannedMetric(metric=one, threshold=one.threshold, client=Marks(marks)) for one in metrics
+        PlannedMetric(metric=metric, threshold=metric.threshold, client=Marks(marks)) for metric in metrics
     )
     plan = Plan(metrics=planned, profiles={"assessment_strict": STRICT})
     return asyncio.run(plan.score_with_judges(Pair(case, TRACE, "the same row"))).result
@@ -70,7 +70,7 @@ def test_scale_of_ten_is_rescaled_before_it_is_mixed():
     # PerceivedIntelligence weighs .12 of 1.00, and its best is 5
     assert made.judgement.composite == pytest.approx(4 * 0.88 + 5 * 0.12)
     assert made.status == "passed"
-    raw = {one.metric: one.value for one in made.scores}
+    raw = {score.metric: score.value for score in made.scores}
     assert raw["PerceivedIntelligence"] == 10.0
 
 
@@ -100,9 +100,9 @@ def test_hard_fail_is_by_the_names_of_the_judges():
 def test_only_the_evals_that_a_row_asks_for_are_asked():
     case = Case(id="c", turns=CASE.turns, metrics=("RelevanceExplain", "Fluency"))
     made = result(case, {5: 4, 10: 9})
-    asked = [one.metric for one in made.scores if one.status != "unscored"]
+    asked = [score.metric for score in made.scores if score.status != "unscored"]
     assert asked == ["Relevance", "Fluency"]
-    left = next(one for one in made.scores if one.metric == "Empathy")
+    left = next(score for score in made.scores if score.metric == "Empathy")
     assert left.reason == "not among the metrics of this case"
 
 

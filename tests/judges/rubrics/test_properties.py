@@ -38,7 +38,7 @@ def trace(count: int) -> Trace:
 
 def asked(ask: Scripted) -> list[list[str]]:
     """The properties of each question."""
-    return [[*one.answer.__struct_fields__] for one in ask.questions]
+    return [[*question.answer.__struct_fields__] for question in ask.questions]
 
 
 def test_score_is_the_mean_over_all_rubrics_of_all_turns_and_not_of_the_turns():
@@ -63,7 +63,7 @@ def test_majority_counts_rubric_by_rubric_and_a_tie_loses():
     assert isinstance(outcome, Score)
     assert outcome.value == 0.5
     rows = details(outcome, "rubrics")
-    assert [(one["id"], one["verdict"]) for one in rows] == [
+    assert [(row["id"], row["verdict"]) for row in rows] == [
         ("rubric_0", "no"),
         ("rubric_1", "yes"),
     ]
@@ -80,7 +80,7 @@ def test_rubrics_come_from_settings_the_case_and_its_turn_and_those_of_another_t
     outcome = judged(made(samples=1, rubrics=["Own words"]), data, trace(1), ask)
     assert isinstance(outcome, Score)
     rows = details(outcome, "rubrics")
-    assert [one["id"] for one in rows] == ["rubric_0", "polite", "short"]
+    assert [row["id"] for row in rows] == ["rubric_0", "polite", "short"]
     assert "The order is looked up." not in ask.questions[0].prompt
 
 
@@ -92,7 +92,7 @@ def test_rubrics_of_earlier_turns_are_kept_for_the_whole_conversation():
     outcome = judged(made(WHOLE, samples=1), case((early,), (POLITE,)), trace(2), ask)
     assert isinstance(outcome, Score)
     rows = details(outcome, "rubrics")
-    assert [one["id"] for one in rows] == ["early", "polite"]
+    assert [row["id"] for row in rows] == ["early", "polite"]
     assert outcome.turns == ()
 
 
@@ -130,7 +130,9 @@ def test_failed_sample_does_not_void_the_turn():
 
 def test_without_rubrics_there_is_no_score():
     outcome = judged(made(), case(()), trace(1), in_turn([]))
-    assert outcome == Unscored(reason="neither the case nor the settings have rubrics")
+    assert outcome == Unscored(
+        reason="neither the case nor the settings have rubrics", not_applicable=True
+    )
 
 
 def test_too_many_rubrics_are_not_asked():

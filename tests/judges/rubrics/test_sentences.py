@@ -24,12 +24,12 @@ def trace(*responses: str, messages: tuple[str, ...] = ()) -> Trace:
     turns = (
         Turn(
             user="Where is A7?",
-            response=one,
+            response=response,
             tool_calls=(ToolCall(name="find"),),
             tool_results=(ToolResult(name="find", result={"place": "Porto"}),),
             messages=tuple(AgentMessage(agent="desk", text=text) for text in messages),
         )
-        for one in responses
+        for response in responses
     )
     return Trace(id="t", turns=tuple(turns))
 
@@ -46,7 +46,7 @@ def test_share_of_sentences_that_are_supported_or_claim_nothing():
         "unsupported: 'It is blue.'; contradictory: 'It is in Faro.'; "
         "disputed: '- It may be in Porto'"
     )
-    assert [one["label"] for one in details(outcome, "sentences")][:2] == [
+    assert [sentence["label"] for sentence in details(outcome, "sentences")][:2] == [
         "not_applicable",
         "supported",
     ]
@@ -99,16 +99,14 @@ def test_long_responses_are_asked_about_in_parts():
     ask = Scripted(lambda question: labels(*["supported"] * len(question.answer.__struct_fields__)))
     outcome = judged(HALLUCINATIONS(), CASE, trace("A line.\n" * 24), ask)
     assert isinstance(outcome, Score)
-    assert [len(one.answer.__struct_fields__) for one in ask.questions] == [10, 10, 4]
+    assert [len(question.answer.__struct_fields__) for question in ask.questions] == [10, 10, 4]
 
 
 def test_responses_without_a_sentence_or_with_too_many_are_unscored():
-    for text, reason in (
-        ("", "the response has no sentences"),
-        ("---", "the response has no sentences"),
-        ("One. " * 301, "the response has too many sentences: 301, at most 300"),
-    ):
-        assert judged(HALLUCINATIONS(), CASE, trace(text), in_turn([])) == Unscored(reason=reason)
+    nothing = Unscored(reason="the response has no sentences", not_applicable=True)
+    too_many = Unscored(reason="the response has too many sentences: 301, at most 300")
+    for text, expected in (("", nothing), ("---", nothing), ("One. " * 301, too_many)):
+        assert judged(HALLUCINATIONS(), CASE, trace(text), in_turn([])) == expected
 
 
 def test_part_that_nobody_answers_fails_the_whole():
@@ -120,5 +118,5 @@ def test_part_that_nobody_answers_fails_the_whole():
 def test_grounding_is_unscored_without_a_context():
     made = definition_class("g", {"is_managed": True, "managed_metric_name": "GROUNDING"})
     assert judged(made(), CASE, trace("x"), in_turn([])) == Unscored(
-        reason="the case has no context"
+        reason="the case has no context", not_applicable=True
     )

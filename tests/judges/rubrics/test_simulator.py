@@ -32,7 +32,7 @@ def test_first_message_is_compared_and_the_others_and_the_end_are_judged():
     outcome = judged(SIMULATOR(), CASE, TRACE, ask)
     assert isinstance(outcome, Score)
     assert outcome.turns == (1.0, 1.0, 1.0)
-    asked = [message(one) for one in ask.questions]
+    asked = [message(question) for question in ask.questions]
     assert [*dict.fromkeys(asked)] == ["Where is A7?", "Thanks", "</finished>"]
     assert len(asked) == 15
 
@@ -40,9 +40,9 @@ def test_first_message_is_compared_and_the_others_and_the_end_are_judged():
 def test_message_sees_only_what_was_said_before():
     ask = said("nothing")
     judged(SIMULATOR(samples=1), CASE, TRACE, ask)
-    histories = [one.prompt.split("<<<history ", 1)[1] for one in ask.questions]
-    assert ["In Porto." in one for one in histories] == [False, True, True]
-    assert ["You are welcome." in one for one in histories] == [False, False, True]
+    histories = [question.prompt.split("<<<history ", 1)[1] for question in ask.questions]
+    assert ["In Porto." in history for history in histories] == [False, True, True]
+    assert ["You are welcome." in history for history in histories] == [False, False, True]
 
 
 def test_message_that_does_not_follow_the_plan_is_not_counted():
@@ -76,7 +76,7 @@ def test_stop_signal_is_a_parameter():
 
 def test_case_without_a_scenario_is_unscored():
     outcome = judged(SIMULATOR(), Case.of("Hello"), TRACE, said("nothing"))
-    assert outcome == Unscored(reason="the case has no scenario")
+    assert outcome == Unscored(reason="the case has no scenario", not_applicable=True)
 
 
 def test_turn_that_nobody_answers_for_fails_the_whole():

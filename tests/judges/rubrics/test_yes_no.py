@@ -20,7 +20,7 @@ ONE = Trace(id="t", turns=(Turn(user="a", response="A"),))
 
 
 def said(*votes: bool) -> list[object]:
-    return [verdict(yes=one, explanation="same" if one else "other") for one in votes]
+    return [verdict(yes=vote, explanation="same" if vote else "other") for vote in votes]
 
 
 def test_adk_asks_five_times_and_the_majority_counts():
@@ -29,7 +29,7 @@ def test_adk_asks_five_times_and_the_majority_counts():
     outcome = judged(MATCH(), CASE, TRACE, ask)
     assert isinstance(outcome, Score)
     assert len(ask.questions) == 10
-    assert sorted({one.sample for one in ask.questions}) == [0, 1, 2, 3, 4]
+    assert sorted({question.sample for question in ask.questions}) == [0, 1, 2, 3, 4]
     assert outcome.turns == (1.0, 0.0)
     assert outcome.value == 0.5
     assert outcome.reason == "turn 1: same; turn 2: other"
@@ -91,5 +91,5 @@ def test_turn_without_an_expected_response_is_left_out():
 
 def test_case_that_expects_no_response_is_unscored():
     assert judged(MATCH(), Case.of("a"), ONE, in_turn([])) == Unscored(
-        reason="the case expects no response"
+        reason="the case expects no response", not_applicable=True
     )

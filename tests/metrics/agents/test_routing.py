@@ -18,7 +18,7 @@ def test_every_expected_agent_counts_once():
 
 def test_nothing_expected_and_nothing_recorded_are_unscored():
     assert AgentRouting().score(Case(id="c"), trace("a")) == Unscored(
-        reason="the case expects no agents"
+        reason="the case expects no agents", not_applicable=True
     )
     assert AgentRouting().score(Case(id="c", agents=("a",)), trace()) == Unscored(
         reason="no agent was recorded"

@@ -69,12 +69,14 @@ def test_tolerance_is_for_numbers():
 
 def test_missing_state_is_unscored():
     metric = StateFidelity()
-    assert metric.score(Case(id="c"), Trace(id="t")) == Unscored(reason="the case expects no state")
+    assert metric.score(Case(id="c"), Trace(id="t")) == Unscored(
+        reason="the case expects no state", not_applicable=True
+    )
     assert metric.score(Case(id="c", state={"a": 1}), Trace(id="t")) == Unscored(
         reason="the session state was not recorded"
     )
     assert metric.score(Case(id="c", state={}), Trace(id="t", state={})) == Unscored(
-        reason="every expected path is ignored, or the expected state is empty"
+        reason="every expected path is ignored, or the expected state is empty", not_applicable=True
     )
 
 

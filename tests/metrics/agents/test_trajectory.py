@@ -65,7 +65,7 @@ def test_reason_shows_both_trajectories():
 def test_nothing_expected_and_nothing_recorded_are_unscored():
     empty = Trace(id="t", turns=(Turn(),))
     assert Trajectory().score(Case(id="c"), empty) == Unscored(
-        reason="the case expects no trajectory"
+        reason="the case expects no trajectory", not_applicable=True
     )
     assert Trajectory().score(Case(id="c", trajectory=("a",)), empty) == Unscored(
         reason="neither agents nor tool calls were recorded"

@@ -153,7 +153,9 @@ def test_response_that_does_not_parse_scores_zero(response: str):
 
 
 def test_case_without_a_known_contract_or_response_is_unscored():
-    assert check(None, "{}", {}) == Unscored(reason="the case expects no contract")
+    assert check(None, "{}", {}) == Unscored(
+        reason="the case expects no contract", not_applicable=True
+    )
     assert check("P", None, {"P": POINT}) == Unscored(reason="the response was not recorded")
     assert check("Q", "{}", {"P": POINT}) == Unscored(
         reason="no schema for the contract 'Q'; known: P"

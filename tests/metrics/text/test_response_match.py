@@ -60,7 +60,7 @@ def test_turn_without_expectation_is_left_out():
 
 def test_case_without_expectation_is_unscored():
     outcome = ResponseMatch().score(case(None), trace("a"))
-    assert outcome == Unscored(reason="the case expects no response")
+    assert outcome == Unscored(reason="the case expects no response", not_applicable=True)
 
 
 def test_response_that_was_not_recorded_is_unscored_but_an_empty_one_is_zero():

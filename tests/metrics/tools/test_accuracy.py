@@ -148,7 +148,7 @@ def test_turns_without_expectations_are_left_out():
 def test_nothing_expected_and_nothing_recorded_are_unscored():
     trace = Trace(id="t", turns=(Turn(),))
     assert ToolUsage().score(Case(id="c"), trace) == Unscored(
-        reason="the case expects no tool calls"
+        reason="the case expects no tool calls", not_applicable=True
     )
     assert ToolUsage().score(Case(id="c", tool_calls=(PAY,)), trace) == Unscored(
         reason="tool calls were not recorded"

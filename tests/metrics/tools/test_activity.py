@@ -81,7 +81,9 @@ def test_recorded_outcome_of_a_call_decides():
 
 
 def test_calls_that_were_not_recorded_are_unscored():
-    assert ToolSuccess().score(CASE, trace(())) == Unscored(reason="no tool was called")
+    assert ToolSuccess().score(CASE, trace(())) == Unscored(
+        reason="no tool was called", not_applicable=True
+    )
     assert ToolSuccess().score(CASE, trace(calls("a"))) == Unscored(
         reason="tool results were not recorded"
     )

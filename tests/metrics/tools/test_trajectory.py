@@ -131,7 +131,7 @@ def test_reason_lists_both_sides_where_their_number_differs():
 
 def test_case_without_expectations_is_unscored():
     outcome = EXACT.score(case(None), trace((A,)))
-    assert outcome == Unscored(reason="the case expects no tool calls")
+    assert outcome == Unscored(reason="the case expects no tool calls", not_applicable=True)
 
 
 def test_calls_that_were_not_recorded_are_unscored():

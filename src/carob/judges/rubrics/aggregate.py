@@ -9,7 +9,7 @@ from typing import Generic, TypeAlias
 
 from carob.metrics import Outcome
 from carob.metrics.judge import Answer, Ask, Question, T
-from carob.metrics.turns import join_reasons
+from carob.metrics.turns import join_reasons, join_unscored
 from carob.schema import Failed, Json, Score, Unscored
 
 _MAX_REASON = 400
@@ -102,8 +102,7 @@ def combine_results(
             return _failure_outcome(number, result.outcome, several=several)
     scored = {n: result for n, result in enumerate(results, 1) if isinstance(result, ScoredPart)}
     if not scored:
-        reasons = dict.fromkeys(item.reason for item in results if isinstance(item, Unscored))
-        return Unscored(reason="; ".join(reasons) or "there are no turns")
+        return join_unscored([item for item in results if isinstance(item, Unscored)])
     turns = tuple([item.value if isinstance(item, ScoredPart) else None for item in results])
     points = fsum(part.points for part in scored.values())
     return Score(

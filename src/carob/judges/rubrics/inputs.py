@@ -23,6 +23,13 @@ class Input(NamedTuple):
     read: Callable[[Subject], str | None]
     """Returns `None` if the input is not stated or not recorded, which differs from empty."""
     need: Need | None = None
+    only_case: bool = False
+    """Whether it is missing because of the case, and not because the trace is incomplete."""
+
+    @property
+    def of_case(self) -> bool:
+        """Whether the case provides the input. A case without it asks nothing of the judge."""
+        return self.only_case or (self.need or "").startswith("case.")
 
 
 def _user(subject: Subject) -> str | None:
@@ -192,7 +199,13 @@ _ALL = (
         _conversation,
         "response",
     ),
-    Input("history", "the conversation before this turn", "nothing was said before", _history),
+    Input(
+        "history",
+        "the conversation before this turn",
+        "nothing was said before",
+        _history,
+        only_case=True,
+    ),
     Input(
         "reference",
         "the response that is expected",
@@ -212,6 +225,7 @@ _ALL = (
         "what of the context matters for what the user wants",
         "the case has no relevant context",
         _of_case(lambda case: case.relevant_context),
+        only_case=True,
     ),
     Input(
         "goal",
@@ -313,12 +327,14 @@ _ALL = (
         "further ground truth, under names of its own",
         "the case has no further ground truth",
         _of_case(lambda case: _json(case.reference or None)),
+        only_case=True,
     ),
     Input(
         "metadata",
         "what else is known of the case",
         "the case has no metadata",
         _of_case(lambda case: _json(case.metadata or None)),
+        only_case=True,
     ),
     Input(
         "plan",
@@ -327,7 +343,13 @@ _ALL = (
         _plan,
         "case.scenario",
     ),
-    Input("persona", "how the simulated user is to behave", "the case has no persona", _persona),
+    Input(
+        "persona",
+        "how the simulated user is to behave",
+        "the case has no persona",
+        _persona,
+        only_case=True,
+    ),
 )
 
 INPUTS: Mapping[str, Input] = {item.name: item for item in _ALL}

@@ -83,7 +83,10 @@ class RubricJudge(Judge):
         if not self._applies_to(case, trace):
             names = ", ".join(map(repr, self.agents))
             agents = "agent" if len(self.agents) == 1 else "agents"
-            return Unscored(reason=f"not applicable: this judge only scores the {agents} {names}")
+            return Unscored(
+                reason=f"not applicable: this judge only scores the {agents} {names}",
+                not_applicable=True,
+            )
         by_turn = self.source.per == "turn"
         subjects = [*subjects_by_turn(case, trace)] if by_turn else [Subject(case, trace)]
         results = await asyncio.gather(*[self._rate_turn(subject, ask) for subject in subjects])
@@ -105,6 +108,10 @@ class RubricJudge(Judge):
             and "reference" in self.source.inputs
         ):
             return ScoredPart(points=self.source.low, reason="the turn is missing")
+        # If the case does not ask for the judge, it does not matter what the trace lacks.
+        for part in self._shown_parts():
+            if part.required and part.input.of_case and part.read(subject) is None:
+                return Unscored(reason=part.input.missing_reason, not_applicable=True)
         return await self.rate(subject, ask)
 
     def _material(
@@ -114,7 +121,8 @@ class RubricJudge(Judge):
         read = [(part, part.read(subject)) for part in self._shown_parts()]
         for part, text in read:
             if text is None and part.required:
-                return Unscored(reason=part.input.missing_reason)
+                missing = part.input
+                return Unscored(reason=missing.missing_reason, not_applicable=missing.of_case)
         texts = {part.input.name: text for part, text in read if text is not None}
         if not texts:
             return Unscored(reason="none of the inputs of this judge was recorded")

@@ -98,7 +98,9 @@ class PropertyJudge(RubricJudge):
         others = [*self._other_properties(subject)]
         count = len(self.source.properties) + len(others)
         if not count:
-            return Unscored(reason="neither the case nor the settings have rubrics")
+            return Unscored(
+                reason="neither the case nor the settings have rubrics", not_applicable=True
+            )
         if count > _MAX_PROPERTIES:
             return Unscored(reason=f"too many rubrics: {count}, at most {_MAX_PROPERTIES}")
         groups = _split_groups(self.source.properties, others)

@@ -84,7 +84,7 @@ class SentenceJudge(RubricJudge):
             return Unscored(reason="the response was not recorded")
         split = [sentences for text in texts if (sentences := _sentences(text))]
         if not split:
-            return Unscored(reason="the response has no sentences")
+            return Unscored(reason="the response has no sentences", not_applicable=True)
         count = sum(map(len, split))
         if count > _MAX_SENTENCES:
             reason = f"the response has too many sentences: {count}, at most {_MAX_SENTENCES}"

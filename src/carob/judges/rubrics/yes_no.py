@@ -95,7 +95,7 @@ class SimulatorJudge(YesNoJudge):
         import asyncio  # late: listing metrics does not need it
 
         if case.scenario is None:
-            return Unscored(reason="the case has no scenario")
+            return Unscored(reason="the case has no scenario", not_applicable=True)
         if not trace.turns or trace.turns[0].user is None:
             return Unscored(reason="no user message was recorded")
         end = Turn(user=self.stop_signal)

@@ -27,7 +27,7 @@ class AgentRouting(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         expected = tuple(dict.fromkeys(case.agents or ()))
         if not expected:
-            return Unscored(reason="the case expects no agents")
+            return Unscored(reason="the case expects no agents", not_applicable=True)
         actual = trace.agents
         if not actual:
             return Unscored(reason="no agent was recorded")

@@ -48,7 +48,7 @@ class StateFidelity(Metric):
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.state is None:
-            return Unscored(reason="the case expects no state")
+            return Unscored(reason="the case expects no state", not_applicable=True)
         if trace.state is None:
             return Unscored(reason="the session state was not recorded")
         paths = [
@@ -57,7 +57,10 @@ class StateFidelity(Metric):
             if not self._is_ignored(path)
         ]
         if not paths:
-            return Unscored(reason="every expected path is ignored, or the expected state is empty")
+            return Unscored(
+                reason="every expected path is ignored, or the expected state is empty",
+                not_applicable=True,
+            )
         differing = [path for path in paths if path.mismatch is not None]
         return Score(
             value=(len(paths) - len(differing)) / len(paths),

@@ -36,7 +36,7 @@ class Trajectory(Metric):
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.trajectory is None:
-            return Unscored(reason="the case expects no trajectory")
+            return Unscored(reason="the case expects no trajectory", not_applicable=True)
         steps = _find_steps(trace, set(case.trajectory))
         actual = [name for name, _ in steps]
         if not actual and not _has_steps(trace):

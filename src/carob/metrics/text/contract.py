@@ -47,7 +47,7 @@ class Contract(Metric):
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.contract is None:
-            return Unscored(reason="the case expects no contract")
+            return Unscored(reason="the case expects no contract", not_applicable=True)
         schema = self.contracts.get(case.contract)
         if schema is None:
             known = ", ".join(sorted(self.contracts)) or "none"

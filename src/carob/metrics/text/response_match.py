@@ -24,6 +24,9 @@ class ResponseMatch(Metric):
     the reference, F = 2PR / (P + R), per turn, then the mean. The same number as ADK's, bit for
     bit. Unlike in ADK, turns without an expected or a recorded response are left out, unless the
     agent failed in them, and missing or extra turns score 0 instead of stopping the evaluation.
+
+    Compared with labels of factuality: accuracy 0.19, κ -0.63 on 80 labelled texts. That is
+    worse than chance: a wrong answer differs in one word, a good one in many.
     """
 
     name: ClassVar[str] = "response_match_score"
@@ -35,18 +38,18 @@ class ResponseMatch(Metric):
         for turn in case.turns:
             if turn.response is not None:
                 return score_by_turn(case, trace, _rate)
-        return Unscored(reason="the case expects no response")
+        return Unscored(reason="the case expects no response", not_applicable=True)
 
 
 def _rate(pair: TurnPair) -> Score | Unscored:
     if pair.actual is None:
         if pair.golden is None or pair.golden.response is None:
-            return Unscored(reason="the turn expects no response")
+            return Unscored(reason="the turn expects no response", not_applicable=True)
         return Score(value=0.0, reason="the turn is missing")
     if pair.golden is None:
         return Score(value=0.0, reason="the turn is not expected")
     if pair.golden.response is None:
-        return Unscored(reason="the turn expects no response")
+        return Unscored(reason="the turn expects no response", not_applicable=True)
     if pair.actual.response is None:
         return missing_response(pair.actual)
     return _score_overlap(pair.golden.response, pair.actual.response)

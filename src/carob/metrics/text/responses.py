@@ -25,14 +25,21 @@ def rate_against_reference(
 ) -> Score | Unscored:
     """Return the mean of `rate(reference, response)` over the turns that expect a response."""
     if all(turn.response is None for turn in case.turns):
-        return Unscored(reason="the case expects no response")
+        return Unscored(reason="the case expects no response", not_applicable=True)
     return score_by_turn(case, trace, lambda pair: _rate_pair(pair, rate))
 
 
 def rate_responses(
-    case: Case, trace: Trace, rate: Callable[[RecordedResponse], Score | Unscored]
+    case: Case,
+    trace: Trace,
+    rate: Callable[[RecordedResponse], Score | Unscored],
+    *,
+    needs_reference: bool = False,
 ) -> Score | Unscored:
-    """Return the mean of `rate(response)` over the turns that have a response."""
+    """Return the mean of `rate(response)` over the turns that have a response. With
+    `needs_reference`, nothing is asked of a case that expects no response."""
+    if needs_reference and all(turn.response is None for turn in case.turns):
+        return Unscored(reason="the case expects no response", not_applicable=True)
     return score_by_turn(case, trace, lambda pair: _rate_response(case, pair, rate))
 
 
@@ -45,7 +52,7 @@ def missing_response(turn: Turn) -> Score | Unscored:
 
 def _rate_pair(pair: TurnPair, rate: Callable[[str, str], Score]) -> Score | Unscored:
     if pair.golden is None or pair.golden.response is None:
-        return Unscored(reason="the turn expects no response")
+        return Unscored(reason="the turn expects no response", not_applicable=True)
     if pair.actual is None:
         return Score(value=0.0, reason="the turn is missing")
     if pair.actual.response is None:

@@ -77,7 +77,7 @@ class ToolUsage(Metric):
         if expects_calls_by_turn(case):
             return score_by_turn(case, trace, self._score_turn)
         if case.tool_calls is None:
-            return Unscored(reason="the case expects no tool calls")
+            return Unscored(reason="the case expects no tool calls", not_applicable=True)
         actual = recorded_calls(trace)
         if actual is None or not trace.turns:
             return Unscored(reason="tool calls were not recorded")
@@ -87,7 +87,7 @@ class ToolUsage(Metric):
         if pair.golden is None and pair.actual and pair.actual.tool_calls:
             return self._compare((), pair.actual.tool_calls)
         if pair.golden is None or pair.golden.tool_calls is None:
-            return Unscored(reason="the turn expects no tool calls")
+            return Unscored(reason="the turn expects no tool calls", not_applicable=True)
         if pair.actual is None:
             return Score(value=0.0, reason="the turn is missing", details={**_rates(0.0, 1, 0)})
         if pair.actual.tool_calls is None:

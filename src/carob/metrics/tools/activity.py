@@ -72,7 +72,7 @@ class ToolSuccess(Metric):
                 if failure:
                     failures.append(f"{call.name}: {failure}")
         if not count:
-            return Unscored(reason="no tool was called")
+            return Unscored(reason="no tool was called", not_applicable=True)
         return Score(
             value=(count - len(failures)) / count,
             reason="; ".join(failures),

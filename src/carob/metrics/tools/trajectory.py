@@ -96,7 +96,7 @@ class ToolTrajectory(Metric):
     def _score_trace(self, case: Case, trace: Trace) -> Score | Unscored:
         expected = case.tool_calls
         if expected is None:
-            return Unscored(reason="the case expects no tool calls")
+            return Unscored(reason="the case expects no tool calls", not_applicable=True)
         actual = recorded_calls(trace)
         if actual is None or not trace.turns:
             return _NOT_RECORDED

@@ -10,12 +10,12 @@ import msgspec
 from carob.report.html.parts import breakable, cut, number, stamp
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text_diff import JsonDifference, compare_json, compare_words
-from carob.schema import CaseResult, CaseScore, Exchange, ScoreStatus
+from carob.schema import CaseResult, CaseScore, Exchange, Status
 
 _STEP = re.compile(r"\n|; (?=(?:turn \d+: )?(?:matched|missing|unexpected|wrong argument) )")
 _KIND = re.compile(r"(?:turn \d+: )?(matched|missing|unexpected|wrong) ")
 _MAX_STEPS = 200
-_ORDER: tuple[ScoreStatus, ...] = ("failed", "error", "passed", "info", "unscored")
+_ORDER: tuple[Status, ...] = ("failed", "error", "passed", "info", "unscored")
 
 
 def detail(result: CaseResult) -> Markup:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from carob.report.markup import Child, Markup, join, tag
-from carob.schema import MetricSpec, ScoreStatus, Status, Verdict
+from carob.schema import MetricSpec, Status, Verdict
 
 _MAX_CHARACTERS = 20_000
 """Longer texts are cut."""
@@ -31,14 +31,14 @@ _SIGNS = {"info": "", "inconclusive": "?"} | {
 
 
 @cache
-def stamp(status: ScoreStatus | Verdict) -> Markup:
+def stamp(status: Status | Verdict) -> Markup:
     """Return a status as a word with its sign."""
     sign = tag("span", _SIGNS[status], aria_hidden="true", class_="sign")
     return tag("span", sign, status, class_=f"stamp {status}")
 
 
 @cache
-def sign(status: ScoreStatus) -> Markup | None:
+def sign(status: Status) -> Markup | None:
     """Return the sign of a status; screen readers read the word."""
     if not _SIGNS[status]:
         return None
