@@ -20,7 +20,7 @@ from carob.schema import (
 )
 from carob.schema.digest import run_id
 from carob.store import Database, open_store
-from carob.store.document import document_of_run
+from carob.store.document import split_run
 from tests.postgres import server
 
 MakeRun = Callable[..., Run]
@@ -34,7 +34,7 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A new store, of each kind in turn."""
     if request.param == "sqlite":
         return str(tmp_path / "carob.db")
@@ -45,9 +45,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def database(place: str) -> Iterator[Database]:
+def database(store_url: str) -> Iterator[Database]:
     with ExitStack() as stack:
-        yield stack.enter_context(open_store(place, create=True))
+        yield stack.enter_context(open_store(store_url, create=True))
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def _run(
     """A run whose cases have these scores."""
     cases = tuple(_result(number, value) for number, value in enumerate(values or (1.0, 0.5)))
     groups = [("tag", tag) for tag in tags] + [("agent", agent) for agent in agents]
-    passed = sum(one.status == "passed" for one in cases)
+    passed = sum(case.status == "passed" for case in cases)
     counts = CaseCounts(total=len(cases), passed=passed, failed=len(cases) - passed)
     run = Run(
         id="",
@@ -89,7 +89,7 @@ def _with_id(run: Run) -> Run:
     from msgspec.json import encode
     from msgspec.structs import replace
 
-    name = run_id(encode(run.dataset), encode(run.metrics), document_of_run(run).bodies)
+    name = run_id(encode(run.dataset), encode(run.metrics), split_run(run).bodies)
     return replace(run, id=name)
 
 

@@ -9,12 +9,12 @@ from carob.store import Database
 from carob.store.blobs import get_blob
 
 
-def find_trace(database: Database, execution: int, place: int) -> Trace | None:
+def find_trace(database: Database, execution: int, position: int) -> Trace | None:
     """The stored trace of a case, by the position of the case in its run."""
     sql = (
         "SELECT t.address FROM case_traces t JOIN executions e ON e.run = t.run"
         " WHERE e.number = ? AND t.place = ?"
     )
-    row = next(database.rows(sql, (execution, place)), None)
+    row = next(database.rows(sql, (execution, position)), None)
     body = get_blob(database, "traces", row[0]) if row else None
     return msgspec.json.decode(body, type=Trace) if body else None

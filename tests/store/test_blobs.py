@@ -14,24 +14,24 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 @pytest.mark.parametrize("name", ["judge_cache", "calibration"])
-def test_what_was_put_is_got(database: Database, name: BlobKind):
-    shelf = BlobTable(database, name, Answer)
-    shelf.put("judge:a", Answer(0.5, "half of it — 金"))
-    assert shelf.get("judge:a") == Answer(0.5, "half of it — 金")
-    assert shelf.get("judge:b") is None
+def test_stored_value_is_read_back(database: Database, name: BlobKind):
+    table = BlobTable(database, name, Answer)
+    table.put("judge:a", Answer(0.5, "half of it — 金"))
+    assert table.get("judge:a") == Answer(0.5, "half of it — 金")
+    assert table.get("judge:b") is None
 
 
-def test_an_address_stands_for_one_thing_for_ever(database: Database):
-    shelf = BlobTable(database, "judge_cache", Answer)
-    shelf.put("judge:a", Answer(0.5, "first"))
-    shelf.put("judge:a", Answer(0.9, "second"))
-    assert shelf.get("judge:a") == Answer(0.5, "first")
+def test_address_is_never_overwritten(database: Database):
+    table = BlobTable(database, "judge_cache", Answer)
+    table.put("judge:a", Answer(0.5, "first"))
+    table.put("judge:a", Answer(0.9, "second"))
+    assert table.get("judge:a") == Answer(0.5, "first")
 
 
 @pytest.mark.parametrize("body", [b"no zip", b"x\x9cK\xcc/\xc9\x00\x00\x05\xf8\x02\x1e"])
-def test_a_damaged_answer_is_an_error_and_no_answer(database: Database, body: bytes):
-    shelf = BlobTable(database, "judge_cache", Answer)
-    shelf.put("judge:a", Answer(0.5, "first"))
+def test_damaged_answer_is_an_error_not_a_miss(database: Database, body: bytes):
+    table = BlobTable(database, "judge_cache", Answer)
+    table.put("judge:a", Answer(0.5, "first"))
     database.execute("UPDATE judge_cache SET body = ?", (body,))
     with pytest.raises(InputError, match="judge_cache judge:a is damaged"):
-        shelf.get("judge:a")
+        table.get("judge:a")

@@ -7,7 +7,7 @@ import pytest
 from carob.errors import InputError, UsageError
 from carob.schema import Run
 from carob.store import Database
-from carob.store.document import document_of_run
+from carob.store.document import split_run
 from carob.store.history import HistoryQuery, find_execution, history_page, label_execution
 from carob.store.runs import save_execution
 
@@ -27,44 +27,44 @@ def fill(database: Database, make_run: MakeRun, number: int = 5) -> list[str]:
         for day in range(1, number + 1)
     ]
     for day, run in enumerate(runs, 1):
-        save_execution(database, document_of_run(run), {"branch": "main" if day < 4 else "fix"})
+        save_execution(database, split_run(run), {"branch": "main" if day < 4 else "fix"})
     return [run.id for run in runs]
 
 
 def listed(database: Database, *facets: tuple[str, str], since: int = 0) -> list[str]:
-    found = history_page(database, HistoryQuery(facets=facets, since=since), limit=100)
-    return [run.id for run in found.runs]
+    page = history_page(database, HistoryQuery(facets=facets, since=since), limit=100)
+    return [run.id for run in page.runs]
 
 
-def test_the_history_is_newest_first(database: Database, make_run: MakeRun):
+def test_history_is_newest_first(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
     assert listed(database) == ids[::-1]
 
 
-def test_a_run_is_listed_with_its_numbers_and_labels(database: Database, make_run: MakeRun):
-    save_execution(database, document_of_run(make_run(1.0, 0.5)), {"branch": "main", "who": "a=b"})
-    (found,) = history_page(database, HistoryQuery(), limit=1).runs
-    assert (found.dataset, found.version, found.verdict) == ("shop", "1.0.0", "failed")
-    assert (found.cases.total, found.cases.passed, found.cases.failed) == (2, 1, 1)
-    assert found.means == {"tool_trajectory_avg_score": 0.75}
-    assert found.labels == {"branch": "main", "who": "a=b"}
+def test_run_is_listed_with_counts_and_labels(database: Database, make_run: MakeRun):
+    save_execution(database, split_run(make_run(1.0, 0.5)), {"branch": "main", "who": "a=b"})
+    (entry,) = history_page(database, HistoryQuery(), limit=1).runs
+    assert (entry.dataset, entry.version, entry.verdict) == ("shop", "1.0.0", "failed")
+    assert (entry.cases.total, entry.cases.passed, entry.cases.failed) == (2, 1, 1)
+    assert entry.means == {"tool_trajectory_avg_score": 0.75}
+    assert entry.labels == {"branch": "main", "who": "a=b"}
 
 
-def test_pages_go_on_where_the_last_one_ended(database: Database, make_run: MakeRun):
+def test_next_page_continues_after_the_last_run(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
     same_time = make_run(0.9, created_at="2026-03-03T12:00:00Z")
-    save_execution(database, document_of_run(same_time), {})
-    found: list[str] = []
+    save_execution(database, split_run(same_time), {})
+    listed_ids: list[str] = []
     start: str | None = None
     for _ in range(3):
-        one = history_page(database, HistoryQuery(), limit=2, start=start)
-        found += [run.id for run in one.runs]
-        start = one.next
-    assert found == [ids[4], ids[3], same_time.id, ids[2], ids[1], ids[0]]
+        page = history_page(database, HistoryQuery(), limit=2, start=start)
+        listed_ids += [run.id for run in page.runs]
+        start = page.next
+    assert listed_ids == [ids[4], ids[3], same_time.id, ids[2], ids[1], ids[0]]
     assert start is None
 
 
-def test_the_history_can_be_narrowed(database: Database, make_run: MakeRun):
+def test_history_can_be_filtered(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
     assert listed(database, ("dataset", "shop")) == [ids[3], ids[1]]
     assert listed(database, ("tag", "refund")) == [ids[4], ids[3], ids[2]]
@@ -73,57 +73,53 @@ def test_the_history_can_be_narrowed(database: Database, make_run: MakeRun):
     assert listed(database, ("dataset", "nothing")) == []
 
 
-def test_times_are_ends_that_belong_to_it(database: Database, make_run: MakeRun):
+def test_since_and_until_are_inclusive(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
     noon = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
     day = 86_400_000_000
-    wanted = HistoryQuery(since=noon + day, until=noon + 2 * day)
-    assert [run.id for run in history_page(database, wanted, limit=9).runs] == [ids[2], ids[1]]
-    wanted = HistoryQuery(facets=[("tag", "refund")], since=noon + 3 * day)
-    assert [run.id for run in history_page(database, wanted, limit=9).runs] == [ids[4], ids[3]]
+    query = HistoryQuery(since=noon + day, until=noon + 2 * day)
+    assert [run.id for run in history_page(database, query, limit=9).runs] == [ids[2], ids[1]]
+    query = HistoryQuery(facets=[("tag", "refund")], since=noon + 3 * day)
+    assert [run.id for run in history_page(database, query, limit=9).runs] == [ids[4], ids[3]]
 
 
-def test_a_page_cannot_start_anywhere(database: Database):
+def test_invalid_page_start_is_an_error(database: Database):
     with pytest.raises(UsageError, match="invalid page start 'somewhere'"):
         history_page(database, HistoryQuery(), limit=1, start="somewhere")
 
 
-def test_runs_are_found_by_the_names_that_users_give(database: Database, make_run: MakeRun):
+def test_run_is_found_by_latest_label_or_id_prefix(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
 
-    def named(name: str) -> str:
+    def find_id(name: str) -> str:
         sql = "SELECT r.id FROM executions e JOIN runs r ON r.number = e.run WHERE e.number = ?"
         return next(database.rows(sql, (find_execution(database, name),)))[0]
 
-    assert named("latest") == ids[4]
-    assert named("latest:shop") == ids[3]
-    assert named("branch:main") == ids[2]
-    assert named(ids[0]) == ids[0]
-    assert named(ids[1][:14]) == ids[1]
-    assert named(ids[1].removeprefix("run-")[:10]) == ids[1]
+    assert find_id("latest") == ids[4]
+    assert find_id("latest:shop") == ids[3]
+    assert find_id("branch:main") == ids[2]
+    assert find_id(ids[0]) == ids[0]
+    assert find_id(ids[1][:14]) == ids[1]
+    assert find_id(ids[1].removeprefix("run-")[:10]) == ids[1]
 
 
-def test_of_several_executions_the_newest_is_found(database: Database, make_run: MakeRun):
-    late = save_execution(
-        database, document_of_run(make_run(created_at="2026-03-09T12:00:00Z")), {}
-    )
-    save_execution(database, document_of_run(make_run(created_at="2026-03-01T12:00:00Z")), {})
+def test_newest_of_several_executions_is_found(database: Database, make_run: MakeRun):
+    late = save_execution(database, split_run(make_run(created_at="2026-03-09T12:00:00Z")), {})
+    save_execution(database, split_run(make_run(created_at="2026-03-01T12:00:00Z")), {})
     assert find_execution(database, make_run().id) == late
     assert find_execution(database, "latest") == late
 
 
-def test_the_last_release_is_the_newest_run_with_such_a_label(
-    database: Database, make_run: MakeRun
-):
+def test_last_release_is_the_newest_run_with_a_release_label(database: Database, make_run: MakeRun):
     with pytest.raises(InputError, match="no run has a release label"):
         find_execution(database, "release")
-    newest = document_of_run(make_run(created_at="2026-03-05T12:00:00Z"))
+    newest = split_run(make_run(created_at="2026-03-05T12:00:00Z"))
     second = save_execution(database, newest, {"release": "1.10.0"})
     save_execution(
-        database, document_of_run(make_run(created_at="2026-03-01T12:00:00Z")), {"release": "1.9.0"}
+        database, split_run(make_run(created_at="2026-03-01T12:00:00Z")), {"release": "1.9.0"}
     )
     save_execution(
-        database, document_of_run(make_run(created_at="2026-03-09T12:00:00Z")), {"releases": "x"}
+        database, split_run(make_run(created_at="2026-03-09T12:00:00Z")), {"releases": "x"}
     )
     assert find_execution(database, "release") == second
 
@@ -137,7 +133,7 @@ def test_the_last_release_is_the_newest_run_with_such_a_label(
         ("release:1", "no run has a label release=…"),
     ],
 )
-def test_a_run_that_is_not_there_is_named(
+def test_unknown_run_is_an_error_with_its_name(
     database: Database, make_run: MakeRun, name: str, hint: str
 ):
     fill(database, make_run)
@@ -146,26 +142,24 @@ def test_a_run_that_is_not_there_is_named(
     assert (raised.value.hint or "").startswith(hint)
 
 
-def test_a_beginning_of_several_ids_is_refused(database: Database, make_run: MakeRun):
+def test_ambiguous_id_prefix_is_an_error(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
     with pytest.raises(InputError, match="'run-' is ambiguous") as raised:
         find_execution(database, "run-")
     assert raised.value.hint == "matching runs: " + ", ".join(sorted(ids)[:5])
 
 
-def test_an_empty_store_says_so(database: Database):
+def test_empty_store_has_a_clear_error(database: Database):
     with pytest.raises(InputError, match="no run found for 'latest'") as raised:
         find_execution(database, "latest")
     assert (raised.value.hint or "").startswith("the store is empty")
 
 
-def test_a_label_replaces_one_of_the_same_name(database: Database, make_run: MakeRun):
-    execution = save_execution(
-        database, document_of_run(make_run()), {"branch": "main", "release": "1"}
-    )
+def test_label_replaces_an_earlier_one_of_the_same_name(database: Database, make_run: MakeRun):
+    execution = save_execution(database, split_run(make_run()), {"branch": "main", "release": "1"})
     label_execution(database, execution, {"release": "2", "baseline": "yes"})
-    (found,) = history_page(database, HistoryQuery(), limit=1).runs
-    assert found.labels == {"branch": "main", "release": "2", "baseline": "yes"}
+    (entry,) = history_page(database, HistoryQuery(), limit=1).runs
+    assert entry.labels == {"branch": "main", "release": "2", "baseline": "yes"}
     assert find_execution(database, "release:2") == execution
     with pytest.raises(InputError):
         find_execution(database, "release:1")

@@ -7,7 +7,7 @@ import pytest
 from carob.schema import Run, Trace
 from carob.store import Database
 from carob.store.blobs import save_traces
-from carob.store.document import document_of_run
+from carob.store.document import split_run
 from carob.store.history import HistoryQuery, history_page
 from carob.store.prune import Retention, prune
 from carob.store.runs import save_execution
@@ -24,7 +24,7 @@ def fill(database: Database, make_run: MakeRun) -> None:
     for day in range(1, 6):
         run = make_run(0.1 * day, created_at=f"2026-03-{day:02}T12:00:00Z")
         labels = {"baseline": "1.0"} if day == 2 else {"branch": "main"}
-        execution = save_execution(database, document_of_run(run), labels)
+        execution = save_execution(database, split_run(run), labels)
         save_traces(database, execution, [Trace(id="trace_0", source=f"day {day}")])
 
 
@@ -35,7 +35,7 @@ def days(database: Database) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("retention", "left"),
+    ("retention", "remaining"),
     [
         (Retention(keep=3), [5, 4, 3, 2]),
         (Retention(keep=0), [2]),
@@ -46,36 +46,34 @@ def days(database: Database) -> list[int]:
         (Retention(keep=0, dry=True), [5, 4, 3, 2, 1]),
     ],
 )
-def test_what_is_old_goes_but_no_baseline(
-    database: Database, make_run: MakeRun, retention: Retention, left: list[int]
+def test_old_runs_are_removed_but_not_baselines(
+    database: Database, make_run: MakeRun, retention: Retention, remaining: list[int]
 ):
     fill(database, make_run)
-    made = prune(database, retention)
-    assert days(database) == left
+    pruned = prune(database, retention)
+    assert days(database) == remaining
     assert verify(database).problems == ()
     if not retention.dry:
-        assert (made.removed, made.kept) == (5 - len(left), len(left))
+        assert (pruned.removed, pruned.kept) == (5 - len(remaining), len(remaining))
 
 
-def test_nothing_of_what_is_gone_is_left(database: Database, make_run: MakeRun):
+def test_removed_runs_leave_no_rows_behind(database: Database, make_run: MakeRun):
     fill(database, make_run)
-    made = prune(database, Retention(keep=0))
-    assert (made.removed, made.kept, made.protected) == (4, 1, 1)
+    pruned = prune(database, Retention(keep=0))
+    assert (pruned.removed, pruned.kept, pruned.protected) == (4, 1, 1)
     sizes = [next(database.rows(f"SELECT COUNT(*) FROM {name}"))[0] for name in TABLES]  # noqa: S608
     assert sizes == [1, 1, 1, 1, 2, 1, 1]
 
 
-def test_numbers_stay_as_long_as_an_execution_does(database: Database, make_run: MakeRun):
+def test_run_is_preserved_while_an_execution_remains(database: Database, make_run: MakeRun):
     for day in (1, 2):
-        save_execution(
-            database, document_of_run(make_run(created_at=f"2026-03-0{day}T12:00:00Z")), {}
-        )
+        save_execution(database, split_run(make_run(created_at=f"2026-03-0{day}T12:00:00Z")), {})
     assert prune(database, Retention(keep=1)).removed == 1
-    found = verify(database)
-    assert (found.runs, found.executions, found.cases, found.problems) == (1, 1, 2, ())
+    report = verify(database)
+    assert (report.runs, report.executions, report.cases, report.problems) == (1, 1, 2, ())
 
 
-def test_a_dry_run_tells_what_would_go(database: Database, make_run: MakeRun):
+def test_dry_run_lists_what_would_be_removed(database: Database, make_run: MakeRun):
     fill(database, make_run)
-    made = prune(database, Retention(keep=1, dry=True))
-    assert (made.removed, made.kept, made.protected, made.dry) == (3, 2, 1, True)
+    pruned = prune(database, Retention(keep=1, dry=True))
+    assert (pruned.removed, pruned.kept, pruned.protected, pruned.dry) == (3, 2, 1, True)

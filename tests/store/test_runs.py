@@ -12,7 +12,7 @@ from carob.errors import InputError, RefusedError
 from carob.schema import Run, Trace, Turn
 from carob.store import Database, open_store
 from carob.store.blobs import save_traces
-from carob.store.document import document_of_run, parse_document
+from carob.store.document import parse_document, split_run
 from carob.store.history import find_execution
 from carob.store.runs import read_run, save_execution
 from carob.store.verify import verify
@@ -25,36 +25,36 @@ def count(database: Database, table: str) -> int:
     return next(database.rows(f"SELECT COUNT(*) FROM {table}"))[0]  # noqa: S608 - own names
 
 
-def test_a_run_comes_out_byte_by_byte(database: Database, make_run: MakeRun):
+def test_run_is_read_back_byte_for_byte(database: Database, make_run: MakeRun):
     run = make_run(1.0, None, 0.1 + 0.2, -0.0, 1e-300)
-    execution = save_execution(database, document_of_run(run), {})
+    execution = save_execution(database, split_run(run), {})
     assert read_run(database, execution) == msgspec.json.encode(run)
 
 
-def test_a_run_without_cases_comes_out_too(database: Database, make_run: MakeRun):
+def test_run_without_cases_is_read_back(database: Database, make_run: MakeRun):
     run = replace(make_run(), cases=(), dataset=None)
-    assert read_run(
-        database, save_execution(database, document_of_run(run), {})
-    ) == msgspec.json.encode(run)
+    assert read_run(database, save_execution(database, split_run(run), {})) == msgspec.json.encode(
+        run
+    )
 
 
-def test_what_this_version_does_not_know_is_kept(database: Database, make_run: MakeRun):
+def test_unknown_fields_are_preserved(database: Database, make_run: MakeRun):
     run = make_run(1.0)
     text = msgspec.json.encode(run)[:-1] + b',"colour":{"of":["gold",1.50]}}'
     execution = save_execution(database, parse_document(text, "run.json"), {})
     assert read_run(database, execution) == text
 
 
-def test_text_that_a_database_has_no_place_for_is_kept(database: Database, make_run: MakeRun):
+def test_text_that_a_database_cannot_store_is_preserved(database: Database, make_run: MakeRun):
     run = make_run(1.0, tags=("x" * 5000, "x" * 5001, "nul\0", "é\u202e"))
     case = replace(run.cases[0], case="\0", trace="a\0b")
     run = replace(run, cases=(case,))
-    execution = save_execution(database, document_of_run(run), {"branch": "b" * 5000})
+    execution = save_execution(database, split_run(run), {"branch": "b" * 5000})
     assert read_run(database, execution) == msgspec.json.encode(run)
 
 
-def test_each_score_is_a_row_that_can_be_asked_for(database: Database, make_run: MakeRun):
-    save_execution(database, document_of_run(make_run(1.0, 0.25, None)), {})
+def test_each_score_is_a_row_that_can_be_queried(database: Database, make_run: MakeRun):
+    save_execution(database, split_run(make_run(1.0, 0.25, None)), {})
     sql = "SELECT metric, status, value, threshold FROM outcomes ORDER BY place"
     metric = "tool_trajectory_avg_score"
     assert list(database.rows(sql)) == [
@@ -64,38 +64,32 @@ def test_each_score_is_a_row_that_can_be_asked_for(database: Database, make_run:
     ]
 
 
-def test_the_same_numbers_are_kept_once_and_each_execution_is(
-    database: Database, make_run: MakeRun
-):
-    first = save_execution(
-        database, document_of_run(make_run(created_at="2026-03-01T12:00:00Z")), {}
-    )
-    second = save_execution(
-        database, document_of_run(make_run(created_at="2026-03-02T12:00:00Z")), {}
-    )
+def test_equal_results_are_stored_once_with_each_execution(database: Database, make_run: MakeRun):
+    first = save_execution(database, split_run(make_run(created_at="2026-03-01T12:00:00Z")), {})
+    second = save_execution(database, split_run(make_run(created_at="2026-03-02T12:00:00Z")), {})
     assert (count(database, "runs"), count(database, "cases")) == (1, 2)
     assert b"2026-03-01T12" in read_run(database, first)
     assert b"2026-03-02T12" in read_run(database, second)
 
 
-def test_other_numbers_under_the_same_id_are_refused(database: Database, make_run: MakeRun):
+def test_different_results_under_the_same_id_are_an_error(database: Database, make_run: MakeRun):
     run = make_run(0.5)
-    save_execution(database, document_of_run(run), {})
+    save_execution(database, split_run(run), {})
     forged = replace(make_run(0.6), id=run.id)
     with pytest.raises(RefusedError, match="already exists with different results"):
-        save_execution(database, document_of_run(forged), {})
+        save_execution(database, split_run(forged), {})
     assert count(database, "executions") == 1
 
 
-def test_a_run_without_a_time_is_refused(database: Database, make_run: MakeRun):
+def test_run_without_a_timestamp_is_an_error(database: Database, make_run: MakeRun):
     with pytest.raises(InputError, match="created_at is 'yesterday'"):
-        save_execution(database, document_of_run(make_run(created_at="yesterday")), {})
+        save_execution(database, split_run(make_run(created_at="yesterday")), {})
     assert count(database, "runs") == 0
 
 
-def test_dataset_versions_are_known(database: Database, make_run: MakeRun):
+def test_dataset_versions_are_stored(database: Database, make_run: MakeRun):
     for name in ("shop", "shop", "bikes"):
-        save_execution(database, document_of_run(make_run(dataset=name)), {})
+        save_execution(database, split_run(make_run(dataset=name)), {})
     sql = "SELECT name, version, digest, format FROM datasets ORDER BY name"
     assert list(database.rows(sql)) == [
         ("bikes", "1.0.0", "sha256:bikes", "adk"),
@@ -103,10 +97,10 @@ def test_dataset_versions_are_known(database: Database, make_run: MakeRun):
     ]
 
 
-def test_the_traces_of_a_run_are_kept_once(database: Database, make_run: MakeRun):
+def test_traces_of_a_run_are_stored_once(database: Database, make_run: MakeRun):
     trace = Trace(id="trace_1", turns=(Turn(user="Hi", response="Hello"),))
     executions = [
-        save_execution(database, document_of_run(make_run(1.0, value)), {}) for value in (0.5, 0.6)
+        save_execution(database, split_run(make_run(1.0, value)), {}) for value in (0.5, 0.6)
     ]
     for execution in executions:
         assert save_traces(database, execution, [trace, Trace(id="of nobody")]) == 1
@@ -115,10 +109,10 @@ def test_the_traces_of_a_run_are_kept_once(database: Database, make_run: MakeRun
     assert find_trace(database, executions[1], 0) is None
 
 
-def test_a_store_is_there_when_it_is_opened_again(place: str, make_run: MakeRun):
-    with open_store(place, create=True) as database:
-        save_execution(database, document_of_run(make_run()), {})
-    with open_store(place) as database:
+def test_store_persists_after_closing(store_url: str, make_run: MakeRun):
+    with open_store(store_url, create=True) as database:
+        save_execution(database, split_run(make_run()), {})
+    with open_store(store_url) as database:
         assert read_run(database, find_execution(database, "latest")) == msgspec.json.encode(
             make_run()
         )

@@ -7,7 +7,7 @@ import pytest
 from carob.schema import Run, Trace
 from carob.store import Database
 from carob.store.blobs import put_blob, save_traces
-from carob.store.document import chain_digest, document_of_run
+from carob.store.document import chain_digest, split_run
 from carob.store.runs import save_execution
 from carob.store.verify import verify
 
@@ -17,53 +17,55 @@ MakeRun = Callable[..., Run]
 @pytest.fixture
 def run(database: Database, make_run: MakeRun) -> Run:
     run = make_run(1.0, 0.25, None)
-    execution = save_execution(database, document_of_run(run), {})
+    execution = save_execution(database, split_run(run), {})
     save_traces(database, execution, [Trace(id="trace_0")])
     return run
 
 
 def problems(database: Database) -> list[str]:
-    return [f"{one.where}: {one.message}" for one in verify(database).problems]
+    return [f"{problem.where}: {problem.message}" for problem in verify(database).problems]
 
 
-def test_a_store_as_it_was_written_has_no_problems(database: Database, run: Run):
-    found = verify(database)
-    assert found.problems == ()
-    counts = (found.runs, found.executions, found.cases, found.outcomes, found.contents)
+def test_untouched_store_has_no_problems(database: Database, run: Run):
+    report = verify(database)
+    assert report.problems == ()
+    counts = (report.runs, report.executions, report.cases, report.outcomes, report.contents)
     assert counts == (1, 1, 3, 3, 1)
 
 
-def test_a_changed_number_is_named(database: Database, run: Run):
+def test_changed_value_is_reported(database: Database, run: Run):
     database.execute("UPDATE outcomes SET value = 0.75 WHERE place = 1")
     where = f"{run.id} case 'case_1'"
-    told = "outcome of 'tool_trajectory_avg_score' is value 0.75, its body says 0.25"
-    assert problems(database) == [f"{where}: {told}"]
+    message = "outcome of 'tool_trajectory_avg_score' is value 0.75, its body says 0.25"
+    assert problems(database) == [f"{where}: {message}"]
 
 
-def test_a_changed_body_is_named(database: Database, run: Run):
-    body = document_of_run(run).bodies[1].replace(b"0.25", b"0.95")
+def test_changed_body_is_reported(database: Database, run: Run):
+    body = split_run(run).bodies[1].replace(b"0.25", b"0.95")
     database.execute("UPDATE cases SET body = ? WHERE place = 1", (body,))
-    found = problems(database)
-    assert f"{run.id} case 'case_1': its body was changed: it does not match its digest" in found
-    assert any("outcome of 'tool_trajectory_avg_score' is value 0.25" in one for one in found)
+    messages = problems(database)
+    assert f"{run.id} case 'case_1': its body was changed: it does not match its digest" in messages
+    assert any(
+        "outcome of 'tool_trajectory_avg_score' is value 0.25" in message for message in messages
+    )
 
 
-def test_a_forger_who_knows_the_digests_is_found_by_the_id(database: Database, run: Run):
-    bodies = [*document_of_run(run).bodies]
+def test_forged_digests_do_not_match_the_run_id(database: Database, run: Run):
+    bodies = [*split_run(run).bodies]
     bodies[2] = bodies[2].replace(b"as told", b"as sold")
     digest = b""
-    for place, body in enumerate(bodies):
+    for position, body in enumerate(bodies):
         digest = chain_digest(digest, body)
         sql = "UPDATE cases SET body = ?, digest = ? WHERE place = ?"
-        database.execute(sql, (body, digest, place))
+        database.execute(sql, (body, digest, position))
     database.execute("UPDATE runs SET digest = ?", (digest,))
-    (found,) = problems(database)
-    assert found.startswith(f"{run.id} execution")
-    assert found.endswith(f", expected {run.id}")
+    (message,) = problems(database)
+    assert message.startswith(f"{run.id} execution")
+    assert message.endswith(f", expected {run.id}")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ("UPDATE outcomes SET status = 'passed' WHERE place = 1", "status 'passed', its body"),
         ("UPDATE outcomes SET value = 0.0 WHERE place = 2", "value 0.0, its body says None"),
@@ -81,18 +83,18 @@ def test_a_forger_who_knows_the_digests_is_found_by_the_id(database: Database, r
         ("UPDATE executions SET head = digest", "its head is not a run"),
     ],
 )
-def test_whatever_is_changed_is_found(database: Database, run: Run, change: str, told: str):
+def test_any_change_is_detected(database: Database, run: Run, change: str, message: str):
     database.execute(change)
-    assert any(told in one for one in problems(database))
+    assert any(message in problem for problem in problems(database))
 
 
-def test_a_changed_summary_is_named(database: Database, run: Run):
-    head = document_of_run(run).head.replace(b'"mean":0.75', b'"mean":0.95')
+def test_changed_summary_is_reported(database: Database, run: Run):
+    head = split_run(run).head.replace(b'"mean":0.75', b'"mean":0.95')
     database.execute("UPDATE executions SET head = ?", (head,))
-    assert any("its summary was changed" in one for one in problems(database))
+    assert any("its summary was changed" in problem for problem in problems(database))
 
 
-def test_a_cached_answer_that_was_changed_is_named(database: Database):
+def test_changed_cached_answer_is_reported(database: Database):
     with database.writing():
         put_blob(database, "judge_cache", "judge:1", b'{"score":1}')
         put_blob(database, "judge_cache", "judge:2", b'{"score":0}')

@@ -14,7 +14,7 @@ def case(id: str, response: str = "Yes.", *tags: str) -> Case:
     return Case.of(f"What about {id}?", response, id=id, tags=tags)
 
 
-def test_a_first_release_says_what_it_covers():
+def test_first_release_describes_its_cases():
     assert initial_bullets(
         dataset(case("a", "Yes.", "billing"), case("b", "No.", "billing", "account"))
     ) == [
@@ -23,7 +23,7 @@ def test_a_first_release_says_what_it_covers():
     ]
 
 
-def test_what_was_added_changed_and_removed_is_counted_and_named():
+def test_added_changed_and_removed_cases_are_counted_and_listed():
     old = dataset(case("a"), case("b", "Yes.", "x"), case("gone-case", "Farewell."))
     new = dataset(
         case("a", "No."), case("b", "Yes.", "x", "escalation"), case("c", "Hm.", "edge-case")
@@ -37,7 +37,7 @@ def test_what_was_added_changed_and_removed_is_counted_and_named():
     ]
 
 
-def test_a_case_whose_id_was_derived_is_named_by_its_question():
+def test_case_with_a_derived_id_is_listed_by_its_question():
     question = Case.of("Do you repair e-bikes?", "Yes.")
     assert (
         '("Do you repair e-bikes?")'
@@ -45,20 +45,20 @@ def test_a_case_whose_id_was_derived_is_named_by_its_question():
     )
 
 
-def test_wording_is_told_from_meaning():
+def test_wording_changes_are_distinguished_from_meaning_changes():
     old, new = dataset(case("a", "Yes.")), dataset(case("a", "Yes. "))
     assert change_bullets(diff(old, new), new)[0] == (
         "Corrected the wording of the expected answer in 1 example (a)"
     )
 
 
-def test_a_review_is_one_line():
+def test_review_is_one_line():
     old, new = dataset(case("a")), dataset(case("a"))
     new = with_review(new, {"a"}, "approved", by="Lena", at="2026-02-01")
     assert change_bullets(diff(old, new), new)[0] == "Changed the review in 1 example (a)"
 
 
-def test_only_a_few_of_many_are_named():
+def test_only_the_first_of_many_cases_are_listed():
     new = dataset(*(case(f"n{number}", str(number)) for number in range(9)))
     assert (
         change_bullets(diff(dataset(), new), new)[0]
@@ -66,7 +66,7 @@ def test_only_a_few_of_many_are_named():
     )
 
 
-def test_the_newest_entry_is_on_top():
+def test_newest_entry_comes_first():
     before = prepend_entry(
         "Support", format_entry("1.0.0", "2026-01-15", ["Initial release"]), None
     )
@@ -78,7 +78,7 @@ def test_the_newest_entry_is_on_top():
     )
 
 
-def test_a_name_cannot_break_out_of_its_line():
+def test_name_cannot_break_out_of_its_line():
     assert prepend_entry(
         "a\n\n## v9.9.9", format_entry("1.0.0", "2026-01-15", ["x\n- y"]), None
     ) == ("# a ## v9.9.9 Changelog\n\n## v1.0.0 (2026-01-15)\n- x - y\n")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from carob.errors import InputError
 from carob.schema import Case, CaseSession, Dataset, Loss, Rubric, ToolCall, Trace, Turn
-from carob.versions.diff import diff, required_bump, with_losses
+from carob.versions.diff import bump_for, diff, with_losses
 
 BASE = Case(
     id="refund",
@@ -52,7 +52,7 @@ def only(new: Case) -> tuple[str | None, str, str]:
     return change.field, change.kind, change.level
 
 
-def test_a_new_recorded_answer_is_a_patch_under_its_json_name():
+def test_new_recorded_answer_is_a_patch_under_its_json_name():
     assert only(changed(recorded=Trace(id="t-1"))) == ("recording", "added", "patch")
 
 
@@ -75,7 +75,7 @@ def test_a_new_recorded_answer_is_a_patch_under_its_json_name():
         (changed(profile="lenient"), "profile"),
     ],
 )
-def test_another_meaning_is_major(new: Case, field: str):
+def test_change_of_meaning_is_major(new: Case, field: str):
     assert only(new) == (field, "changed", "major")
 
 
@@ -96,40 +96,40 @@ def test_another_meaning_is_major(new: Case, field: str):
         (changed(updated_at="2026-01-01"), "updated_at"),
     ],
 )
-def test_the_same_meaning_in_other_words_is_a_patch(new: Case, field: str):
-    found, _, level = only(new)
-    assert (found, level) == (field, "patch")
+def test_rewording_is_a_patch(new: Case, field: str):
+    kind, _, level = only(new)
+    assert (kind, level) == (field, "patch")
 
 
-def test_an_expectation_that_appears_or_disappears_is_major():
+def test_expectation_that_appears_or_disappears_is_major():
     assert only(changed(agents=("returns",))) == ("agents", "added", "major")
     assert only(changed(state=None)) == ("state", "removed", "major")
     assert only(changed(state={"ticket": "open", "note": None})) == ("state.note", "added", "major")
 
 
-def test_to_expect_no_calls_is_not_to_expect_nothing():
+def test_expecting_no_calls_differs_from_no_expectation():
     none = changed(turns=(Turn(user="Hi"),))
     empty = changed(turns=(Turn(user="Hi", tool_calls=()),))
     assert diff(dataset(none), dataset(empty)).bump == "major"
 
 
-def test_a_turn_more_is_major():
+def test_added_turn_is_major():
     new = changed(turns=(*BASE.turns, Turn(user="Thanks!")))
     assert only(new) == ("turns[1]", "added", "major")
 
 
 def test_added_cases_are_minor_and_removed_ones_major():
     more = Case.of("Do you sell helmets?", "Yes.", id="helmets")
-    found = diff(dataset(BASE), dataset(BASE, more))
-    assert (found.bump, found.before, found.after) == ("minor", 1, 2)
-    assert [(change.case, change.field, change.kind) for change in found.changes] == [
+    difference = diff(dataset(BASE), dataset(BASE, more))
+    assert (difference.bump, difference.before, difference.after) == ("minor", 1, 2)
+    assert [(change.case, change.field, change.kind) for change in difference.changes] == [
         ("helmets", None, "added")
     ]
     back = diff(dataset(BASE, more), dataset(BASE))
     assert (back.bump, back.changes[0].kind) == ("major", "removed")
 
 
-def test_order_and_the_dataset_itself_are_a_patch_and_its_version_is_nothing():
+def test_reordering_and_dataset_fields_are_a_patch_and_the_version_is_ignored():
     more = Case.of("Do you sell helmets?", "Yes.", id="helmets")
     old = dataset(BASE, more, version="1.0.0")
     assert diff(old, dataset(BASE, more, version="2.0.0")).bump == "none"
@@ -139,29 +139,31 @@ def test_order_and_the_dataset_itself_are_a_patch_and_its_version_is_nothing():
     ]
 
 
-def test_a_derived_id_that_follows_the_question_is_no_change_of_its_own():
+def test_derived_id_that_follows_the_question_is_not_a_separate_change():
     old = dataset(Case.of("Do you repair e-bikes?", "Yes."))
     new = dataset(Case.of("Do you repair  e-bikes?", "Yes."))
-    found = diff(old, new)
-    assert [(change.field, change.level) for change in found.changes] == [("turns[0].user", "patch")]
+    difference = diff(old, new)
+    assert [(change.field, change.level) for change in difference.changes] == [
+        ("turns[0].user", "patch")
+    ]
 
 
-def test_an_id_that_somebody_changed_is_a_patch():
+def test_changed_id_is_a_patch():
     assert only(changed(id="returns")) == ("id", "changed", "patch")
 
 
-def test_what_a_format_lost_counts_once_it_is_gone_for_good():
+def test_lost_fields_are_changes_of_their_level():
     losses = tuple(
-        Loss(case="refund", field=field, reason="csv has no place for it")
+        Loss(case="refund", field=field, reason="no equivalent in csv")
         for field in ("turns[0].tool_calls[0].id", "turns[0].id", "metadata.source", "$.eval_id")
     )
-    found = msgspec.structs.replace(diff(dataset(BASE), dataset(BASE)), lost=losses)
-    assert with_losses(found).bump == "patch"
-    major = Loss(case="refund", field="turns[0].tool_calls", reason="csv has no place for it")
-    assert with_losses(msgspec.structs.replace(found, lost=(major,))).bump == "major"
+    difference = msgspec.structs.replace(diff(dataset(BASE), dataset(BASE)), lost=losses)
+    assert with_losses(difference).bump == "patch"
+    major = Loss(case="refund", field="turns[0].tool_calls", reason="no equivalent in csv")
+    assert with_losses(msgspec.structs.replace(difference, lost=(major,))).bump == "major"
 
 
-def test_a_value_without_a_bottom_is_an_error_and_no_traceback():
+def test_value_nested_too_deeply_is_an_error_without_a_traceback():
     deep: list[Any] = []
     for _ in range(800):
         deep = [deep]
@@ -195,17 +197,15 @@ sets = st.lists(cases, max_size=5, unique_by=lambda one: one.id)
 
 @settings(max_examples=60, deadline=None)
 @given(sets)
-def test_nothing_differs_from_itself(some: list[Case]):
+def test_dataset_does_not_differ_from_itself(some: list[Case]):
     assert diff(dataset(*some), dataset(*some)).changes == ()
 
 
 @settings(max_examples=60, deadline=None)
 @given(sets, st.lists(cases, min_size=1, max_size=3, unique_by=lambda one: one.id))
-def test_adding_cases_is_minor_whatever_they_say_and_undoing_it_major(
-    some: list[Case], more: list[Case]
-):
-    known = {case.id for case in some}
-    added = [case for case in more if case.id not in known]
+def test_adding_cases_is_minor_and_removing_them_major(some: list[Case], more: list[Case]):
+    ids = {case.id for case in some}
+    added = [case for case in more if case.id not in ids]
     there = diff(dataset(*some), dataset(*some, *added))
     back = diff(dataset(*some, *added), dataset(*some))
     assert (there.bump, back.bump) == (("minor", "major") if added else ("none", "none"))
@@ -213,13 +213,18 @@ def test_adding_cases_is_minor_whatever_they_say_and_undoing_it_major(
 
 @settings(max_examples=60, deadline=None)
 @given(sets, sets)
-def test_the_way_back_undoes_every_change_at_the_same_level(one: list[Case], other: list[Case]):
-    there, back = diff(dataset(*one), dataset(*other)), diff(dataset(*other), dataset(*one))
+def test_reverse_diff_undoes_every_change_at_the_same_level(
+    old_cases: list[Case], new_cases: list[Case]
+):
+    there, back = (
+        diff(dataset(*old_cases), dataset(*new_cases)),
+        diff(dataset(*new_cases), dataset(*old_cases)),
+    )
     opposite = {"added": "removed", "removed": "added", "changed": "changed"}
     fields = sorted((c.field, c.kind, c.level) for c in there.changes if c.field)
     assert fields == sorted((c.field, opposite[c.kind], c.level) for c in back.changes if c.field)
-    whole = sorted(c.kind for c in there.changes if not c.field)
-    assert whole == sorted(opposite[c.kind] for c in back.changes if not c.field)
+    kinds = sorted(c.kind for c in there.changes if not c.field)
+    assert kinds == sorted(opposite[c.kind] for c in back.changes if not c.field)
 
 
 @settings(max_examples=40, deadline=None)
@@ -229,5 +234,5 @@ def test_reordering_is_at_most_a_patch(some: list[Case], random: Any):
     assert diff(dataset(*some), dataset(*shuffled)).bump in ("none", "patch")
 
 
-def test_the_highest_level_decides():
-    assert required_bump(()) == "none"
+def test_highest_level_decides():
+    assert bump_for(()) == "none"

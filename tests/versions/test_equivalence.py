@@ -2,39 +2,44 @@ from __future__ import annotations
 
 import pytest
 
-from carob.versions.equivalence import json_equal, normalize_text, normalize_value, printable
+from carob.versions.equivalence import (
+    escape_unprintable,
+    json_equal,
+    normalize_text,
+    normalize_value,
+)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [
         ("Yes,  all\nbrands. ", "Yes, all brands."),
         ("Cafe\u0301", "Caf\u00e9"),
         ("It\u2019s open\u00a0now", "It's open now"),
     ],
 )
-def test_what_no_reader_can_see_has_no_meaning(one: str, other: str):
-    assert normalize_text(one) == normalize_text(other)
+def test_invisible_differences_have_no_meaning(left: str, right: str):
+    assert normalize_text(left) == normalize_text(right)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [("10²", "102"), ("legal", "illegal"), ("14 days", "30 days"), ("US", "us"), ("a, b", "a b")],
 )
-def test_what_a_reader_can_see_may_have_meaning(one: str, other: str):
-    assert normalize_text(one) != normalize_text(other)
+def test_visible_differences_may_have_meaning(left: str, right: str):
+    assert normalize_text(left) != normalize_text(right)
 
 
-def test_texts_inside_values_are_normalised():
+def test_texts_inside_values_are_normalized():
     assert normalize_value({"a": ["x  y", 1]}) == {"a": ["x y", 1]}
 
 
-def test_a_number_is_the_same_in_both_spellings_but_no_truth_value():
+def test_equal_numbers_are_equivalent_but_booleans_are_not_numbers():
     assert json_equal({"n": [1]}, {"n": [1.0]})
     assert not json_equal({"n": 1}, {"n": True})
     assert not json_equal([False], [0])
 
 
-def test_an_id_cannot_command_the_terminal():
-    assert printable("Rückgabe 1") == "Rückgabe 1"
-    assert printable("\x1b[2J") == "'\\x1b[2J'"
+def test_id_cannot_control_the_terminal():
+    assert escape_unprintable("Rückgabe 1") == "Rückgabe 1"
+    assert escape_unprintable("\x1b[2J") == "'\\x1b[2J'"

@@ -43,7 +43,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "registry"
 
 
-def test_the_version_is_written_into_the_file_and_nothing_else(tmp_path: Path, root: Path):
+def test_version_is_written_into_the_file_and_nothing_else(tmp_path: Path, root: Path):
     file = examples(tmp_path, version="0.9.0")
     release.release(file, registry=root)
     before = examples(tmp_path, "No.", version="0.9.0").read_text()
@@ -52,23 +52,23 @@ def test_the_version_is_written_into_the_file_and_nothing_else(tmp_path: Path, r
     assert (root / "support" / "1.0.0" / "support.json").read_text() == file.read_text()
 
 
-def test_results_and_releases_name_the_same_digest(tmp_path: Path, root: Path):
+def test_results_and_releases_have_the_same_digest(tmp_path: Path, root: Path):
     file = examples(tmp_path)
     before = dataset_digest(load(file))
-    made = release.release(file, registry=root)
-    assert made.digest == before == dataset_digest(load(file))
-    assert load(file).version == made.version == "1.0.0"
+    record = release.release(file, registry=root)
+    assert record.digest == before == dataset_digest(load(file))
+    assert load(file).version == record.version == "1.0.0"
 
 
-def test_a_format_without_a_place_for_the_version_is_left_alone(tmp_path: Path, root: Path):
+def test_format_without_a_version_field_is_unchanged(tmp_path: Path, root: Path):
     file = tmp_path / "support.csv"
     file.write_text("Input,ExpectedOutput\r\nOpen?,Yes.\r\n", newline="")
     before = file.read_bytes()
-    made = release.release(file, version="3.0.0", registry=root)
-    assert (made.name, made.version, file.read_bytes()) == ("support", "3.0.0", before)
+    record = release.release(file, version="3.0.0", registry=root)
+    assert (record.name, record.version, file.read_bytes()) == ("support", "3.0.0", before)
 
 
-def test_what_lies_beside_a_table_is_frozen_and_checked_out_with_it(tmp_path: Path, root: Path):
+def test_sidecar_file_is_released_and_checked_out_with_its_table(tmp_path: Path, root: Path):
     source = tmp_path / "support.evalset.json"
     source.write_text(json.dumps(EVALSET))
     datasets.convert(source, tmp_path / "support.csv", to="csv")
@@ -78,7 +78,7 @@ def test_what_lies_beside_a_table_is_frozen_and_checked_out_with_it(tmp_path: Pa
     assert (tmp_path / "copy.csv.carob.json").is_file()
 
 
-def test_a_version_that_a_file_carries_along_is_kept_up_to_date(tmp_path: Path, root: Path):
+def test_version_in_preserved_fields_is_updated(tmp_path: Path, root: Path):
     evalset = tmp_path / "support.evalset.json"
     datasets.convert(examples(tmp_path, version="1.0.0"), evalset, to="adk")
     release.release(evalset, version="1.5.0", registry=root)
@@ -86,7 +86,7 @@ def test_a_version_that_a_file_carries_along_is_kept_up_to_date(tmp_path: Path, 
     assert versions.verify(registry=root) == ()
 
 
-def test_a_compressed_file_stays_compressed(tmp_path: Path, root: Path):
+def test_compressed_file_stays_compressed(tmp_path: Path, root: Path):
     file = tmp_path / "support.json.gz"
     file.write_bytes(gzip.compress(examples(tmp_path).read_bytes()))
     release.release(file, registry=root)
@@ -94,7 +94,7 @@ def test_a_compressed_file_stays_compressed(tmp_path: Path, root: Path):
     assert gzip.decompress(file.read_bytes()).startswith(b"{")
 
 
-def test_expectations_that_a_change_of_format_loses_make_it_major(tmp_path: Path, root: Path):
+def test_format_change_that_loses_expectations_is_major(tmp_path: Path, root: Path):
     file = tmp_path / "support.json"
     file.write_text(json.dumps(EVALSET))
     release.release(file, registry=root)
@@ -104,7 +104,7 @@ def test_expectations_that_a_change_of_format_loses_make_it_major(tmp_path: Path
     assert release.release(file, registry=root).version == "2.0.0"
 
 
-def test_a_refused_release_changes_nothing(tmp_path: Path, root: Path):
+def test_refused_release_changes_nothing(tmp_path: Path, root: Path):
     file = examples(tmp_path, version="1.0.0")
     release.release(file, registry=root)
     before = examples(tmp_path, "No.", version="1.0.0").read_bytes()
@@ -114,7 +114,7 @@ def test_a_refused_release_changes_nothing(tmp_path: Path, root: Path):
     assert (file.read_bytes(), sorted(root.rglob("*"))) == (before, tree)
 
 
-def test_a_release_that_fails_at_the_last_moment_gives_the_file_its_version_back(
+def test_release_that_fails_late_restores_the_version_of_the_file(
     tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     file = examples(tmp_path, version="0.1.0")
@@ -129,7 +129,7 @@ def _fail(_stage: object) -> None:
     raise RefusedError("too late")
 
 
-def test_a_file_that_changes_under_the_release_is_not_released(
+def test_file_that_changes_during_the_release_is_not_released(
     tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     file = examples(tmp_path)
@@ -144,13 +144,13 @@ def test_a_file_that_changes_under_the_release_is_not_released(
 
 
 @pytest.mark.parametrize("name", ["release.json", "CHANGELOG.md"])
-def test_a_file_with_the_name_of_a_record_is_refused(tmp_path: Path, root: Path, name: str):
+def test_file_named_like_a_release_record_is_an_error(tmp_path: Path, root: Path, name: str):
     file = examples(tmp_path).rename(tmp_path / name)
     with pytest.raises(UsageError, match="is reserved in a release"):
         release.release(file, registry=root)
 
 
-def test_who_when_for_what_and_from_which_commit_is_recorded(
+def test_release_records_author_date_purpose_and_commit(
     tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     file = examples(tmp_path)
@@ -167,11 +167,11 @@ def test_who_when_for_what_and_from_which_commit_is_recorded(
         subprocess.run([*git, *words], check=True)
     subprocess.run([*git, "commit", "-qm", "golden"], check=True)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
-    made = release.release(file, made_for=["agent 2.1"], registry=root)
-    assert (made.released_by, made.released_at) == ("Lena Ortiz", "2026-01-01T00:00:00Z")
-    assert made.made_for == ("agent 2.1",)
-    assert made.commit is not None
-    assert len(made.commit) == 40
+    record = release.release(file, made_for=["agent 2.1"], registry=root)
+    assert (record.released_by, record.released_at) == ("Lena Ortiz", "2026-01-01T00:00:00Z")
+    assert record.made_for == ("agent 2.1",)
+    assert record.commit is not None
+    assert len(record.commit) == 40
 
 
 def test_without_git_there_is_no_commit(
@@ -179,17 +179,17 @@ def test_without_git_there_is_no_commit(
 ):
     (tmp_path / ".git").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path))
-    made = release.release(examples(tmp_path), by="Lena", registry=root)
-    assert (made.commit, made.released_by) == (None, "Lena")
+    record = release.release(examples(tmp_path), by="Lena", registry=root)
+    assert (record.commit, record.released_by) == (None, "Lena")
 
 
 @pytest.mark.parametrize("date", ["soon", "2026-13-01"])
-def test_a_date_that_is_none_is_named(tmp_path: Path, root: Path, date: str):
+def test_invalid_date_is_an_error(tmp_path: Path, root: Path, date: str):
     with pytest.raises(UsageError, match="invalid time"):
         release.release(examples(tmp_path), date=date, registry=root)
 
 
-def test_a_release_that_requires_approval_names_the_drafts(tmp_path: Path, root: Path):
+def test_release_that_requires_approval_lists_the_drafts(tmp_path: Path, root: Path):
     file = examples(tmp_path)
     (case,) = load(file).cases
     with pytest.raises(RefusedError, match=rf"1 of 1 cases are not approved: {case.id} \(draft\)"):
@@ -199,14 +199,14 @@ def test_a_release_that_requires_approval_names_the_drafts(tmp_path: Path, root:
     assert load(file).cases[0].metadata["reviewed_at"] == "2026-02-01"
 
 
-def test_a_review_of_a_table_is_kept_beside_it(tmp_path: Path):
+def test_review_of_a_table_is_stored_in_its_sidecar_file(tmp_path: Path):
     file = tmp_path / "support.csv"
     file.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     versions.mark_reviewed(file, None, "reviewed", by="Lena", date="2026-02-01")
     assert [case.status for case in versions.review(file)] == ["reviewed"]
 
 
-def test_the_order_of_keys_and_white_space_are_no_difference(tmp_path: Path):
+def test_key_order_and_whitespace_are_not_differences(tmp_path: Path):
     old = examples(tmp_path, version="1.0.0")
     document = json.loads(old.read_text())
     document["examples"] = [dict(reversed(case.items())) for case in document["examples"]]
@@ -215,7 +215,7 @@ def test_the_order_of_keys_and_white_space_are_no_difference(tmp_path: Path):
     assert versions.diff(old, new).bump == "none"
 
 
-def test_checkout_does_not_overwrite_other_work(tmp_path: Path, root: Path):
+def test_checkout_does_not_overwrite_a_modified_file(tmp_path: Path, root: Path):
     file = examples(tmp_path)
     release.release(file, registry=root)
     examples(tmp_path, "No.")
@@ -225,7 +225,7 @@ def test_checkout_does_not_overwrite_other_work(tmp_path: Path, root: Path):
     assert versions.diff("support@1.0.0", file, registry=root).bump == "none"
 
 
-def test_checkout_into_a_folder_keeps_the_name(tmp_path: Path, root: Path):
+def test_checkout_into_a_folder_preserves_the_file_name(tmp_path: Path, root: Path):
     release.release(examples(tmp_path), registry=root)
     (tmp_path / "there").mkdir()
     assert (
@@ -234,25 +234,25 @@ def test_checkout_into_a_folder_keeps_the_name(tmp_path: Path, root: Path):
     )
 
 
-def test_a_release_can_be_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_release_can_be_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     table = tmp_path / "support.csv"
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
-    made = release.release(table)
+    record = release.release(table)
     dataset = load("support@^1")
     assert (dataset.name, dataset.version) == ("support", "1.0.0")
-    assert dataset_digest(dataset) == made.digest
+    assert dataset_digest(dataset) == record.digest
 
 
 @pytest.mark.parametrize("name", ["user@example.com.json", "a/b@1.0.0", "x@y.csv"])
-def test_a_path_with_an_at_sign_is_still_a_path(tmp_path: Path, name: str):
+def test_path_with_an_at_sign_is_still_a_path(tmp_path: Path, name: str):
     with pytest.raises(InputError, match="no such file"):
         load(tmp_path / name)
     with pytest.raises(InputError, match="no such file"):
         load(name)
 
 
-def test_a_release_cannot_be_released_or_reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_release_cannot_be_released_or_reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     release.release(examples(tmp_path))
     with pytest.raises(UsageError, match="is a release and cannot be changed"):

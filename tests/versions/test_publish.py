@@ -42,7 +42,7 @@ def in_child(work: Callable[[], None]) -> int:
     return child
 
 
-def expect_whole(root: Path) -> list[str]:
+def expect_complete(root: Path) -> list[str]:
     """Every release is there completely, with its place in the chain and in the changelog."""
     assert versions_api.verify(registry=root) == ()
     versions = [release.version for release in versions_api.versions(registry=root)]
@@ -54,10 +54,10 @@ def expect_whole(root: Path) -> list[str]:
 
 def die_at(step: int, root: Path) -> None:
     """Kill this process when it is about to touch the registry for the n-th time."""
-    seen = 0
+    touched = 0
 
     def hook(event: str, args: tuple[object, ...]) -> None:
-        nonlocal seen
+        nonlocal touched
         touches = event in (
             "open",
             "os.mkdir",
@@ -67,15 +67,15 @@ def die_at(step: int, root: Path) -> None:
             "shutil.rmtree",
         )
         if touches and any(str(arg).startswith(str(root.parent)) for arg in args):
-            seen += 1
-            if seen == step:
+            touched += 1
+            if touched == step:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["the first release", "a later release"])
-def test_a_kill_at_any_step_leaves_the_registry_before_or_after(tmp_path: Path, first: bool):
+def test_kill_at_any_step_leaves_the_old_or_the_new_registry(tmp_path: Path, first: bool):
     step, ended = 0, -1
     while ended != 0:
         step += 1
@@ -93,16 +93,16 @@ def test_a_kill_at_any_step_leaves_the_registry_before_or_after(tmp_path: Path, 
         ended = os.waitpid(in_child(work), 0)[1]
         before = [] if first else ["1.0.0"]
         after = [*before, "1.0.0" if first else "1.1.0"]
-        found = expect_whole(root)
-        assert found in (before, after)
-        if found == before:
+        releases = expect_complete(root)
+        assert releases in (before, after)
+        if releases == before:
             release_api.release(file, registry=root)
-        assert expect_whole(root) == after
-        assert not list(root.glob(".staging-*")) or found == after
+        assert expect_complete(root) == after
+        assert not list(root.glob(".staging-*")) or releases == after
     assert step > 20
 
 
-def test_kills_at_random_times_lose_no_release_and_leave_none_half_made(tmp_path: Path):
+def test_kills_at_random_times_lose_no_release_and_leave_none_incomplete(tmp_path: Path):
     root = tmp_path / "registry"
     expected: list[str] = []
 
@@ -115,13 +115,13 @@ def test_kills_at_random_times_lose_no_release_and_leave_none_half_made(tmp_path
         time.sleep(random.uniform(0.001, 0.08))  # noqa: S311 - any time will do
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        found = expect_whole(root)
-        assert found[: len(expected)] == expected
-        expected = found
+        releases = expect_complete(root)
+        assert releases[: len(expected)] == expected
+        expected = releases
     assert expected
 
 
-def test_of_many_who_release_the_same_version_exactly_one_wins(tmp_path: Path):
+def test_exactly_one_of_many_concurrent_releases_wins(tmp_path: Path):
     root = tmp_path / "registry"
     release_api.release(golden(tmp_path, 1), registry=root)
     files = [golden(tmp_path, 2 + number, f"{number}.json") for number in range(6)]
@@ -139,27 +139,27 @@ def test_of_many_who_release_the_same_version_exactly_one_wins(tmp_path: Path):
         worker.start()
     for worker in workers:
         worker.join()
-    found = sorted(outcomes.get() for _ in workers)
-    assert found == ["version 1.1.0 is already released"] * 5 + ["won"]
-    assert expect_whole(root) == ["1.0.0", "1.1.0"]
+    results = sorted(outcomes.get() for _ in workers)
+    assert results == ["version 1.1.0 is already released"] * 5 + ["won"]
+    assert expect_complete(root) == ["1.0.0", "1.1.0"]
 
 
 def test_without_locks_the_rename_decides(tmp_path: Path):
     folder = tmp_path / "support" / "1.0.0"
     with (
-        publish.stage_release(tmp_path, folder) as one,
-        publish.stage_release(tmp_path, folder) as other,
+        publish.stage_release(tmp_path, folder) as first,
+        publish.stage_release(tmp_path, folder) as second,
     ):
-        one.write("a", b"1")
-        other.write("a", b"2")
-        one.publish()
+        first.write("a", b"1")
+        second.write("a", b"2")
+        first.publish()
         with pytest.raises(RefusedError, match="already released"):
-            other.publish()
+            second.publish()
     assert (folder / "a").read_bytes() == b"1"
     assert [path.name for path in tmp_path.iterdir()] == ["support"]
 
 
-def test_whoever_waits_too_long_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_waiting_too_long_for_the_lock_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(publish, "_TIMEOUT", 0.05)
     with (
         publish.registry_lock(tmp_path),
@@ -169,18 +169,18 @@ def test_whoever_waits_too_long_is_told_why(tmp_path: Path, monkeypatch: pytest.
         pass
 
 
-def test_the_note_of_the_newest_release_leaves_nothing_beside_it(tmp_path: Path):
+def test_atomic_write_leaves_no_temporary_files(tmp_path: Path):
     publish.write_atomically(tmp_path, "support.json", b"1")
     publish.write_atomically(tmp_path, "support.json", b"2")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"support.json": b"2"}
 
 
-def test_git_never_sees_what_a_crash_left(tmp_path: Path):
+def test_leftovers_of_a_crash_are_ignored_by_git(tmp_path: Path):
     with publish.stage_release(tmp_path, tmp_path / "support" / "1.0.0") as stage:
         assert (stage.path.parents[1] / ".gitignore").read_text() == "*\n"
 
 
-def test_a_registry_that_cannot_be_made_is_an_error_with_its_place(tmp_path: Path):
+def test_registry_that_cannot_be_created_is_an_error_with_its_path(tmp_path: Path):
     (tmp_path / "registry").write_text("a file")
     with pytest.raises(OutputError, match="cannot be written"):
         release_api.release(golden(tmp_path, 1), registry=tmp_path / "registry")

@@ -26,41 +26,43 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "registry"
 
 
-def test_datasets_stand_side_by_side(tmp_path: Path, root: Path):
+def test_datasets_are_stored_side_by_side(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "Support"), registry=root)
     release_api.release(golden(tmp_path, "RAG retrieval"), registry=root)
-    assert [shelf.folder.name for shelf in Registry(root).datasets()] == [
+    assert [dataset.folder.name for dataset in Registry(root).datasets()] == [
         "rag-retrieval",
         "support",
     ]
 
 
-def test_two_names_with_the_same_folder_do_not_meet(tmp_path: Path, root: Path):
+def test_two_names_with_the_same_folder_do_not_collide(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "Support"), registry=root)
     release_api.release(golden(tmp_path, "support!", "No."), registry=root)
-    one, other = (
+    first, second = (
         versions.versions("Support", registry=root),
         versions.versions("support!", registry=root),
     )
-    assert [release.name for release in (*one, *other)] == ["Support", "support!"]
+    assert [release.name for release in (*first, *second)] == ["Support", "support!"]
     assert versions.verify(registry=root) == ()
 
 
 @pytest.mark.parametrize("name", ["../../escape", "/etc/passwd", "a/b\\c", "..", ".hidden", ""])
-def test_a_hostile_name_stays_inside(tmp_path: Path, root: Path, name: str):
+def test_hostile_name_stays_inside_the_registry(tmp_path: Path, root: Path, name: str):
     release_api.release(golden(tmp_path, name), registry=root)
     assert {path.name for path in tmp_path.iterdir()} == {"golden.json", "registry"}
     assert versions.versions(name, registry=root)[0].name == name
 
 
-def test_a_release_is_found_by_name_or_folder_and_range(tmp_path: Path, root: Path):
+def test_release_is_found_by_name_or_folder_and_range(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "Bike Shop"), registry=root)
     release_api.release(golden(tmp_path, "Bike Shop", "No."), registry=root)
-    found = [Registry(root).find(name).record.version for name in ("Bike Shop", "bike-shop@^1")]
-    assert found == ["2.0.0", "1.0.0"]
+    versions_found = [
+        Registry(root).find(name).record.version for name in ("Bike Shop", "bike-shop@^1")
+    ]
+    assert versions_found == ["2.0.0", "1.0.0"]
 
 
-def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, root: Path):
+def test_unknown_release_is_an_error_that_lists_the_known_ones(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "support"), registry=root)
     with pytest.raises(UsageError, match="no dataset 'suport'") as caught:
         Registry(root).find("suport@1.0.0")
@@ -70,32 +72,32 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, root: Path):
     assert caught.value.hint == "releases: 1.0.0"
 
 
-def test_a_record_of_another_shape_is_no_traceback(tmp_path: Path, root: Path):
+def test_malformed_record_is_an_error_without_a_traceback(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "support"), registry=root)
     (root / "support" / "1.0.0" / "release.json").write_text('{"version": 1}')
     with pytest.raises(InputError, match="was edited"):
         versions.versions(registry=root)
 
 
-def test_a_registry_that_is_not_there_is_empty(root: Path):
+def test_missing_registry_is_empty(root: Path):
     assert versions.versions(registry=root) == ()
     assert versions.verify(registry=root) == ()
     assert not root.exists()
 
 
-def test_a_plain_name_is_its_own_folder():
+def test_plain_name_is_its_own_folder():
     assert folder_names("support")[0] == "support"
     assert folder_names("Customer Support Bot (v2)")[0] == "customer-support-bot-v2"
 
 
 @pytest.mark.parametrize("name", ["", "..", "/", "客户支持", "NUL", "com1", "\x00", "~"])
-def test_a_name_that_is_not_a_valid_folder_gets_a_hashed_one(name: str):
+def test_name_that_is_not_a_valid_folder_gets_a_hashed_one(name: str):
     (folder,) = folder_names(name)
     assert re.fullmatch(r"[a-z0-9-]+-[0-9a-f]{8}", folder)
 
 
 @given(st.text(), st.text())
-def test_folders_stay_inside_the_registry_and_the_last_is_unique(one: str, other: str):
-    for folder in folder_names(one):
+def test_folders_stay_inside_the_registry_and_the_last_is_unique(first: str, second: str):
+    for folder in folder_names(first):
         assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,70}", folder)
-    assert (folder_names(one)[-1] == folder_names(other)[-1]) == (one == other)
+    assert (folder_names(first)[-1] == folder_names(second)[-1]) == (first == second)

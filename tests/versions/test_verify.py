@@ -11,7 +11,7 @@ import pytest
 from carob.api import release, versions
 from carob.errors import RefusedError
 from carob.schema import Release
-from carob.versions.digests import seal_release
+from carob.versions.registry import seal_release
 
 
 def golden(folder: Path, *answers: str) -> Path:
@@ -34,55 +34,57 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "registry"
 
 
-def found(root: Path) -> list[tuple[str, str]]:
+def messages(root: Path) -> list[tuple[str, str]]:
     problems = versions.verify(registry=root)
     return [(str(Path(problem.where).relative_to(root)), problem.message) for problem in problems]
 
 
 def forge(folder: Path, **fields: object) -> None:
-    """Change a record and seal it anew, as somebody would who knows how."""
+    """Change a record and recompute its digest, as an informed attacker would."""
     path = folder / "release.json"
     record = msgspec.json.decode(path.read_bytes(), type=Release)
     path.write_bytes(msgspec.json.encode(seal_release(msgspec.structs.replace(record, **fields))))
 
 
-def test_an_untouched_registry_is_fine(root: Path):
-    assert found(root) == []
+def test_untouched_registry_has_no_problems(root: Path):
+    assert messages(root) == []
 
 
 @pytest.mark.parametrize("name", ["support.json", "CHANGELOG.md"])
-def test_an_edited_file_is_found(root: Path, name: str):
+def test_edited_file_is_detected(root: Path, name: str):
     path = root / "support" / "1.1.0" / name
     path.write_bytes(path.read_bytes() + b"\n")
-    assert found(root) == [(f"support/1.1.0/{name}", "was edited")]
+    assert messages(root) == [(f"support/1.1.0/{name}", "was edited")]
 
 
-def test_a_deleted_file_is_found(root: Path):
+def test_deleted_file_is_detected(root: Path):
     (root / "support" / "1.1.0" / "support.json").unlink()
-    assert found(root) == [("support/1.1.0/support.json", "was deleted")]
+    assert messages(root) == [("support/1.1.0/support.json", "was deleted")]
 
 
-def test_an_added_file_is_found(root: Path):
+def test_added_file_is_detected(root: Path):
     (root / "support" / "1.1.0" / "more.json").write_text("{}")
-    assert found(root) == [("support/1.1.0/more.json", "was added after the release")]
+    assert messages(root) == [("support/1.1.0/more.json", "was added after the release")]
 
 
-def test_changed_metadata_is_found(root: Path):
+def test_changed_metadata_is_detected(root: Path):
     path = root / "support" / "1.1.0" / "release.json"
     path.write_text(path.read_text().replace("Lena", "Somebody"))
-    assert found(root) == [
+    assert messages(root) == [
         ("support/1.1.0/release.json", "was edited: it does not match its digest")
     ]
 
 
-def test_metadata_changed_under_a_new_seal_is_found_by_the_next_release(root: Path):
+def test_metadata_with_a_recomputed_digest_is_detected_by_the_next_release(root: Path):
     forge(root / "support" / "1.1.0", released_by="Somebody")
-    assert found(root) == [("support/1.1.0", "was replaced: release 2.0.0 follows a different one")]
+    assert messages(root) == [
+        ("support/1.1.0", "was replaced: release 2.0.0 follows a different one")
+    ]
 
 
-def test_the_newest_release_under_a_new_seal_is_found_too(root: Path):
+def test_newest_release_with_a_recomputed_digest_is_detected(root: Path):
     forge(root / "support" / "2.0.0", released_by="Somebody")
-    assert found(root) == [("support/2.0.0", "was replaced: support.json names a different one")]
+    assert messages(root) == [("support/2.0.0", "was replaced: support.json names a different one")]
 
 
 @pytest.mark.parametrize(
@@ -93,46 +95,46 @@ def test_the_newest_release_under_a_new_seal_is_found_too(root: Path):
         ("2.0.0", "support.json names it"),
     ],
 )
-def test_a_deleted_release_is_found(root: Path, version: str, why: str):
+def test_deleted_release_is_detected(root: Path, version: str, why: str):
     shutil.rmtree(root / "support" / version)
-    assert found(root) == [(f"support/{version}", f"was deleted: {why}")]
+    assert messages(root) == [(f"support/{version}", f"was deleted: {why}")]
 
 
-def test_a_dataset_that_is_gone_is_found(root: Path):
+def test_deleted_dataset_is_detected(root: Path):
     shutil.rmtree(root / "support")
-    assert found(root) == [("support/2.0.0", "was deleted: support.json names it")]
+    assert messages(root) == [("support/2.0.0", "was deleted: support.json names it")]
 
 
-def test_a_release_put_in_the_place_of_another_is_found(root: Path):
+def test_replaced_release_is_detected(root: Path):
     shutil.rmtree(root / "support" / "1.1.0")
     shutil.copytree(root / "support" / "1.0.0", root / "support" / "1.1.0")
-    assert ("support/1.1.0", "was replaced: it contains release 1.0.0") in found(root)
+    assert ("support/1.1.0", "was replaced: it contains release 1.0.0") in messages(root)
 
 
-def test_a_release_slipped_in_is_found(root: Path):
+def test_inserted_release_is_detected(root: Path):
     shutil.copytree(root / "support" / "1.1.0", root / "support" / "1.2.0")
     forge(root / "support" / "1.2.0", version="1.2.0")
-    messages = [message for _, message in found(root)]
-    assert "breaks the chain: it follows 1.0.0, not 1.1.0" in messages
+    texts = [message for _, message in messages(root)]
+    assert "breaks the chain: it follows 1.0.0, not 1.1.0" in texts
 
 
-def test_a_digest_that_is_not_that_of_the_content_is_found(root: Path):
+def test_digest_that_does_not_match_the_content_is_detected(root: Path):
     forge(root / "support" / "2.0.0", digest="sha256:00")
-    assert any("expected sha256:00" in message for _, message in found(root))
+    assert any("expected sha256:00" in message for _, message in messages(root))
 
 
-def test_a_link_in_the_place_of_a_file_is_not_followed(root: Path, tmp_path: Path):
+def test_symlink_in_place_of_a_file_is_not_followed(root: Path, tmp_path: Path):
     path = root / "support" / "2.0.0" / "support.json"
     path.rename(tmp_path / "elsewhere.json")
     path.symlink_to(tmp_path / "elsewhere.json")
-    assert found(root) == [("support/2.0.0/support.json", "was deleted")]
+    assert messages(root) == [("support/2.0.0/support.json", "was deleted")]
 
 
-def test_the_note_of_the_newest_release_may_lag_behind(root: Path):
+def test_newest_release_pointer_may_be_outdated(root: Path):
     before = json.loads((root / "support" / "1.1.0" / "release.json").read_text())
     note = {"name": "support", "version": "1.1.0", "seal": before["seal"]}
     (root / "support.json").write_text(json.dumps(note))
-    assert found(root) == []
+    assert messages(root) == []
 
 
 USES: dict[str, Callable[[Path, Path], object]] = {
@@ -145,7 +147,7 @@ USES: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_nothing_is_built_on_a_release_that_was_touched(root: Path, tmp_path: Path, use: str):
+def test_modified_release_cannot_be_followed_by_another(root: Path, tmp_path: Path, use: str):
     path = root / "support" / "1.1.0" / "support.json"
     path.write_text(path.read_text().replace("Yes.", "Maybe."))
     with pytest.raises(RefusedError, match="was edited"):

@@ -113,7 +113,7 @@ def find_calibrations(metrics: Sequence[MetricSpec], rules: GateRules) -> tuple[
         found = [
             calibration
             for metric in metrics
-            for calibration in stored.stored_calibrations(database, metric)
+            for calibration in stored.find_calibrations(database, metric)
         ]
     return (*files, *found)
 

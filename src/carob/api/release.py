@@ -32,7 +32,7 @@ from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
 from carob.schema.digest import dataset_digest
 from carob.versions import changelog, git
 from carob.versions.diff import with_losses
-from carob.versions.digests import file_digest, seal_release
+from carob.versions.numbers import count_cases, first_version, next_version
 from carob.versions.publish import (
     StagedRelease,
     already_released,
@@ -40,9 +40,16 @@ from carob.versions.publish import (
     registry_lock,
     stage_release,
 )
-from carob.versions.registry import CHANGELOG, RECORD, DatasetReleases, Registry, StoredRelease
-from carob.versions.release import count_cases, first_version, next_version
-from carob.versions.review import unapproved_cases
+from carob.versions.registry import (
+    CHANGELOG,
+    RECORD,
+    DatasetReleases,
+    Registry,
+    StoredRelease,
+    file_digest,
+    seal_release,
+)
+from carob.versions.review import list_unapproved
 from carob.versions.verify import verify
 from carob.versions.version_field import set_version
 
@@ -162,7 +169,7 @@ def _check_usable(dataset: Dataset) -> None:
 
 
 def _check_approved(dataset: Dataset, last: _LastRelease | None) -> None:
-    drafts = list(unapproved_cases(dataset, last.diff if last else None))
+    drafts = list(list_unapproved(dataset, last.diff if last else None))
     if drafts:
         more = [f"and {len(drafts) - _SHOWN} more"] if len(drafts) > _SHOWN else []
         raise RefusedError(

@@ -12,7 +12,7 @@ from carob.errors import UsageError
 from carob.schema import Run, Trace
 from carob.store import DEFAULT, open_store
 from carob.store.blobs import save_traces
-from carob.store.document import document_of_run
+from carob.store.document import split_run
 from carob.store.runs import save_execution
 from carob.store.url import check_store_url
 
@@ -30,7 +30,7 @@ def save_run(
 ) -> None:
     """Save a run and those of the traces that its cases were scored with."""
     with open_store(store_url(store), create=True) as database:
-        execution = save_execution(database, document_of_run(run), labels or {})
+        execution = save_execution(database, split_run(run), labels or {})
         save_traces(database, execution, traces)
 
 

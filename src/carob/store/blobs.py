@@ -64,6 +64,7 @@ def put_blob(database: Database, name: BlobKind, address: str, body: bytes) -> b
         f"INSERT INTO {name} (address, digest, body) VALUES (?, ?, ?)"  # noqa: S608 - see above
         " ON CONFLICT (address) DO NOTHING"
     )
+    # The address is part of the digest, so that two bodies cannot be swapped unnoticed.
     digest = chain_digest(address.encode(), body)
     return database.execute(sql, (address, digest, zlib.compress(body, _LEVEL))) == 1
 
@@ -82,6 +83,8 @@ def content_address(body: bytes) -> str:
 def blob_addresses(database: Database, name: BlobKind) -> Iterator[str]:
     """All addresses in order, read in pages to bound memory."""
     sql = f"SELECT address FROM {name} WHERE address > ? ORDER BY address LIMIT 1000"  # noqa: S608
+    # Each page continues after the last address of the previous one. OFFSET would read all earlier
+    # rows again, and an open cursor would see or miss rows that the caller writes meanwhile.
     last = ""
     while page := [row[0] for row in database.rows(sql, (last,))]:
         yield from page

@@ -1,4 +1,5 @@
-"""Calibrations in the store and in files. They are derived by the judge that they apply to."""
+"""Calibrations in the store and in files. Their address starts with the digest of the judge that
+they apply to."""
 
 from __future__ import annotations
 
@@ -45,21 +46,24 @@ def save_calibration(database: Database, calibration: Calibration) -> None:
         put_blob(database, "calibration", address, msgspec.json.encode(calibration))
 
 
-def stored_calibrations(database: Database, spec: MetricSpec) -> list[Calibration]:
+def find_calibrations(database: Database, spec: MetricSpec) -> list[Calibration]:
     """The calibrations of this judge, newest first. If there are none, the newest of each other
     configuration of the metric, so that a gate can say what changed."""
-    known = sorted(blob_addresses(database, "calibration"), reverse=True)
+    addresses = sorted(blob_addresses(database, "calibration"), reverse=True)
     binding = binding_digest(spec)
-    own = [one for one in known if one.startswith(f"{binding}/")]
+    own = [address for address in addresses if address.startswith(f"{binding}/")]
     if own:
         return [*_read(database, own)]
-    newest = [next(group) for _, group in groupby(known, key=lambda one: one.partition("/")[0])]
-    others = [one for one in _read(database, newest) if one.metric.name == spec.name]
-    return sorted(others, key=lambda one: one.created_at, reverse=True)
+    # The addresses are sorted by judge and then by time, newest first, so the first address of each
+    # judge is its newest calibration.
+    judges = groupby(addresses, key=lambda address: address.partition("/")[0])
+    newest = _read(database, [next(group) for _, group in judges])
+    candidates = [calibration for calibration in newest if calibration.metric.name == spec.name]
+    return sorted(candidates, key=lambda calibration: calibration.created_at, reverse=True)
 
 
-def _read(database: Database, known: list[str]) -> Iterator[Calibration]:
-    for address in known:
+def _read(database: Database, addresses: list[str]) -> Iterator[Calibration]:
+    for address in addresses:
         body = get_blob(database, "calibration", address)
         if body is not None:
             yield parse_calibration(body, f"{database.where} calibration {address}")

@@ -27,16 +27,18 @@ class Document(NamedTuple):
     bodies: Sequence[bytes]
 
 
-def document_of_run(run: Run) -> Document:
+def split_run(run: Run) -> Document:
     """The document of a new run."""
     head = _encode(msgspec.structs.replace(run, cases=()))
-    return Document(run, head, [_encode(one) for one in run.cases])
+    return Document(run, head, [_encode(case) for case in run.cases])
 
 
 def parse_document(data: bytes, where: str) -> Document:
     """Parse the document of a run, keeping its bytes. Raises `InputError` if the id does not match
     the content."""
     run = decode_run(data, where)
+    # The parts stay raw, because the run id is derived from their exact bytes: decoding and
+    # encoding them again could write 1 as 1.0, or drop unknown keys.
     try:
         fields = _fields.decode(msgspec.json.format(data, indent=-1))
     except RecursionError as error:
@@ -78,7 +80,7 @@ def chain_digest(before: bytes, part: bytes) -> bytes:
     return blake2b(before + part, digest_size=16).digest()
 
 
-def created_microseconds(run: Run, where: str) -> int:
+def creation_time(run: Run, where: str) -> int:
     """The creation time of a run in microseconds since 1970."""
     try:
         return microseconds(datetime.fromisoformat(run.created_at))
@@ -97,11 +99,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _join_fields(fields: Mapping[str, msgspec.Raw], cases: bytes) -> bytes:
-    decode_result = [
+    members = [
         _encode(key) + b":" + (cases if key == "cases" else bytes(value))
         for key, value in fields.items()
     ]
-    return b"{" + b",".join(decode_result) + b"}"
+    return b"{" + b",".join(members) + b"}"
 
 
 class StoredScore(msgspec.Struct, frozen=True):

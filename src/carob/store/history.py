@@ -39,6 +39,7 @@ def history_page(
 ) -> HistoryPage:
     """A page of the history, from the newest execution or from where the previous page ended."""
     at, number = _parse_start(start) if start else (query.until, _END)
+    # One row more than requested shows whether there is a next page, without counting all rows.
     rows = list(database.rows(*page_query(query, (min(at, query.until), number), limit + 1)))
     shown = rows[:limit]
     labels = labels_of(database, [row[0] for row in shown])
@@ -68,9 +69,11 @@ def page_query(query: HistoryQuery, end: tuple[int, int], limit: int) -> tuple[s
         tables = "facets f JOIN executions e ON e.number = f.execution"
         conditions.append("f.kind = ? AND f.value = ?")
         values += _facet_values(query.facets[0])
-    for one in query.facets[1:]:
+    for facet in query.facets[1:]:
         conditions.append(_HAS_FACET)
-        values += _facet_values(one)
+        values += _facet_values(facet)
+    # Executions of the same microsecond are ordered by number: with the time alone, a page that
+    # ends between two of them would skip or repeat one.
     conditions.append(f"({key[0]}, {key[1]}) < (?, ?) AND {key[0]} >= ?")
     values += [*end, query.since, limit]
     sql = (
@@ -86,8 +89,8 @@ _HAS_FACET = (
 )
 
 
-def _facet_values(one: tuple[str, str]) -> tuple[str, str]:
-    return one[0], facet_value(one[1])
+def _facet_values(facet: tuple[str, str]) -> tuple[str, str]:
+    return facet[0], facet_value(facet[1])
 
 
 def _run_entry(row: Row, labels: Mapping[str, str]) -> RunEntry:
@@ -106,19 +109,19 @@ def _run_entry(row: Row, labels: Mapping[str, str]) -> RunEntry:
 
 def labels_of(database: Database, executions: Sequence[int]) -> dict[int, dict[str, str]]:
     """The labels of executions, by execution number."""
-    found: dict[int, dict[str, str]] = {}
+    labels: dict[int, dict[str, str]] = {}
     for execution, text in sorted(database.rows(labels_query(len(executions)), executions)):
         key, _, value = text.partition("=")
-        found.setdefault(execution, {})[key] = value
-    return found
+        labels.setdefault(execution, {})[key] = value
+    return labels
 
 
 def labels_query(executions: int) -> str:
     """The SQL of labels. No ORDER BY: to avoid a sort, SQLite would scan all labels."""
-    places = ", ".join("?" * executions) or "NULL"
+    placeholders = ", ".join("?" * executions) or "NULL"
     return (
         "SELECT execution, value FROM facets"  # noqa: S608 - only question marks are put in
-        f" WHERE execution IN ({places}) AND kind = 'label'"
+        f" WHERE execution IN ({placeholders}) AND kind = 'label'"
     )
 
 
@@ -138,11 +141,11 @@ def find_execution(database: Database, name: str) -> int:
 
 
 def _newest(database: Database, name: str, query: HistoryQuery) -> int:
-    found = next(database.rows(*page_query(query, (_END, _END), 1)), None)
-    if found is None:
+    row = next(database.rows(*page_query(query, (_END, _END), 1)), None)
+    if row is None:
         message = f"no run found for {name!r}"
         raise InputError(message, where=database.where, hint=_known_values(database, query.facets))
-    return found[0]
+    return row[0]
 
 
 def _last_release(database: Database) -> int:
@@ -152,11 +155,11 @@ def _last_release(database: Database) -> int:
         " WHERE facets.kind = ? AND facets.value >= ? AND facets.value < ?"
         " ORDER BY executions.at DESC, executions.number DESC LIMIT 1"
     )
-    found = next(database.rows(sql, ("label", "release=", "release>")), None)
-    if found is None:
+    row = next(database.rows(sql, ("label", "release=", "release>")), None)
+    if row is None:
         hint = "label the run of a release with: carob run … --label release=1.4.0"
         raise InputError("no run has a release label", where=database.where, hint=hint)
-    return found[0]
+    return row[0]
 
 
 def _known_values(database: Database, facets: Sequence[tuple[str, str]]) -> str:
@@ -165,10 +168,12 @@ def _known_values(database: Database, facets: Sequence[tuple[str, str]]) -> str:
         return "the store is empty; `carob run` saves every run in it"
     ((kind, value),) = facets
     start = f"{value.partition('=')[0]}=" if kind == "label" else ""
-    known = [text.removeprefix(start) for text in _values(database, kind, start)]
+    values = [text.removeprefix(start) for text in _values(database, kind, start)]
     word = start.removesuffix("=") or kind
     return (
-        f"known values of {word}: {', '.join(known)}" if known else f"no run has a {kind} {start}…"
+        f"known values of {word}: {', '.join(values)}"
+        if values
+        else f"no run has a {kind} {start}…"
     )
 
 
@@ -188,16 +193,16 @@ def _values(database: Database, kind: str, start: str) -> Iterator[str]:
 def _by_id(database: Database, name: str) -> int:
     prefix = name if name.startswith("run-") else f"run-{name}"
     sql = "SELECT id, number FROM runs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
-    found = list(database.rows(sql, (prefix, f"{prefix}~", _SHOWN)))
-    if not found:
+    matches = list(database.rows(sql, (prefix, f"{prefix}~", _SHOWN)))
+    if not matches:
         raise InputError(f"no run found for {name!r}", where=database.where, hint=_HINT)
-    if len(found) > 1 and found[0][0] != prefix:
-        ids = ", ".join(row[0] for row in found)
+    if len(matches) > 1 and matches[0][0] != prefix:
+        ids = ", ".join(row[0] for row in matches)
         raise InputError(
             f"{name!r} is ambiguous", where=database.where, hint=f"matching runs: {ids}"
         )
     newest = "SELECT number FROM executions WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1"
-    return next(database.rows(newest, (found[0][1],)))[0]
+    return next(database.rows(newest, (matches[0][1],)))[0]
 
 
 _HINT = (

@@ -31,16 +31,16 @@ def migrations() -> Iterator[Migration]:
 
 def migrate(database: Database) -> None:
     """Apply missing migrations. Raises `InputError` for a store of a newer version."""
-    known = list(migrations())
+    all_migrations = list(migrations())
     version = _version(database)
-    if version > known[-1].number:
+    if version > all_migrations[-1].number:
         raise InputError(
             f"created by a newer version of Carob: schema {version}, "
-            f"this version supports {known[-1].number}",
+            f"this version supports {all_migrations[-1].number}",
             where=database.where,
             hint="upgrade Carob, or choose another store with --store",
         )
-    for migration in known:
+    for migration in all_migrations:
         if migration.number > version:
             _apply(database, migration)
 
@@ -72,7 +72,8 @@ def _last_migration(database: Database) -> int:
 def _apply(database: Database, migration: Migration) -> None:
     with database.writing():
         database.lock()
-        if _last_migration(database) >= migration.number:  # another process was faster
+        # Another process may have applied it while this one waited for the lock.
+        if _last_migration(database) >= migration.number:
             return
         database.script(migration.sql)
         values = (migration.number, migration.name, time.time_ns() // 1000)

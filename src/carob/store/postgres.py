@@ -41,9 +41,9 @@ class Postgres:
             return self._connection.execute(_psycopg_sql(sql), values).rowcount
 
     def add(self, table: str, columns: Sequence[str], row: Sequence[SqlValue]) -> int:
-        places = ", ".join("?" * len(columns))
-        named = f"{table} ({', '.join(columns)})"
-        sql = f"INSERT INTO {named} VALUES ({places}) RETURNING number"  # noqa: S608 - own names
+        placeholders = ", ".join("?" * len(columns))
+        target = f"{table} ({', '.join(columns)})"
+        sql = f"INSERT INTO {target} VALUES ({placeholders}) RETURNING number"  # noqa: S608 - own names
         return next(self.rows(sql, row))[0]
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[SqlValue]]) -> None:

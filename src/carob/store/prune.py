@@ -32,8 +32,8 @@ def prune(database: Database, retention: Retention) -> PruneReport:
     """Remove executions beyond the retention, in one transaction."""
     with database.writing():
         database.lock()
-        old = _expired(database, retention)
-        labelled = old & _protected(database)
+        old = _executions_beyond(database, retention)
+        labelled = old & _executions_with_protection(database)
         total = next(database.rows("SELECT COUNT(*) FROM executions"))[0]
         removed = old - labelled
         if removed and not retention.dry:
@@ -49,13 +49,13 @@ def prune(database: Database, retention: Retention) -> PruneReport:
     )
 
 
-def _expired(database: Database, retention: Retention) -> set[int]:
+def _executions_beyond(database: Database, retention: Retention) -> set[int]:
     sql = "SELECT number, at FROM executions ORDER BY at DESC, number DESC"
     rows = list(database.rows(sql))[retention.keep or 0 :]
     return {number for number, at in rows if retention.since is None or at < retention.since}
 
 
-def _protected(database: Database) -> set[int]:
+def _executions_with_protection(database: Database) -> set[int]:
     sql = "SELECT execution FROM facets WHERE kind = 'label' AND value >= ? AND value < ?"
     ranges = [(f"{key}=", f"{key}>") for key in PROTECTED]  # > is the character after =
     return {row[0] for both in ranges for row in database.rows(sql, both)}

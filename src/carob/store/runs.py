@@ -14,7 +14,7 @@ from carob.store.document import (
     Document,
     as_bytes,
     chain_digest,
-    created_microseconds,
+    creation_time,
     join_document,
 )
 
@@ -35,8 +35,10 @@ BATCH = 5_000
 def save_execution(database: Database, document: Document, labels: Mapping[str, str]) -> int:
     """Save an execution, and its results if they are new. When this returns, it is on disk."""
     run = document.run
-    at = created_microseconds(run, database.where)
+    at = creation_time(run, database.where)
     with database.writing():
+        # Without the lock, pruning could remove the results between our two inserts, because no
+        # execution uses them yet.
         database.lock(shared=True)
         number = _save_results(database, document)
         execution = _insert_execution(database, number, document)
@@ -88,6 +90,8 @@ def _save_results(database: Database, document: Document) -> int:
     links = digest_chain(document.bodies)
     values = (document.run.id, len(document.bodies), links[-1])
     sql = "INSERT INTO runs (id, cases, digest) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
+    # Insert first and look afterwards: two processes that save the same run at once would both find
+    # nothing if they looked first.
     new = database.execute(sql, values) == 1
     query = "SELECT number, digest FROM runs WHERE id = ?"
     number, digest = next(database.rows(query, (document.run.id,)))
@@ -111,14 +115,14 @@ def digest_chain(bodies: Sequence[bytes]) -> list[bytes]:
 def case_rows(
     number: int, document: Document, links: Sequence[bytes]
 ) -> Iterator[Sequence[SqlValue]]:
-    for place, (one, body) in enumerate(zip(document.run.cases, document.bodies, strict=True)):
-        case, trace = column_text(one.case), column_text(one.trace)
-        yield number, place, case, trace, one.status, links[place + 1], body
+    for place, (result, body) in enumerate(zip(document.run.cases, document.bodies, strict=True)):
+        case, trace = column_text(result.case), column_text(result.trace)
+        yield number, place, case, trace, result.status, links[place + 1], body
 
 
 def outcome_rows(number: int, run: Run) -> Iterator[Sequence[SqlValue]]:
-    for place, one in enumerate(run.cases):
-        for part, score in enumerate(one.scores):
+    for place, result in enumerate(run.cases):
+        for part, score in enumerate(result.scores):
             yield (
                 number,
                 place,
@@ -139,11 +143,15 @@ def _insert_execution(database: Database, number: int, document: Document) -> in
 def execution_columns(run: Run, where: str) -> tuple[SqlValue, ...]:
     """The columns by which the history lists a run without reading its document."""
     counts = run.summary.cases
-    means = {name: one.mean for name, one in run.summary.metrics.items() if one.mean is not None}
+    means = {
+        name: summary.mean
+        for name, summary in run.summary.metrics.items()
+        if summary.mean is not None
+    }
     dataset = (run.dataset.name, run.dataset.version) if run.dataset else (None, None)
     return (
         *(
-            created_microseconds(run, where),
+            creation_time(run, where),
             column_text(run.created_at),
             run.verdict,
             *map(column_text, dataset),
@@ -163,8 +171,11 @@ def _facets(run: Run) -> Iterator[tuple[str, str]]:
 
 def _save_dataset(database: Database, at: int, run: Run) -> None:
     if run.dataset:
-        one = run.dataset
-        texts = [column_text(text) for text in (one.digest, one.name, one.version, one.format)]
+        dataset = run.dataset
+        texts = [
+            column_text(text)
+            for text in (dataset.digest, dataset.name, dataset.version, dataset.format)
+        ]
         database.execute(
             "INSERT INTO datasets (digest, name, version, format, seen_at)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",

@@ -38,6 +38,8 @@ class Sqlite:
 
     @contextmanager
     def writing(self) -> Generator[None]:
+        # IMMEDIATE takes the write lock now. A transaction that starts as a reader would fail at
+        # its first write if another process wrote in between, without waiting for the timeout.
         with self._errors():
             self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -81,17 +83,16 @@ class Sqlite:
 
     def damage(self) -> Iterator[str]:
         try:
-            found = [str(row[0]) for row in self.rows("PRAGMA integrity_check(20)")]
+            messages = [str(row[0]) for row in self.rows("PRAGMA integrity_check(20)")]
         except InputError as error:
-            found = [error.message]
-        yield from (text for text in found if text != "ok")
+            messages = [error.message]
+        yield from (text for text in messages if text != "ok")
 
     def compact(self) -> None:
         import sqlite3
 
-        with suppress(
-            sqlite3.OperationalError
-        ):  # in use by another process: left to the next prune
+        # If another process uses the file, the space is released by the next prune.
+        with suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
 
     def close(self) -> None:
@@ -140,16 +141,17 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 
 def _insert(table: str, columns: Sequence[str]) -> str:
-    places = ", ".join("?" * len(columns))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608 - own names
+    placeholders = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({placeholders})"  # noqa: S608 - own names
 
 
 def _statements(sql: str) -> Iterator[str]:
     import sqlite3
 
+    # A semicolon may be inside a text or a trigger, so SQLite decides where a statement ends.
     statement = ""
-    for piece in sql.split(";")[:-1]:
-        statement += f"{piece};"
+    for part in sql.split(";")[:-1]:
+        statement += f"{part};"
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""

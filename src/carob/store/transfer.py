@@ -6,15 +6,14 @@ is derived again from the content.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 import msgspec
 
 from carob.errors import InputError
+from carob.files.opening import open_input
 from carob.schema.history import TransferReport
 from carob.store.blobs import (
     BLOB_KINDS,
@@ -56,19 +55,21 @@ def export_lines(database: Database, executions: Iterable[int] | None = None) ->
     them."""
     if executions is None:
         for name in BLOB_KINDS:
-            yield from (_content(database, name, one) for one in blob_addresses(database, name))
+            yield from (
+                _content_line(database, name, address) for address in blob_addresses(database, name)
+            )
         sql = "SELECT number FROM executions ORDER BY at, number"
         executions = [row[0] for row in database.rows(sql)]
     for number in executions:
-        yield _execution(database, number)
+        yield _execution_line(database, number)
 
 
-def _content(database: Database, name: BlobKind, address: str) -> bytes:
+def _content_line(database: Database, name: BlobKind, address: str) -> bytes:
     body = get_blob(database, name, address) or b"null"
-    return _encoded(_Content(kind=name, address=address, content=msgspec.Raw(body)))
+    return _encode_line(_Content(kind=name, address=address, content=msgspec.Raw(body)))
 
 
-def _execution(database: Database, number: int) -> bytes:
+def _execution_line(database: Database, number: int) -> bytes:
     sql = (
         "SELECT t.place, t.address FROM case_traces t JOIN executions e ON e.run = t.run"
         " WHERE e.number = ? ORDER BY t.place"
@@ -76,10 +77,10 @@ def _execution(database: Database, number: int) -> bytes:
     traces = dict(cast("Iterator[tuple[int, str]]", database.rows(sql, (number,))))
     labels = labels_of(database, [number]).get(number, {})
     run = msgspec.Raw(read_run(database, number))
-    return _encoded(_Execution(run=run, labels=labels, traces=traces))
+    return _encode_line(_Execution(run=run, labels=labels, traces=traces))
 
 
-def _encoded(line: _Execution | _Content) -> bytes:
+def _encode_line(line: _Execution | _Content) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
@@ -135,9 +136,9 @@ def _is_known(database: Database, document: Document, labels: Mapping[str, str])
         " WHERE r.id = ? AND e.digest = ?"
     )
     values = (document.run.id, chain_digest(b"", document.head))
-    found = [row[0] for row in database.rows(sql, values)]
-    known = labels_of(database, found)
-    return any(known.get(number, {}) == labels for number in found)
+    numbers = [row[0] for row in database.rows(sql, values)]
+    stored_labels = labels_of(database, numbers)
+    return any(stored_labels.get(number, {}) == labels for number in numbers)
 
 
 def _link_traces(database: Database, execution: int, traces: Mapping[int, str]) -> None:
@@ -162,16 +163,12 @@ def _parse_line(text: bytes, where: str) -> _Execution | _Content:
 
 def _read_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file, or the whole file if it is a single document."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with cast("BinaryIO", gzip.open(path) if packed else path.open("rb")) as file:
-            if file.readline(_LONGEST).strip() == b"{":  # an indented run
-                file.seek(0)
-                yield file.read(_LONGEST)
-                return
-            file.seek(0)
-            yield from (line for line in file if line.strip())
-    except (OSError, EOFError, zlib.error) as error:
-        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise InputError(message, where=str(path)) from error
+    if path.is_file() and not path.stat().st_size:  # the export of an empty store
+        return
+    with open_input(path) as file:
+        if file.stream.readline(_LONGEST).strip() == b"{":  # an indented run
+            file.rewind()
+            yield file.stream.read(_LONGEST)
+            return
+        file.rewind()
+        yield from (line for line in file.stream if line.strip())

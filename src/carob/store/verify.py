@@ -87,6 +87,8 @@ class _StoreCheck:
             yield from self._contents(name)
 
     def _run(self, number: int, name: str, cases: int, digest: bytes) -> Iterator[Problem]:
+        # The chain continues with the stored digest, not with the computed one: otherwise one
+        # changed case would make every case after it look changed.
         bodies: list[bytes] = []
         chain = b""
         for row in self._cases(number, cases):
@@ -135,7 +137,7 @@ class _StoreCheck:
             yield _problem(
                 where, f"row {place} has {status!r}, its body {_describe_result(result)}"
             )
-        yield from _changed_outcomes(where, result, outcomes)
+        yield from _compare_outcomes(where, result, outcomes)
 
     def _execution(self, name: str, row: Row, bodies: list[bytes]) -> Iterator[Problem]:
         number, *columns, digest, text = row
@@ -181,7 +183,7 @@ def _is_intact(name: BlobKind, address: str, digest: bytes, packed: bytes) -> bo
     return own and chain_digest(address.encode(), body) == digest
 
 
-def _changed_outcomes(where: str, result: StoredResult, outcomes: list[Row]) -> Iterator[Problem]:
+def _compare_outcomes(where: str, result: StoredResult, outcomes: list[Row]) -> Iterator[Problem]:
     if len(outcomes) != len(result.scores):
         yield _problem(where, f"{len(outcomes)} outcomes, its body has {len(result.scores)}")
         return

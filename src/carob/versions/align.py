@@ -61,15 +61,15 @@ class _Matching:
         """Pair cases with the same key, in their order."""
         if not self.old or not self.new:
             return
-        places: defaultdict[Hashable, list[int]] = defaultdict(list)
+        new_by_key: defaultdict[Hashable, list[int]] = defaultdict(list)
         for index, case in self.new.items():
-            places[key(case)].append(index)
-        places.pop(None, None)
-        waiting = {name: iter(found) for name, found in places.items()}
+            new_by_key[key(case)].append(index)
+        new_by_key.pop(None, None)
+        unpaired = {value: iter(indices) for value, indices in new_by_key.items()}
         self._take(
-            (index, place)
-            for index, case in self.old.items()
-            if (found := waiting.get(key(case))) and (place := next(found, None)) is not None
+            (old, new)
+            for old, case in self.old.items()
+            if (indices := unpaired.get(key(case))) and (new := next(indices, None)) is not None
         )
 
     def pair_similar(self) -> None:
@@ -81,9 +81,9 @@ class _Matching:
         self._take((i, j) for i, j in best_new.items() if best_old.get(j) == i)
 
     def _take(self, pairs: Iterable[tuple[int, int]]) -> None:
-        for index, place in list(pairs):
-            del self.old[index], self.new[place]
-            self.pairs.append((index, place))
+        for old, new in list(pairs):
+            del self.old[old], self.new[new]
+            self.pairs.append((old, new))
 
 
 def _texts_without_id(cases: dict[int, Case]) -> dict[int, str]:
@@ -99,8 +99,8 @@ def has_derived_id(case: Case) -> bool:
     name = content_id(*(turn.user or "" for turn in case.turns))
     if not case.id.startswith(name):
         return False
-    rest = case.id.removeprefix(name)
-    return not rest or (rest[0] == "-" and rest[1:].isdecimal())
+    suffix = case.id.removeprefix(name)
+    return not suffix or (suffix[0] == "-" and suffix[1:].isdecimal())
 
 
 def _content_digest(case: Case) -> str:
@@ -123,40 +123,38 @@ def _similarities(old: dict[int, str], new: dict[int, str]) -> dict[tuple[int, i
 
     Comparing all pairs would be quadratic: ten thousand reworded cases are 10^8 comparisons.
     """
-    holders: defaultdict[str, list[int]] = defaultdict(list)
-    for place, text in new.items():
+    by_word: defaultdict[str, list[int]] = defaultdict(list)
+    for index, text in new.items():
         for word in _words(text):
-            holders[word].append(place)
+            by_word[word].append(index)
     scores: dict[tuple[int, int], float] = {}
     for index, text in old.items():
-        shared = [holders[word] for word in _words(text) if word in holders]
-        rare = [places for places in shared if len(places) <= _COMMON_WORD]
-        counts = Counter(place for places in rare for place in places)
-        for place, _ in counts.most_common(_CANDIDATES):
-            scores[index, place] = _similarity(text, new[place])
+        shared = [by_word[word] for word in _words(text) if word in by_word]
+        rare = [indices for indices in shared if len(indices) <= _COMMON_WORD]
+        counts = Counter(candidate for indices in rare for candidate in indices)
+        for candidate, _ in counts.most_common(_CANDIDATES):
+            scores[index, candidate] = _similarity(text, new[candidate])
     return scores
 
 
 def _best_matches(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
     """The most similar text for each text, if it is similar enough and unique."""
     best: dict[int, list[tuple[float, int]]] = {}
-    for one, other, score in scores:
+    for text, candidate, score in scores:
         if score >= _SIMILAR:
-            best[one] = sorted([*best.get(one, []), (score, other)], reverse=True)[:2]
-    return {
-        one: found[0][1]
-        for one, found in best.items()
-        if len(found) == 1 or found[1][0] < found[0][0]
-    }
+            best[text] = sorted([*best.get(text, []), (score, candidate)], reverse=True)[:2]
+    # Two equally similar candidates pair with neither: otherwise the order of the rows would decide
+    # which of them counts as reworded and which as removed.
+    return {text: top[0][1] for text, top in best.items() if len(top) == 1 or top[1][0] < top[0][0]}
 
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text[:_COMPARED_LENGTH].casefold()))
 
 
-def _similarity(one: str, other: str) -> float:
+def _similarity(old: str, new: str) -> float:
     # `ratio` depends on the order of its arguments, so the order is fixed: otherwise comparing
     # old with new could pair cases that comparing new with old does not.
-    first, second = sorted((one[:_COMPARED_LENGTH], other[:_COMPARED_LENGTH]))
+    first, second = sorted((old[:_COMPARED_LENGTH], new[:_COMPARED_LENGTH]))
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     return matcher.ratio() if matcher.quick_ratio() >= _SIMILAR else 0.0

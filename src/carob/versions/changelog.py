@@ -37,48 +37,48 @@ def format_entry(version: str, date: str, bullets: Iterable[str]) -> str:
     return f"## v{version} ({date})\n{lines}"
 
 
-def prepend_entry(name: str, format_entry: str, before: str | None) -> str:
+def prepend_entry(name: str, entry: str, before: str | None) -> str:
     """The changelog with one more entry on top."""
     _, _, older = (before or "").partition("\n\n")
-    return f"# {_single_line(name)} Changelog\n\n{format_entry}" + (f"\n{older}" if older else "")
+    return f"# {_single_line(name)} Changelog\n\n{entry}" + (f"\n{older}" if older else "")
 
 
 def initial_bullets(dataset: Dataset) -> list[str]:
     """The entry of a first release, as bullets."""
-    covering = _covering(dataset.cases)
-    return ["Initial release", f"{_examples(len(dataset.cases))}{covering}"]
+    covering = _describe_tags(dataset.cases)
+    return ["Initial release", f"{_count_examples(len(dataset.cases))}{covering}"]
 
 
 def change_bullets(diff: Diff, new: Dataset) -> list[str]:
     """The changes since the previous release, as bullets."""
-    bullets = [*_whole(diff, new), *_fields(diff.changes)]
+    bullets = [*_describe_case_changes(diff, new), *_describe_field_changes(diff.changes)]
     return [*(bullets or ["No changes"]), f"Examples: {diff.before} → {diff.after}"]
 
 
-def _whole(diff: Diff, new: Dataset) -> Iterator[str]:
+def _describe_case_changes(diff: Diff, new: Dataset) -> Iterator[str]:
     added = [change for change in diff.changes if change.kind == "added" and not change.field]
     removed = [change for change in diff.changes if change.kind == "removed" and not change.field]
     if added:
         ids = {change.case for change in added}
-        covering = _covering([case for case in new.cases if case.id in ids])
-        yield f"Added {_examples(len(added))}{covering} ({_names(added)})"
+        covering = _describe_tags([case for case in new.cases if case.id in ids])
+        yield f"Added {_count_examples(len(added))}{covering} ({_names(added)})"
     if removed:
-        yield f"Removed {_examples(len(removed))} ({_names(removed)})"
+        yield f"Removed {_count_examples(len(removed))} ({_names(removed)})"
 
 
-def _fields(changes: Sequence[Change]) -> Iterator[str]:
+def _describe_field_changes(changes: Sequence[Change]) -> Iterator[str]:
     groups: dict[str, list[Change]] = {}
     for change in changes:
         if change.field:
-            for description in _descriptions(change, change.field):
+            for description in _describe_field_change(change, change.field):
                 groups.setdefault(description, []).append(change)
     for description, group in groups.items():
         cases = list({change.case: change for change in group if change.case}.values())
-        where = f" in {_examples(len(cases))} ({_names(cases)})" if cases else ""
+        where = f" in {_count_examples(len(cases))} ({_names(cases)})" if cases else ""
         yield f"{description}{where}"
 
 
-def _descriptions(change: Change, field: str) -> Iterator[str]:
+def _describe_field_change(change: Change, field: str) -> Iterator[str]:
     if field == "tags" and isinstance(change.old, list) and isinstance(change.new, list):
         yield from (f'Added the tag "{tag}"' for tag in change.new if tag not in change.old)
         yield from (f'Removed the tag "{tag}"' for tag in change.old if tag not in change.new)
@@ -86,8 +86,8 @@ def _descriptions(change: Change, field: str) -> Iterator[str]:
     if field.startswith("metadata.review"):
         yield "Changed the review"
         return
-    initial_bullets, *rest = field.split(".")
-    name = rest[0] if initial_bullets.startswith("turns[") and rest else initial_bullets
+    head, *rest = field.split(".")
+    name = rest[0] if head.startswith("turns[") and rest else head
     phrase = _PHRASES.get(name, "a turn" if name.startswith("turns[") else name.replace("_", " "))
     if change.level == "patch" and name in ("user", "response"):
         yield f"Corrected the wording of {phrase}"
@@ -95,13 +95,13 @@ def _descriptions(change: Change, field: str) -> Iterator[str]:
         yield f"{change.kind.capitalize()} {phrase}"
 
 
-def _covering(cases: Sequence[Case]) -> str:
+def _describe_tags(cases: Sequence[Case]) -> str:
     counts = Counter(tag for case in cases for tag in case.tags)
     tags = [tag for tag, _ in counts.most_common(_TAGS)]
     return f" covering: {', '.join(tags)}" if tags else ""
 
 
-def _examples(number: int) -> str:
+def _count_examples(number: int) -> str:
     return f"{number} example{'' if number == 1 else 's'}"
 
 

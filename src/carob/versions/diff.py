@@ -54,11 +54,11 @@ def diff(old: Dataset, new: Dataset) -> Diff:
     except RecursionError as error:
         raise InputError("a value is too deeply nested to compare") from error
     return Diff(
-        bump=required_bump(changes), changes=changes, before=len(old.cases), after=len(new.cases)
+        bump=bump_for(changes), changes=changes, before=len(old.cases), after=len(new.cases)
     )
 
 
-def required_bump(changes: tuple[Change, ...]) -> Bump:
+def bump_for(changes: tuple[Change, ...]) -> Bump:
     """The bump that the changes require."""
     levels: list[Bump] = ["none", *(change.level for change in changes)]
     return max(levels, key=lambda level: _ORDER[level])
@@ -69,18 +69,18 @@ def is_lower(bump: Bump, than: Bump) -> bool:
     return _ORDER[bump] < _ORDER[than]
 
 
-def with_losses(found: Diff) -> Diff:
+def with_losses(result: Diff) -> Diff:
     """Count fields that the new format cannot hold as removed."""
-    gone = tuple(
-        Change(case=loss.case, field=loss.field, kind="removed", level=_lost_level(loss.field))
-        for loss in found.lost
+    removed = tuple(
+        Change(case=loss.case, field=loss.field, kind="removed", level=_level_of_loss(loss.field))
+        for loss in result.lost
         if loss.case is not None and not loss.field.startswith("$")
     )
-    changes = (*found.changes, *gone)
-    return msgspec.structs.replace(found, bump=required_bump(changes), changes=changes)
+    changes = (*result.changes, *removed)
+    return msgspec.structs.replace(result, bump=bump_for(changes), changes=changes)
 
 
-def _lost_level(path: str) -> ChangeLevel:
+def _level_of_loss(path: str) -> ChangeLevel:
     first, *rest = re.findall(r"[A-Za-z_]\w*", path)
     neutral = _NEUTRAL_FIELDS
     if first == "turns" and rest:
@@ -99,8 +99,8 @@ def _dataset_changes(old: Dataset, new: Dataset) -> Iterator[Change]:
     for name in _DATASET:
         if name == "name" and (_is_unnamed(old) or _is_unnamed(new)):
             continue
-        for found in _compare(name, _field(old, name), _field(new, name), "patch"):
-            yield Change(case=None, **found._asdict())
+        for change in _compare(name, _field(old, name), _field(new, name), "patch"):
+            yield Change(case=None, **change._asdict())
 
 
 def _is_unnamed(dataset: Dataset) -> bool:
@@ -114,8 +114,8 @@ def _case_changes(old: Dataset, new: Dataset) -> Iterator[Change]:
         yield _case_change(old.cases[index], "removed", "major")
     for index, place in aligned.pairs:
         before, after = old.cases[index], new.cases[place]
-        for found in _field_changes(before, after):
-            yield Change(case=after.id, user=_first_message(after), **found._asdict())
+        for change in _field_changes(before, after):
+            yield Change(case=after.id, user=_first_message(after), **change._asdict())
     for place in aligned.added:
         yield _case_change(new.cases[place], "added", "minor")
     places = [index for index, _ in aligned.pairs]

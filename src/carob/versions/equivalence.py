@@ -40,6 +40,6 @@ def json_equal(old: Json, new: Json) -> bool:
     return old == new
 
 
-def printable(normalize_text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Escape an id for a message if it contains control characters."""
-    return normalize_text if normalize_text.isprintable() else ascii(normalize_text)
+    return text if text.isprintable() else ascii(text)

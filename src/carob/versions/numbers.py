@@ -1,17 +1,21 @@
-"""Parse version numbers, bump them, and resolve version ranges."""
+"""Version numbers: parse and bump them, resolve ranges, and choose the one of a release."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from semver import Version
 
-from carob.errors import UsageError
-from carob.schema.versions import Bump
+from carob.errors import RefusedError, UsageError
+from carob.schema import Bump, Change, Dataset, Diff, ReleaseCounts
+from carob.versions.diff import is_lower
+from carob.versions.equivalence import escape_unprintable
 
 _RANGE = re.compile(r"([\^~]?)(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9}))?)?")
+_SHOWN = 5
+FIRST = "1.0.0"
 
 
 def parse_version(text: str) -> Version:
@@ -48,10 +52,10 @@ def _bounds(requested: str) -> tuple[Version, Version]:
     sign, *texts = match.groups()
     parts = [int(text) for text in texts if text is not None]
     low = Version(*parts)
-    return low, _upper_bound(low, _fixed_parts(sign, parts))
+    return low, _upper_bound(low, _count_fixed_parts(sign, parts))
 
 
-def _fixed_parts(sign: str, parts: list[int]) -> int:
+def _count_fixed_parts(sign: str, parts: list[int]) -> int:
     """How many numbers from the left are fixed."""
     if sign == "~":
         return min(len(parts), 2)
@@ -66,3 +70,105 @@ def _upper_bound(low: Version, fixed: int) -> Version:
     parts = [low.major, low.minor, low.patch][:fixed]
     parts[-1] += 1
     return Version(*(part for part, _ in zip_longest(parts, range(3), fillvalue=0)))
+
+
+def first_version(stated: str | None, *, version: str | None) -> str:
+    """The version of a first release: the requested one, or the one in the file."""
+    if version:
+        return str(parse_version(version))
+    try:
+        return str(parse_version(stated or FIRST))
+    except UsageError:
+        return FIRST
+
+
+def next_version(
+    last: str, diff: Diff, *, stated: str | None, bump: Bump | None, version: str | None
+) -> str:
+    """The version after `last`. Raises `RefusedError` if the requested one is too low for the
+    changes."""
+    before = parse_version(last)
+    requested = _find_requested(before, stated, bump, version)
+    if requested is None:
+        if diff.bump == "none":
+            raise _nothing_changed_error(last)
+        return str(bump_version(before, diff.bump))
+    if requested <= before:
+        raise _not_after_error(last, str(requested))
+    if is_lower(_bump_between(before, requested), diff.bump):
+        raise _too_low_error(before, requested, diff)
+    return str(requested)
+
+
+def count_cases(diff: Diff | None, dataset: Dataset) -> ReleaseCounts:
+    """Count the cases, and those that changed."""
+    if diff is None:
+        return ReleaseCounts(before=0, after=len(dataset.cases), added=len(dataset.cases))
+    whole = [change.kind for change in diff.changes if change.case and not change.field]
+    changed = {change.case for change in diff.changes if change.case and change.field}
+    return ReleaseCounts(
+        before=diff.before,
+        after=diff.after,
+        added=whole.count("added"),
+        changed=len(changed),
+        removed=whole.count("removed"),
+    )
+
+
+def _find_requested(
+    before: Version, stated: str | None, bump: Bump | None, version: str | None
+) -> Version | None:
+    """The requested version. A file requests one by stating a version above the last."""
+    if version:
+        return parse_version(version)
+    if bump:
+        return bump_version(before, bump)
+    try:
+        claimed = parse_version(stated) if stated else before
+    except UsageError:
+        return None
+    return claimed if claimed > before else None
+
+
+def _bump_between(before: Version, after: Version) -> Bump:
+    """The bump between two versions."""
+    if after.major > before.major:
+        return "major"
+    return "minor" if after.minor > before.minor else "patch"
+
+
+def _nothing_changed_error(last: str) -> RefusedError:
+    return RefusedError(
+        f"nothing changed since {last}",
+        hint="pass --bump patch to release the same data again, for another model or agent",
+    )
+
+
+def _not_after_error(last: str, requested: str) -> RefusedError:
+    if requested == last:
+        message, hint = f"version {last} is already released", "releases are immutable"
+    else:
+        message, hint = (
+            f"version {requested} is lower than {last}, the last release",
+            "pass a higher version, or omit --version",
+        )
+    return RefusedError(message, hint=hint)
+
+
+def _too_low_error(before: Version, requested: Version, diff: Diff) -> RefusedError:
+    reasons = list(_describe_changes(diff.changes, diff.bump))
+    more = [f"and {len(reasons) - _SHOWN} more"] if len(reasons) > _SHOWN else []
+    lines = "\n".join(f"  {reason}" for reason in [*reasons[:_SHOWN], *more])
+    return RefusedError(
+        f"version {requested} is too low: the changes since {before} are {diff.bump}\n{lines}",
+        hint=f"release {bump_version(before, diff.bump)}, or omit --version",
+    )
+
+
+def _describe_changes(changes: Iterable[Change], level: Bump) -> Iterator[str]:
+    for change in changes:
+        if change.level == level:
+            where = change.case or "the dataset"
+            yield escape_unprintable(
+                f"{where}: {change.field + ' ' if change.field else ''}{change.kind}"
+            )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 from unicodedata import normalize
@@ -21,13 +21,13 @@ import msgspec
 
 from carob.errors import InputError, UsageError
 from carob.schema import Release
-from carob.versions.digests import has_valid_seal
 from carob.versions.numbers import newest_in_range, parse_version
 from carob.versions.publish import write_atomically
 
 RECORD = "release.json"
 CHANGELOG = "CHANGELOG.md"
 _LIMIT = 16 * 2**20
+_encode = msgspec.json.Encoder(order="deterministic").encode
 RESTORE = "restore it from git or from a backup"
 
 
@@ -71,7 +71,7 @@ class Registry:
     def releases_of(self, name: str) -> DatasetReleases:
         """The releases of the dataset with this name, of which there may be none yet."""
         candidates = [DatasetReleases(self.root, folder) for folder in folder_names(name)]
-        free = (one for one in candidates if one.owner() in (None, name))
+        free = (releases for releases in candidates if releases.owner() in (None, name))
         return next(free, candidates[-1])
 
     def find(self, reference: str) -> StoredRelease:
@@ -94,8 +94,8 @@ class Registry:
         for dataset in datasets:
             if dataset.folder.name == name:
                 return dataset
-        known = ", ".join(dataset.folder.name for dataset in datasets)
-        hint = f"released datasets: {known}" if known else "the registry has no releases"
+        names = ", ".join(dataset.folder.name for dataset in datasets)
+        hint = f"released datasets: {names}" if names else "the registry has no releases"
         raise UsageError(f"no dataset {name!r} in {self.root}", hint=hint)
 
 
@@ -193,3 +193,22 @@ def folder_names(name: str) -> tuple[str, ...]:
     suffix = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     unique = f"{short or 'dataset'}-{suffix}"
     return (unique,) if not short or _RESERVED.fullmatch(short) else (short, unique)
+
+
+def file_digest(data: bytes) -> str:
+    """The digest of a file, with the name of its algorithm."""
+    return "sha256:" + sha256(data).hexdigest()
+
+
+def seal_release(record: Release) -> Release:
+    """The record with its seal, the digest of all other fields."""
+    return msgspec.structs.replace(record, seal=_compute_seal(record))
+
+
+def has_valid_seal(record: Release) -> bool:
+    """Whether the record is unchanged since it was sealed."""
+    return record.seal == _compute_seal(record)
+
+
+def _compute_seal(record: Release) -> str:
+    return file_digest(_encode(msgspec.structs.replace(record, seal="")))

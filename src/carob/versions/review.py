@@ -9,7 +9,7 @@ import msgspec
 
 from carob.errors import UsageError
 from carob.schema import Case, Dataset, Diff, Review, ReviewStatus
-from carob.versions.equivalence import printable
+from carob.versions.equivalence import escape_unprintable
 
 STATUS, REVIEWER, DATE = "review_status", "reviewed_by", "reviewed_at"
 _SHOWN = 10
@@ -39,10 +39,10 @@ def with_review(
     dataset: Dataset, ids: Collection[str], to: ReviewStatus, *, by: str, at: str
 ) -> Dataset:
     """Set the review status of cases."""
-    known = {case.id for case in dataset.cases}
+    all_ids = {case.id for case in dataset.cases}
     for name in ids:
-        if name not in known:
-            some = ", ".join(printable(known) for known in sorted(known)[:_SHOWN])
+        if name not in all_ids:
+            some = ", ".join(escape_unprintable(case_id) for case_id in sorted(all_ids)[:_SHOWN])
             raise UsageError(f"unknown case {name!r}", hint=f"cases include: {some}")
     notes = {STATUS: to, REVIEWER: by, DATE: at}
     return dataset.with_cases(
@@ -53,17 +53,17 @@ def with_review(
     )
 
 
-def unapproved_cases(dataset: Dataset, diff: Diff | None) -> Iterator[str]:
+def list_unapproved(dataset: Dataset, diff: Diff | None) -> Iterator[str]:
     """The cases that are not approved in their current form, each with the reason."""
-    stale = _changed_since(diff) if diff else frozenset[str]()
+    stale = _cases_changed_since_review(diff) if diff else frozenset[str]()
     for case in dataset.cases:
         if review_status(case) != "approved":
-            yield f"{printable(case.id)} ({review_status(case)})"
+            yield f"{escape_unprintable(case.id)} ({review_status(case)})"
         elif case.id in stale:
-            yield f"{printable(case.id)} (changed since approval)"
+            yield f"{escape_unprintable(case.id)} (changed since approval)"
 
 
-def _changed_since(diff: Diff) -> frozenset[str]:
+def _cases_changed_since_review(diff: Diff) -> frozenset[str]:
     """Cases with major changes since the last release whose review did not change."""
     review = {f"metadata.{key}" for key in (STATUS, REVIEWER, DATE)}
     reviewed_again = {change.case for change in diff.changes if change.field in review}

@@ -13,13 +13,13 @@ from pathlib import Path
 from carob.errors import CarobError, InputError
 from carob.schema import Dataset, Problem, Release
 from carob.schema.digest import dataset_digest
-from carob.versions.digests import file_digest
 from carob.versions.registry import (
     RECORD,
     RESTORE,
     DatasetReleases,
     NewestRelease,
     StoredRelease,
+    file_digest,
     read_record,
 )
 
@@ -41,23 +41,23 @@ def _verify_dataset(dataset: DatasetReleases, load: LoadRelease | None) -> Itera
         try:
             releases.append(StoredRelease(read_record(folder), folder))
         except InputError as error:
-            yield _problem(error)
-    for one in releases:
-        problems = list(check_files(one))
+            yield _problem_of_error(error)
+    for release in releases:
+        problems = list(check_files(release))
         yield from problems
         if load and not problems:
-            yield from _check_content(one, load)
+            yield from _check_content(release, load)
     yield from _check_chain(dataset, releases, {folder.name for folder in folders})
     yield from _check_newest(dataset, releases, {folder.name for folder in folders})
 
 
-def _problem(error: CarobError) -> Problem:
+def _problem_of_error(error: CarobError) -> Problem:
     return Problem(where=error.where or "", message=error.message, hint=error.hint)
 
 
-def check_files(one: StoredRelease) -> Iterator[Problem]:
+def check_files(release: StoredRelease) -> Iterator[Problem]:
     """Compare the files of a release with their digests."""
-    record, folder = one
+    record, folder = release
     if record.version != folder.name:
         message = f"was replaced: it contains release {record.version}"
         yield Problem(where=str(folder), message=message, hint=RESTORE)
@@ -73,44 +73,50 @@ def check_files(one: StoredRelease) -> Iterator[Problem]:
             yield Problem(where=str(path), message=message, hint="remove it")
 
 
-def _check_content(one: StoredRelease, load: LoadRelease) -> Iterator[Problem]:
+def _check_content(release: StoredRelease, load: LoadRelease) -> Iterator[Problem]:
     """The parsed content must match the digest in the record, too."""
     try:
-        found = dataset_digest(load(one))
+        digest = dataset_digest(load(release))
     except CarobError as error:
-        yield _problem(error)
+        yield _problem_of_error(error)
         return
-    if found != one.record.digest:
-        message = f"its content has digest {found}, expected {one.record.digest}"
-        yield Problem(where=str(one.file), message=message, hint=RESTORE)
+    if digest != release.record.digest:
+        message = f"its content has digest {digest}, expected {release.record.digest}"
+        yield Problem(where=str(release.file), message=message, hint=RESTORE)
 
 
 def _check_chain(
     dataset: DatasetReleases, releases: list[StoredRelease], present: set[str]
 ) -> Iterator[Problem]:
-    for one in releases:
-        link = one.record.previous
+    for release in releases:
+        link = release.record.previous
         if link and link.version not in present:
-            yield _deleted(dataset, link.version, f"release {one.record.version} follows it")
-    yield from _links(releases)
+            yield _deletion_problem(
+                dataset, link.version, f"release {release.record.version} follows it"
+            )
+    yield from _check_links(releases)
     owner = releases[0].record.name if releases else None
-    for one in releases:
-        if one.record.name != owner:
-            message = f"is a release of {one.record.name!r}, expected {owner!r}"
-            yield Problem(where=str(one.folder), message=message, hint=RESTORE)
+    for release in releases:
+        if release.record.name != owner:
+            message = f"is a release of {release.record.name!r}, expected {owner!r}"
+            yield Problem(where=str(release.folder), message=message, hint=RESTORE)
 
 
-def _links(releases: list[StoredRelease]) -> Iterator[Problem]:
-    by_version = {one.record.version: one.record for one in releases}
-    for before, one in pairwise(releases):
-        link = one.record.previous
-        known = by_version.get(link.version) if link else None
-        if link is None or (known and known != before.record):
+def _check_links(releases: list[StoredRelease]) -> Iterator[Problem]:
+    # Each record holds the seal of its predecessor, so that replacing a release together with its
+    # own seal is still noticed: by the release after it.
+    records = {release.record.version: release.record for release in releases}
+    for before, release in pairwise(releases):
+        link = release.record.previous
+        linked = records.get(link.version) if link else None
+        if link is None or (linked and linked != before.record):
             after = link.version if link else "none"
             message = f"breaks the chain: it follows {after}, not {before.record.version}"
-            yield Problem(where=str(one.folder), message=message, hint=RESTORE)
-        elif known and known.seal != link.seal:
-            yield _replaced(before, f"release {one.record.version} follows a different one")
+            yield Problem(where=str(release.folder), message=message, hint=RESTORE)
+        elif linked and linked.seal != link.seal:
+            yield _replacement_problem(
+                before, f"release {release.record.version} follows a different one"
+            )
 
 
 def _check_newest(
@@ -119,16 +125,16 @@ def _check_newest(
     try:
         newest = dataset.newest()
     except InputError as error:
-        yield _problem(error)
+        yield _problem_of_error(error)
         return
     if newest is None:
         return
     if newest.version not in present:
-        yield _deleted(dataset, newest.version, f"{dataset.newest_path.name} names it")
+        yield _deletion_problem(dataset, newest.version, f"{dataset.newest_path.name} names it")
     yield from (
-        _replaced(one, f"{dataset.newest_path.name} names a different one")
-        for one in releases
-        if _differs_from(one.record, newest)
+        _replacement_problem(release, f"{dataset.newest_path.name} names a different one")
+        for release in releases
+        if _differs_from(release.record, newest)
     )
 
 
@@ -136,9 +142,9 @@ def _differs_from(record: Release, newest: NewestRelease) -> bool:
     return record.version == newest.version and record.seal != newest.seal
 
 
-def _deleted(dataset: DatasetReleases, version: str, why: str) -> Problem:
+def _deletion_problem(dataset: DatasetReleases, version: str, why: str) -> Problem:
     return Problem(where=str(dataset.folder / version), message=f"was deleted: {why}", hint=RESTORE)
 
 
-def _replaced(one: StoredRelease, why: str) -> Problem:
-    return Problem(where=str(one.folder), message=f"was replaced: {why}", hint=RESTORE)
+def _replacement_problem(release: StoredRelease, why: str) -> Problem:
+    return Problem(where=str(release.folder), message=f"was replaced: {why}", hint=RESTORE)
