@@ -128,11 +128,11 @@ def _execute(command: list[str], folder: Path) -> Result:
         "PYTHONUTF8": "1",
         "TZ": "UTC",
     }
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, timeout=120, check=False
     )
-    text = done.stdout.decode() + done.stderr.decode()
-    return Result(text if text.endswith("\n") or not text else text + "\n", done.returncode)
+    text = process.stdout.decode() + process.stderr.decode()
+    return Result(text if text.endswith("\n") or not text else text + "\n", process.returncode)
 
 
 def fill(folder: Path) -> None:

@@ -40,8 +40,8 @@ def _run(program: str, *arguments: str | Path) -> None:
     command = [*_unprivileged(), str(_binary(program)), *map(str, arguments)]
     # pg_ctl leaves the server behind with its streams: a pipe would never end.
     with tempfile.TemporaryFile() as output:
-        done = subprocess.run(command, stdout=output, stderr=output, check=False, cwd="/")
-        if done.returncode:
+        process = subprocess.run(command, stdout=output, stderr=output, check=False, cwd="/")
+        if process.returncode:
             output.seek(0)
             raise RuntimeError(f"{program}: {output.read().decode(errors='replace')}")
 
@@ -56,8 +56,8 @@ def _unprivileged() -> Sequence[str]:
 
 def _binary(program: str) -> Path:
     """Debian keeps the server's programs out of the path."""
-    found = [*sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))]
-    named = shutil.which(program)
-    if not found and not named:
+    binaries = [*sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))]
+    in_path = shutil.which(program)
+    if not binaries and not in_path:
         raise RuntimeError(f"{program} is not installed; `make test` installs PostgreSQL on Debian")
-    return found[-1] if found else Path(named or program)
+    return binaries[-1] if binaries else Path(in_path or program)

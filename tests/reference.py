@@ -44,8 +44,8 @@ def _formats() -> Iterator[str]:
     yield "# Golden formats\n"
     yield "| format | detected by | containers | writable |\n|---|---|---|---|"
     for form in plugins.formats():
-        written = "yes" if form.writable else "no"
-        yield f"| `{form.name}` | {form.recognized_by} | {', '.join(form.containers)} | {written} |"
+        writes = "yes" if form.writable else "no"
+        yield f"| `{form.name}` | {form.recognized_by} | {', '.join(form.containers)} | {writes} |"
 
 
 def _metrics() -> Iterator[str]:
@@ -60,7 +60,8 @@ def _metric(metric: MetricInfo) -> Iterator[str]:
     yield f"\n## {metric.name}\n\n{metric.description}\n"
     yield f"- version {metric.version}, {'judged by a model' if metric.judged else 'offline'}"
     yield f"- scale {low:g} to {'∞' if high is None else f'{high:g}'}, {metric.better} is better"
-    yield f"- threshold {'none (informational)' if metric.threshold is None else f'{metric.threshold:g}'}"
+    threshold = "none (informational)" if metric.threshold is None else f"{metric.threshold:g}"
+    yield f"- threshold {threshold}"
     yield f"- needs {', '.join(f'`{need}`' for need in metric.needs) or 'nothing'}"
     if metric.params:
         yield f"- parameters {', '.join(f'`{n}` = `{v!r}`' for n, v in metric.params.items())}"

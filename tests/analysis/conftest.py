@@ -13,7 +13,6 @@ from carob.schema import (
     Run,
     RunDataset,
     RunSummary,
-    ScoreStatus,
     Status,
 )
 
@@ -36,7 +35,7 @@ class MakeRun(Protocol):
     ) -> Run: ...
 
 
-def _status(value: float | None, threshold: float | None, better: str) -> ScoreStatus:
+def _status(value: float | None, threshold: float | None, better: str) -> Status:
     if value is None:
         return "unscored"
     if threshold is None:
@@ -58,8 +57,8 @@ def _make(
     mapper: str = "genai@1",
 ) -> Run:
     results: list[CaseResult] = []
-    for case, given in cases.items():
-        for value in given if isinstance(given, Sequence) else [given]:
+    for case, outcome in cases.items():
+        for value in outcome if isinstance(outcome, Sequence) else [outcome]:
             status = _status(value, threshold, better)
             score = CaseScore(metric="recall", status=status, value=value, threshold=threshold)
             verdict: Status = "passed" if status == "info" else status

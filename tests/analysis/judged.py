@@ -59,12 +59,12 @@ def judged(
     """A run with one trace of each case, `t-CASE`, or with several, `t-CASE-0` and so on."""
     chosen = use or metric()
     results: list[CaseResult] = []
-    for case, given in cases.items():
-        if not isinstance(given, list):
-            results.append(_result(case, f"t-{case}", given, chosen))
+    for case, outcome in cases.items():
+        if not isinstance(outcome, list):
+            results.append(_result(case, f"t-{case}", outcome, chosen))
             continue
-        for place, one in enumerate(given):
-            results.append(_result(case, f"t-{case}-{place}", one, chosen))
+        for number, attempt in enumerate(outcome):
+            results.append(_result(case, f"t-{case}-{number}", attempt, chosen))
     return Run(
         id="run-judged",
         created_at="2026-03-02T10:00:00Z",
@@ -99,5 +99,5 @@ def label(case: str, opinion: LabelValue, **more: str) -> Label:
     return Label(case=case, label=opinion, where=more.pop("where", "labels.csv line 2"), **more)
 
 
-def labels(told: Mapping[str, LabelValue]) -> list[Label]:
-    return [label(case, opinion) for case, opinion in told.items()]
+def labels(opinions: Mapping[str, LabelValue]) -> list[Label]:
+    return [label(case, opinion) for case, opinion in opinions.items()]

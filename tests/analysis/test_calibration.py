@@ -8,128 +8,154 @@ from carob.schema import Calibration, Label, LabelValue, MetricSpec, Run, Unscor
 from tests.analysis.judged import judged, label, labels, metric
 
 
-def made(run: Run, told: list[Label], use: MetricSpec | None = None) -> Calibration:
-    return calibrate(run, use or run.metrics[0], told, "2026-03-02T10:00:00Z")
+def calibrate_run(
+    run: Run, human_labels: list[Label], use: MetricSpec | None = None
+) -> Calibration:
+    return calibrate(run, use or run.metrics[0], human_labels, "2026-03-02T10:00:00Z")
 
 
-def test_verdicts_of_people_meet_the_threshold_of_the_metric():
+def test_human_verdicts_are_compared_with_the_metric_threshold():
     run = judged({"a": 5.0, "b": 4.0, "c": 3.0, "d": 4.5})
-    found = made(run, labels({"a": "passed", "b": "failed", "c": "failed", "d": "passed"}))
-    assert (found.agreement.kind, found.agreement.cases) == ("verdicts", 4)
-    assert found.agreement.confusion.categories == ("failed", "passed")
-    assert found.agreement.confusion.counts == ((1.0, 1.0), (0.0, 2.0))
-    assert found.agreement.share.value == 0.75
-    assert found.agreement.kappa is not None
-    assert found.agreement.kappa.value == 0.5
-    assert (found.verdicts, found.bias, found.people) == (None, None, None)
+    calibration = calibrate_run(
+        run, labels({"a": "passed", "b": "failed", "c": "failed", "d": "passed"})
+    )
+    assert (calibration.agreement.kind, calibration.agreement.cases) == ("verdicts", 4)
+    assert calibration.agreement.confusion.categories == ("failed", "passed")
+    assert calibration.agreement.confusion.counts == ((1.0, 1.0), (0.0, 2.0))
+    assert calibration.agreement.share.value == 0.75
+    assert calibration.agreement.kappa is not None
+    assert calibration.agreement.kappa.value == 0.5
+    assert (calibration.verdicts, calibration.bias, calibration.people) == (None, None, None)
 
 
-def test_levels_are_compared_as_levels_and_by_the_threshold_besides():
+def test_levels_are_compared_as_levels_and_by_threshold():
     run = judged({"a": 5.0, "b": 3.4, "c": 1.0, "d": 3.5})
-    found = made(run, labels({"a": 4.0, "b": 3.0, "c": 1.0, "d": 4.0}))
-    assert found.agreement.kind == "levels"
-    assert found.agreement.share.value == 0.75
-    assert found.verdicts is not None
-    assert found.verdicts.confusion.counts == ((2.0, 0.0), (1.0, 1.0))  # 3.5 is no pass
+    calibration = calibrate_run(run, labels({"a": 4.0, "b": 3.0, "c": 1.0, "d": 4.0}))
+    assert calibration.agreement.kind == "levels"
+    assert calibration.agreement.share.value == 0.75
+    assert calibration.verdicts is not None
+    assert calibration.verdicts.confusion.counts == ((2.0, 0.0), (1.0, 1.0))  # 3.5 is no pass
 
 
-def test_without_a_threshold_there_are_levels_only():
+def test_without_a_threshold_only_levels_are_compared():
     run = judged({"a": 5.0, "b": 3.0}, metric(threshold=None))
-    assert made(run, labels({"a": 5.0, "b": 3.0})).verdicts is None
+    assert calibrate_run(run, labels({"a": 5.0, "b": 3.0})).verdicts is None
 
 
-def test_the_bias_is_what_the_judge_gives_more_than_people():
+def test_bias_is_judge_score_minus_human_label():
     run = judged({"a": 5.0, "b": 3.5, "c": [2.0, 4.0]})
-    told = [*labels({"a": 4.0, "b": 3.0}), *_each("c", 3.0)]
-    bias = made(run, told).bias
+    human_labels = [*labels({"a": 4.0, "b": 3.0}), *label_attempts("c", 3.0)]
+    bias = calibrate_run(run, human_labels).bias
     assert bias is not None
     assert bias.value == pytest.approx((1 + 0.5 + 0) / 3, abs=1e-6)
     assert bias.interval[0] < bias.value < bias.interval[1]
 
 
-def _each(case: str, opinion: float) -> list[Label]:
-    return [label(case, opinion, trace=f"t-{case}-{place}") for place in range(2)]
+def label_attempts(case: str, opinion: float) -> list[Label]:
+    return [label(case, opinion, trace=f"t-{case}-{number}") for number in range(2)]
 
 
-def test_attempts_at_a_case_share_it_and_are_no_more_data_than_it_is():
-    once = made(judged({"a": 5.0, "b": 1.0}), labels({"a": 5.0, "b": 1.0}))
-    often = made(judged({"a": [5.0, 5.0], "b": [1.0, 1.0]}), [*_each("a", 5.0), *_each("b", 1.0)])
+def test_attempts_share_the_weight_of_their_case():
+    once = calibrate_run(judged({"a": 5.0, "b": 1.0}), labels({"a": 5.0, "b": 1.0}))
+    often = calibrate_run(
+        judged({"a": [5.0, 5.0], "b": [1.0, 1.0]}),
+        [*label_attempts("a", 5.0), *label_attempts("b", 1.0)],
+    )
     assert often.agreement == once.agreement
-    split = made(judged({"a": [5.0, 1.0], "b": 1.0}), [*_each("a", 5.0), label("b", 1.0)])
+    split = calibrate_run(
+        judged({"a": [5.0, 1.0], "b": 1.0}), [*label_attempts("a", 5.0), label("b", 1.0)]
+    )
     assert split.agreement.cases == 2
     assert split.agreement.share.value == 0.75
 
 
-def test_people_who_are_at_odds_are_named_and_left_out():
+def test_cases_with_conflicting_labels_are_listed_and_excluded():
     run = judged({"a": 5.0, "b": 2.0, "c": 4.0})
-    told = [label("a", 5.0), label("b", 2.0), label("c", 3.0, by="ida"), label("c", 4.0, by="jon")]
-    found = made(run, told)
-    assert found.undecided == ("c",)
-    assert found.agreement.cases == 2
+    human_labels = [
+        label("a", 5.0),
+        label("b", 2.0),
+        label("c", 3.0, by="ida"),
+        label("c", 4.0, by="jon"),
+    ]
+    calibration = calibrate_run(run, human_labels)
+    assert calibration.undecided == ("c",)
+    assert calibration.agreement.cases == 2
 
 
-def test_agreement_among_people_is_the_ceiling():
+def test_agreement_between_humans_is_reported():
     run = judged({"a": 5.0, "b": 2.0, "c": 4.0})
-    told = [
+    human_labels = [
         *(label("a", opinion) for opinion in ("passed", "passed", "failed")),
         *(label("b", opinion) for opinion in ("failed", "failed")),
         label("c", "passed"),
     ]
-    people = made(run, told).people
+    people = calibrate_run(run, human_labels).people
     assert people is not None
     assert people.cases == 2
     assert people.share.value == pytest.approx((1 / 3 + 1) / 2, abs=1e-6)
-    left, right = people.confusion.counts
-    assert left[1] == right[0] == pytest.approx(1 / 3, abs=1e-6)
+    first, second = people.confusion.counts
+    assert first[1] == second[0] == pytest.approx(1 / 3, abs=1e-6)
 
 
-def test_unscored_failed_and_absent_are_different_things():
+def test_unscored_failed_and_absent_are_distinguished():
     run = judged({"a": 5.0, "b": "unscored", "c": "error", "d": 1.0})
-    found = made(run, labels({"a": 5.0, "b": 4.0, "c": 4.0, "d": 1.0, "e": 4.0}))
-    assert found.unjudged == UnscoredLabels(unscored=("b",), failed=("c",), absent=("e",))
-    assert found.agreement.cases == 2
+    calibration = calibrate_run(run, labels({"a": 5.0, "b": 4.0, "c": 4.0, "d": 1.0, "e": 4.0}))
+    assert calibration.unjudged == UnscoredLabels(unscored=("b",), failed=("c",), absent=("e",))
+    assert calibration.agreement.cases == 2
 
 
-def test_the_worst_disagreements_come_first_with_both_reasons():
+def test_largest_disagreements_come_first_with_both_reasons():
     run = judged({"a": 3.0, "b": 5.0, "c": 4.0})
-    told = [label("a", 4.0), label("b", 1.0, note="it insults"), label("c", 4.0)]
-    found = made(run, told).disagreements
-    assert [(one.case, one.human, one.judge) for one in found] == [("b", 1.0, 5.0), ("a", 4.0, 3.0)]
-    assert (found[0].reason, found[0].note) == ("because of b", "it insults")
+    human_labels = [label("a", 4.0), label("b", 1.0, note="it insults"), label("c", 4.0)]
+    disagreements = calibrate_run(run, human_labels).disagreements
+    assert [(item.case, item.human, item.judge) for item in disagreements] == [
+        ("b", 1.0, 5.0),
+        ("a", 4.0, 3.0),
+    ]
+    assert (disagreements[0].reason, disagreements[0].note) == ("because of b", "it insults")
 
 
-def test_of_verdicts_the_surest_mistake_is_the_worst():
+def test_most_confident_wrong_verdict_comes_first():
     run = judged({"a": 4.0, "b": 5.0, "c": 1.0})
-    found = made(run, labels({"a": "failed", "b": "failed", "c": "failed"})).disagreements
-    assert [(one.case, one.judge, one.value) for one in found] == [
+    disagreements = calibrate_run(
+        run, labels({"a": "failed", "b": "failed", "c": "failed"})
+    ).disagreements
+    assert [(item.case, item.judge, item.value) for item in disagreements] == [
         ("b", "passed", 5.0),
         ("a", "passed", 4.0),
     ]
 
 
-def test_labels_of_one_kind_give_no_kappa():
-    found = made(judged({"a": 5.0, "b": 1.0}), labels({"a": "passed", "b": "passed"}))
-    assert found.agreement.kappa is None
+def test_labels_of_a_single_class_have_no_kappa():
+    calibration = calibrate_run(
+        judged({"a": 5.0, "b": 1.0}), labels({"a": "passed", "b": "passed"})
+    )
+    assert calibration.agreement.kappa is None
 
 
 def test_where_lower_is_better_low_scores_pass():
     use = metric(better="lower", scale=(0.0, None), threshold=2.0)
-    found = made(judged({"a": 1.0, "b": 9.0}, use), labels({"a": "passed", "b": "failed"}))
-    assert found.agreement.confusion.counts == ((1.0, 0.0), (0.0, 1.0))
+    calibration = calibrate_run(
+        judged({"a": 1.0, "b": 9.0}, use), labels({"a": "passed", "b": "failed"})
+    )
+    assert calibration.agreement.confusion.counts == ((1.0, 0.0), (0.0, 1.0))
 
 
-def test_nothing_to_compare_is_refused():
-    told = [label("a", "passed"), label("a", "failed")]
+def test_labels_without_a_decision_are_an_error():
+    human_labels = [label("a", "passed"), label("a", "failed")]
     with pytest.raises(EvaluationError, match="no label is left"):
-        made(judged({"a": 5.0}), told)
+        calibrate_run(judged({"a": 5.0}), human_labels)
 
 
-def test_the_digest_of_labels_does_not_depend_on_order_or_file():
-    told = labels({"a": 5.0, "b": 1.0})
+def test_label_digest_is_independent_of_order_and_file():
+    human_labels = labels({"a": 5.0, "b": 1.0})
     reordered = [label("b", 1.0, where="other.jsonl line 9"), label("a", 5.0)]
     run = judged({"a": 5.0, "b": 1.0})
-    assert made(run, told).labels == made(run, reordered).labels
-    assert made(run, told).labels != made(run, labels({"a": 5.0, "b": 2.0})).labels
+    assert calibrate_run(run, human_labels).labels == calibrate_run(run, reordered).labels
+    assert (
+        calibrate_run(run, human_labels).labels
+        != calibrate_run(run, labels({"a": 5.0, "b": 2.0})).labels
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,11 +170,11 @@ def test_the_digest_of_labels_does_not_depend_on_order_or_file():
         ([3.0, 5.0], 4.0),
     ],
 )
-def test_consensus_is_the_majority_or_the_median_and_none_for_a_tie(
+def test_consensus_is_majority_or_median_and_none_for_a_tie(
     values: list[LabelValue], expected: LabelValue | None
 ):
     assert consensus(values, whole=True) == expected
 
 
-def test_the_median_may_lie_between_labels_if_the_scale_has_no_levels():
+def test_median_may_lie_between_labels_on_a_continuous_scale():
     assert consensus([0.5, 0.8]) == pytest.approx(0.65)

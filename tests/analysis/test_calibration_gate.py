@@ -18,56 +18,56 @@ from carob.schema import (
 from tests.analysis.judged import judge, judged, labels, metric
 
 RULES = GateRules(require_calibration=True)
-HELD = GateRules(require_calibration=True, metrics=("tone",))
+REQUIRED_TONE = GateRules(require_calibration=True, metrics=("tone",))
 
 
-def calibrated(
+def calibration_of(
     use: MetricSpec | None = None, *, wrong: int = 0, verdicts: bool = False
 ) -> Calibration:
     """A judge who is wrong so many times of twenty."""
     scores = {f"c{n}": 5.0 if n % 2 else 1.0 for n in range(20)}
-    told: dict[str, LabelValue] = {}
-    for place, (case, score) in enumerate(scores.items()):
-        right = 6 - score if place < wrong else score
-        told[case] = ("passed" if right > 3 else "failed") if verdicts else right
+    opinions: dict[str, LabelValue] = {}
+    for number, (case, score) in enumerate(scores.items()):
+        right = 6 - score if number < wrong else score
+        opinions[case] = ("passed" if right > 3 else "failed") if verdicts else right
     run = judged(scores, use)
-    return calibrate(run, run.metrics[0], labels(told), "2026-03-01T10:00:00Z")
+    return calibrate(run, run.metrics[0], labels(opinions), "2026-03-01T10:00:00Z")
 
 
-def held(run: Run, *known: Calibration, rules: GateRules = RULES) -> list[GateCheck]:
-    return [*calibration_checks(run, rules, known)]
+def checks_of(run: Run, *calibrations: Calibration, rules: GateRules = RULES) -> list[GateCheck]:
+    return [*calibration_checks(run, rules, calibrations)]
 
 
-def test_a_judge_that_is_calibrated_passes():
-    (found,) = held(judged({"a": 4.0}), calibrated())
-    assert (found.name, found.status) == ("calibration of tone", "passed")
-    assert found.message.startswith("kappa 1.00 over 20 cases, 95% confidence interval 0.")
-    assert found.message.endswith("to 1.00; the lower bound must be at least 0.4")
+def test_calibrated_judge_passes():
+    (check,) = checks_of(judged({"a": 4.0}), calibration_of())
+    assert (check.name, check.status) == ("calibration of tone", "passed")
+    assert check.message.startswith("kappa 1.00 over 20 cases, 95% confidence interval 0.")
+    assert check.message.endswith("to 1.00; the lower bound must be at least 0.4")
 
 
-def test_a_judge_that_is_too_often_wrong_fails():
-    (found,) = held(judged({"a": 4.0}), calibrated(wrong=6))
-    assert found.status == "failed"
+def test_judge_with_low_agreement_fails():
+    (check,) = checks_of(judged({"a": 4.0}), calibration_of(wrong=6))
+    assert check.status == "failed"
 
 
-def test_what_is_asked_can_be_chosen():
+def test_minimum_kappa_is_configurable():
     strict, lax = (GateRules(min_kappa=least) for least in (0.99, 0.0))
-    assert held(judged({"a": 4.0}), calibrated(), rules=strict)[0].status == "failed"
-    assert held(judged({"a": 4.0}), calibrated(wrong=5), rules=lax)[0].status == "passed"
+    assert checks_of(judged({"a": 4.0}), calibration_of(), rules=strict)[0].status == "failed"
+    assert checks_of(judged({"a": 4.0}), calibration_of(wrong=5), rules=lax)[0].status == "passed"
 
 
-def test_a_judge_that_nobody_compared_with_people_fails():
-    (found,) = held(judged({"a": 4.0}))
-    assert found == GateCheck(
+def test_judge_without_calibration_fails():
+    (check,) = checks_of(judged({"a": 4.0}))
+    assert check == GateCheck(
         "calibration of tone",
         "failed",
         "never calibrated against human labels: run `carob calibrate`",
     )
 
 
-def test_a_calibration_of_another_metric_does_not_count():
-    (found,) = held(judged({"a": 4.0}), calibrated(metric("clarity")))
-    assert "never calibrated" in found.message
+def test_calibration_of_a_different_metric_does_not_count():
+    (check,) = checks_of(judged({"a": 4.0}), calibration_of(metric("clarity")))
+    assert "never calibrated" in check.message
 
 
 @pytest.mark.parametrize(
@@ -103,63 +103,68 @@ def test_a_calibration_of_another_metric_does_not_count():
         ),
     ],
 )
-def test_what_moved_is_named(use: MetricSpec, message: str):
-    (found,) = held(judged({"a": 4.0}, use), calibrated())
-    assert (found.status, found.message) == ("failed", message)
+def test_changed_inputs_are_listed(use: MetricSpec, message: str):
+    (check,) = checks_of(judged({"a": 4.0}, use), calibration_of())
+    assert (check.status, check.message) == ("failed", message)
 
 
-def test_of_several_the_nearest_is_named():
+def test_closest_of_several_calibrations_is_reported():
     use = metric(by=judge("local:new"))
-    far = calibrated(metric(by=judge("local:old", prompt="sha256:p2")))
-    (found,) = held(judged({"a": 4.0}, use), far, calibrated())
-    assert found.message == "calibrated for local:judge, the run used local:new: calibrate again"
+    far = calibration_of(metric(by=judge("local:old", prompt="sha256:p2")))
+    (check,) = checks_of(judged({"a": 4.0}, use), far, calibration_of())
+    assert check.message == "calibrated for local:judge, the run used local:new: calibrate again"
 
 
-def test_verdicts_hold_for_their_threshold_and_levels_for_any():
+def test_verdict_calibration_applies_to_its_threshold_and_levels_to_any():
     run = judged({"a": 4.0}, metric(threshold=3.0))
-    (verdicts,) = held(run, calibrated(verdicts=True))
+    (verdicts,) = checks_of(run, calibration_of(verdicts=True))
     assert verdicts.message == "calibrated with threshold 4, the run used 3: calibrate again"
-    assert held(run, calibrated())[0].status == "passed"
+    assert checks_of(run, calibration_of())[0].status == "passed"
     informs = judged({"a": 4.0}, metric(threshold=None))
-    (lost,) = held(informs, calibrated(verdicts=True), rules=HELD)
+    (lost,) = checks_of(informs, calibration_of(verdicts=True), rules=REQUIRED_TONE)
     assert lost.message == "calibrated with threshold 4, the run used none: calibrate again"
 
 
-def test_the_first_that_fits_decides():
-    assert held(judged({"a": 4.0}), calibrated(wrong=9), calibrated())[0].status == "failed"
+def test_first_matching_calibration_decides():
+    assert (
+        checks_of(judged({"a": 4.0}), calibration_of(wrong=9), calibration_of())[0].status
+        == "failed"
+    )
 
 
-def test_labels_of_one_kind_do_not_calibrate():
+def test_labels_of_a_single_class_do_not_calibrate():
     run = judged({"a": 5.0, "b": 5.0})
-    made = calibrate(run, run.metrics[0], labels({"a": 5.0, "b": 5.0}), "2026-03-01T10:00:00Z")
-    (found,) = held(run, made)
-    assert found.status == "failed"
-    assert found.message.startswith("kappa is undefined because 2 cases all have the same")
+    calibration = calibrate(
+        run, run.metrics[0], labels({"a": 5.0, "b": 5.0}), "2026-03-01T10:00:00Z"
+    )
+    (check,) = checks_of(run, calibration)
+    assert check.status == "failed"
+    assert check.message.startswith("kappa is undefined because 2 cases all have the same")
 
 
-def test_a_run_without_judges_passes_and_says_so():
-    (found,) = held(judged({"a": 4.0}, metric(by=None)))
-    assert found == GateCheck(
+def test_run_without_judges_passes_with_a_note():
+    (check,) = checks_of(judged({"a": 4.0}, metric(by=None)))
+    assert check == GateCheck(
         "calibration", "passed", "no judge decides, so no calibration is required"
     )
 
 
-def test_a_judge_that_only_informs_need_not_be_calibrated_unless_it_is_held():
+def test_informational_judge_needs_calibration_only_if_gated():
     run = judged({"a": 4.0}, metric(threshold=None))
-    assert held(run)[0].status == "passed"
+    assert checks_of(run)[0].status == "passed"
     for rules in (GateRules(metrics=("tone",)), GateRules(thresholds={"tone": 3.0})):
-        assert held(run, rules=rules)[0].status == "failed"
+        assert checks_of(run, rules=rules)[0].status == "failed"
 
 
-def test_a_judge_that_a_profile_may_weigh_must_be_calibrated():
+def test_judge_weighted_by_a_profile_must_be_calibrated():
     run = judged({"a": 4.0}, metric(threshold=None))
     weighed = msgspec.structs.replace(
         run.cases[0], judgement=ProfileVerdict(profile="p", composite=0.5, passed=True, reason="")
     )
-    found = held(msgspec.structs.replace(run, cases=(weighed,)))
-    assert found[0].status == "failed"
+    checks = checks_of(msgspec.structs.replace(run, cases=(weighed,)))
+    assert checks[0].status == "failed"
 
 
-def test_a_kappa_that_cannot_be_is_an_error():
+def test_minimum_kappa_out_of_range_is_an_error():
     with pytest.raises(UsageError, match="the minimum kappa is 4, expected"):
-        held(judged({"a": 4.0}), rules=GateRules(min_kappa=4.0))
+        checks_of(judged({"a": 4.0}), rules=GateRules(min_kappa=4.0))

@@ -33,38 +33,38 @@ def shifted(before: Mapping[str, float], by: float, noise: float = 0.0) -> dict[
 
 def with_metric(run: Run, use: MetricSpec, value: float) -> Run:
     score = CaseScore(metric=use.name, status="info", value=value)
-    cases = [msgspec.structs.replace(one, scores=(*one.scores, score)) for one in run.cases]
+    cases = [msgspec.structs.replace(case, scores=(*case.scores, score)) for case in run.cases]
     return msgspec.structs.replace(run, metrics=(*run.metrics, use), cases=tuple(cases))
 
 
-def test_pairs_show_what_two_heaps_of_numbers_hide(run: MakeRun):
+def test_pairing_reveals_differences_that_means_hide(run: MakeRun):
     before = values(30)
     after = shifted(before, -0.04, noise=0.08)
-    made = compare(run(before), run(after, id="run-b"), DEFAULT)
+    comparison = compare(run(before), run(after, id="run-b"), DEFAULT)
     unpaired = stats.ttest_ind([*before.values()], [*after.values()]).pvalue
-    (metric,) = made.metrics
+    (metric,) = comparison.metrics
     assert metric.difference
     assert unpaired > 0.15
     assert metric.difference.adjusted_p < 0.05
-    assert metric.verdict == made.verdict == "regressed"
+    assert metric.verdict == comparison.verdict == "regressed"
 
 
-def test_a_run_is_equivalent_to_itself(run: MakeRun):
-    one = run(values(4))
-    made = compare(one, one, ComparisonRules(margin=0.0))
-    assert made.verdict == "equivalent"
-    assert made.overall
-    assert made.overall.difference
-    assert made.overall.difference.p == made.overall.difference.adjusted_p == 1.0
-    assert made.overall.difference.interval == (0.0, 0.0)
-    assert made.flips == ()
+def test_run_is_equivalent_to_itself(run: MakeRun):
+    same_run = run(values(4))
+    comparison = compare(same_run, same_run, ComparisonRules(margin=0.0))
+    assert comparison.verdict == "equivalent"
+    assert comparison.overall
+    assert comparison.overall.difference
+    assert comparison.overall.difference.p == comparison.overall.difference.adjusted_p == 1.0
+    assert comparison.overall.difference.interval == (0.0, 0.0)
+    assert comparison.flips == ()
 
 
-def test_few_cases_without_a_difference_do_not_prove_that_there_is_none(run: MakeRun):
+def test_few_equal_cases_do_not_prove_equivalence(run: MakeRun):
     cases = {f"case-{n}": 1.0 for n in range(8)}
-    made = compare(run(cases), run(cases, id="run-b"), DEFAULT)
-    assert made.overall
-    assert made.overall.sentence == (
+    comparison = compare(run(cases), run(cases, id="run-b"), DEFAULT)
+    assert comparison.overall
+    assert comparison.overall.sentence == (
         "1 in both, too few cases to rule out a difference; 8 cases can detect differences of 0.847"
         " or more; about 257 would rule out a difference beyond 0.02"
     )
@@ -72,7 +72,7 @@ def test_few_cases_without_a_difference_do_not_prove_that_there_is_none(run: Mak
     assert compare(run(many), run(many, id="run-b"), DEFAULT).verdict == "equivalent"
 
 
-def test_a_difference_within_the_margin_does_not_matter(run: MakeRun):
+def test_difference_within_the_margin_is_equivalent(run: MakeRun):
     before = values(400)
     after = shifted(before, -0.01, noise=0.02)
     runs = run(before, threshold=None), run(after, id="run-b", threshold=None)
@@ -83,7 +83,7 @@ def test_a_difference_within_the_margin_does_not_matter(run: MakeRun):
     assert (narrow.verdict, wide.verdict) == ("regressed", "equivalent")
 
 
-def test_a_margin_is_a_share_of_the_scale_or_of_the_mean_where_there_is_no_end(run: MakeRun):
+def test_margin_is_a_share_of_the_scale_or_of_the_mean_if_unbounded(run: MakeRun):
     stars = compare(
         run({"a": 2.0}, scale=(1.0, 5.0)), run({"a": 4.0}, id="b", scale=(1.0, 5.0)), DEFAULT
     )
@@ -91,7 +91,9 @@ def test_a_margin_is_a_share_of_the_scale_or_of_the_mean_where_there_is_no_end(r
         run({"a": 2.0}, scale=(0.0, None)), run({"a": 4.0}, id="b", scale=(0.0, None)), DEFAULT
     )
     assert [
-        one.metrics[0].difference.margin for one in (stars, seconds) if one.metrics[0].difference
+        comparison.metrics[0].difference.margin
+        for comparison in (stars, seconds)
+        if comparison.metrics[0].difference
     ] == [
         pytest.approx(0.08),
         pytest.approx(0.06),
@@ -102,61 +104,63 @@ def test_where_lower_is_better_a_rise_is_a_regression(run: MakeRun):
     before = {f"case-{n}": 1.0 + n / 10 for n in range(20)}
     after = {case: value + 0.5 for case, value in before.items()}
     scale = (0.0, None)
-    made = compare(
+    comparison = compare(
         run(before, better="lower", threshold=9.0, scale=scale),
         run(after, id="run-b", better="lower", threshold=9.0, scale=scale),
         DEFAULT,
     )
-    assert made.metrics[0].verdict == "regressed"
-    assert made.metrics[0].sentence.startswith("rose from 1.95 to 2.45 (lower is better): +0.5,")
+    assert comparison.metrics[0].verdict == "regressed"
+    assert comparison.metrics[0].sentence.startswith(
+        "rose from 1.95 to 2.45 (lower is better): +0.5,"
+    )
 
 
-def test_repeats_are_one_number_for_each_case(run: MakeRun):
+def test_repeats_are_averaged_per_case(run: MakeRun):
     once = compare(run({"a": 1.0, "b": 0.0}), run({"a": 0.0, "b": 0.0}, id="b"), DEFAULT)
     often = compare(
         run({"a": [1.0] * 40, "b": [0.0] * 40}), run({"a": [0.0] * 40, "b": 0.0}, id="b"), DEFAULT
     )
     assert often.metrics[0].cases == 2
     assert often.metrics[0].difference == once.metrics[0].difference
-    assert [one.k for one in often.reliability] == [1, 2, 4, 8, 16, 32, 40]
+    assert [row.k for row in often.reliability] == [1, 2, 4, 8, 16, 32, 40]
 
 
-def test_a_metric_that_informs_is_compared_but_does_not_decide(run: MakeRun):
+def test_informational_metric_is_compared_but_does_not_decide(run: MakeRun):
     use = MetricSpec("cost", 1, {}, None, (0.0, None), "lower")
     cases = {f"case-{n}": 1.0 for n in range(20)}
     before, after = with_metric(run(cases), use, 1.0), with_metric(run(cases, id="b"), use, 2.0)
-    made = compare(before, after, DEFAULT)
-    assert made.metrics[1].verdict == "regressed"
-    assert made.verdict == "inconclusive"
+    comparison = compare(before, after, DEFAULT)
+    assert comparison.metrics[1].verdict == "regressed"
+    assert comparison.verdict == "inconclusive"
     assert compare(before, after, ComparisonRules(deciding=["cost"])).verdict == "regressed"
 
 
-def test_the_pass_rate_and_the_metric_that_makes_it_are_one_test(run: MakeRun):
+def test_pass_rate_and_its_only_metric_count_as_one_test(run: MakeRun):
     before = {f"case-{n}": 1.0 for n in range(10)}
     after = before | {f"case-{n}": 0.0 for n in range(6)}
-    made = compare(run(before), run(after, id="run-b"), DEFAULT)
-    assert made.overall
-    assert made.overall.difference
-    assert made.overall.difference.adjusted_p == pytest.approx(2 * 0.5**6)
-    assert made.verdict == "regressed"
+    comparison = compare(run(before), run(after, id="run-b"), DEFAULT)
+    assert comparison.overall
+    assert comparison.overall.difference
+    assert comparison.overall.difference.adjusted_p == pytest.approx(2 * 0.5**6)
+    assert comparison.verdict == "regressed"
 
 
-def test_cases_that_were_scored_once_only_are_left_out_and_named(run: MakeRun):
-    made = compare(
+def test_cases_scored_in_only_one_run_are_excluded_and_listed(run: MakeRun):
+    comparison = compare(
         run({"a": 1.0, "b": None, "c": 0.5}), run({"a": 1.0, "b": 1.0, "c": None}, id="b"), DEFAULT
     )
-    (metric,) = made.metrics
+    (metric,) = comparison.metrics
     assert (metric.cases, metric.lost, metric.gained) == (1, ("c",), ("b",))
     assert metric.sentence.endswith(
         ". Excluded: 1 case scored only before, 1 case scored only after"
     )
 
 
-def test_where_nothing_was_scored_twice_nothing_is_said(run: MakeRun):
-    made = compare(run({"a": None}), run({"a": 1.0}, id="b"), DEFAULT)
-    assert made.verdict == "inconclusive"
-    assert made.metrics[0].difference is None
-    assert made.metrics[0].sentence.startswith("no case was scored in both runs")
+def test_without_cases_scored_in_both_runs_the_result_is_inconclusive(run: MakeRun):
+    comparison = compare(run({"a": None}), run({"a": 1.0}, id="b"), DEFAULT)
+    assert comparison.verdict == "inconclusive"
+    assert comparison.metrics[0].difference is None
+    assert comparison.metrics[0].sentence.startswith("no case was scored in both runs")
 
 
 @pytest.mark.parametrize(
@@ -171,61 +175,66 @@ def test_where_nothing_was_scored_twice_nothing_is_said(run: MakeRun):
         (ComparisonRules(deciding=["cost"]), "'cost' is not a metric that both runs share"),
     ],
 )
-def test_rules_that_make_no_sense_are_refused(run: MakeRun, rules: ComparisonRules, message: str):
+def test_invalid_rules_are_an_error(run: MakeRun, rules: ComparisonRules, message: str):
     with pytest.raises(UsageError) as error:
         compare(run({"a": 1.0}), run({"a": 1.0}), rules)
     assert str(error.value) == message
 
 
-def mirrored(made: Comparison) -> list[object]:
-    other = {"regressed": "improved", "improved": "regressed"}
-    found: list[object] = []
-    for one in made.metrics:
-        assert one.difference
-        low, high = one.difference.interval
-        found += [
-            other.get(one.verdict, one.verdict),
-            one.difference.p,
-            -one.difference.value,
+def mirrored(comparison: Comparison) -> list[object]:
+    opposite = {"regressed": "improved", "improved": "regressed"}
+    values: list[object] = []
+    for metric in comparison.metrics:
+        assert metric.difference
+        low, high = metric.difference.interval
+        values += [
+            opposite.get(metric.verdict, metric.verdict),
+            metric.difference.p,
+            -metric.difference.value,
             -high,
             -low,
         ]
-    return found
+    return values
 
 
-def plain(made: Comparison) -> list[object]:
-    found: list[object] = []
-    for one in made.metrics:
-        assert one.difference
-        found += [one.verdict, one.difference.p, one.difference.value, *one.difference.interval]
-    return found
+def plain(comparison: Comparison) -> list[object]:
+    values: list[object] = []
+    for metric in comparison.metrics:
+        assert metric.difference
+        values += [
+            metric.verdict,
+            metric.difference.p,
+            metric.difference.value,
+            *metric.difference.interval,
+        ]
+    return values
 
 
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=14))
-def test_swapping_the_runs_mirrors_the_answer(run: MakeRun, pairs: list[tuple[float, float]]):
-    before = run({f"case-{n}": one for n, (one, _) in enumerate(pairs)})
-    after = run({f"case-{n}": other for n, (_, other) in enumerate(pairs)}, id="run-b")
+def test_swapping_the_runs_mirrors_the_result(run: MakeRun, pairs: list[tuple[float, float]]):
+    before = run({f"case-{n}": value for n, (value, _) in enumerate(pairs)})
+    after = run({f"case-{n}": value for n, (_, value) in enumerate(pairs)}, id="run-b")
     there, back = compare(before, after, DEFAULT), compare(after, before, DEFAULT)
     assert plain(there) == mirrored(back)
 
 
-def test_the_same_runs_give_the_same_bytes_whatever_the_order_of_their_cases(run: MakeRun):
+def test_result_is_independent_of_case_order(run: MakeRun):
     before, after = run(values(60)), run(shifted(values(60), 0.0, noise=0.1), id="run-b")
     turned = msgspec.structs.replace(before, cases=before.cases[::-1])
     encode = msgspec.json.encode
     assert encode(compare(before, after, DEFAULT)) == encode(compare(turned, after, DEFAULT))
 
 
-def test_scores_that_no_computer_can_square_are_refused(run: MakeRun):
-    one, other = (run({"a": value}, scale=(0.0, None)) for value in (1e308, 1.0))
+def test_scores_that_overflow_are_an_error(run: MakeRun):
+    huge, small = (run({"a": value}, scale=(0.0, None)) for value in (1e308, 1.0))
     with pytest.raises(EvaluationError, match="scores of 'recall' exceed 1e\\+100"):
-        compare(one, other, DEFAULT)
+        compare(huge, small, DEFAULT)
 
 
-def test_differences_that_are_next_to_nothing_need_no_cases(run: MakeRun):
+def test_negligible_differences_need_no_more_cases(run: MakeRun):
     tiny = run({"a": 5e-324}), run({"a": 1e-200}, id="run-b")
     (metric,) = compare(*tiny, ComparisonRules(margin=0.0)).metrics
     assert metric.difference

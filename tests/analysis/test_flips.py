@@ -15,16 +15,16 @@ def flipped(before: Run, after: Run) -> list[Flip]:
     return [*find_flips(align(before, after).pairs, ["recall"])]
 
 
-def test_a_case_that_passed_and_does_not_any_more_broke(run: MakeRun):
+def test_case_that_no_longer_passes_is_broken(run: MakeRun):
     (flip,) = flipped(run({"a": 1.0, "b": 1.0}), run({"a": 0.0, "b": 0.9}))
     assert (flip.case, flip.kind, flip.before, flip.after) == ("a", "broke", "passed", "failed")
     assert (flip.scores[0].before, flip.scores[0].after) == (1.0, 0.0)
 
 
-def test_a_case_that_passes_now_is_fixed_and_shows_what_was_said_before(run: MakeRun):
+def test_case_that_passes_now_is_fixed_and_shows_the_earlier_answer(run: MakeRun):
     before, after = run({"a": 0.0}), run({"a": 1.0})
-    said = Exchange(user="Where is it?", expected="In Lund.", actual="I do not know.")
-    result = msgspec.structs.replace(before.cases[0], exchanges=(said,))
+    exchange = Exchange(user="Where is it?", expected="In Lund.", actual="I do not know.")
+    result = msgspec.structs.replace(before.cases[0], exchanges=(exchange,))
     (flip,) = flipped(msgspec.structs.replace(before, cases=(result,)), after)
     (turn,) = flip.turns
     assert flip.kind == "fixed"
@@ -36,7 +36,7 @@ def test_a_case_that_passes_now_is_fixed_and_shows_what_was_said_before(run: Mak
     )
 
 
-def test_a_case_without_a_verdict_does_not_flip(run: MakeRun):
+def test_case_without_a_verdict_does_not_flip(run: MakeRun):
     assert flipped(run({"a": 1.0, "b": None}), run({"a": None, "b": 0.0})) == []
 
 

@@ -13,98 +13,101 @@ from carob.schema import GateCheck, GateRules, Run
 MakeRun = Callable[..., Run]
 
 
-def held(run: Run, rules: GateRules, baseline: Run | None = None) -> dict[str, GateCheck]:
+def checks_of(run: Run, rules: GateRules, baseline: Run | None = None) -> dict[str, GateCheck]:
     comparison = compare(baseline, run, ComparisonRules()) if baseline else None
-    return {one.name: one for one in gate_checks(run, rules, baseline, comparison)}
+    return {check.name: check for check in gate_checks(run, rules, baseline, comparison)}
 
 
 def cases(number: int, failing: int = 0) -> dict[str, float]:
     return {f"case-{n}": float(n >= failing) for n in range(number)}
 
 
-def test_a_gate_that_checks_nothing_is_an_error(run: MakeRun):
+def test_gate_without_rules_is_an_error(run: MakeRun):
     with pytest.raises(UsageError, match="the gate has nothing to check"):
-        held(run(cases(3)), GateRules())
+        checks_of(run(cases(3)), GateRules())
 
 
-def test_a_mean_must_reach_its_threshold(run: MakeRun):
+def test_mean_must_reach_its_threshold(run: MakeRun):
     rules = GateRules(thresholds={"recall": 0.8})
-    assert held(run(cases(10, 2)), rules)["recall"].status == "passed"
-    found = held(run(cases(10, 3)), rules)["recall"]
-    assert (found.status, found.message) == (
+    assert checks_of(run(cases(10, 2)), rules)["recall"].status == "passed"
+    check = checks_of(run(cases(10, 3)), rules)["recall"]
+    assert (check.status, check.message) == (
         "failed",
         "mean 0.7 over 10 of 10 cases, expected at least 0.8",
     )
 
 
-def test_a_mean_must_stay_below_its_threshold_where_lower_is_better(run: MakeRun):
+def test_mean_must_stay_below_its_threshold_where_lower_is_better(run: MakeRun):
     rules = GateRules(thresholds={"recall": 2.0})
-    made = run({"a": 2.5}, better="lower", threshold=9.0, scale=(0.0, None))
-    assert held(made, rules)["recall"].message == "mean 2.5 over 1 of 1 cases, expected at most 2"
+    finished = run({"a": 2.5}, better="lower", threshold=9.0, scale=(0.0, None))
+    assert (
+        checks_of(finished, rules)["recall"].message
+        == "mean 2.5 over 1 of 1 cases, expected at most 2"
+    )
 
 
-def test_the_mean_is_over_cases_and_not_over_attempts(run: MakeRun):
-    found = held(run({"a": [1.0] * 9, "b": 0.0}), GateRules(thresholds={"recall": 0.6}))
-    assert found["recall"].message.startswith("mean 0.5 over 2 of 2 cases")
+def test_mean_is_over_cases_not_attempts(run: MakeRun):
+    checks = checks_of(run({"a": [1.0] * 9, "b": 0.0}), GateRules(thresholds={"recall": 0.6}))
+    assert checks["recall"].message.startswith("mean 0.5 over 2 of 2 cases")
 
 
-def test_a_threshold_for_a_metric_that_was_not_used_is_an_error(run: MakeRun):
+def test_threshold_for_a_metric_that_was_not_used_is_an_error(run: MakeRun):
     with pytest.raises(UsageError, match="metric 'recal' is not part of the run"):
-        held(run(cases(1)), GateRules(thresholds={"recal": 0.5}))
+        checks_of(run(cases(1)), GateRules(thresholds={"recal": 0.5}))
 
 
 def test_enough_cases_must_pass(run: MakeRun):
-    found = held(run(cases(10, 2)), GateRules(min_pass_rate=0.9))
-    assert found["pass_rate"] == GateCheck(
+    checks = checks_of(run(cases(10, 2)), GateRules(min_pass_rate=0.9))
+    assert checks["pass_rate"] == GateCheck(
         "pass_rate", "failed", "80.0% of 10 cases, expected at least 90.0%"
     )
 
 
-def test_cases_without_a_verdict_fail_unless_they_are_allowed(run: MakeRun):
-    made = run({"a": 1.0, "b": None})
+def test_cases_without_a_verdict_fail_unless_allowed(run: MakeRun):
+    finished = run({"a": 1.0, "b": None})
     strict, loose = (
-        held(made, GateRules(min_pass_rate=0.5, allow_unscored=allowed))["scored"]
+        checks_of(finished, GateRules(min_pass_rate=0.5, allow_unscored=allowed))["scored"]
         for allowed in (False, True)
     )
     assert (strict.status, strict.message) == ("failed", "1 of 2 cases have no verdict: b")
     assert (loose.status, loose.message) == ("passed", "1 of 2 cases have a verdict")
 
 
-def test_a_case_that_never_had_a_verdict_is_not_held_against_the_run(run: MakeRun):
+def test_case_unscored_in_both_runs_does_not_fail_the_gate(run: MakeRun):
     baseline = run({"a": 1.0, "b": None})
-    found = held(run({"a": 1.0, "b": None}, id="run-b"), GateRules(), baseline)
-    assert found["scored"].status == "passed"
+    checks = checks_of(run({"a": 1.0, "b": None}, id="run-b"), GateRules(), baseline)
+    assert checks["scored"].status == "passed"
 
 
-def test_a_run_in_which_nothing_was_scored_never_passes(run: MakeRun):
+def test_run_in_which_nothing_was_scored_never_passes(run: MakeRun):
     rules = GateRules(min_pass_rate=0.0, allow_unscored=True)
-    assert held(run({"a": None}), rules)["scored"].status == "failed"
+    assert checks_of(run({"a": None}), rules)["scored"].status == "failed"
 
 
-def test_a_regression_fails_and_what_is_inconclusive_fails_if_strict(run: MakeRun):
-    regressed = held(run(cases(20, 9), id="b"), GateRules(), run(cases(20)))
-    unsure = [*held(run(cases(20, 2), id="b"), GateRules(), run(cases(20))).values()]
+def test_regression_fails_and_inconclusive_fails_only_if_strict(run: MakeRun):
+    regressed = checks_of(run(cases(20, 9), id="b"), GateRules(), run(cases(20)))
+    unsure = [*checks_of(run(cases(20, 2), id="b"), GateRules(), run(cases(20))).values()]
     assert regressed["recall against the baseline"].status == "failed"
-    assert [one.status for one in unsure] == ["passed", "inconclusive", "inconclusive"]
+    assert [check.status for check in unsure] == ["passed", "inconclusive", "inconclusive"]
     assert gate_passes(unsure, GateRules())
     assert not gate_passes(unsure, GateRules(strict=True))
 
 
-def test_a_baseline_of_other_cases_is_no_baseline(run: MakeRun):
+def test_baseline_of_different_cases_is_an_error(run: MakeRun):
     with pytest.raises(EvaluationError, match="no case is the same in the baseline"):
-        held(run({"a": 1.0}), GateRules(), run({"b": 1.0}))
+        checks_of(run({"a": 1.0}), GateRules(), run({"b": 1.0}))
 
 
-def test_a_baseline_of_other_metrics_is_no_baseline(run: MakeRun):
+def test_baseline_of_different_metrics_is_an_error(run: MakeRun):
     with pytest.raises(EvaluationError, match="no deciding metric"):
-        held(run({"a": 1.0}, version=2), GateRules(), run({"a": 1.0}))
+        checks_of(run({"a": 1.0}, version=2), GateRules(), run({"a": 1.0}))
 
 
-def test_a_run_without_judges_needs_no_calibration(run: MakeRun):
-    found = held(run(cases(2)), GateRules(require_calibration=True))
-    assert found["calibration"].status == "passed"
+def test_run_without_judges_needs_no_calibration(run: MakeRun):
+    checks = checks_of(run(cases(2)), GateRules(require_calibration=True))
+    assert checks["calibration"].status == "passed"
 
 
-def test_cases_can_be_left_out(run: MakeRun):
-    made = exclude_cases(run({"a": 0.0, "b": 1.0}), {"a"})
-    assert [one.case for one in made.cases] == ["b"]
+def test_cases_can_be_excluded(run: MakeRun):
+    remaining = exclude_cases(run({"a": 0.0, "b": 1.0}), {"a"})
+    assert [case.case for case in remaining.cases] == ["b"]

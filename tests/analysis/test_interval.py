@@ -9,15 +9,15 @@ from scipy import stats
 from carob.analysis.interval import mean_interval, paired_differences
 
 
-def test_all_pass_is_not_certain_to_pass_always():
+def test_interval_of_all_passed_is_not_a_point():
     low, high = mean_interval([1.0] * 10, 0.95, (0.0, 1.0)) or (0, 0)
     assert (low, high) == (pytest.approx(0.7225, abs=1e-4), 1.0)
 
 
 def test_pass_and_fail_have_wilsons_interval():
-    found = stats.binomtest(7, 20).proportion_ci(0.95, method="wilson")
-    made = mean_interval([1.0] * 7 + [0.0] * 13, 0.95, (0.0, 1.0))
-    assert made == pytest.approx((found.low, found.high))
+    expected = stats.binomtest(7, 20).proportion_ci(0.95, method="wilson")
+    interval = mean_interval([1.0] * 7 + [0.0] * 13, 0.95, (0.0, 1.0))
+    assert interval == pytest.approx((expected.low, expected.high))
 
 
 def test_wilsons_interval_follows_the_scale():
@@ -33,25 +33,25 @@ def test_scores_have_students_interval():
     assert mean_interval(values, 0.95, (0.0, 1.0)) == pytest.approx(expected)
 
 
-def test_an_interval_does_not_leave_the_scale():
+def test_interval_does_not_leave_the_scale():
     assert mean_interval([0.1, 0.9], 0.95, (0.0, 1.0)) == (0.0, 1.0)
     assert (mean_interval([0.1, 0.9], 0.95, (0.0, None)) or (0, 0))[1] > 1
 
 
-def test_a_single_score_has_no_interval():
+def test_single_score_has_no_interval():
     assert mean_interval([0.4], 0.95, (0.0, 1.0)) is None
 
 
 def test_differences_of_pass_and_fail_have_the_interval_of_bonett_and_price():
-    found = paired_differences([-1.0] * 6 + [1.0] * 2 + [0.0] * 42, span=1.0)
+    expected = paired_differences([-1.0] * 6 + [1.0] * 2 + [0.0] * 42, span=1.0)
     fixed, broke, number = 3 / 52, 7 / 52, 52
     error = sqrt((fixed + broke - (fixed - broke) ** 2) / number)
-    assert found.error() == pytest.approx(error)
-    low, high = found.interval(0.95)
+    assert expected.error() == pytest.approx(error)
+    low, high = expected.interval(0.95)
     assert (low + high) / 2 == pytest.approx(fixed - broke)
 
 
-def test_no_difference_among_few_cases_does_not_mean_that_there_is_none():
+def test_interval_of_few_equal_cases_is_not_a_point():
     few, many = (
         paired_differences([0.0] * 5, 1.0).interval(0.9),
         paired_differences([0.0] * 500, 1.0).interval(0.9),

@@ -17,18 +17,18 @@ def of(table: object) -> float:
     return float(kappa(np.asarray(table, dtype=float)))
 
 
-def test_kappa_of_two_categories_as_it_is_by_hand():
+def test_kappa_of_two_categories_matches_manual_calculation():
     # 35 of 50 agree; chance alone makes 0.5 · 0.6 + 0.5 · 0.4 = 0.5 of it: (0.7 - 0.5) / 0.5
     assert of([[20, 5], [10, 15]]) == pytest.approx(0.4)
 
 
-def test_kappa_of_levels_as_it_is_by_hand():
+def test_kappa_of_levels_matches_manual_calculation():
     # 1 + 1 + 4 = 6 squares are there; chance makes (6 + 60 + 6 + 10 + 60 + 10) / 10 = 15.2 of them
     assert of([[2, 1, 0], [0, 1, 1], [1, 0, 4]]) == pytest.approx(1 - 6 / 15.2)
 
 
 @given(st.lists(st.integers(0, 30), min_size=4, max_size=4))
-def test_with_two_categories_it_is_the_known_short_form(cells: list[int]):
+def test_kappa_of_two_categories_matches_the_closed_form(cells: list[int]):
     a, b, c, d = cells
     chance = (a + b) * (b + d) + (a + c) * (c + d)
     if chance:
@@ -36,10 +36,10 @@ def test_with_two_categories_it_is_the_known_short_form(cells: list[int]):
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40))
-def test_with_levels_it_follows_from_means_and_variances(pairs: list[tuple[int, int]]):
+def test_kappa_of_levels_follows_from_means_and_variances(pairs: list[tuple[int, int]]):
     table = np.zeros((5, 5))
-    for one, other in pairs:
-        table[one - 1, other - 1] += 1
+    for first, second in pairs:
+        table[first - 1, second - 1] += 1
     x, y = np.array(pairs, dtype=float).T
     spread = float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
     if spread:
@@ -47,27 +47,27 @@ def test_with_levels_it_follows_from_means_and_variances(pairs: list[tuple[int, 
         assert of(table) == pytest.approx(expected, abs=1e-9)
 
 
-def test_no_disagreement_among_ten_cases_is_no_certainty():
-    found = measure_agreement([[5, 0], [0, 5]])
-    assert found.kappa is not None
-    assert (found.kappa.value, found.kappa.interval[1]) == (1.0, 1.0)
-    assert 0.3 < found.kappa.interval[0] < 0.5
-    assert 0.6 < found.share.interval[0] < 0.8
+def test_interval_of_ten_agreements_is_not_a_point():
+    agreement = measure_agreement([[5, 0], [0, 5]])
+    assert agreement.kappa is not None
+    assert (agreement.kappa.value, agreement.kappa.interval[1]) == (1.0, 1.0)
+    assert 0.3 < agreement.kappa.interval[0] < 0.5
+    assert 0.6 < agreement.share.interval[0] < 0.8
 
 
-def test_nothing_follows_from_labels_that_are_all_the_same():
-    found = measure_agreement([[0, 0], [2, 8]])
-    assert found.kappa is None
-    assert found.share.value == 0.8
+def test_equal_labels_have_no_kappa():
+    agreement = measure_agreement([[0, 0], [2, 8]])
+    assert agreement.kappa is None
+    assert agreement.share.value == 0.8
 
 
-def test_a_judge_who_always_says_the_same_agrees_by_chance_only():
-    found = measure_agreement([[0, 5], [0, 20]]).kappa
-    assert found is not None
-    assert found.value == 0
+def test_constant_judge_agrees_only_by_chance():
+    agreement = measure_agreement([[0, 5], [0, 20]]).kappa
+    assert agreement is not None
+    assert agreement.value == 0
 
 
-def test_more_of_the_same_narrows_the_interval():
+def test_more_cases_narrow_the_interval():
     few, many = (measure_agreement([[6 * n, 2 * n], [n, 11 * n]]).kappa for n in (1, 10))
     assert few is not None
     assert many is not None
@@ -75,14 +75,14 @@ def test_more_of_the_same_narrows_the_interval():
     assert few.interval[0] < many.interval[0] < many.value < many.interval[1] < few.interval[1]
 
 
-def test_the_same_table_gives_the_same_interval():
+def test_same_table_gives_the_same_interval():
     assert measure_agreement([[6, 2], [1, 11]]) == measure_agreement([[6, 2], [1, 11]])
 
 
 @cache
 def _interval(cells: Table) -> tuple[float, float]:
-    found = measure_agreement(cells, draws=2_000).kappa
-    return (-1.0, 1.0) if found is None else found.interval
+    kappa = measure_agreement(cells, draws=2_000).kappa
+    return (-1.0, 1.0) if kappa is None else kappa.interval
 
 
 def _alike(people: list[float], kappa: float) -> list[list[float]]:
@@ -111,16 +111,15 @@ def _noisy(people: list[float], noise: float) -> list[list[float]]:
     ],
     ids=["20", "50", "50-high", "100-rare", "50-levels", "100-levels"],
 )
-def test_the_interval_holds_the_true_kappa_as_often_as_it_says(
-    truth: list[list[float]], cases: int
-):
+def test_interval_has_the_nominal_coverage(truth: list[list[float]], cases: int):
     true = of(truth)
     size, times = len(truth), 300
     drawn = np.random.default_rng(7).multinomial(cases, np.array(truth).ravel(), times)
-    found = [
-        _interval(tuple(tuple(map(float, row)) for row in one.reshape(size, size))) for one in drawn
+    intervals = [
+        _interval(tuple(tuple(map(float, row)) for row in table.reshape(size, size)))
+        for table in drawn
     ]
-    held = sum(low <= true <= high for low, high in found) / times
-    promised = sum(low <= true for low, _ in found) / times
-    assert 0.91 <= held <= 0.99  # 0.95, and the error of 300 tries on either side
+    coverage = sum(low <= true <= high for low, high in intervals) / times
+    promised = sum(low <= true for low, _ in intervals) / times
+    assert 0.91 <= coverage <= 0.99  # 0.95, and the error of 300 tries on either side
     assert promised >= 0.95  # what a gate relies on: 0.975 and the same error

@@ -15,7 +15,7 @@ def result(case: str, value: float | None, status: Status = "passed") -> CaseRes
 
 
 def by_id(*cases: Case) -> dict[str, Case]:
-    return {one.id: one for one in cases}
+    return {case.id: case for case in cases}
 
 
 def compare_modes(results: list[CaseResult], cases: dict[str, Case]) -> tuple[ModeComparison, ...]:
@@ -38,10 +38,10 @@ def test_different_questions_or_scenarios_are_not_paired():
         case("q", "single-agent", question="When?"),
         case("s", "single-agent", scenario="stock"),
     )
-    assert compare_modes([result(one, 1.0) for one in cases], cases) == ()
+    assert compare_modes([result(case, 1.0) for case in cases], cases) == ()
 
 
-def test_a_metric_counts_only_where_both_modes_were_scored():
+def test_metric_counts_only_where_both_modes_were_scored():
     cases = by_id(
         case("m1", "multi-agent"),
         case("s1", "single-agent"),
@@ -49,7 +49,7 @@ def test_a_metric_counts_only_where_both_modes_were_scored():
         case("s2", "single-agent", scenario="stock"),
     )
     values = {"m1": 1.0, "s1": None, "m2": 0.25, "s2": 0.25}
-    (comparison,) = compare_modes([result(one, value) for one, value in values.items()], cases)
+    (comparison,) = compare_modes([result(item, value) for item, value in values.items()], cases)
     assert comparison.pairs == 2
     assert comparison.metrics["recall"].pairs == comparison.metrics["recall"].equal == 1
 
@@ -61,7 +61,7 @@ def test_repeats_are_averaged_before_they_are_compared():
     assert (comparison.metrics["recall"].pairs, comparison.metrics["recall"].difference) == (1, 0.0)
 
 
-def test_a_case_without_a_trace_is_not_paired():
+def test_case_without_a_trace_is_not_paired():
     cases = by_id(case("m", "multi-agent"), case("s", "single-agent"))
     missing = CaseResult(case="s", trace=None, status="unscored")
     assert compare_modes([result("m", 1.0), missing], cases) == ()

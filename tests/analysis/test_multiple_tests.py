@@ -11,7 +11,7 @@ from carob.analysis.multiple_tests import holm, step_down
 from carob.analysis.sign_flip import sign_flip_test
 
 
-def test_the_smallest_p_value_is_multiplied_by_the_number_of_tests():
+def test_smallest_p_value_is_multiplied_by_the_number_of_tests():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
 
@@ -23,7 +23,7 @@ def test_no_adjusted_p_value_exceeds_one():
     assert holm([0.9, 0.6]) == [1.0, 1.0]
 
 
-def test_a_single_p_value_is_not_adjusted():
+def test_single_p_value_is_not_adjusted():
     assert holm([0.04]) == [0.04]
     assert holm([]) == []
 
@@ -63,7 +63,7 @@ def test_no_adjusted_p_value_is_below_that_of_the_single_test():
     assert step_down([[0.1, 0.2, 0.3], [0.3, 0.2, -0.1]], [0.9, 0.95]) == [0.9, 0.95]
 
 
-def test_a_test_without_differences_has_p_one():
+def test_test_without_differences_has_p_one():
     assert step_down([[0.0, 0.0, 0.0], [0.1, 0.2, 0.3]], [1.0, 0.25])[0] == 1.0
 
 

@@ -21,7 +21,7 @@ def test_more_cases_show_smaller_differences():
     assert all(small < large for large, small in pairwise(sizes))
 
 
-def test_pass_and_fail_need_enough_flips_and_not_only_a_small_error():
+def test_pass_rates_need_enough_flips_not_only_a_small_error():
     quiet = paired_differences([0.0] * 20, 1.0)
     smooth, jumping = (
         smallest_detectable(quiet, 0.05, binary=jumps) or 0 for jumps in (False, True)
@@ -58,13 +58,13 @@ def test_with_as_many_cases_as_needed_the_interval_fits_into_the_margin():
     assert -0.05 < low < high < 0.05
 
 
-def test_a_difference_beyond_the_margin_needs_enough_cases_to_be_seen():
-    found = paired_differences([-1.0] * 2 + [0.0] * 6, 1.0)
-    number = cases_needed(found, 0.02, 0.05, 1) or 0
+def test_difference_beyond_the_margin_needs_enough_cases_to_be_detected():
+    differences = paired_differences([-1.0] * 2 + [0.0] * 6, 1.0)
+    number = cases_needed(differences, 0.02, 0.05, 1) or 0
     more = paired_differences(([-1.0] * 2 + [0.0] * 6) * (number // 8 + 1), 1.0)
     assert 8 < number < 40
     assert more.interval(0.95)[1] < 0
 
 
-def test_without_a_margin_nothing_can_be_shown_to_be_within_it():
+def test_without_a_margin_equivalence_cannot_be_shown():
     assert cases_needed(paired_differences([0.0] * 10, 1.0), 0.0, 0.05, 1) is None

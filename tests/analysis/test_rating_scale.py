@@ -26,12 +26,12 @@ def test_levels_are_for_labels_on_few_whole_levels(use: MetricSpec, opinion: Lab
     assert choose_scale(use, labels({"a": opinion})).kind == kind
 
 
-def test_a_score_is_rounded_to_a_level_with_halves_up():
+def test_score_is_rounded_to_a_level_with_halves_up():
     levels = LevelScale((1.0, 2.0, 3.0))
     assert [levels.category(value) for value in (0.2, 1.49, 1.5, 2.5, 3.9)] == [1, 1, 2, 3, 3]
 
 
-def test_a_score_passes_by_the_threshold_in_the_direction_of_the_metric():
+def test_score_passes_by_the_threshold_in_the_direction_of_the_metric():
     assert [PassFailScale(4.0, "higher").category(value) for value in (3.9, 4.0)] == [
         "failed",
         "passed",
@@ -50,7 +50,7 @@ def test_verdicts_need_a_threshold(opinion: LabelValue):
 
 
 @pytest.mark.parametrize(("value", "scale"), [(0.0, (1.0, 5.0)), (6.0, (1.0, 5.0))])
-def test_a_label_off_the_scale_is_an_error_at_its_line(value: float, scale: tuple[float, float]):
+def test_label_off_the_scale_is_an_error_at_its_line(value: float, scale: tuple[float, float]):
     wrong = label("b", value, where="labels.csv line 7")
     with pytest.raises(FormatError) as caught:
         choose_scale(metric(scale=scale), [label("a", 3.0), wrong])

@@ -17,14 +17,14 @@ def drawn(number: int, shift: float, seed: int = 7) -> list[float]:
 
 
 def by_scipy(differences: list[float], resamples: int = 10_000) -> float:
-    found = stats.permutation_test(
+    test = stats.permutation_test(
         (np.array(differences),),
         np.mean,
         permutation_type="samples",
         n_resamples=resamples,
         rng=np.random.default_rng(3),
     )
-    return float(found.pvalue)
+    return float(test.pvalue)
 
 
 @pytest.mark.parametrize(
@@ -49,29 +49,29 @@ def test_few_differences_are_tested_exactly_as_scipy_does():
     assert sign_flip_test(differences) == pytest.approx(by_scipy(differences))
 
 
-def test_many_differences_are_drawn_and_agree_with_scipy():
+def test_many_differences_are_sampled_and_agree_with_scipy():
     differences = drawn(EXACT + 60, 0.2)
     assert sign_flip_test(differences) == pytest.approx(by_scipy(differences, 20_000), abs=0.01)
 
 
 def test_very_many_differences_agree_with_the_normal_limit():
     differences = drawn(4 * DRAWN, 0.03)
-    z = sum(differences) / sum(one * one for one in differences) ** 0.5
+    z = sum(differences) / sum(difference * difference for difference in differences) ** 0.5
     assert sign_flip_test(differences) == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.015)
 
 
-def test_a_few_large_differences_among_many_small_ones_are_not_taken_for_normal():
+def test_few_large_differences_among_many_small_ones_are_not_approximated():
     differences = [1000.0] * 5 + [-0.001] * (3 * DRAWN)
     assert sign_flip_test(differences) == pytest.approx(mcnemar(5, 0), abs=0.01)
 
 
-def test_no_difference_is_as_likely_as_can_be():
+def test_equal_runs_have_p_one():
     assert sign_flip_test([0.0] * 50) == sign_flip_test([]) == 1.0
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.floats(-1, 1).map(lambda one: round(one, 3)), max_size=40))
-def test_the_direction_and_the_order_play_no_part(differences: list[float]):
+@given(st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), max_size=40))
+def test_p_is_independent_of_direction_and_order(differences: list[float]):
     p = sign_flip_test(differences)
     assert 0 < p <= 1
-    assert sign_flip_test([-one for one in reversed(differences)]) == p
+    assert sign_flip_test([-difference for difference in reversed(differences)]) == p

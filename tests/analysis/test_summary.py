@@ -14,13 +14,12 @@ from carob.schema import (
     MetricSummary,
     ProfileVerdict,
     RunSummary,
-    ScoreStatus,
     Status,
     SummaryGroup,
 )
 
 
-def score(value: float | None, status: ScoreStatus = "passed", metric: str = "recall") -> CaseScore:
+def score(value: float | None, status: Status = "passed", metric: str = "recall") -> CaseScore:
     return CaseScore(metric=metric, status=status, value=value)
 
 
@@ -33,12 +32,12 @@ def result(
     return CaseResult(case=case, trace="t", status=status, scores=scores, judgement=judgement)
 
 
-def test_nothing_gives_zeros_and_no_numbers():
+def test_empty_run_has_zero_counts_and_no_statistics():
     assert summarise([], {}) == RunSummary(cases=CaseCounts(), metrics={})
 
 
 def test_every_status_of_cases_and_scores_is_counted():
-    made = summarise(
+    summary = summarise(
         [
             result("a", score(1.0)),
             result("b", score(0.0, "failed"), status="failed"),
@@ -47,30 +46,30 @@ def test_every_status_of_cases_and_scores_is_counted():
         ],
         {},
     )
-    assert made.cases == CaseCounts(total=4, passed=1, failed=1, unscored=1, errors=1)
-    assert made.metrics["recall"] == MetricSummary(
+    assert summary.cases == CaseCounts(total=4, passed=1, failed=1, unscored=1, errors=1)
+    assert summary.metrics["recall"] == MetricSummary(
         mean=0.5, min=0.0, p50=0.5, p95=0.95, max=1.0, passed=1, failed=1, unscored=1, errors=1
     )
 
 
-def test_a_metric_that_scored_nothing_has_no_numbers():
-    made = summarise([result("a", score(None, "unscored"))], {})
-    assert made.metrics["recall"] == MetricSummary(unscored=1)
+def test_metric_without_scores_has_no_statistics():
+    summary = summarise([result("a", score(None, "unscored"))], {})
+    assert summary.metrics["recall"] == MetricSummary(unscored=1)
 
 
-def test_information_has_numbers_but_neither_passes_nor_fails():
-    made = summarise([result("a", score(7.0, "info", "calls"))], {}).metrics["calls"]
-    assert (made.mean, made.passed, made.failed) == (7.0, 0, 0)
+def test_informational_metric_has_statistics_but_no_verdicts():
+    summary = summarise([result("a", score(7.0, "info", "calls"))], {}).metrics["calls"]
+    assert (summary.mean, summary.passed, summary.failed) == (7.0, 0, 0)
 
 
-def test_the_distribution_is_numpys_and_the_mean_adds_up_from_the_left():
+def test_distribution_matches_numpy_and_the_mean_sums_left_to_right():
     values = [0.1 * index % 1 for index in range(1000)]
-    made = summarise((result("a", score(value)) for value in values), {}).metrics["recall"]
-    assert (made.p50, made.p95) == tuple(np.percentile(values, [50, 95]))
+    summary = summarise((result("a", score(value)) for value in values), {}).metrics["recall"]
+    assert (summary.p50, summary.p95) == tuple(np.percentile(values, [50, 95]))
     total = 0.0
     for value in values:
         total += value
-    assert made.mean == total / 1000
+    assert summary.mean == total / 1000
 
 
 def test_cases_are_grouped_by_agent_tag_and_labels():
@@ -80,7 +79,7 @@ def test_cases_are_grouped_by_agent_tag_and_labels():
     }
     results = [result("a", score(1.0)), result("b", score(0.0), status="failed"), result(None)]
     groups = summarise(results, cases).groups
-    assert [(one.by, one.value, one.cases.total) for one in groups] == [
+    assert [(group.by, group.value, group.cases.total) for group in groups] == [
         ("agent", "orders", 2),
         ("agent", "returns", 1),
         ("tag", "edge", 1),
@@ -90,7 +89,7 @@ def test_cases_are_grouped_by_agent_tag_and_labels():
     assert groups[0].means == {"recall": 0.5}
 
 
-def test_a_tag_that_is_there_twice_counts_a_case_once():
+def test_duplicate_tag_counts_a_case_once():
     cases = {"a": Case(id="a", tags=("edge", "edge"))}
     counts = CaseCounts(total=1, passed=1)
     assert summarise([result("a")], cases).groups == (
@@ -98,11 +97,13 @@ def test_a_tag_that_is_there_twice_counts_a_case_once():
     )
 
 
-def test_composites_are_averaged_over_the_cases_that_have_one():
+def test_composites_are_averaged_over_cases_with_a_composite():
     cases = {"a": Case(id="a", agents=("orders",))}
-    made = summarise([result("a", composite=4.0), result("b", composite=3.0), result("c")], cases)
-    assert made.composite == 3.5
-    assert made.groups[0].composite == 4.0
+    summary = summarise(
+        [result("a", composite=4.0), result("b", composite=3.0), result("c")], cases
+    )
+    assert summary.composite == 3.5
+    assert summary.groups[0].composite == 4.0
 
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(sorted)

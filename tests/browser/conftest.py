@@ -41,20 +41,20 @@ def open_page(browser: Browser, tmp_path: Path) -> Generator[OpenPage]:
     contexts = [browser.new_context()]
 
     def watch(page: Page, address: str) -> None:
-        def asked(request: Request) -> None:
+        def on_request(request: Request) -> None:
             if request.url.partition("#")[0] != address:
                 wrong.append(f"request: {request.url}")
 
-        def said(message: ConsoleMessage) -> None:
+        def on_message(message: ConsoleMessage) -> None:
             wrong.append(f"console: {message.text}")
 
-        def shown(dialog: Dialog) -> None:
+        def on_dialog(dialog: Dialog) -> None:
             wrong.append(f"dialog: {dialog.message}")
             dialog.dismiss()
 
-        page.on("request", asked)
-        page.on("console", said)
-        page.on("dialog", shown)
+        page.on("request", on_request)
+        page.on("console", on_message)
+        page.on("dialog", on_dialog)
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
 
     def show(text: str, anchor: str = "", **options: Any) -> Page:

@@ -81,7 +81,8 @@ def result(name: str, status: str = "passed", text: str = "") -> CaseResult:
 
 def run(*results: CaseResult, name: str = "bike shop") -> Run:
     cases = [
-        Case(id=one.case or "", turns=(Turn(user="Hi"),), tags=(f"tag {name}",)) for one in results
+        Case(id=result.case or "", turns=(Turn(user="Hi"),), tags=(f"tag {name}",))
+        for result in results
     ]
     return Run(
         id="run-0123456789abcdef",
@@ -104,7 +105,7 @@ def small() -> Run:
     )
 
 
-def shown(page: Page) -> list[str]:
+def visible_cases(page: Page) -> list[str]:
     return page.locator(".cases tbody:visible tr:first-child th").all_inner_texts()
 
 
@@ -118,42 +119,42 @@ def test_text_of_agents_is_shown_but_inert(nasty: str, open_page: OpenPage):
     expect(
         page.locator("main img, iframe, object, embed, base, form button[autofocus]")
     ).to_have_count(0)
-    seen = page.locator(".said.user .text").inner_text()
-    assert seen.split() == printable(nasty).split()
+    visible_text = page.locator(".said.user .text").inner_text()
+    assert visible_text.split() == printable(nasty).split()
 
 
-def test_the_filters_work_by_keyboard_alone(open_page: OpenPage):
+def test_filters_work_by_keyboard_alone(open_page: OpenPage):
     page = open_page(render(small()))
-    assert shown(page) == ["late_parcel", "warranty", "order_status", "opening_hours"]
+    assert visible_cases(page) == ["late_parcel", "warranty", "order_status", "opening_hours"]
     page.keyboard.press("/")
     page.keyboard.type("WARRANTY")
     expect(page.get_by_role("status")).to_have_text("1 of 4 cases")
-    assert shown(page) == ["warranty"]
+    assert visible_cases(page) == ["warranty"]
     page.keyboard.press("Escape")
     expect(page.get_by_role("status")).to_have_text("4 of 4 cases")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Space")
     expect(page.get_by_role("status")).to_have_text("2 of 4 cases")
-    assert shown(page) == ["late_parcel", "warranty"]
+    assert visible_cases(page) == ["late_parcel", "warranty"]
 
 
-def test_the_search_covers_reasons_and_answers(open_page: OpenPage):
+def test_search_covers_reasons_and_answers(open_page: OpenPage):
     page = open_page(render(small()))
     page.get_by_label("Text").fill("covered june")
     expect(page.get_by_role("status")).to_have_text("1 of 4 cases")
-    assert shown(page) == ["warranty"]
+    assert visible_cases(page) == ["warranty"]
 
 
 def test_cases_are_filtered_by_the_metric_that_they_did_not_pass(open_page: OpenPage):
     page = open_page(render(small()))
     page.get_by_label("Metric not passed").select_option("tool_usage_accuracy")
-    assert shown(page) == ["late_parcel", "warranty"]
+    assert visible_cases(page) == ["late_parcel", "warranty"]
     page.get_by_role("button", name="Reset").click()
     expect(page.get_by_role("status")).to_have_text("4 of 4 cases")
 
 
-def test_a_filter_without_matches_shows_no_cases(open_page: OpenPage):
+def test_filter_without_matches_shows_no_cases(open_page: OpenPage):
     page = open_page(render(small()))
     page.get_by_label("Text").fill("nobody said this")
     expect(page.get_by_role("status")).to_have_text("0 of 4 cases")
@@ -162,13 +163,13 @@ def test_a_filter_without_matches_shows_no_cases(open_page: OpenPage):
 
 def test_without_scripts_everything_is_readable_and_filters_are_hidden(open_page: OpenPage):
     page = open_page(render(small()), java_script_enabled=False)
-    assert len(shown(page)) == 4
+    assert len(visible_cases(page)) == 4
     expect(page.locator("#filters")).to_be_hidden()
     page.locator("summary", has_text="late_parcel").click()
     expect(page.locator("ins", has_text="Monday").first).to_be_visible()
 
 
-def test_a_link_to_a_case_opens_it_even_if_filtered(open_page: OpenPage):
+def test_link_to_a_case_opens_it_even_if_filtered(open_page: OpenPage):
     page = open_page(render(small()))
     page.get_by_label("Text").fill("nobody said this")
     expect(page.get_by_role("status")).to_have_text("0 of 4 cases")
@@ -179,7 +180,7 @@ def test_a_link_to_a_case_opens_it_even_if_filtered(open_page: OpenPage):
     )
 
 
-def test_a_screen_reader_finds_landmarks_headings_and_names(open_page: OpenPage):
+def test_screen_reader_finds_landmarks_headings_and_names(open_page: OpenPage):
     page = open_page(render(small()))
     for role in ("banner", "main", "navigation", "contentinfo", "search"):
         expect(page.get_by_role(role)).to_have_count(1)  # pyright: ignore[reportArgumentType] - listed above
@@ -194,7 +195,7 @@ def test_a_screen_reader_finds_landmarks_headings_and_names(open_page: OpenPage)
         expect(control).to_have_accessible_name(re.compile(r"\w"))
 
 
-def test_the_tab_key_moves_in_order_with_a_visible_focus(open_page: OpenPage):
+def test_tab_key_moves_in_order_with_a_visible_focus(open_page: OpenPage):
     page = open_page(render(small()))
     stops: list[float] = []
     names: list[str] = []
@@ -228,9 +229,9 @@ _CONTRAST = (HERE / "contrast.js").read_text("utf-8")
 def test_every_text_has_enough_contrast(scheme: str, open_page: OpenPage):
     page = open_page(render(small()), "#case-2", color_scheme=scheme)
     page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
-    found = page.evaluate(_CONTRAST)
-    assert found["texts"] > 80
-    assert [one for one in found["low"] if one["ratio"] < one["wanted"]] == []
+    contrast = page.evaluate(_CONTRAST)
+    assert contrast["texts"] > 80
+    assert [text for text in contrast["low"] if text["ratio"] < text["wanted"]] == []
 
 
 def test_color_schemes_are_respected(open_page: OpenPage):
@@ -240,7 +241,7 @@ def test_color_schemes_are_respected(open_page: OpenPage):
     assert light == "rgb(255, 255, 255)"
 
 
-def test_a_narrow_screen_does_not_scroll_horizontally(open_page: OpenPage):
+def test_narrow_screen_does_not_scroll_horizontally(open_page: OpenPage):
     page = open_page(render(small()), "#case-2", viewport={"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     box = page.locator("#case-2 .detail").bounding_box()
@@ -248,7 +249,7 @@ def test_a_narrow_screen_does_not_scroll_horizontally(open_page: OpenPage):
     assert box["width"] <= 320
 
 
-def test_the_layout_does_not_shift_while_loading(open_page: OpenPage):
+def test_layout_does_not_shift_while_loading(open_page: OpenPage):
     page = open_page(render(run(*(result(f"case {number}") for number in range(600)))))
     shift = page.evaluate(
         """() => new Promise((done) => {
@@ -270,7 +271,7 @@ def test_in_print_details_are_open_and_controls_are_hidden(open_page: OpenPage):
     expect(page.locator("ins", has_text="Monday").first).to_be_visible()
 
 
-def test_a_page_with_ten_thousand_cases_is_usable(open_page: OpenPage):
+def test_page_with_ten_thousand_cases_is_usable(open_page: OpenPage):
     results = [
         result(f"case {number}", "passed" if number % 10 else "failed") for number in range(10_000)
     ]
@@ -279,4 +280,4 @@ def test_a_page_with_ten_thousand_cases_is_usable(open_page: OpenPage):
     page = open_page(text)
     page.get_by_label("Text").fill("case 7770")
     expect(page.get_by_role("status")).to_have_text("1 of 10,000 cases", timeout=30_000)
-    assert shown(page) == ["case 7770"]
+    assert visible_cases(page) == ["case 7770"]

@@ -21,11 +21,11 @@ from carob.errors import FormatError, InputError, UsageError, install_hint
         ("---\nevaluators: []\n", "yaml"),
     ],
 )
-def test_the_syntax_is_known_by_content(text: str, syntax: str):
+def test_syntax_is_detected_from_content(text: str, syntax: str):
     assert parse_document(text, source="config").syntax == syntax
 
 
-def test_a_place_has_its_line_if_the_key_is_written_once():
+def test_location_has_a_line_if_the_key_is_unique():
     doc = parse_document("[a]\nx = 1\n[b]\nx = 2\ny = 3\n", source="carob.toml")
     assert doc.where("b.y") == "carob.toml line 5, b.y"
     assert doc.where("b.x") == "carob.toml, b.x"
@@ -53,18 +53,18 @@ def test_a_place_has_its_line_if_the_key_is_written_once():
         ("a: " + "[" * 2000 + "]" * 2000, "nested too deeply"),
     ],
 )
-def test_a_broken_text_is_an_error_that_names_it(text: str, message: str):
+def test_invalid_syntax_is_an_error_with_the_file_name(text: str, message: str):
     with pytest.raises(FormatError, match=message):
         parse_document(text, source="config")
 
 
-def test_a_file_may_start_with_a_byte_order_mark_and_end_its_lines_like_windows(tmp_path: Path):
+def test_byte_order_mark_and_windows_line_endings_are_accepted(tmp_path: Path):
     path = tmp_path / "carob.toml"
     path.write_bytes(b'\xef\xbb\xbf[run]\r\ngolden = "a"\r\n')
     assert read_document(path).value == {"run": {"golden": "a"}}
 
 
-def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path):
+def test_unreadable_file_is_an_error(tmp_path: Path):
     big, latin = tmp_path / "big.json", tmp_path / "latin.toml"
     big.write_bytes(b" " * (MAX_BYTES + 1))
     latin.write_bytes(b"a = '\xe4'")
@@ -78,7 +78,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path):
             read_document(path)
 
 
-def test_yaml_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+def test_yaml_without_its_library_hints_at_the_package(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(UsageError, match="reading YAML requires the package 'PyYAML'") as caught:
         parse_document("evaluators: []", source="config")

@@ -18,13 +18,13 @@ from carob.errors import UnknownFormatError
         ('{"metrics": {}}', "definitions"),
     ],
 )
-def test_the_dialect_is_known_by_content_and_not_by_name(tmp_path: Path, text: str, dialect: str):
+def test_dialect_is_detected_from_content_not_name(tmp_path: Path, text: str, dialect: str):
     path = tmp_path / "config.txt"
     path.write_text(text)
     assert load_config(path).dialect == dialect
 
 
-def test_a_file_that_is_no_config_is_told_what_one_looks_like(tmp_path: Path):
+def test_error_for_an_unknown_config_describes_the_dialects(tmp_path: Path):
     path = tmp_path / "traces.json"
     path.write_text('{"resourceSpans": []}')
     with pytest.raises(UnknownFormatError, match="unknown config format") as caught:

@@ -26,27 +26,27 @@ def _users(name: str) -> dict[str, list[str | None]]:
 
 
 @pytest.mark.parametrize(("name", "form"), FORMATS.items())
-def test_each_file_is_valid_and_recognised(name: str, form: str):
-    (found,) = carob.validate([DATA / name])
-    assert (found.format, found.valid) == (form, True)
-    assert [problem for problem in found.problems if problem.severity != "note"] == []
+def test_each_file_is_valid_and_detected(name: str, form: str):
+    (report,) = carob.validate([DATA / name])
+    assert (report.format, report.valid) == (form, True)
+    assert [problem for problem in report.problems if problem.severity != "note"] == []
 
 
-def test_the_files_tell_of_the_same_conversations():
-    told = _users("support_golden.json")
-    assert _users("support.simulation.csv") == told
+def test_files_contain_the_same_conversations():
+    conversations = _users("support_golden.json")
+    assert _users("support.simulation.csv") == conversations
     scenario = _users("support.evalset.json")
     assert scenario.pop("impatient_customer") == []
-    assert scenario == told
+    assert scenario == conversations
 
 
-def test_the_single_turns_are_the_same_in_json_and_csv():
+def test_single_turns_are_the_same_in_json_and_csv():
     single = sorted(users for users in _users("support_golden.json").values() if len(users) == 1)
     for name in ("support.examples.json", "support.csv"):
         assert sorted(_users(name).values()) == single
 
 
-def test_an_expected_answer_is_the_same_in_every_file():
+def test_expected_answer_is_the_same_in_every_file():
     golden = json.loads((DATA / "support_golden.json").read_text("utf-8"))["golden_questions"]
     answers = {item["id"]: item["reference_data"]["expected_response"] for item in golden}
     for line in (DATA / "support.explain.jsonl").read_text("utf-8").splitlines():
@@ -56,7 +56,7 @@ def test_an_expected_answer_is_the_same_in_every_file():
         assert not case.turns or case.turns[-1].response == answers[case.id]
 
 
-def test_some_recordings_are_right_and_some_are_wrong():
+def test_some_recorded_answers_are_right_and_some_wrong():
     with (DATA / "support.simulation.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     expected = [json.loads(row["reference_data"]).get("expected_response") for row in rows]
@@ -69,7 +69,7 @@ def test_some_recordings_are_right_and_some_are_wrong():
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_nobody_real_is_in_the_data(name: str):
+def test_data_contains_no_real_people(name: str):
     text = (DATA / name).read_text("utf-8")
     assert re.findall(r"[\w.]+@(?!example\.com)[\w.]+", text) == []
     assert re.findall(r"\+?\d{3}[ /-]\d{3}[ /-]?\d{3,}", text) == []

@@ -11,7 +11,7 @@ from carob.errors import OutputError
 from carob.files.atomic import write_atomic
 
 
-def test_a_file_is_replaced_as_a_whole_and_keeps_its_permissions(tmp_path: Path):
+def test_file_is_replaced_as_a_whole_and_keeps_its_permissions(tmp_path: Path):
     file = tmp_path / "a.json"
     file.write_text("old")
     file.chmod(0o640)
@@ -20,7 +20,7 @@ def test_a_file_is_replaced_as_a_whole_and_keeps_its_permissions(tmp_path: Path)
     assert [*tmp_path.iterdir()] == [file]
 
 
-def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path):
+def test_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path):
     file, link = tmp_path / "a.json", tmp_path / "link.json"
     file.write_text("old")
     link.symlink_to(file.name)
@@ -28,7 +28,7 @@ def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path):
     assert (link.is_symlink(), file.read_bytes()) == (True, b"new")
 
 
-def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path):
+def test_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -37,7 +37,7 @@ def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path):
     os.close(reader)
 
 
-def test_a_process_that_writes_to_its_own_output_continues_after_it(tmp_path: Path):
+def test_process_that_writes_to_its_own_output_continues_after_it(tmp_path: Path):
     log = tmp_path / "log"
     log.write_text("before\n")
     code = "from pathlib import Path; from carob.files.atomic import write_atomic; import sys;"
@@ -47,13 +47,13 @@ def test_a_process_that_writes_to_its_own_output_continues_after_it(tmp_path: Pa
     assert log.read_text() == "before\nnew\nafter\n"
 
 
-def test_a_missing_directory_is_named(tmp_path: Path):
+def test_missing_directory_is_named(tmp_path: Path):
     with pytest.raises(OutputError) as caught:
         write_atomic(tmp_path / "missing" / "a.json", b"new")
     assert caught.value.hint == f"the directory {tmp_path}/missing does not exist"
 
 
-def test_a_dash_is_not_a_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_dash_is_not_a_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(OutputError, match="'-' is not a file name"):
         write_atomic(Path("-"), b"new")

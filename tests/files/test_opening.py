@@ -87,7 +87,7 @@ def test_datasets_and_traces_refuse_the_same_paths(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("packing", PACKED)
-def test_a_changed_text_is_packed_as_it_was(packing: str, tmp_path: Path):
+def test_changed_text_is_packed_as_it_was(packing: str, tmp_path: Path):
     path = put(tmp_path / "f", PACKED[packing])
     data, packed_as = read_packed(path)
     assert data == LINES.encode()
@@ -97,7 +97,7 @@ def test_a_changed_text_is_packed_as_it_was(packing: str, tmp_path: Path):
         assert packed_as.pack(data) == PACKED[packing]
 
 
-def test_a_broken_character_of_utf_16_names_its_line(tmp_path: Path):
+def test_broken_character_of_utf_16_names_its_line(tmp_path: Path):
     text = "x\n" * 200_000
     path = put(tmp_path / "f", text.encode("utf-16") + b"\0\xd8")
     with pytest.raises(InputError) as caught:
@@ -106,13 +106,13 @@ def test_a_broken_character_of_utf_16_names_its_line(tmp_path: Path):
     assert caught.value.message == "not valid UTF-16"
 
 
-def test_a_tolerant_reader_replaces_a_broken_character_of_utf_16(tmp_path: Path):
+def test_tolerant_reader_replaces_a_broken_character_of_utf_16(tmp_path: Path):
     path = put(tmp_path / "f", '["'.encode("utf-16") + b"\0\xd8" + '"]'.encode("utf-16-le"))
     with open_input(path, tolerant=True) as file:
         assert file.stream.read().decode() == '["\ufffd"]'
 
 
-def test_a_tolerant_reader_reads_a_truncated_gzip_file_to_its_end(tmp_path: Path):
+def test_tolerant_reader_reads_a_truncated_gzip_file_to_its_end(tmp_path: Path):
     lines = "".join(f'{{"a": {number * 7919 % 10007}}}\n' for number in range(2000))
     path = put(tmp_path / "f", gzip.compress(lines.encode())[:-2000])
     problems: list[str] = []
@@ -126,7 +126,7 @@ def test_plain_text_that_begins_like_another_format_is_text(tmp_path: Path):
         assert file.head == b"PAR1,BZh\n1,2\n"
 
 
-def test_a_plain_file_is_read_without_a_wrapper(tmp_path: Path):
+def test_plain_file_is_read_without_a_wrapper(tmp_path: Path):
     with open_input(put(tmp_path / "f", LINES.encode())) as file:
         assert isinstance(file.stream, io.BufferedReader)
         assert isinstance(file.stream.raw, io.FileIO)

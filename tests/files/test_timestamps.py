@@ -69,32 +69,32 @@ def test_runs_and_capture_refuse_the_same_times_with_the_same_message(text: str,
     assert refused.startswith(f"invalid time {text!r}")
 
 
-def test_an_age_counts_back_from_now():
+def test_age_counts_back_from_now():
     moment = parse_time("7d")
     age = datetime.now(UTC) - moment
     assert timedelta(days=7) <= age < timedelta(days=7, minutes=1)
 
 
-def test_a_date_as_an_end_includes_its_day():
+def test_date_as_an_end_includes_its_day():
     assert parse_time("2026-03-01", end=True) == datetime(2026, 3, 2, tzinfo=UTC)
     assert parse_time("2026-03-01T12:00", end=True) == datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_an_age_that_is_not_one_is_a_usage_error():
+def test_age_that_is_not_one_is_a_usage_error():
     with pytest.raises(UsageError, match="invalid age '2026-03-01'"):
         parse_age("2026-03-01")
 
 
 @pytest.mark.parametrize("text", ["2026-03-01T12:30:00Z", "2026-03-01T12:30:00.500000Z"])
-def test_a_timestamp_survives_the_round_trip(text: str):
+def test_timestamp_survives_the_round_trip(text: str):
     assert from_seconds(to_seconds(text)) == text
 
 
 @pytest.mark.parametrize("seconds", [None, 0, 1e-9, 1e300, float("nan")])
-def test_a_number_that_is_not_a_date_is_no_timestamp(seconds: float | None):
+def test_number_that_is_not_a_date_is_no_timestamp(seconds: float | None):
     assert from_seconds(seconds) is None
 
 
 @pytest.mark.parametrize("text", [None, "", "7d", "soon"])
-def test_a_text_that_is_not_a_date_has_no_seconds(text: str | None):
+def test_text_that_is_not_a_date_has_no_seconds(text: str | None):
     assert to_seconds(text) is None

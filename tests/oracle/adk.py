@@ -24,10 +24,10 @@ def answer(document: object) -> dict[str, object]:
         EvalSet.model_validate(document)
     except Exception as error:  # noqa: BLE001 - whatever it is, google-adk refuses the document
         return {"loads": False, "error": f"{type(error).__name__}: {error}"[:500]}
-    written = loaded.model_dump_json(
+    document_out = loaded.model_dump_json(
         indent=2, exclude_unset=True, exclude_defaults=True, exclude_none=True
     )
-    return {"loads": True, "error": None, "written": written, "full": loaded.model_dump_json()}
+    return {"loads": True, "error": None, "written": document_out, "full": loaded.model_dump_json()}
 
 
 for line in sys.stdin:

@@ -29,7 +29,7 @@ def answer(question: dict) -> dict[str, object]:
     elif question["metric"] == "response_match_score":
         metric.threshold = 0.5
     actual, expected = (
-        [Invocation.model_validate(one) for one in question[side]]
+        [Invocation.model_validate(invocation) for invocation in question[side]]
         for side in ("actual", "expected")
     )
     try:
@@ -37,7 +37,7 @@ def answer(question: dict) -> dict[str, object]:
         result = evaluator.evaluate_invocations(actual, expected)
     except ValueError as error:
         return {"error": str(error)}
-    turns = [one.score for one in result.per_invocation_results]
+    turns = [invocation.score for invocation in result.per_invocation_results]
     return {"score": result.overall_score, "turns": turns}
 
 

@@ -26,7 +26,7 @@ def _run(
     unmatched: Iterable[UnmatchedTrace] = (),
     name: str = "support",
 ) -> Run:
-    statuses = [one.status for one in cases]
+    statuses = [case.status for case in cases]
     counts = CaseCounts(
         total=len(cases),
         passed=statuses.count("passed"),
@@ -34,7 +34,7 @@ def _run(
         unscored=statuses.count("unscored"),
         errors=statuses.count("error"),
     )
-    names = dict.fromkeys(score.metric for one in cases for score in one.scores)
+    names = dict.fromkeys(score.metric for case in cases for score in case.scores)
     uses = [
         MetricSpec(
             name=metric, version=1, params={}, threshold=0.8, scale=(0.0, 1.0), better="higher"

@@ -18,7 +18,7 @@ def use(
     )
 
 
-def kept(mean: float, day: int) -> RunEntry:
+def entry(mean: float, day: int) -> RunEntry:
     return RunEntry(
         id=f"run-{day}",
         created_at=f"2026-03-{day:02}T00:00:00Z",
@@ -45,7 +45,7 @@ def test_without_cases_the_bar_is_empty():
     assert "<rect" not in proportions(CaseCounts())
 
 
-def test_a_bar_is_split_at_the_threshold():
+def test_bar_is_split_at_the_threshold():
     assert fills(histogram([0.1, 0.95, 1.0], use(threshold=1.0))) == ["failed", "failed", "passed"]
 
 
@@ -60,23 +60,23 @@ def test_without_a_threshold_scores_are_informational():
     assert "threshold" not in svg
 
 
-def test_a_single_value_is_a_bar():
+def test_single_value_is_a_bar():
     assert fills(histogram([0.0], use(threshold=None, high=None))) == ["info"]
 
 
-def test_a_histogram_has_a_text_alternative():
+def test_histogram_has_a_text_alternative():
     assert "Distribution of m: 2 scores. 1 from 0 to 0.1; 1 from 0.9 to 1." in histogram(
         [0, 1], use()
     )
 
 
-def test_a_trend_goes_from_the_oldest_to_the_newest():
-    svg = trend("m", [kept(0.5, 1), kept(0.75, 2)], None)
+def test_trend_goes_from_the_oldest_to_the_newest():
+    svg = trend("m", [entry(0.5, 1), entry(0.75, 2)], None)
     assert svg is not None
     assert "Mean of m over 2 runs, from 0.5 to 0.75." in svg
     assert svg.count("<circle") == 2
 
 
-def test_a_single_run_has_no_trend():
-    assert trend("m", [kept(0.5, 1)]) is None
-    assert trend("other", [kept(0.5, 1), kept(0.5, 2)]) is None
+def test_single_run_has_no_trend():
+    assert trend("m", [entry(0.5, 1)]) is None
+    assert trend("other", [entry(0.5, 1), entry(0.5, 2)]) is None

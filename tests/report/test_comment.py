@@ -19,7 +19,7 @@ def failed(case: str = "late", reason: str = "missing lookup()", answer: str = "
     return CaseResult(case=case, trace="t1", status="failed", scores=(score,), exchanges=(turn,))
 
 
-def test_a_failed_case_shows_the_reason_and_both_answers(make_run: MakeRun):
+def test_failed_case_shows_the_reason_and_both_answers(make_run: MakeRun):
     text = comment(make_run(failed()))
     assert text.startswith("### failed: support@\u200b1.2.0: 1 failed of 1")
     assert "<details open><summary>failed late</summary>" in text
@@ -36,11 +36,11 @@ def test_passed_cases_are_not_listed(make_run: MakeRun):
     assert "good" not in comment(make_run(CaseResult(case="good", trace="t", status="passed")))
 
 
-def test_a_long_report_is_cut_to_the_size_of_a_comment(make_run: MakeRun):
+def test_long_report_is_cut_to_the_size_of_a_comment(make_run: MakeRun):
     text = comment(make_run(*(failed(f"c{number}", "r" * 900, "x" * 900) for number in range(500))))
     assert len(text) < 65_000
-    shown = text.count("<details")
-    assert text.endswith(f"\nAnd {500 - shown} more cases that did not pass.\n")
+    details = text.count("<details")
+    assert text.endswith(f"\nAnd {500 - details} more cases that did not pass.\n")
 
 
 def test_text_of_agents_is_escaped(make_run: MakeRun):

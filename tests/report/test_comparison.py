@@ -50,9 +50,9 @@ def flip(number: int, reason: str = "7% of the words match") -> Flip:
 
 def test_cases_that_cannot_be_compared_are_listed():
     cases = Alignment(same=1, added=("new",), removed=(), changed=tuple("abcdefghijkl"))
-    shown = format_comparison(comparison(cases=cases))
-    assert "1 case only after: new\n" in shown
-    assert "12 cases changed, not compared: a, b, c, d, e, f, g, h, i, j and 2 more\n" in shown
+    text = format_comparison(comparison(cases=cases))
+    assert "1 case only after: new\n" in text
+    assert "12 cases changed, not compared: a, b, c, d, e, f, g, h, i, j and 2 more\n" in text
 
 
 def test_changed_mappers_are_listed():
@@ -65,23 +65,23 @@ def test_changed_mappers_are_listed():
 def test_reliability_and_flaky_cases_are_shown():
     shaky = FlakyCase("parcel", AttemptCounts(3, 3), AttemptCounts(1, 3))
     repeats = Reliability(k=3, cases=4, any_passes=(1.0, 0.75), all_pass=(0.5, 0.25))
-    shown = format_comparison(comparison(flaky=(shaky,), reliability=(repeats,)))
-    assert "flaky parcel: passed 3 of 3 before, 1 of 3 after" in shown
-    assert ["3", "4", "1", "0.75", "0.5", "0.25"] in [line.split() for line in shown.splitlines()]
+    text = format_comparison(comparison(flaky=(shaky,), reliability=(repeats,)))
+    assert "flaky parcel: passed 3 of 3 before, 1 of 3 after" in text
+    assert ["3", "4", "1", "0.75", "0.5", "0.25"] in [line.split() for line in text.splitlines()]
 
 
 def test_only_the_first_flips_are_shown():
     flips = tuple(map(flip, range(14)))
-    for shown in (
+    for text in (
         format_comparison(comparison(flips=flips)),
         format_comparison_markdown(comparison(flips=flips)),
     ):
-        assert "case-9" in shown
-        assert "case-10" not in shown
-        assert "and 4 more that flipped" in shown
+        assert "case-9" in text
+        assert "case-10" not in text
+        assert "and 4 more that flipped" in text
 
 
 def test_text_of_agents_controls_neither_terminal_nor_page():
-    made = comparison(flips=(flip(1, "\x1b[2J<script>|[a](b)"),))
-    assert "\\x1b[2J<script>" in format_comparison(made)
-    assert "\\<script\\>\\|\\[a\\](b)" in format_comparison_markdown(made)
+    hostile = comparison(flips=(flip(1, "\x1b[2J<script>|[a](b)"),))
+    assert "\\x1b[2J<script>" in format_comparison(hostile)
+    assert "\\<script\\>\\|\\[a\\](b)" in format_comparison_markdown(hostile)

@@ -4,7 +4,7 @@ from carob.report.datasets import format_conversion, format_validations
 from carob.schema import Conversion, Loss, Problem, Validation
 
 
-def test_a_validation_names_each_problem_with_its_hint():
+def test_validation_names_each_problem_with_its_hint():
     problem = Problem(where="line 3 $.id", message="found null, expected a text", hint="add one")
     validation = Validation(path="g.json", format="adk", valid=False, cases=2, problems=(problem,))
     assert format_validations([validation]) == (
@@ -14,7 +14,7 @@ def test_a_validation_names_each_problem_with_its_hint():
     )
 
 
-def test_a_conversion_groups_losses_by_case():
+def test_conversion_groups_losses_by_case():
     losses = (
         Loss(case=None, field="version", reason="no equivalent in csv"),
         Loss(case="a", field="state", reason="no equivalent in csv"),

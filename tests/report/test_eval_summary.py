@@ -39,12 +39,12 @@ def case(name: str = "q1", trace: str = "t1", value: float | None = 0.5) -> Case
 
 def test_judged_metrics_are_listed_separately(make_run: MakeRun):
     inputs = ReportInputs(make_run(case()), load_metrics=lambda: [HELPFUL])
-    made = json.loads(format_eval_summary(inputs))
-    assert made["overall_summary"] == {
+    summary = json.loads(format_eval_summary(inputs))
+    assert summary["overall_summary"] == {
         "deterministic_metrics": {"rouge_l": 0.5},
         "llm_based_metrics": {"helpful": 0.5},
     }
-    assert made["per_question_summary"] == [
+    assert summary["per_question_summary"] == [
         {
             "question_id": "q1",
             "runs": 1,
@@ -61,7 +61,7 @@ def test_attempts_are_averaged_and_unscored_ones_are_not_zero(make_run: MakeRun)
     assert (question["runs"], question["deterministic_metrics"]["rouge_l"]) == (3, 0.75)
 
 
-def test_an_unscored_question_has_no_number(make_run: MakeRun):
+def test_unscored_question_has_no_number(make_run: MakeRun):
     (question,) = json.loads(format_eval_summary(ReportInputs(make_run(case(value=None)))))[
         "per_question_summary"
     ]
@@ -88,19 +88,19 @@ def test_each_agent_has_a_pass_rate_and_averages(make_run: MakeRun):
     ]
 
 
-def test_the_log_contains_question_answer_and_expectation(make_run: MakeRun):
+def test_log_contains_question_answer_and_expectation(make_run: MakeRun):
     log = format_questions_and_answers(ReportInputs(make_run(case())))
     assert "## 1. q1: failed\n\n**Question**\n\n```\nWhere is it?\n```\n\n**Answer**" in log
     assert "**Expected**\n\n```\nThere.\n```" in log
     assert "- rouge\\_l 0.5 (failed): few words match" in log
 
 
-def test_an_answer_cannot_close_its_code_block(make_run: MakeRun):
+def test_answer_cannot_close_its_code_block(make_run: MakeRun):
     log = format_questions_and_answers(ReportInputs(make_run(case())))
     assert "````\nHere.\n```\n# not a title\n````" in log
 
 
-def test_the_log_says_that_passed_conversations_are_not_stored(make_run: MakeRun):
+def test_log_says_that_passed_conversations_are_not_stored(make_run: MakeRun):
     log = format_questions_and_answers(
         ReportInputs(make_run(CaseResult(case="q2", trace="t", status="passed")))
     )

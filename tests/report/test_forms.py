@@ -34,20 +34,20 @@ def test_every_form_renders_a_run(form: str, run: Run):
     assert format_report(form, inputs).endswith("\n")
 
 
-def test_a_form_loads_only_what_it_needs(run: Run):
+def test_form_loads_only_what_it_needs(run: Run):
     def fail() -> dict[str, tuple[str, int]]:
         raise AssertionError
 
     assert format_report("junit", ReportInputs(run, load_case_lines=fail))
 
 
-def test_an_unknown_form_is_a_usage_error(run: Run):
+def test_unknown_form_is_a_usage_error(run: Run):
     with pytest.raises(UsageError, match="unknown format 'pdf'; expected one of: text, json, csv"):
         format_report("pdf", ReportInputs(run))
 
 
 @pytest.mark.usefixtures("_registry")
-def test_a_form_of_another_package_is_loaded_when_it_is_used(run: Run):
+def test_form_of_another_package_is_loaded_when_it_is_used(run: Run):
     def load() -> Callable[[ReportInputs], str]:
         return lambda inputs: f"{inputs.run.id}\n"
 

@@ -75,7 +75,7 @@ def passed(name: str = "good") -> CaseResult:
     return CaseResult(case=name, trace="t2", status="passed", scores=(score,))
 
 
-def kept(mean: float) -> RunEntry:
+def entry(mean: float) -> RunEntry:
     return RunEntry(
         id="run-1",
         created_at="2026-03-01T00:00:00Z",
@@ -88,15 +88,15 @@ def kept(mean: float) -> RunEntry:
     )
 
 
-def test_the_page_is_well_formed_and_self_contained(make_run: MakeRun):
-    found = Reader(page(make_run(failed(), passed())))
-    links = [value for _, attributes in found.elements for value in attributes.values() if value]
+def test_page_is_well_formed_and_self_contained(make_run: MakeRun):
+    reader = Reader(page(make_run(failed(), passed())))
+    links = [value for _, attributes in reader.elements for value in attributes.values() if value]
     assert not [value for value in links if re.match(r"(?:https?:)?//", value)]
-    assert {attributes["href"] for attributes in found.all("link")} == {"data:,"}
-    assert not any("src" in attributes for _, attributes in found.elements)
+    assert {attributes["href"] for attributes in reader.all("link")} == {"data:,"}
+    assert not any("src" in attributes for _, attributes in reader.elements)
 
 
-def test_the_content_policy_allows_only_the_embedded_style_and_script(make_run: MakeRun):
+def test_content_policy_allows_only_the_embedded_style_and_script(make_run: MakeRun):
     text = page(make_run(failed()))
     policy = next(m["content"] for m in Reader(text).all("meta") if "http-equiv" in m)
     for name in ("script", "style"):
@@ -107,34 +107,34 @@ def test_the_content_policy_allows_only_the_embedded_style_and_script(make_run: 
 
 
 def test_no_element_has_inline_styles_or_handlers(make_run: MakeRun):
-    found = Reader(page(make_run(failed(), passed())))
-    names = {name for _, attributes in found.elements for name in attributes}
+    reader = Reader(page(make_run(failed(), passed())))
+    names = {name for _, attributes in reader.elements for name in attributes}
     assert not [name for name in names if name == "style" or name.startswith("on")]
 
 
 def test_ids_are_unique_and_internal_links_resolve(make_run: MakeRun):
-    found = Reader(page(make_run(failed(), passed())))
-    ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
-    targets = {(attributes["href"] or "").removeprefix("#") for attributes in found.all("a")}
+    reader = Reader(page(make_run(failed(), passed())))
+    ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    targets = {(attributes["href"] or "").removeprefix("#") for attributes in reader.all("a")}
     assert len(ids) == len(set(ids))
     assert targets <= set(ids)
 
 
 def test_headings_step_down_one_level_at_a_time(make_run: MakeRun):
-    found = Reader(page(make_run(failed(), passed())))
-    levels = [int(tag[1]) for tag, _ in found.elements if re.fullmatch(r"h\d", tag)]
+    reader = Reader(page(make_run(failed(), passed())))
+    levels = [int(tag[1]) for tag, _ in reader.elements if re.fullmatch(r"h\d", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 def test_every_table_has_a_caption_and_scoped_headers(make_run: MakeRun):
-    found = Reader(page(make_run(failed(), passed())))
-    assert len(found.all("caption")) == len(found.all("table"))
-    assert all("scope" in attributes for attributes in found.all("th"))
+    reader = Reader(page(make_run(failed(), passed())))
+    assert len(reader.all("caption")) == len(reader.all("table"))
+    assert all("scope" in attributes for attributes in reader.all("th"))
 
 
-def test_an_edit_script_has_a_line_for_each_step(make_run: MakeRun):
+def test_edit_script_has_a_line_for_each_step(make_run: MakeRun):
     text = page(make_run(failed()))
     assert '<li><span class="step missing" dir="auto">missing lookup(id=' in text
     assert '<li><span class="step unexpected" dir="auto">unexpected refund()' in text
@@ -151,7 +151,7 @@ def test_json_answers_are_compared_path_by_path(make_run: MakeRun):
     assert "<code>$.day</code>: expected <del>5</del>, got <ins>1</ins>" in text
 
 
-def test_a_turn_that_was_not_recorded_says_so(make_run: MakeRun):
+def test_turn_that_was_not_recorded_says_so(make_run: MakeRun):
     lost = CaseResult(
         case="c",
         trace=None,
@@ -177,16 +177,16 @@ def test_groups_become_a_heat_map(make_run: MakeRun):
 def test_earlier_runs_make_a_trend(make_run: MakeRun):
     run = make_run(failed())
     assert "mean by run" not in page(run)
-    assert "Mean of tool_use over 2 runs, from 0.9 to 0.5." in page(run, earlier=[kept(0.9)])
+    assert "Mean of tool_use over 2 runs, from 0.9 to 0.5." in page(run, earlier=[entry(0.9)])
 
 
-def test_a_run_in_the_history_is_counted_once(make_run: MakeRun):
+def test_run_in_the_history_is_counted_once(make_run: MakeRun):
     run = make_run(failed())
-    again = replace(kept(0.5), id=run.id, created_at=run.created_at)
-    assert "over 2 runs, from 0.9 to 0.5." in page(run, earlier=[again, kept(0.9)])
+    again = replace(entry(0.5), id=run.id, created_at=run.created_at)
+    assert "over 2 runs, from 0.9 to 0.5." in page(run, earlier=[again, entry(0.9)])
 
 
-def test_a_comparison_shows_what_flipped(make_run: MakeRun):
+def test_comparison_shows_what_flipped(make_run: MakeRun):
     side = ComparedRun(id="run-0", created_at="2026-03-01T00:00:00Z", dataset=None)
     score = FlippedScore(metric="tool_use", before=1.0, after=0.5, reason="missing lookup()")
     flip = Flip(
@@ -218,23 +218,23 @@ def test_traces_without_a_case_are_listed(make_run: MakeRun):
     assert "no case asks this" in Reader(text).text
 
 
-def test_a_run_without_cases_is_a_page(make_run: MakeRun):
+def test_run_without_cases_is_a_page(make_run: MakeRun):
     assert "This run has no cases." in Reader(page(make_run())).text
 
 
-def test_a_large_run_omits_details_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
+def test_large_run_omits_details_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cases, "_MAX_PASSED_DETAILS", 2)
     monkeypatch.setattr(cases, "_MAX_DETAILS", 100)
-    found = Reader(page(make_run(failed("a"), failed("b"), passed())))
-    assert len(found.all("details")) == 1
-    assert "1 passed case shown without details." in found.text
+    reader = Reader(page(make_run(failed("a"), failed("b"), passed())))
+    assert len(reader.all("details")) == 1
+    assert "1 passed case shown without details." in reader.text
 
 
-def test_a_huge_run_omits_rows_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
+def test_huge_run_omits_rows_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cases, "_MAX_ROWS", 2)
-    found = Reader(page(make_run(passed("a"), passed("b"), failed("c"))))
-    assert [attributes["id"] for attributes in found.all("tbody")[1:]] == ["case-3", "case-1"]
-    assert "1 case omitted." in found.text
+    reader = Reader(page(make_run(passed("a"), passed("b"), failed("c"))))
+    assert [attributes["id"] for attributes in reader.all("tbody")[1:]] == ["case-3", "case-1"]
+    assert "1 case omitted." in reader.text
 
 
 def test_long_texts_are_cut_with_a_note(make_run: MakeRun):

@@ -49,37 +49,37 @@ def test_text_shows_judge_costs_and_why_judging_stopped(judged: Run):
     assert lines[-1].split() == ["Relevance", "50", "20", "33", "41,200", "3,100", "$0.012"]
 
 
-def test_a_run_without_judges_shows_no_costs(run: Run):
+def test_run_without_judges_shows_no_costs(run: Run):
     assert "cached" not in format_report("text", ReportInputs(run))
     assert "cached" not in format_report("md", ReportInputs(run))
     assert "Judge costs" not in format_report("html", ReportInputs(run))
 
 
-def test_a_comment_has_the_same_numbers(judged: Run):
-    made = format_report("md", ReportInputs(judged))
-    assert "Judging stopped early: the limit of 33 calls was reached." in made
-    assert "| Relevance | 50 | 20 | 33 | 41,200 | 3,100 | $0.012 |" in made
+def test_comment_has_the_same_numbers(judged: Run):
+    text = format_report("md", ReportInputs(judged))
+    assert "Judging stopped early: the limit of 33 calls was reached." in text
+    assert "| Relevance | 50 | 20 | 33 | 41,200 | 3,100 | $0.012 |" in text
 
 
-def test_a_page_names_the_model(judged: Run):
-    made = format_report("html", ReportInputs(judged))
-    assert "openai:gpt-5-mini" in made
-    assert "Judge costs" in made
-    assert "the limit of 33 calls was reached" in made
+def test_page_names_the_model(judged: Run):
+    text = format_report("html", ReportInputs(judged))
+    assert "openai:gpt-5-mini" in text
+    assert "Judge costs" in text
+    assert "the limit of 33 calls was reached" in text
 
 
-def test_an_estimate_shows_the_maximum_cost():
-    made = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": SPENT}))
-    assert made.splitlines()[0] == (
+def test_estimate_shows_the_maximum_cost():
+    text = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": SPENT}))
+    assert text.splitlines()[0] == (
         "dry run: 66 calls, maximum cost $0.025 (without retries); no calls made"
     )
-    assert len(made.splitlines()) == 5
+    assert len(text.splitlines()) == 5
 
 
-def test_an_estimate_with_an_unknown_price_is_unknown():
+def test_estimate_with_an_unknown_price_is_unknown():
     unknown = msgspec.structs.replace(SPENT, cost=None)
-    made = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": unknown}))
-    assert "maximum cost unknown" in made.splitlines()[0]
+    text = format_estimate(CostEstimate({"Relevance": SPENT, "Empathy": unknown}))
+    assert "maximum cost unknown" in text.splitlines()[0]
 
 
 def test_without_judges_there_is_nothing_to_estimate():
@@ -87,8 +87,8 @@ def test_without_judges_there_is_nothing_to_estimate():
 
 
 @pytest.mark.parametrize(
-    ("cost", "told"),
+    ("cost", "expected"),
     [(0.0, "$0.00"), (0.00042, "$0.00042"), (1.234, "$1.23"), (4321.5, "$4,321.50")],
 )
-def test_small_amounts_are_not_rounded_to_nothing(cost: float, told: str):
-    assert dollars(cost) == told
+def test_small_amounts_are_not_rounded_to_nothing(cost: float, expected: str):
+    assert dollars(cost) == expected

@@ -51,13 +51,13 @@ def passed(trace: str = "t4") -> CaseResult:
     return CaseResult(case="good", trace=trace, status="passed")
 
 
-def test_the_document_matches_the_junit_schema(make_run: MakeRun):
+def test_document_matches_the_junit_schema(make_run: MakeRun):
     for element in read(make_run(failed(), unscored(), broken(), passed())).iter():
         assert set(element.attrib) == _ATTRIBUTES[element.tag]
         assert {child.tag for child in element} <= _INSIDE.get(element.tag, set())
 
 
-def test_the_counts_add_up(make_run: MakeRun):
+def test_counts_add_up(make_run: MakeRun):
     suite = read(make_run(failed(), unscored(), broken(), passed(), passed("t5")))[0]
     outcomes = [child.tag for test in suite.iter("testcase") for child in test]
     assert suite.get("tests") == str(len(list(suite.iter("testcase")))) == "5"
@@ -66,7 +66,7 @@ def test_the_counts_add_up(make_run: MakeRun):
     assert suite.get("skipped") == str(outcomes.count("skipped")) == "1"
 
 
-def test_a_failure_shows_the_reason_and_both_answers(make_run: MakeRun):
+def test_failure_shows_the_reason_and_both_answers(make_run: MakeRun):
     failure = next(read(make_run(failed())).iter("failure"))
     assert failure.get("message") == "m 0.25, threshold 0.8: missing lookup()"
     assert failure.text == (
@@ -80,12 +80,12 @@ def test_unscored_cases_are_skipped_with_the_reason(make_run: MakeRun):
     assert skipped.get("message") == "m unscored: no tools expected"
 
 
-def test_an_error_is_not_a_failure(make_run: MakeRun):
+def test_error_is_not_a_failure(make_run: MakeRun):
     error = next(read(make_run(broken())).iter("error"))
     assert error.get("message") == "m error: ValueError: boom"
 
 
-def test_a_case_without_a_trace_says_so(make_run: MakeRun):
+def test_case_without_a_trace_says_so(make_run: MakeRun):
     lost = CaseResult(case="c", trace=None, status="unscored", paired_by="no trace belongs to it")
     assert next(read(make_run(lost)).iter("skipped")).get("message") == "no trace belongs to it"
 

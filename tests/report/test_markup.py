@@ -30,8 +30,8 @@ def test_texts_are_escaped_and_markup_is_not():
 
 
 def test_attribute_names_are_translated_and_none_is_omitted():
-    made = tag("input", class_="x", aria_label='say "hi"', hidden=True, checked=False, id=None)
-    assert made == '<input class="x" aria-label="say &quot;hi&quot;" hidden>'
+    markup = tag("input", class_="x", aria_label='say "hi"', hidden=True, checked=False, id=None)
+    assert markup == '<input class="x" aria-label="say &quot;hi&quot;" hidden>'
 
 
 def test_pieces_may_be_nested():
@@ -45,6 +45,6 @@ def test_control_characters_and_surrogates_are_shown_as_codes():
 
 @given(st.text(), st.text())
 def test_no_text_opens_an_element_or_leaves_its_attribute(text: str, value: str):
-    found = _Reader(tag("p", text, title=value))
-    assert [name for name, _ in found.elements] == ["p"]
-    assert list(found.elements[0][1]) == ["title"]
+    reader = _Reader(tag("p", text, title=value))
+    assert [name for name, _ in reader.elements] == ["p"]
+    assert list(reader.elements[0][1]) == ["title"]

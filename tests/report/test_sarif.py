@@ -115,7 +115,7 @@ def case(name: str, status: str, *scores: CaseScore) -> CaseResult:
     return CaseResult(case=name, trace=f"t-{name}", status=status, scores=scores)  # type: ignore[arg-type]
 
 
-def written(run: Run) -> dict[str, Any]:
+def sarif_log(run: Run) -> dict[str, Any]:
     log = json.loads(format_run_sarif(ReportInputs(run, load_case_lines=lambda: CASE_LINES)))
     validator: Any = Draft202012Validator(_ESSENTIALS)
     validator.validate(log)
@@ -123,35 +123,35 @@ def written(run: Run) -> dict[str, Any]:
 
 
 def test_failed_cases_are_annotated_at_their_lines(make_run: MakeRun):
-    (result,) = written(make_run(case("late", "failed", score())))["results"]
-    place = result["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": "gold.json"}, "region": {"startLine": 12}}
+    (result,) = sarif_log(make_run(case("late", "failed", score())))["results"]
+    location = result["locations"][0]["physicalLocation"]
+    assert location == {"artifactLocation": {"uri": "gold.json"}, "region": {"startLine": 12}}
     assert result["message"]["text"] == "late: m 0.25, threshold 0.8: missing lookup()"
     assert result["level"] == "error"
 
 
 def test_each_metric_is_a_rule_and_each_failure_a_result(make_run: MakeRun):
-    found = written(
+    log = sarif_log(
         make_run(case("late", "failed", score("a"), score("b", "passed"), score("c", "unscored")))
     )
-    rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
+    rules = [rule["id"] for rule in log["tool"]["driver"]["rules"]]
     assert rules == ["a", "b", "c"]
-    assert [rules[result["ruleIndex"]] for result in found["results"]] == ["a"]
+    assert [rules[result["ruleIndex"]] for result in log["results"]] == ["a"]
 
 
-def test_an_unscored_case_is_a_warning(make_run: MakeRun):
+def test_unscored_case_is_a_warning(make_run: MakeRun):
     run = make_run(case("odd", "unscored", score(status="unscored", reason="no tools expected")))
-    (result,) = written(run)["results"]
+    (result,) = sarif_log(run)["results"]
     assert (result["ruleId"], result["level"]) == ("unscored", "warning")
     assert result["message"]["text"] == "odd: not scored: no tools expected"
 
 
-def test_a_failed_profile_is_a_rule(make_run: MakeRun):
+def test_failed_profile_is_a_rule(make_run: MakeRun):
     judgement = ProfileVerdict(
         profile="strict", composite=3.1, passed=False, reason="Composite=3.10"
     )
     judged = CaseResult(case="late", trace="t", status="failed", judgement=judgement)
-    (result,) = written(make_run(judged))["results"]
+    (result,) = sarif_log(make_run(judged))["results"]
     assert (result["ruleId"], result["message"]["text"]) == (
         "profile/strict",
         "late: Composite=3.10",
@@ -159,17 +159,17 @@ def test_a_failed_profile_is_a_rule(make_run: MakeRun):
 
 
 def test_passed_cases_have_no_result(make_run: MakeRun):
-    assert written(make_run(case("late", "passed")))["results"] == []
+    assert sarif_log(make_run(case("late", "passed")))["results"] == []
 
 
-def test_a_removed_case_is_annotated_at_the_start_of_the_file(make_run: MakeRun):
-    (result,) = written(make_run(case("gone", "failed", score())))["results"]
+def test_removed_case_is_annotated_at_the_start_of_the_file(make_run: MakeRun):
+    (result,) = sarif_log(make_run(case("gone", "failed", score())))["results"]
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
 
 
 def test_text_of_agents_becomes_no_link(make_run: MakeRun):
     run = make_run(case("late", "failed", score(reason="see [here](https://evil.example)\x1b")))
-    assert "[here] (https://evil.example)\\x1b" in written(run)["results"][0]["message"]["text"]
+    assert "[here] (https://evil.example)\\x1b" in sarif_log(run)["results"][0]["message"]["text"]
 
 
 def test_sarif_without_golden_data_is_an_error(make_run: MakeRun):

@@ -36,7 +36,7 @@ def test_languages_without_spaces_are_compared_by_character():
 
 @given(st.text(max_size=40), st.text(max_size=40))
 @settings(max_examples=200)
-def test_the_pieces_add_up_to_the_texts(expected: str, actual: str):
+def test_pieces_add_up_to_the_texts(expected: str, actual: str):
     pieces = compare_words(expected, actual)
     assert "".join(piece.expected for piece in pieces) == expected
     assert "".join(piece.actual for piece in pieces) == actual
@@ -48,13 +48,13 @@ def words(text: str) -> list[str]:
 
 @given(texts, texts)
 @settings(max_examples=200)
-def test_the_common_subsequence_is_the_longest(expected: str, actual: str):
-    ours = sum(
+def test_common_subsequence_is_the_longest(expected: str, actual: str):
+    length = sum(
         len(words(piece.expected)) for piece in compare_words(expected, actual) if piece.same
     )
     blocks = SequenceMatcher(None, words(expected), words(actual), autojunk=False)
-    theirs = sum(block.size for block in blocks.get_matching_blocks())
-    assert ours >= theirs
+    expected_length = sum(block.size for block in blocks.get_matching_blocks())
+    assert length >= expected_length
 
 
 def test_repetitive_texts_are_compared_quickly():

@@ -18,11 +18,11 @@ CHANGE = Change(
 
 
 def diff(*changes: Change, **fields: object) -> Diff:
-    made = Diff(bump="major", changes=changes, before=3, after=3)
-    return msgspec.structs.replace(made, **fields)
+    difference = Diff(bump="major", changes=changes, before=3, after=3)
+    return msgspec.structs.replace(difference, **fields)
 
 
-def test_the_changed_words_are_marked():
+def test_changed_words_are_marked():
     assert versions.format_diff(diff(CHANGE)) == (
         "major: 1 case changed\n"
         "  refund  Can I return this?\n"
@@ -44,7 +44,7 @@ def test_data_is_escaped_in_markdown():
     assert "- refund  Can I return this?" in text
 
 
-def test_the_json_contract_has_exactly_these_keys():
+def test_json_contract_has_exactly_these_keys():
     assert versions.diff_document(diff(CHANGE)) == {
         "bump": "major",
         "changes": [
@@ -53,7 +53,7 @@ def test_the_json_contract_has_exactly_these_keys():
     }
 
 
-def test_an_added_case_is_one_line():
+def test_added_case_is_one_line():
     change = Change(case="hours", field=None, kind="added", level="minor", user="Open?")
     assert versions.format_diff(diff(change, bump="minor")) == (
         "minor: 1 case added\n  hours added, minor  Open?\n"
@@ -68,7 +68,7 @@ def test_fields_that_cannot_be_compared_are_listed():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "shown"),
+    ("old", "new", "displayed"),
     [
         (None, ["x"], '{+["x"]+}'),
         ({"a": 1}, {"a": 2}, '{"a":[-1-]{+2+}}'),
@@ -76,8 +76,8 @@ def test_fields_that_cannot_be_compared_are_listed():
         ("x " * 3000, "y " * 3000, f"[-{'x ' * 3000}-]{{+{'y ' * 3000}+}}"),
     ],
 )
-def test_values_of_any_kind_are_shown(old: Json, new: Json, shown: str):
-    assert versions.mark_words(old, new, "[-{}-]".format, "{{+{}+}}".format) == shown
+def test_values_of_any_kind_are_shown(old: Json, new: Json, displayed: str):
+    assert versions.mark_words(old, new, "[-{}-]".format, "{{+{}+}}".format) == displayed
 
 
 def test_data_cannot_control_the_terminal():
@@ -85,7 +85,7 @@ def test_data_cannot_control_the_terminal():
     assert "\x1b" not in versions.format_diff(diff(change))
 
 
-def test_a_verification_names_each_problem():
+def test_verification_names_each_problem():
     problems = [Problem(where="registry/support/1.0.0", message="was deleted")]
     assert versions.format_verification(problems, 2) == "registry/support/1.0.0: was deleted\n"
     assert versions.format_verification([], 1) == "1 release verified, none changed\n"

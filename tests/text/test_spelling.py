@@ -16,8 +16,8 @@ def test_hint_suggests_the_closest_name():
 
 
 def test_hint_suggests_all_names_that_differ_only_in_case():
-    found = did_you_mean("relevence", ["Relevance", "relevance", "recall"])
-    assert found == "did you mean 'Relevance' or 'relevance'?"
+    hint = did_you_mean("relevence", ["Relevance", "relevance", "recall"])
+    assert hint == "did you mean 'Relevance' or 'relevance'?"
 
 
 def test_there_is_no_hint_if_no_name_is_close():

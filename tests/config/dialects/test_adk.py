@@ -10,7 +10,7 @@ from carob.errors import FormatError
 from carob.schema import Json
 
 
-def loaded(folder: Path, document: Json) -> tuple[MetricChoice, ...]:
+def load(folder: Path, document: Json) -> tuple[MetricChoice, ...]:
     path = folder / "test_config.json"
     path.write_text(json.dumps(document))
     config = load_config(path)
@@ -18,14 +18,14 @@ def loaded(folder: Path, document: Json) -> tuple[MetricChoice, ...]:
     return config.metrics
 
 
-def test_a_criterion_is_a_threshold_or_a_table_that_has_one(tmp_path: Path):
+def test_criterion_is_a_threshold_or_a_table_with_a_threshold(tmp_path: Path):
     judge: dict[str, Json] = {"judge_model": "gemini-2.5-flash", "num_samples": 3}
     criteria: Json = {
         "tool_trajectory_avg_score": {"threshold": 1, "match_type": "IN_ORDER", "ignoreArgs": True},
         "response_match_score": 0.8,
         "final_response_match_v2": {"threshold": 0.5, "judgeModelOptions": judge},
     }
-    assert loaded(tmp_path, {"criteria": criteria}) == (
+    assert load(tmp_path, {"criteria": criteria}) == (
         MetricChoice(
             name="tool_trajectory_avg_score",
             params={"match_type": "IN_ORDER", "ignoreArgs": True},
@@ -38,29 +38,29 @@ def test_a_criterion_is_a_threshold_or_a_table_that_has_one(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("written", ["in_order", "in-order", " In Order "])
-def test_a_match_type_may_be_written_as_adk_takes_it(tmp_path: Path, written: str):
-    (choice,) = loaded(tmp_path, {"criteria": {"m": {"threshold": 1, "matchType": written}}})
+@pytest.mark.parametrize("spelling", ["in_order", "in-order", " In Order "])
+def test_match_type_accepts_every_spelling_of_adk(tmp_path: Path, spelling: str):
+    (choice,) = load(tmp_path, {"criteria": {"m": {"threshold": 1, "matchType": spelling}}})
     assert choice.params == {"matchType": "IN_ORDER"}
 
 
-def test_a_default_that_adk_writes_out_is_no_parameter(tmp_path: Path):
+def test_explicit_adk_default_is_not_a_parameter(tmp_path: Path):
     for value, params in ((False, {}), (True, {"includeIntermediateResponsesInFinal": True})):
         criterion: Json = {"threshold": 1, "includeIntermediateResponsesInFinal": value}
-        (choice,) = loaded(tmp_path, {"criteria": {"m": criterion}})
+        (choice,) = load(tmp_path, {"criteria": {"m": criterion}})
         assert choice.params == params
 
 
-def test_a_custom_metric_keeps_its_definition(tmp_path: Path):
+def test_custom_metric_preserves_its_definition(tmp_path: Path):
     own: dict[str, Json] = {"codeConfig": {"name": "shop.metrics.tact"}, "description": "Tact."}
     document: Json = {"criteria": {"tact": 0.5}, "customMetrics": {"tact": own}}
-    assert loaded(tmp_path, document) == (MetricChoice(name="tact", threshold=0.5, definition=own),)
+    assert load(tmp_path, document) == (MetricChoice(name="tact", threshold=0.5, definition=own),)
 
 
-def test_what_concerns_live_agents_is_accepted(tmp_path: Path):
+def test_settings_of_live_agents_are_accepted(tmp_path: Path):
     simulator: Json = {"type": "llm_backed", "model": "gemini-2.5-flash"}
     live: Json = {"timeoutSeconds": 30}
-    assert loaded(tmp_path, {"userSimulatorConfig": simulator, "live_model_config": live}) == ()
+    assert load(tmp_path, {"userSimulatorConfig": simulator, "live_model_config": live}) == ()
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_what_concerns_live_agents_is_accepted(tmp_path: Path):
         ({"customMetrics": {"m": {}}}, "customMetrics.m: missing key 'code_config'", ""),
     ],
 )
-def test_a_mistake_is_named_with_its_place(tmp_path: Path, document: Json, message: str, hint: str):
+def test_mistake_is_located(tmp_path: Path, document: Json, message: str, hint: str):
     with pytest.raises(FormatError) as caught:
-        loaded(tmp_path, document)
+        load(tmp_path, document)
     assert message in str(caught.value)
     assert hint in (caught.value.hint or "")

@@ -28,14 +28,14 @@ output: json
 """
 
 
-def loaded(folder: Path, text: str) -> Config:
+def load(folder: Path, text: str) -> Config:
     path = folder / "eval_config.yaml"
     path.write_text(text)
     return load_config(path)
 
 
-def test_all_that_it_can_say(tmp_path: Path):
-    config = loaded(tmp_path, FULL)
+def test_every_setting_is_read(tmp_path: Path):
+    config = load(tmp_path, FULL)
     assert (config.dialect, config.golden) == ("agentevals", "golden/eval_set.json")
     assert config.metrics == (
         MetricChoice(
@@ -58,9 +58,9 @@ def test_all_that_it_can_say(tmp_path: Path):
     )
 
 
-def test_it_may_be_json_too(tmp_path: Path):
+def test_json_is_accepted(tmp_path: Path):
     entry = {"name": "response_match_score", "type": "builtin"}
-    config = loaded(tmp_path, json.dumps({"evaluators": [entry]}))
+    config = load(tmp_path, json.dumps({"evaluators": [entry]}))
     assert config.metrics == (MetricChoice(name="response_match_score"),)
 
 
@@ -101,8 +101,8 @@ def test_it_may_be_json_too(tmp_path: Path):
         ),
     ],
 )
-def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, message: str, hint: str):
+def test_mistake_is_located(tmp_path: Path, text: str, message: str, hint: str):
     with pytest.raises(FormatError) as caught:
-        loaded(tmp_path, text)
+        load(tmp_path, text)
     assert message in str(caught.value)
     assert hint in (caught.value.hint or "")

@@ -26,17 +26,17 @@ profiles = ["policies/support.toml"]
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_config(folder: Path, text: str) -> Path:
     path = folder / "carob.toml"
     path.write_text(text)
     return path
 
 
-def test_all_that_it_can_say(tmp_path: Path):
+def test_every_setting_is_read(tmp_path: Path):
     (tmp_path / "traces").mkdir()
     for name in ("b.json", "a.json", "notes.txt"):
         (tmp_path / "traces" / name).touch()
-    path = written(tmp_path, FULL)
+    path = write_config(tmp_path, FULL)
     assert load_config(path) == Config(
         source=str(path),
         dialect="carob",
@@ -54,27 +54,29 @@ def test_all_that_it_can_say(tmp_path: Path):
     )
 
 
-def test_metrics_with_settings_are_asked_for_if_no_others_are(tmp_path: Path):
-    config = load_config(written(tmp_path, "[metrics.cost]\n[metrics.latency]\nthreshold = 5\n"))
-    assert [one.name for one in config.metrics] == ["cost", "latency"]
+def test_metrics_with_settings_are_the_default_selection(tmp_path: Path):
+    config = load_config(
+        write_config(tmp_path, "[metrics.cost]\n[metrics.latency]\nthreshold = 5\n")
+    )
+    assert [metric.name for metric in config.metrics] == ["cost", "latency"]
     assert config.others == ()
 
 
-def test_a_choice_has_the_settings_of_the_file_and_needs_none(tmp_path: Path):
-    config = load_config(written(tmp_path, FULL.replace('"traces/*.json", ', "")))
+def test_selected_metric_uses_its_settings_if_any(tmp_path: Path):
+    config = load_config(write_config(tmp_path, FULL.replace('"traces/*.json", ', "")))
     assert config.choice("tool_usage_accuracy").threshold == 0.9
     assert config.choice("cost") == MetricChoice(name="cost")
 
 
-def test_it_is_found_in_its_folder(tmp_path: Path):
+def test_config_is_found_in_its_folder(tmp_path: Path):
     assert find_config(tmp_path) is None
-    path = written(tmp_path, "")
+    path = write_config(tmp_path, "")
     assert find_config(tmp_path) == path
     assert load_config(path).metrics == ()
 
 
-def test_a_profile_that_is_a_file_is_beside_the_config(tmp_path: Path):
-    config = load_config(written(tmp_path, '[policy]\nprofile = "own.toml"'))
+def test_profile_path_is_relative_to_the_config(tmp_path: Path):
+    config = load_config(write_config(tmp_path, '[policy]\nprofile = "own.toml"'))
     assert config.profile == str(tmp_path / "own.toml")
 
 
@@ -101,18 +103,18 @@ def test_a_profile_that_is_a_file_is_beside_the_config(tmp_path: Path):
         ("[policy]\nprofile = '../a.toml'", "'../a.toml' is outside of the folder", ""),
     ],
 )
-def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, message: str, hint: str):
+def test_mistake_is_located(tmp_path: Path, text: str, message: str, hint: str):
     with pytest.raises(FormatError) as caught:
-        load_config(written(tmp_path, text))
+        load_config(write_config(tmp_path, text))
     assert message in str(caught.value)
     assert hint in (caught.value.hint or "")
 
 
-def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path):
+def test_symlink_out_of_the_folder_is_refused(tmp_path: Path):
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "secret.json").touch()
     (inner / "a.json").symlink_to(tmp_path / "secret.json")
     for text in ("golden = 'a.json'", "traces = '*.json'"):
         with pytest.raises(FormatError, match=r"'a\.json' is outside of the folder"):
-            load_config(written(inner, f"[run]\n{text}"))
+            load_config(write_config(inner, f"[run]\n{text}"))

@@ -15,13 +15,13 @@ def judge(folder: Path, text: str) -> JudgeSettings | None:
     return load_config(path).judge
 
 
-def test_a_judge_is_a_name(tmp_path: Path):
+def test_judge_may_be_a_name(tmp_path: Path):
     assert judge(tmp_path, 'judge = "openai:gpt-5-mini"') == JudgeSettings(
         model="openai:gpt-5-mini"
     )
 
 
-def test_or_a_table(tmp_path: Path):
+def test_judge_may_be_a_table(tmp_path: Path):
     text = """
     [judge]
     model = "openai:large"
@@ -47,11 +47,11 @@ def test_or_a_table(tmp_path: Path):
     )
 
 
-def test_limits_hold_without_a_model_for_all(tmp_path: Path):
+def test_limits_apply_without_a_default_model(tmp_path: Path):
     assert judge(tmp_path, "[judge]\nmax_calls = 5") == JudgeSettings(max_calls=5)
 
 
-def test_without_one_nobody_is_asked(tmp_path: Path):
+def test_without_a_judge_there_are_no_settings(tmp_path: Path):
     assert judge(tmp_path, "") is None
 
 
@@ -66,7 +66,7 @@ def test_without_one_nobody_is_asked(tmp_path: Path):
         ('[judge]\nmodle = "openai:x"', "unknown key 'modle'"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str):
+def test_mistake_is_located(tmp_path: Path, text: str, message: str):
     with pytest.raises(FormatError) as caught:
         judge(tmp_path, text)
     assert message in str(caught.value)

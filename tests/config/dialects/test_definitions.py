@@ -22,7 +22,7 @@ TACT: dict[str, Any] = {
 }
 
 
-def loaded(folder: Path, metrics: object, **others: object) -> tuple[MetricChoice, ...]:
+def load(folder: Path, metrics: object, **others: object) -> tuple[MetricChoice, ...]:
     path = folder / "metric_definitions.json"
     path.write_text(json.dumps({"metrics": metrics, **others}))
     config = load_config(path)
@@ -30,32 +30,32 @@ def loaded(folder: Path, metrics: object, **others: object) -> tuple[MetricChoic
     return config.metrics
 
 
-def test_a_definition_is_kept_whole_with_keys_that_are_not_known(tmp_path: Path):
-    assert loaded(tmp_path, {"tact": TACT}) == (MetricChoice(name="tact", definition=TACT),)
+def test_definition_is_preserved_with_unknown_keys(tmp_path: Path):
+    assert load(tmp_path, {"tact": TACT}) == (MetricChoice(name="tact", definition=TACT),)
 
 
-def test_the_prefix_of_the_file_goes_with_each_definition(tmp_path: Path):
-    (choice,) = loaded(tmp_path, {"tact": TACT}, metric_prefix="shop")
+def test_prefix_of_the_file_applies_to_each_definition(tmp_path: Path):
+    (choice,) = load(tmp_path, {"tact": TACT}, metric_prefix="shop")
     assert choice.definition == {"metric_prefix": "shop"} | TACT
 
 
-def test_a_managed_metric_needs_no_template(tmp_path: Path):
+def test_managed_metric_needs_no_template(tmp_path: Path):
     managed = {"is_managed": True, "managed_metric_name": "GENERAL_QUALITY"}
-    (choice,) = loaded(tmp_path, {"quality": managed})
+    (choice,) = load(tmp_path, {"quality": managed})
     assert choice.definition == managed
 
 
-def test_comments_are_no_metrics(tmp_path: Path):
-    assert len(loaded(tmp_path, {"_comment": "of the shop", "tact": TACT})) == 1
+def test_comments_are_not_metrics(tmp_path: Path):
+    assert len(load(tmp_path, {"_comment": "of the shop", "tact": TACT})) == 1
 
 
-def test_a_placeholder_may_be_filled_from_several_columns(tmp_path: Path):
+def test_placeholder_may_be_filled_from_several_columns(tmp_path: Path):
     several: dict[str, Any] = {
         "template": "In {extracted_data_city}",
         "source_columns": ["extracted_data:city"],
     }
     own: dict[str, Any] = TACT | {"dataset_mapping": {"response": several}}
-    assert loaded(tmp_path, {"tact": own}) == (MetricChoice(name="tact", definition=own),)
+    assert load(tmp_path, {"tact": own}) == (MetricChoice(name="tact", definition=own),)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,8 @@ def test_a_placeholder_may_be_filled_from_several_columns(tmp_path: Path):
         ({"is_managed": "yes"}, "is_managed: expected true or false, got 'yes'", ""),
     ],
 )
-def test_a_mistake_is_named_with_its_place(
-    tmp_path: Path, changes: dict[str, object], message: str, hint: str
-):
+def test_mistake_is_located(tmp_path: Path, changes: dict[str, object], message: str, hint: str):
     with pytest.raises(FormatError) as caught:
-        loaded(tmp_path, {"tact": {**TACT, **changes}})
+        load(tmp_path, {"tact": {**TACT, **changes}})
     assert message in str(caught.value)
     assert hint in (caught.value.hint or "")
