@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from carob.schema import Json
-from carob.traces.shape import count, first, table
+from carob.traces.shape import as_count, as_object, first_value
 
 Status = Literal["unset", "ok", "error"]
 
@@ -114,7 +114,7 @@ def _kind_from_name(name: str) -> str:
 def status(value: Json) -> Status:
     """The status code, from a number, a name, or an object around either."""
     if isinstance(value, dict):
-        return status(first(value, "code", "status_code", "statusCode", "Code"))
+        return status(first_value(value, "code", "status_code", "statusCode", "Code"))
     if isinstance(value, bool) or not isinstance(value, int | str):
         return "unset"
     return STATUSES.get(value) or _status_from_name(str(value))
@@ -127,13 +127,15 @@ def _status_from_name(name: str) -> Status:
 
 def status_message(value: Json) -> str | None:
     """The description beside a status code."""
-    message = first(table(value), "message", "description", "status_message", "Description")
+    message = first_value(
+        as_object(value), "message", "description", "status_message", "Description"
+    )
     return message if isinstance(message, str) and message else None
 
 
 def nanoseconds(value: Json) -> int | None:
     """A time in Unix nanoseconds; zero means that it was not recorded."""
-    number = count(value)
+    number = as_count(value)
     return number if number and 0 < number < _NEVER else None
 
 

@@ -16,22 +16,22 @@ _MAX_LITERAL = 100_000
 """Longer Python literals are left as text: parsing them takes too long."""
 
 
-def table(value: Json) -> dict[str, Json]:
+def as_object(value: Json) -> dict[str, Json]:
     """Return the object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def rows(value: Json) -> list[Json]:
+def as_array(value: Json) -> list[Json]:
     """Return the list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
-def tables(value: Json) -> list[dict[str, Json]]:
+def objects_in(value: Json) -> list[dict[str, Json]]:
     """Return the objects in a list."""
-    return [item for item in rows(value) if isinstance(item, dict)]
+    return [item for item in as_array(value) if isinstance(item, dict)]
 
 
-def text(value: Json) -> str | None:
+def as_text(value: Json) -> str | None:
     """Return the string, or a number as a string."""
     if isinstance(value, str):
         return value
@@ -43,7 +43,7 @@ def text_or_none(value: Json) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def count(value: Json) -> int | None:
+def as_count(value: Json) -> int | None:
     """Return the whole number, also from a string, and cut off from a float."""
     if value is None or isinstance(value, bool | list | dict):
         return None
@@ -64,7 +64,7 @@ def to_integer(value: Json) -> int | None:
     return None
 
 
-def first(item: dict[str, Json], *keys: str) -> Json:
+def first_value(item: dict[str, Json], *keys: str) -> Json:
     """Return the value of the first key that is present and not null."""
     for key in keys:
         value = item.get(key)

@@ -8,7 +8,7 @@ import msgspec
 
 from carob.schema import Json, Trace, Turn
 from carob.traces.messages.adk import invocation_turn, session_trace
-from carob.traces.shape import decode_structure, fold_keys, rows, table, tables, text
+from carob.traces.shape import as_array, as_object, as_text, decode_structure, fold_keys, objects_in
 
 
 class AdkHistory:
@@ -17,13 +17,15 @@ class AdkHistory:
     name = "adk-history"
 
     def claims(self, item: Json) -> bool:
-        fields = fold_keys(table(item))
+        fields = fold_keys(as_object(item))
         return isinstance(fields.get("evalcaseresults"), list) or _is_case(fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        fields = fold_keys(table(item))
-        results = [table(item)] if _is_case(fields) else tables(fields.get("evalcaseresults"))
-        run = text(fields.get("evalsetresultid")) or ""
+        fields = fold_keys(as_object(item))
+        results = (
+            [as_object(item)] if _is_case(fields) else objects_in(fields.get("evalcaseresults"))
+        )
+        run = as_text(fields.get("evalsetresultid")) or ""
         for result in results:
             yield _trace(fold_keys(result), run, source)
 
@@ -36,13 +38,13 @@ _PER_TURN = "evalmetricresultperinvocation"
 
 
 def _trace(result: dict[str, Json], run: str, source: str) -> Trace:
-    case = text(result.get("evalid"))
-    session = text(result.get("sessionid")) or None
+    case = as_text(result.get("evalid"))
+    session = as_text(result.get("sessionid")) or None
     details = decode_structure(result.get("sessiondetails"))
     trace = session_trace(details, source=source, case=case)
-    turns = [fold_keys(table(turn)) for turn in tables(result.get(_PER_TURN))]
+    turns = [fold_keys(as_object(turn)) for turn in objects_in(result.get(_PER_TURN))]
     actual = [turn.get("actualinvocation") for turn in turns]
-    if fold_keys(table(details)).get("events"):
+    if fold_keys(as_object(details)).get("events"):
         measured = {turn.id: turn for turn in map(invocation_turn, actual) if turn.id}
         turns = tuple(_add_measured(turn, measured.get(turn.id or "")) for turn in trace.turns)
     else:
@@ -101,21 +103,21 @@ class AdkSession:
     name = "adk-session"
 
     def claims(self, item: Json) -> bool:
-        fields = fold_keys(table(item))
+        fields = fold_keys(as_object(item))
         events = decode_structure(fields.get("events"))
         return are_events(item) or are_events(events) or (events == [] and "appname" in fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        session: dict[str, Json] = {"events": item} if isinstance(item, list) else table(item)
+        session: dict[str, Json] = {"events": item} if isinstance(item, list) else as_object(item)
         if fold_keys(session).get("events"):
             yield session_trace(session, source=source)
 
 
 def are_events(value: Json) -> bool:
     """Whether this is a list of ADK events."""
-    return bool(rows(value)) and all(map(_is_event, rows(value)))
+    return bool(as_array(value)) and all(map(_is_event, as_array(value)))
 
 
 def _is_event(value: Json) -> bool:
-    event = fold_keys(table(value))
+    event = fold_keys(as_object(value))
     return "author" in event and any(key in event for key in _EVENT_KEYS)

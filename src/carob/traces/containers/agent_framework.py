@@ -10,7 +10,15 @@ from carob.traces.messages.message import role_of
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import content_digest_id, instant
-from carob.traces.shape import decode_structure, first, fold_key, fold_keys, table, tables, text
+from carob.traces.shape import (
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    fold_key,
+    fold_keys,
+    objects_in,
+)
 
 _MAX_DEPTH = 5
 
@@ -24,9 +32,9 @@ class AgentFramework:
         return _history(item) is not None
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        fields = fold_keys(table(item))
+        fields = fold_keys(as_object(item))
         messages = _history(item) or []
-        session = text(first(fields, "conversationid", "sessionid", "threadid", "id"))
+        session = as_text(first_value(fields, "conversationid", "sessionid", "threadid", "id"))
         yield Trace(
             id=session or content_digest_id(messages),
             turns=_turns(messages),
@@ -41,7 +49,7 @@ def _history(item: Json, depth: int = _MAX_DEPTH) -> list[Json] | None:
     """The first list of messages in the state; each provider stores it under its own name."""
     item = decode_structure(item)
     if isinstance(item, list):
-        messages = tables(item)
+        messages = objects_in(item)
         return item if messages and all(map(_is_message, messages)) else None
     if not isinstance(item, dict) or not depth:
         return None
@@ -62,11 +70,11 @@ def _is_message(item: dict[str, Json]) -> bool:
 
 def _turns(messages: list[Json]) -> tuple[Turn, ...]:
     builder = TurnBuilder()
-    for fields in map(fold_keys, tables(messages)):
+    for fields in map(fold_keys, objects_in(messages)):
         role = role_of(fields.get("role"))
-        contents = [_content(content) for content in tables(fields.get("contents"))]
+        contents = [_content(content) for content in objects_in(fields.get("contents"))]
         builder.add_time(instant(fields.get("createdat")))
-        agent = text(fields.get("authorname")) if role == "assistant" else None
+        agent = as_text(fields.get("authorname")) if role == "assistant" else None
         builder.add_message(read_message({"role": role, "content": [*contents]}, role), agent=agent)
         for content in contents if role != "system" else ():
             _add_usage_or_error(builder, content, agent)
@@ -76,13 +84,13 @@ def _turns(messages: list[Json]) -> tuple[Turn, ...]:
 def _content(content: dict[str, Json]) -> dict[str, Json]:
     """The content with the keys of Python's SDK; .NET writes `$type` and `callId`."""
     fields = fold_keys(content)
-    kind = _TYPES.get(fold_key(text(first(fields, "$type", "type")) or "text"))
-    fields["type"] = kind or first(fields, "$type", "type")
+    kind = _TYPES.get(fold_key(as_text(first_value(fields, "$type", "type")) or "text"))
+    fields["type"] = kind or first_value(fields, "$type", "type")
     if kind == "function_call":
         fields.setdefault("arguments", {})
     if (call_id := fields.pop("callid", None)) is not None:
         fields["call_id"] = call_id
-    if kind == "function_result" and (error := text(fields.get("error"))):
+    if kind == "function_result" and (error := as_text(fields.get("error"))):
         fields.setdefault("exception", error)
     return fields
 
@@ -98,8 +106,8 @@ _TYPES = {
 
 def _add_usage_or_error(builder: TurnBuilder, content: dict[str, Json], agent: str | None) -> None:
     if content["type"] == "usage":
-        usage = usage_of(first(content, "details", "usagedetails"))
+        usage = usage_of(first_value(content, "details", "usagedetails"))
         if usage is not None:
             builder.add_model_call(ModelCall(usage=usage, agent=agent))
     elif content["type"] == "error":
-        builder.add_error(text(first(content, "message", "errorcode")) or "error")
+        builder.add_error(as_text(first_value(content, "message", "errorcode")) or "error")

@@ -10,7 +10,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.attributes import flatten_nested
 from carob.traces.containers.flat import has_nested_attributes, span_of
 from carob.traces.normalize import identity
-from carob.traces.shape import first, fold_keys, table, tables
+from carob.traces.shape import as_object, first_value, fold_keys, objects_in
 
 
 class AgentOps:
@@ -19,17 +19,17 @@ class AgentOps:
     name = "agentops"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
-        spans = tables(fields.get("spans"))
+        fields = as_object(item)
+        spans = objects_in(fields.get("spans"))
         if any("child_spans" in span for span in spans):
             return False
         return has_nested_attributes(fields) or any(map(has_nested_attributes, spans))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = table(item)
-        around = fold_keys(table(fields.get("trace"))) | fold_keys(fields)
-        trace_id = identity(first(around, "traceid", "id"))
-        for inner in [fields] if has_nested_attributes(fields) else tables(fields.get("spans")):
+        fields = as_object(item)
+        around = fold_keys(as_object(fields.get("trace"))) | fold_keys(fields)
+        trace_id = identity(first_value(around, "traceid", "id"))
+        for inner in [fields] if has_nested_attributes(fields) else objects_in(fields.get("spans")):
             span = span_of(inner)
             yield msgspec.structs.replace(
                 span,

@@ -9,7 +9,7 @@ import msgspec
 from carob.schema import Json, Span
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.python_console import has_context
-from carob.traces.shape import table, tables
+from carob.traces.shape import as_object, objects_in
 
 
 class AnyAgent:
@@ -18,14 +18,14 @@ class AnyAgent:
     name = "any-agent"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
-        spans = tables(fields.get("spans"))
+        fields = as_object(item)
+        spans = objects_in(fields.get("spans"))
         return "final_output" in fields and bool(spans) and has_context(spans[0])
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = table(item)
+        fields = as_object(item)
         output = fields.get("final_output")
-        for span in map(span_of, tables(fields.get("spans"))):
+        for span in map(span_of, objects_in(fields.get("spans"))):
             if span.parent_id or output is None:
                 yield span
             else:

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 
 from carob.schema import Json
-from carob.traces.shape import count, decode_structure, first, rows, table, tables
+from carob.traces.shape import (
+    as_array,
+    as_count,
+    as_object,
+    decode_structure,
+    first_value,
+    objects_in,
+)
 
 _WRAPPED_JSON = frozenset(
     {"metadata", "tool.parameters", "llm.prompt_template.variables", "llm.invocation_parameters"}
@@ -34,12 +41,14 @@ def attributes(value: Json) -> dict[str, Json]:
     if isinstance(value, dict):
         return {key: _unwrap_single(inner) for key, inner in value.items()}
     return {
-        key: plain(first(pair, "value", "Value")) for pair in tables(value) if (key := _key(pair))
+        key: plain(first_value(pair, "value", "Value"))
+        for pair in objects_in(value)
+        if (key := _key(pair))
     }
 
 
 def _key(pair: dict[str, Json]) -> str:
-    key = first(pair, "key", "Key")
+    key = first_value(pair, "key", "Key")
     return key if isinstance(key, str) else ""
 
 
@@ -48,7 +57,7 @@ def _unwrap_single(value: Json) -> Json:
 
 
 def _integer(value: Json) -> Json:
-    number = count(value)
+    number = as_count(value)
     return value if number is None else number
 
 
@@ -68,11 +77,11 @@ def _same(value: Json) -> Json:
 
 
 def _values(value: Json) -> Json:
-    return [plain(item) for item in rows(table(value).get("values"))]
+    return [plain(item) for item in as_array(as_object(value).get("values"))]
 
 
 def _pairs(value: Json) -> Json:
-    return attributes(table(value).get("values"))
+    return attributes(as_object(value).get("values"))
 
 
 _SPELLINGS: dict[str, Callable[[Json], Json]] = {
@@ -116,5 +125,5 @@ def _children(prefix: str, value: Json) -> Iterator[tuple[str, Json]]:
 def resource(item: Json) -> dict[str, Json]:
     """The attributes of a resource, which are under `attributes` or at the top."""
     item = decode_structure(item)
-    inner = first(table(item), "attributes", "Attributes")
+    inner = first_value(as_object(item), "attributes", "Attributes")
     return attributes(item if inner is None else inner)

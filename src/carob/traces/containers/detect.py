@@ -19,7 +19,7 @@ from carob.traces.containers.registry import (
     extra_containers,
     find_container,
 )
-from carob.traces.shape import decode_structure, rows, table, text
+from carob.traces.shape import as_array, as_object, as_text, decode_structure
 
 _WRAPPERS = (
     "data",
@@ -198,7 +198,7 @@ def _unquote(item: Json) -> Json:
 
 def _unwrap(item: Json, depth: int) -> Json:
     """The part of an object that holds items which a container claims."""
-    fields = table(item)
+    fields = as_object(item)
     inners = (decode_structure(fields.get(key)) for key in _WRAPPERS if fields.get(key))
     return next((inner for inner in inners if _holds_items(inner, depth - 1)), None)
 
@@ -224,26 +224,26 @@ def _rows_of_table(item: Json) -> list[dict[str, Json]] | None:
     Pandas writes a frame as `{column: {index: value}}`, `{index: {column: value}}` or
     `{"columns": …, "data": …}`, depending on its `orient` option.
     """
-    fields = table(item)
+    fields = as_object(item)
     if isinstance(columns := fields.get("columns"), list) and columns:
-        return _zip_rows(columns, rows(fields.get("rows")) or rows(fields.get("data")))
+        return _zip_rows(columns, as_array(fields.get("rows")) or as_array(fields.get("data")))
     if not fields or not all(isinstance(inner, dict) for inner in fields.values()):
         return None
     if not _SPAN_COLUMNS.isdisjoint(fields):  # by column, then by index
         return _transpose(fields)
-    by_index = [table(row) for row in fields.values()]
+    by_index = [as_object(row) for row in fields.values()]
     return by_index if not _SPAN_COLUMNS.isdisjoint(by_index[0]) else None
 
 
 def _zip_rows(columns: list[Json], cells: list[Json]) -> list[dict[str, Json]] | None:
-    names = [text(column) or text(table(column).get("name")) or "" for column in columns]
+    names = [as_text(column) or as_text(as_object(column).get("name")) or "" for column in columns]
     return [dict(zip(names, row, strict=False)) for row in cells if isinstance(row, list)] or None
 
 
 def _transpose(columns: dict[str, Json]) -> list[dict[str, Json]]:
     by_index: dict[str, dict[str, Json]] = {}
     for name, column in columns.items():
-        for index, value in table(column).items():
+        for index, value in as_object(column).items():
             by_index.setdefault(index, {})[name] = value
     return list(by_index.values())
 

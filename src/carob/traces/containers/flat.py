@@ -26,14 +26,14 @@ from carob.traces.normalize import (
     status_message,
 )
 from carob.traces.shape import (
+    as_array,
+    as_object,
+    as_text,
     decode_structure,
-    first,
+    first_value,
     fold_key,
     fold_keys,
-    rows,
-    table,
-    tables,
-    text,
+    objects_in,
 )
 
 _FOREIGN_KEYS = frozenset({"childspans", "rawoteljson"})
@@ -77,10 +77,10 @@ class Flat:
         return "spanid" in fields or _is_javascript(fields) or _holds_spans(fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
-        fields = table(item)
+        fields = as_object(item)
         if _holds_spans(fold_keys(fields)):
             trace_id = fold_keys(fields).get("traceid")
-            for inner in tables(fields.get("spans")):
+            for inner in objects_in(fields.get("spans")):
                 yield span_of(inner | {"trace_id": trace_id})
         else:
             yield log_of(fields) if is_log(fields) else span_of(fields)
@@ -88,14 +88,14 @@ class Flat:
 
 def _holds_spans(fields: dict[str, Json]) -> bool:
     """Whether this is a trace that states its id once, for all its spans."""
-    spans = tables(fields.get("spans"))
+    spans = objects_in(fields.get("spans"))
     inner = fold_keys(spans[0]) if spans else {}
     return "spanid" in inner and "traceid" not in inner and _FOREIGN_KEYS.isdisjoint(inner)
 
 
 def has_nested_attributes(item: dict[str, Json]) -> bool:
     """Whether `span_attributes` are nested objects instead of dotted names."""
-    fields = table(decode_structure(item.get("span_attributes")))
+    fields = as_object(decode_structure(item.get("span_attributes")))
     return "child_spans" not in item and any(isinstance(value, dict) for value in fields.values())
 
 
@@ -111,7 +111,7 @@ def is_log(item: dict[str, Json]) -> bool:
     """
     if _LOG_KEYS.isdisjoint(fold_key(key) for key in item):
         return False
-    return first(fold_keys(item), *_STARTS[:4]) is None
+    return first_value(fold_keys(item), *_STARTS[:4]) is None
 
 
 def span_of(
@@ -123,7 +123,7 @@ def span_of(
 ) -> Span:
     """The span that an object describes; scope and resource may come from around it."""
     fields = fold_keys(item)
-    context = fold_keys(table(first(fields, *_CONTEXTS)))
+    context = fold_keys(as_object(first_value(fields, *_CONTEXTS)))
     start, end = _times(fields)
     name, version = _scope(fields)
     return Span(
@@ -132,14 +132,14 @@ def span_of(
             _first_filled(fields.get("spanid"), context.get("spanid"), fields.get("id"))
         ),
         parent_id=_parent(fields) or None,
-        name=text(first(fields, "name", "spanname", "operationname")) or "",
-        kind=kind(first(fields, "kind", "spankind")),
+        name=as_text(first_value(fields, "name", "spanname", "operationname")) or "",
+        kind=kind(first_value(fields, "kind", "spankind")),
         start=start,
         end=end,
         attributes=_attributes(item, fields),
-        events=events_of(first(fields, "events", "spanevents", "otelevents"))
+        events=events_of(first_value(fields, "events", "spanevents", "otelevents"))
         or _events_by_column(fields),
-        status=status(first(fields, *_STATUSES)),
+        status=status(first_value(fields, *_STATUSES)),
         status_message=_message(fields),
         scope=name or scope,
         scope_version=version or scope_version,
@@ -152,15 +152,15 @@ def _first_filled(*values: Json) -> Json:
 
 
 def _parent(fields: dict[str, Json]) -> str:
-    direct = identity(first(fields, *_PARENT_IDS))
-    parent = first(fields, *_PARENTS)
+    direct = identity(first_value(fields, *_PARENT_IDS))
+    parent = first_value(fields, *_PARENTS)
     if direct or parent is None:
         return direct
     if not isinstance(parent, dict):
         return identity(parent)
     inner = fold_keys(parent)
     return identity(
-        _first_filled(inner.get("spanid"), fold_keys(table(inner.get("context"))).get("spanid"))
+        _first_filled(inner.get("spanid"), fold_keys(as_object(inner.get("context"))).get("spanid"))
     )
 
 
@@ -175,12 +175,12 @@ def _times(fields: dict[str, Json]) -> tuple[int | None, int | None]:
 
 def _time(fields: dict[str, Json], keys: tuple[str, ...]) -> int | None:
     exact = nanoseconds(fields.get(keys[0]))
-    return instant(first(fields, *keys[1:])) if exact is None else exact
+    return instant(first_value(fields, *keys[1:])) if exact is None else exact
 
 
 def _duration(fields: dict[str, Json]) -> int | None:
     """The duration in nanoseconds. The unit depends on the key and on who wrote it."""
-    exact = nanoseconds(first(fields, "durationnano", "durationns", "durationinnanos"))
+    exact = nanoseconds(first_value(fields, "durationnano", "durationns", "durationinnanos"))
     if exact is not None:
         return exact
     value = fields.get("duration")
@@ -202,13 +202,15 @@ def _duration_unit(fields: dict[str, Json]) -> int:
 
 
 def _scope(fields: dict[str, Json]) -> tuple[str, str]:
-    value = first(fields, *_SCOPES)
+    value = first_value(fields, *_SCOPES)
     if isinstance(value, str):
         return value, ""
-    scope = fold_keys(table(value))
-    name = _first_filled(scope.get("name"), first(fields, "scopename", "otelscopename"))
-    version = _first_filled(scope.get("version"), first(fields, "scopeversion", "otelscopeversion"))
-    return text(name) or "", text(version) or ""
+    scope = fold_keys(as_object(value))
+    name = _first_filled(scope.get("name"), first_value(fields, "scopename", "otelscopename"))
+    version = _first_filled(
+        scope.get("version"), first_value(fields, "scopeversion", "otelscopeversion")
+    )
+    return as_text(name) or "", as_text(version) or ""
 
 
 def _attributes(item: dict[str, Json], fields: dict[str, Json]) -> dict[str, Json]:
@@ -229,7 +231,7 @@ def _strip_prefix(key: str) -> str:
 
 
 def _resource(fields: dict[str, Json]) -> dict[str, Json]:
-    resource = resource_of(first(fields, *_RESOURCES))
+    resource = resource_of(first_value(fields, *_RESOURCES))
     service = fields.get("servicename")
     if isinstance(service, str) and service:
         resource.setdefault("service.name", service)
@@ -237,7 +239,7 @@ def _resource(fields: dict[str, Json]) -> dict[str, Json]:
 
 
 def _message(fields: dict[str, Json]) -> str | None:
-    message = first(fields, *_MESSAGES)
+    message = first_value(fields, *_MESSAGES)
     if isinstance(message, str) and message:
         return message
     return status_message(fields.get("status"))
@@ -245,13 +247,17 @@ def _message(fields: dict[str, Json]) -> str | None:
 
 def events_of(value: Json) -> tuple[SpanEvent, ...]:
     """The events of a span."""
-    return tuple(_event(fold_keys(item)) for item in tables(decode_structure(value)))
+    return tuple(_event(fold_keys(item)) for item in objects_in(decode_structure(value)))
 
 
 def _events_by_column(fields: dict[str, Json]) -> tuple[SpanEvent, ...]:
     """The events of a store that has one list for each of their fields."""
     lists = [
-        rows(decode_structure(first(fields, f"events.{field}", f"event{field}", f"event{field}s")))
+        as_array(
+            decode_structure(
+                first_value(fields, f"events.{field}", f"event{field}", f"event{field}s")
+            )
+        )
         for field in ("name", "timestamp", "attributes")
     ]
     return tuple(
@@ -262,9 +268,9 @@ def _events_by_column(fields: dict[str, Json]) -> tuple[SpanEvent, ...]:
 
 def _event(fields: dict[str, Json]) -> SpanEvent:
     return SpanEvent(
-        name=text(first(fields, "name", "eventname")) or "",
+        name=as_text(first_value(fields, "name", "eventname")) or "",
         time=_time(fields, ("timeunixnano", "time", "timestamp", "eventtimestamp")),
-        attributes=attributes(first(fields, "attributes", "eventattributes")),
+        attributes=attributes(first_value(fields, "attributes", "eventattributes")),
         body=plain(fields.get("body")),
     )
 
@@ -272,7 +278,7 @@ def _event(fields: dict[str, Json]) -> SpanEvent:
 def log_of(item: dict[str, Json]) -> LogRecord:
     """The log record that an object describes."""
     fields = fold_keys(item)
-    log_attributes = attributes(first(fields, "attributes", "logattributes"))
+    log_attributes = attributes(first_value(fields, "attributes", "logattributes"))
     event = SpanEvent(
         name=event_name(fields.get("eventname"), log_attributes),
         time=_time(fields, ("timeunixnano", "timestamp"))

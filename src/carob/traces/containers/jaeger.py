@@ -15,7 +15,7 @@ from carob.traces.normalize import (
     period,
     status,
 )
-from carob.traces.shape import count, first, table, tables, text
+from carob.traces.shape import as_count, as_object, as_text, first_value, objects_in
 
 _SPAN_TAGS = frozenset(
     {
@@ -48,44 +48,49 @@ class Jaeger:
     name = "jaeger"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
-        return is_jaeger_span(fields) or any(map(is_jaeger_span, tables(fields.get("spans"))[:8]))
+        fields = as_object(item)
+        return is_jaeger_span(fields) or any(
+            map(is_jaeger_span, objects_in(fields.get("spans"))[:8])
+        )
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = table(item)
+        fields = as_object(item)
         if is_jaeger_span(fields):
             yield _span(fields, {})
             return
-        processes = table(fields.get("processes"))
-        for span in tables(fields.get("spans")):
+        processes = as_object(fields.get("processes"))
+        for span in objects_in(fields.get("spans")):
             yield _span(span, processes)
 
 
 def is_jaeger_span(item: dict[str, Json]) -> bool:
     """Whether this is a span of Jaeger."""
-    return "operationName" in item and first(item, "spanID", "spanId") is not None
+    return "operationName" in item and first_value(item, "spanID", "spanId") is not None
 
 
 def _span(item: dict[str, Json], processes: dict[str, Json]) -> Span:
-    tags = _tags(first(item, "tags", "tag"))
+    tags = _tags(first_value(item, "tags", "tag"))
     start, end = _times(item)
-    message = text(tags.get("otel.status_description"))
-    process = first(item, "process") or processes.get(text(item.get("processID")) or "") or item
+    message = as_text(tags.get("otel.status_description"))
+    process = (
+        first_value(item, "process") or processes.get(as_text(item.get("processID")) or "") or item
+    )
     return Span(
-        trace_id=padded_identity(first(item, "traceID", "traceId")),
-        span_id=padded_identity(first(item, "spanID", "spanId")),
+        trace_id=padded_identity(first_value(item, "traceID", "traceId")),
+        span_id=padded_identity(first_value(item, "spanID", "spanId")),
         parent_id=_parent(item) or None,
-        name=text(item.get("operationName")) or "",
+        name=as_text(item.get("operationName")) or "",
         kind=kind(tags.get("span.kind")),
         start=start,
         end=end,
         attributes=drop_span_tags(tags),
-        events=tuple(_event(log) for log in tables(item.get("logs"))),
+        events=tuple(_event(log) for log in objects_in(item.get("logs"))),
         status=status_of(tags),
         status_message=message or None,
-        scope=text(first(tags, "otel.scope.name", "otel.library.name")) or "",
-        scope_version=text(first(tags, "otel.scope.version", "otel.library.version")) or "",
-        resource=_resource(table(process)),
+        scope=as_text(first_value(tags, "otel.scope.name", "otel.library.name")) or "",
+        scope_version=as_text(first_value(tags, "otel.scope.version", "otel.library.version"))
+        or "",
+        resource=_resource(as_object(process)),
     )
 
 
@@ -104,14 +109,14 @@ def _times(item: dict[str, Json]) -> tuple[int | None, int | None]:
 def _text_times(item: dict[str, Json]) -> tuple[int | None, int | None]:
     """Times as protobuf writes them: `2026-01-05T10:00:00Z` and `1.5s`."""
     start = instant(item.get("startTime"))
-    length = text(item.get("duration")) or ""
+    length = as_text(item.get("duration")) or ""
     duration = period(f"PT{length}") if length.endswith("s") else None
     return start, None if start is None or duration is None else start + duration
 
 
 def _number(value: Json) -> float | None:
     if isinstance(value, str):
-        return count(value)
+        return as_count(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if abs(value) < 1 << 62 else None
@@ -124,35 +129,35 @@ def _microseconds(value: Json) -> int | None:
 
 def _parent(item: dict[str, Json]) -> str:
     """The parent by its reference; a reference to another trace is only a link."""
-    own = padded_identity(first(item, "traceID", "traceId"))
+    own = padded_identity(first_value(item, "traceID", "traceId"))
     references = [
         reference
-        for reference in tables(item.get("references"))
-        if padded_identity(first(reference, "traceID", "traceId")) in {own, ""}
+        for reference in objects_in(item.get("references"))
+        if padded_identity(first_value(reference, "traceID", "traceId")) in {own, ""}
     ]
     references.sort(key=lambda reference: reference.get("refType") != "CHILD_OF")
     if references:
-        return padded_identity(first(references[0], "spanID", "spanId"))
-    return padded_identity(first(item, "parentSpanID", "parentSpanId"))
+        return padded_identity(first_value(references[0], "spanID", "spanId"))
+    return padded_identity(first_value(item, "parentSpanID", "parentSpanId"))
 
 
 def _tags(value: Json) -> dict[str, Json]:
     if isinstance(value, dict):  # Jaeger in Elasticsearch, tags as fields
         return {key.replace("@", "."): tag for key, tag in value.items()}
-    return {key: _tag_value(tag) for tag in tables(value) if (key := text(tag.get("key")))}
+    return {key: _tag_value(tag) for tag in objects_in(value) if (key := as_text(tag.get("key")))}
 
 
 def _tag_value(tag: dict[str, Json]) -> Json:
     """The value of a tag; numbers and booleans that were written as text are converted."""
-    value, declared = tag.get("value"), text(tag.get("type")) or ""
+    value, declared = tag.get("value"), as_text(tag.get("type")) or ""
     if "value" not in tag and "type" not in tag:  # protobuf's JSON omits empty values
-        declared = text(tag.get("vType")) or "string"
-        value = first(tag, *_TYPED_VALUES)
+        declared = as_text(tag.get("vType")) or "string"
+        value = first_value(tag, *_TYPED_VALUES)
         value = _EMPTY_VALUES.get(declared.lower()) if value is None else value
     if not isinstance(value, str):
         return plain(value)
     if declared.lower() == "int64":
-        number = count(value)
+        number = as_count(value)
         return value if number is None else number
     if declared.lower() == "bool":
         return value.lower() == "true"
@@ -181,16 +186,16 @@ def drop_span_tags(tags: dict[str, Json]) -> dict[str, Json]:
 
 def _event(log: dict[str, Json]) -> SpanEvent:
     fields = _tags(log.get("fields"))
-    name = text(first(fields, "event", "message", "name")) or ""
+    name = as_text(first_value(fields, "event", "message", "name")) or ""
     rest = {key: value for key, value in fields.items() if key != "event"}
     return SpanEvent(name=name, time=_microseconds(log.get("timestamp")), attributes=rest)
 
 
 def _resource(process: dict[str, Json]) -> dict[str, Json]:
-    service = text(process.get("serviceName"))
+    service = as_text(process.get("serviceName"))
     resource: dict[str, Json] = {"service.name": service} if service else {}
-    return resource | _tags(first(process, "serviceTags") or _process_tags(process))
+    return resource | _tags(first_value(process, "serviceTags") or _process_tags(process))
 
 
 def _process_tags(process: dict[str, Json]) -> Json:
-    return None if "operationName" in process else first(process, "tags", "tag")
+    return None if "operationName" in process else first_value(process, "tags", "tag")

@@ -15,7 +15,15 @@ from carob.schema import Json, Span
 from carob.traces.containers.attributes import attributes, plain
 from carob.traces.containers.attributes import resource as resource_of
 from carob.traces.normalize import Status, identity, instant
-from carob.traces.shape import count, decode_structure, first, fold_keys, table, tables, text
+from carob.traces.shape import (
+    as_count,
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    fold_keys,
+    objects_in,
+)
 
 _TYPES = frozenset(
     {
@@ -52,25 +60,25 @@ class Langfuse:
     name = "langfuse"
 
     def claims(self, item: Json) -> bool:
-        fields = fold_keys(table(item))
+        fields = fold_keys(as_object(item))
         if _is_observation(fields) or _changes(fields):
             return True
         observations = fields.get("observations")
         return isinstance(observations, list) and all(
-            isinstance(inner, str) or _is_observation(fold_keys(table(inner)), within=True)
+            isinstance(inner, str) or _is_observation(fold_keys(as_object(inner)), within=True)
             for inner in observations
         )
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = fold_keys(table(item))
+        fields = fold_keys(as_object(item))
         if _is_observation(fields):
             yield _span(fields, {})
             return
         if changes := _changes(fields):
             yield from _apply_changes(changes)
             return
-        trace = fold_keys(table(decode_structure(fields.get("trace")))) or fields
-        observations = tables(fields.get("observations"))
+        trace = fold_keys(as_object(decode_structure(fields.get("trace")))) or fields
+        observations = objects_in(fields.get("observations"))
         for inner in observations:
             yield _span(fold_keys(inner), trace)
         if not observations:
@@ -80,7 +88,7 @@ class Langfuse:
 def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
     if "id" not in item or "starttime" not in item:
         return False
-    kind = text(item.get("type")) or ""
+    kind = as_text(item.get("type")) or ""
     ours = kind.upper() in _TYPES or "parentobservationid" in item
     return within or (ours and "traceid" in item and "spanid" not in item)
 
@@ -88,9 +96,9 @@ def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
 def _changes(fields: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
     """The objects that an ingestion request creates or updates, each with its kind."""
     changes: list[tuple[str, dict[str, Json]]] = []
-    for event in tables(fields.get("batch")):
-        kind, _, change = (text(event.get("type")) or "").rpartition("-")
-        body = fold_keys(table(event.get("body")))
+    for event in objects_in(fields.get("batch")):
+        kind, _, change = (as_text(event.get("type")) or "").rpartition("-")
+        body = fold_keys(as_object(event.get("body")))
         if change in {"create", "update"} and "id" in body:
             changes.append((kind, body))
     return changes
@@ -102,13 +110,13 @@ def _apply_changes(changes: list[tuple[str, dict[str, Json]]]) -> Iterator[Span]
     observations: dict[Json, dict[str, Json]] = {}
     for kind, body in changes:
         if kind == "trace":
-            traces.setdefault(text(body["id"]), {}).update(body)
+            traces.setdefault(as_text(body["id"]), {}).update(body)
         elif kind != "score":
-            fields = observations.setdefault(text(body["id"]), {"type": kind.upper()})
+            fields = observations.setdefault(as_text(body["id"]), {"type": kind.upper()})
             fields.update(body)
     for fields in observations.values():
-        yield _span(fields, traces.get(text(fields.get("traceid")), {}))
-    with_observations = {text(fields.get("traceid")) for fields in observations.values()}
+        yield _span(fields, traces.get(as_text(fields.get("traceid")), {}))
+    with_observations = {as_text(fields.get("traceid")) for fields in observations.values()}
     for key, trace in traces.items():
         if key not in with_observations:
             yield _trace_span(trace)
@@ -120,30 +128,30 @@ def _trace_span(trace: dict[str, Json]) -> Span:
     return Span(
         trace_id=trace_id,
         span_id=trace_id,
-        name=text(trace.get("name")) or "",
+        name=as_text(trace.get("name")) or "",
         start=instant(trace.get("timestamp")),
         attributes=_trace_attributes(trace),
     )
 
 
 def _span(item: dict[str, Json], trace: dict[str, Json]) -> Span:
-    metadata = table(decode_structure(item.get("metadata")))
-    scope = table(decode_structure(metadata.get("scope")))
+    metadata = as_object(decode_structure(item.get("metadata")))
+    scope = as_object(decode_structure(metadata.get("scope")))
     parent = identity(item.get("parentobservationid"))
-    trace_id = identity(first(item, "traceid") or trace.get("id"))
+    trace_id = identity(first_value(item, "traceid") or trace.get("id"))
     own = _observation_attributes(item, metadata)
     return Span(
         trace_id=trace_id,
         span_id=identity(item.get("id")),
         parent_id=parent if parent and parent != trace_id else None,
-        name=text(item.get("name")) or "",
+        name=as_text(item.get("name")) or "",
         start=instant(item.get("starttime")),
         end=instant(item.get("endtime")),
         attributes=own if parent else _trace_attributes(trace) | own,
         status=_status(item),
-        status_message=text(item.get("statusmessage")) or None,
-        scope=text(scope.get("name")) or "",
-        scope_version=text(scope.get("version")) or "",
+        status_message=as_text(item.get("statusmessage")) or None,
+        scope=as_text(scope.get("name")) or "",
+        scope_version=as_text(scope.get("version")) or "",
         resource=resource_of(metadata.get("resourceAttributes")),
     )
 
@@ -158,8 +166,8 @@ def _observation_attributes(item: dict[str, Json], metadata: dict[str, Json]) ->
     }
     if not original:
         original = {key: value for key, value in metadata.items() if "." in key}
-    kind = text(item.get("type"))
-    model = first(item, "model", "providedmodelname", "internalmodelid")
+    kind = as_text(item.get("type"))
+    model = first_value(item, "model", "providedmodelname", "internalmodelid")
     own = {
         "langfuse.observation.type": kind.lower() if kind else None,
         "langfuse.observation.input": item.get("input"),
@@ -181,12 +189,12 @@ def _unwrap_number(value: Json) -> Json:
 
 
 def _usage(item: dict[str, Json]) -> Json:
-    details = decode_structure(first(item, "usagedetails", "providedusagedetails"))
+    details = decode_structure(first_value(item, "usagedetails", "providedusagedetails"))
     if isinstance(details, dict) and details:
         return details
-    fields = item | fold_keys(table(decode_structure(item.get("usage"))))
+    fields = item | fold_keys(as_object(decode_structure(item.get("usage"))))
     # `input` and `output` of the observation itself are its content, not token counts.
-    counts = {name: count(_number(fields, keys)) for name, keys in _USAGE.items()}
+    counts = {name: as_count(_number(fields, keys)) for name, keys in _USAGE.items()}
     usage: dict[str, Json] = {name: number for name, number in counts.items() if number}
     return usage or None
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.normalize import identity, instant
-from carob.traces.shape import decode_structure, first, table, tables, text
+from carob.traces.shape import as_object, as_text, decode_structure, first_value, objects_in
 
 _FIELDS = (
     "run_type",
@@ -36,21 +36,23 @@ class LangSmith:
     name = "langsmith"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
-        return "run_type" in fields and first(fields, "id", "run_id") is not None
+        fields = as_object(item)
+        return "run_type" in fields and first_value(fields, "id", "run_id") is not None
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        pending: list[tuple[dict[str, Json], Span | None]] = [(table(item), None)]
+        pending: list[tuple[dict[str, Json], Span | None]] = [(as_object(item), None)]
         while pending:
             fields, parent = pending.pop()
             span = _span(fields, parent)
             yield span
-            pending.extend((child, span) for child in reversed(tables(fields.get("child_runs"))))
+            pending.extend(
+                (child, span) for child in reversed(objects_in(fields.get("child_runs")))
+            )
 
 
 def _span(item: dict[str, Json], parent: Span | None) -> Span:
-    own = identity(first(item, "id", "run_id"))
-    error = text(item.get("error")) or None
+    own = identity(first_value(item, "id", "run_id"))
+    error = as_text(item.get("error")) or None
     attributes = {
         f"langsmith.{key}": decode_structure(item[key])
         for key in _FIELDS
@@ -60,11 +62,11 @@ def _span(item: dict[str, Json], parent: Span | None) -> Span:
         trace_id=_trace_id(item) or (parent.trace_id if parent else own),
         span_id=own,
         parent_id=identity(item.get("parent_run_id")) or (parent.span_id if parent else None),
-        name=text(item.get("name")) or "",
+        name=as_text(item.get("name")) or "",
         start=instant(item.get("start_time")),
         end=instant(item.get("end_time")),
         attributes=attributes,
-        events=tuple(map(_event, tables(item.get("events")))),
+        events=tuple(map(_event, objects_in(item.get("events")))),
         status="error" if error or item.get("status") == "error" else "unset",
         status_message=error,
         scope="langsmith",
@@ -76,14 +78,14 @@ def _trace_id(item: dict[str, Json]) -> str:
     trace_id = identity(item.get("trace_id"))
     if trace_id:
         return trace_id
-    start, _, run = (text(item.get("dotted_order")) or "").split(".")[0].partition("Z")
+    start, _, run = (as_text(item.get("dotted_order")) or "").split(".")[0].partition("Z")
     return identity(run) if start else ""
 
 
 def _event(item: dict[str, Json]) -> SpanEvent:
     fields = item.get("kwargs")
     return SpanEvent(
-        name=text(item.get("name")) or "",
+        name=as_text(item.get("name")) or "",
         time=instant(item.get("time")),
         attributes=fields if isinstance(fields, dict) else {},
     )

@@ -10,7 +10,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import log_of, span_of
 from carob.traces.normalize import identity
-from carob.traces.shape import fold_keys, table, tables
+from carob.traces.shape import as_object, fold_keys, objects_in
 
 _CHILDREN = ("child_spans", "childSpans")
 
@@ -21,13 +21,13 @@ class Nested:
     name = "nested"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
-        return _is_parent(fields) or any(map(_is_parent, tables(fields.get("spans"))))
+        fields = as_object(item)
+        return _is_parent(fields) or any(map(_is_parent, objects_in(fields.get("spans"))))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
-        fields = table(item)
+        fields = as_object(item)
         trace_id = identity(fold_keys(fields).get("traceid"))
-        roots = [fields] if _is_parent(fields) else tables(fields.get("spans"))
+        roots = [fields] if _is_parent(fields) else objects_in(fields.get("spans"))
         pending = [(root, "") for root in reversed(roots)]
         while pending:
             inner, parent = pending.pop()
@@ -38,7 +38,7 @@ class Nested:
                 parent_id=span.parent_id or parent or None,
             )
             yield span
-            for log in tables(inner.get("logs")):
+            for log in objects_in(inner.get("logs")):
                 event = log_of(log).event
                 yield LogRecord(span.trace_id, span.span_id, event)
             pending.extend((child, span.span_id) for child in reversed(_children(inner)))
@@ -49,4 +49,4 @@ def _is_parent(item: dict[str, Json]) -> bool:
 
 
 def _children(item: dict[str, Json]) -> list[dict[str, Json]]:
-    return [child for key in _CHILDREN for child in tables(item.get(key))]
+    return [child for key in _CHILDREN for child in objects_in(item.get(key))]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span
 from carob.traces.normalize import instant
-from carob.traces.shape import decode_structure, first, table, text
+from carob.traces.shape import as_object, as_text, decode_structure, first_value
 
 _OBJECTS = ("trace", "trace.span")
 
@@ -25,11 +25,11 @@ class OpenAIAgents:
     name = "openai-agents"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
+        fields = as_object(item)
         return fields.get("object") in _OBJECTS or isinstance(fields.get("span_data"), dict)
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = table(item)
+        fields = as_object(item)
         if isinstance(fields.get("span_data"), dict) or fields.get("object") == "trace.span":
             yield _span(fields)
         else:
@@ -40,18 +40,18 @@ class OpenAIAgents:
 
 def _inner_spans(fields: dict[str, Json]) -> list[dict[str, Json]]:
     spans = fields.get("spans")
-    return [table(span) for span in spans] if isinstance(spans, list) else []
+    return [as_object(span) for span in spans] if isinstance(spans, list) else []
 
 
 def _trace_span(item: dict[str, Json]) -> Span:
-    trace_id = text(first(item, "id", "trace_id")) or ""
+    trace_id = as_text(first_value(item, "id", "trace_id")) or ""
     fields = ("workflow_name", "group_id", "metadata")
     attributes: dict[str, Json] = {"openai_agents.type": "trace"}
     attributes |= {f"openai_agents.{key}": item[key] for key in fields if item.get(key) is not None}
     return Span(
         trace_id=trace_id,
         span_id=trace_id,
-        name=text(item.get("workflow_name")) or "",
+        name=as_text(item.get("workflow_name")) or "",
         start=instant(item.get("started_at")),
         end=instant(item.get("ended_at")),
         attributes=attributes,
@@ -59,7 +59,7 @@ def _trace_span(item: dict[str, Json]) -> Span:
 
 
 def _span(item: dict[str, Json]) -> Span:
-    data = table(decode_structure(item.get("span_data")))
+    data = as_object(decode_structure(item.get("span_data")))
     error = decode_structure(item.get("error"))
     attributes: dict[str, Json] = {}
     attributes |= {
@@ -67,13 +67,13 @@ def _span(item: dict[str, Json]) -> Span:
     }
     if error is not None:
         attributes["openai_agents.error"] = error
-    trace_id = text(item.get("trace_id")) or ""
-    message = error if isinstance(error, str) else text(table(error).get("message"))
+    trace_id = as_text(item.get("trace_id")) or ""
+    message = error if isinstance(error, str) else as_text(as_object(error).get("message"))
     return Span(
         trace_id=trace_id,
-        span_id=text(first(item, "id", "span_id")) or "",
-        parent_id=text(item.get("parent_id")) or trace_id or None,
-        name=text(first(data, "name", "type")) or "",
+        span_id=as_text(first_value(item, "id", "span_id")) or "",
+        parent_id=as_text(item.get("parent_id")) or trace_id or None,
+        name=as_text(first_value(data, "name", "type")) or "",
         start=instant(item.get("started_at")),
         end=instant(item.get("ended_at")),
         attributes=attributes,

@@ -8,7 +8,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.attributes import resource
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import log_of, span_of
-from carob.traces.shape import first, table, tables, text
+from carob.traces.shape import as_object, as_text, first_value, objects_in
 
 _SPANS = ("resourceSpans", "resource_spans", "batches", "ResourceSpans")
 _LOGS = ("resourceLogs", "resource_logs", "ResourceLogs")
@@ -36,35 +36,39 @@ class Otlp:
     name = "otlp"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
+        fields = as_object(item)
         return any(
             isinstance(fields.get(key), list) for key in (*_SPANS, *_LOGS, *_METRICS)
         ) or any(isinstance(fields.get(key), list) for key in (*_SPAN_SCOPES, *_LOG_SCOPES))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
-        fields = table(item)
-        yield from _spans(tables(first(fields, *_SPANS)))
-        yield from _logs(tables(first(fields, *_LOGS)))
+        fields = as_object(item)
+        yield from _spans(objects_in(first_value(fields, *_SPANS)))
+        yield from _logs(objects_in(first_value(fields, *_LOGS)))
         yield from _spans([fields])
         yield from _logs([fields])
 
 
 def _spans(groups: list[dict[str, Json]]) -> Iterator[Span]:
     for group in groups:
-        span_resource = resource(first(group, "resource", "Resource"))
-        for scoped in tables(first(group, *_SPAN_SCOPES)):
+        span_resource = resource(first_value(group, "resource", "Resource"))
+        for scoped in objects_in(first_value(group, *_SPAN_SCOPES)):
             name, version = _scope(scoped)
-            for item in tables(first(scoped, "spans", "Spans")):
+            for item in objects_in(first_value(scoped, "spans", "Spans")):
                 yield span_of(item, scope=name, scope_version=version, resource=span_resource)
 
 
 def _logs(groups: list[dict[str, Json]]) -> Iterator[LogRecord]:
     for group in groups:
-        for scoped in tables(first(group, *_LOG_SCOPES)):
-            for item in tables(first(scoped, "logRecords", "log_records", "logs", "LogRecords")):
+        for scoped in objects_in(first_value(group, *_LOG_SCOPES)):
+            for item in objects_in(
+                first_value(scoped, "logRecords", "log_records", "logs", "LogRecords")
+            ):
                 yield log_of(item)
 
 
 def _scope(scoped: dict[str, Json]) -> tuple[str, str]:
-    scope = table(first(scoped, *_SCOPE))
-    return text(first(scope, "name", "Name")) or "", text(first(scope, "version", "Version")) or ""
+    scope = as_object(first_value(scoped, *_SCOPE))
+    return as_text(first_value(scope, "name", "Name")) or "", as_text(
+        first_value(scope, "version", "Version")
+    ) or ""

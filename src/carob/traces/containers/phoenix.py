@@ -10,7 +10,7 @@ from carob.schema import Json, Span
 from carob.traces.containers.attributes import flatten_nested
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.python_console import has_context
-from carob.traces.shape import decode_structure, first, table, text
+from carob.traces.shape import as_object, as_text, decode_structure, first_value
 
 _KIND = "openinference.span.kind"
 
@@ -21,17 +21,17 @@ class Phoenix:
     name = "phoenix"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
+        fields = as_object(item)
         return has_context(fields) and ("span_kind" in fields or "spanKind" in fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = table(item)
+        fields = as_object(item)
         around = {
             key: value for key, value in fields.items() if key not in {"span_kind", "spanKind"}
         }
         span = span_of(around)
         yield _add_kind(
-            span, flatten_nested(span.attributes), first(fields, "span_kind", "spanKind")
+            span, flatten_nested(span.attributes), first_value(fields, "span_kind", "spanKind")
         )
 
 
@@ -41,11 +41,11 @@ class PhoenixFrame:
     name = "phoenix-dataframe"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
+        fields = as_object(item)
         return isinstance(fields.get("context.span_id"), str) and "context.trace_id" in fields
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = table(item)
+        fields = as_object(item)
         columns: dict[str, Json] = {
             key.removeprefix("attributes."): value
             for key, value in fields.items()
@@ -58,7 +58,7 @@ class PhoenixFrame:
                 **{key: fields[key] for key in _COLUMNS if key in fields},
             }
         )
-        whole = flatten_nested(columns | table(decode_structure(fields.get("attributes"))))
+        whole = flatten_nested(columns | as_object(decode_structure(fields.get("attributes"))))
         yield _add_kind(span, whole, fields.get("span_kind"))
 
 
@@ -74,7 +74,7 @@ _COLUMNS = (
 
 
 def _add_kind(span: Span, attributes: dict[str, Json], kind: Json) -> Span:
-    name = text(kind)
+    name = as_text(kind)
     if name and name != "UNKNOWN":
         attributes.setdefault(_KIND, name)
     return msgspec.structs.replace(span, attributes=attributes)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span
 from carob.traces.containers.flat import span_of
-from carob.traces.shape import first, fold_keys, table
+from carob.traces.shape import as_object, first_value, fold_keys
 
 
 class PythonConsole:
@@ -18,14 +18,14 @@ class PythonConsole:
     name = "python-console"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
+        fields = as_object(item)
         return has_context(fields) and "span_kind" not in fields and "spanKind" not in fields
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        yield span_of(table(item))
+        yield span_of(as_object(item))
 
 
 def has_context(item: dict[str, Json]) -> bool:
     """Whether the item has its ids in a `context`."""
-    context = first(item, "context", "SpanContext", "_spanContext", "spanContext")
-    return {"traceid", "spanid"} <= fold_keys(table(context)).keys()
+    context = first_value(item, "context", "SpanContext", "_spanContext", "spanContext")
+    return {"traceid", "spanid"} <= fold_keys(as_object(context)).keys()

@@ -11,7 +11,7 @@ from carob.traces.containers.container import LogRecord
 from carob.traces.containers.flat import span_of
 from carob.traces.containers.otlp import event_name
 from carob.traces.normalize import identity, instant
-from carob.traces.shape import decode_structure, first, table, text
+from carob.traces.shape import as_object, as_text, decode_structure, first_value
 
 
 class _StoreColumns(NamedTuple):
@@ -29,11 +29,13 @@ class _StoreColumns(NamedTuple):
     """The columns with the text of a log record, whose parent is its span."""
 
     def owns(self, row: dict[str, Json]) -> bool:
-        if self.trace not in row or "attributes" in row or first(row, *self.start) is None:
+        if self.trace not in row or "attributes" in row or first_value(row, *self.start) is None:
             return False
-        if self.attributes and first(row, *self.attributes) is None:
+        if self.attributes and first_value(row, *self.attributes) is None:
             return False
-        return first(row, *self.span) is not None or first(row, *self.message) is not None
+        return (
+            first_value(row, *self.span) is not None or first_value(row, *self.message) is not None
+        )
 
 
 _MS = 10**6
@@ -90,13 +92,13 @@ class Rows:
     name = "rows"
 
     def claims(self, item: Json) -> bool:
-        return _store(table(item)) is not None
+        return _store(as_object(item)) is not None
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | LogRecord]:
-        row = table(item)
+        row = as_object(item)
         store = _store(row)
         if store is not None:
-            is_span = first(row, *store.span) is not None
+            is_span = first_value(row, *store.span) is not None
             yield _span(row, store) if is_span else _log(row, store)
 
 
@@ -105,12 +107,12 @@ def _store(row: dict[str, Json]) -> _StoreColumns | None:
 
 
 def _span(row: dict[str, Json], store: _StoreColumns) -> Span:
-    start, length = instant(first(row, *store.start)), row.get(store.length)
+    start, length = instant(first_value(row, *store.start)), row.get(store.length)
     span: dict[str, Json] = {
         "trace_id": row[store.trace],
-        "span_id": first(row, *store.span),
+        "span_id": first_value(row, *store.span),
         "parent_id": row.get(store.parent),
-        "name": first(row, *store.name),
+        "name": first_value(row, *store.name),
         "start_time_unix_nano": start,
         "attributes": {**_attributes(row, store)},
         "status": "ERROR" if _is_failed(row) else None,
@@ -141,8 +143,8 @@ def _log(row: dict[str, Json], store: _StoreColumns) -> LogRecord:
     log_attributes = _attributes(row, store)
     event = SpanEvent(
         name=event_name(None, log_attributes),
-        time=instant(first(row, *store.start)),
+        time=instant(first_value(row, *store.start)),
         attributes=log_attributes,
-        body=decode_structure(text(first(row, *store.message))),
+        body=decode_structure(as_text(first_value(row, *store.message))),
     )
     return LogRecord(identity(row[store.trace]), identity(row.get(store.parent)), event)

@@ -24,7 +24,14 @@ from carob.traces.containers.flat import Flat, span_of
 from carob.traces.mapping.enrich import enrich, turns_from_spans
 from carob.traces.messages.adk import event_turns, session_trace
 from carob.traces.normalize import content_digest_id
-from carob.traces.shape import decode_structure, first, fold_keys, table, tables, text
+from carob.traces.shape import (
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    fold_keys,
+    objects_in,
+)
 
 _CONTENT = frozenset({"gcp.vertex.agent.llm_request", "gen_ai.input.messages"})
 _SESSIONS = ("finalsessionstate", "sessionstate", "sessiondetails")
@@ -36,15 +43,15 @@ class Simulation:
     name = "simulation"
 
     def claims(self, item: Json) -> bool:
-        fields = fold_keys(table(item))
+        fields = fold_keys(as_object(item))
         return "sessiontrace" in fields or {"userinputs", "finalresponse"} <= fields.keys()
 
     def read(self, item: Json, *, source: str) -> Iterator[Span | Trace]:
-        fields = fold_keys(table(item))
-        case = text(first(fields, "evalid", "questionid", "id"))
+        fields = fold_keys(as_object(item))
+        case = as_text(first_value(fields, "evalid", "questionid", "id"))
         spans = _spans_in(fields.get("sessiontrace"))
-        session = decode_structure(first(fields, *_SESSIONS))
-        has_events = bool(table(session).get("events"))
+        session = decode_structure(first_value(fields, *_SESSIONS))
+        has_events = bool(as_object(session).get("events"))
         if any(map(_has_content, spans)) or not (has_events or "userinputs" in fields):
             resource = _resource(fields, case)
             yield from (_add_resource(span, resource) for span in split_requested_tools(spans))
@@ -63,7 +70,7 @@ def with_spans(trace: Trace) -> Trace:
     if not trace.attributes:
         return trace
     fields = fold_keys(trace.attributes)
-    session = fold_keys(table(decode_structure(first(fields, *_SESSIONS))))
+    session = fold_keys(as_object(decode_structure(first_value(fields, *_SESSIONS))))
     spans = _spans_in(fields.get("sessiontrace"))
     turns = event_turns(decode_structure(session.get("events")))
     if not turns or any(map(_has_content, spans)):
@@ -81,7 +88,7 @@ def _turns_from_column(spans: list[Span]) -> Sequence[Turn]:
 
 
 def _spans_in(cell: Json) -> list[Span]:
-    spans = [span for span in tables(decode_structure(cell)) if Flat().claims(span)]
+    spans = [span for span in objects_in(decode_structure(cell)) if Flat().claims(span)]
     return [span_of(span) for span in _in_nanoseconds(spans)]
 
 
@@ -89,15 +96,17 @@ def _in_nanoseconds(spans: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """Mark the times of the column as nanoseconds. Where they count from the start of the session,
     they are small and would be taken for seconds."""
     rows = [fold_keys(span) for span in spans]
-    first = min((start for row in rows if type(start := row.get("starttime")) is int), default=None)
-    if first is None or any(unit * _LONG_AGO < first < unit * _FAR_OFF for unit in _UNITS):
+    earliest = min(
+        (start for row in rows if type(start := row.get("starttime")) is int), default=None
+    )
+    if earliest is None or any(unit * _LONG_AGO < earliest < unit * _FAR_OFF for unit in _UNITS):
         return spans
-    later = first == 0  # which elsewhere is "not recorded"
+    shift = earliest == 0  # which elsewhere is "not recorded"
     for row in rows:
         for name in ("starttime", "endtime"):
             time = row.get(name)
             if type(time) is int:
-                row[f"{name}unixnano"] = time + later
+                row[f"{name}unixnano"] = time + shift
     return rows
 
 
@@ -121,7 +130,7 @@ def _resource(row: dict[str, Json], case: str | None) -> dict[str, Json]:
 
 
 def _state(row: dict[str, Json]) -> dict[str, Json] | None:
-    data = fold_keys(table(decode_structure(row.get("extracteddata"))))
+    data = fold_keys(as_object(decode_structure(row.get("extracteddata"))))
     state = decode_structure(data.get("statevariables"))
     return state if isinstance(state, dict) else None
 
@@ -133,14 +142,17 @@ def _add_resource(span: Span, resource: dict[str, Json]) -> Span:
 def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
     """The trace that the columns describe. They do not state in which turn a tool was called, so
     the last turn has all calls."""
-    data = fold_keys(table(decode_structure(row.get("extracteddata"))))
+    data = fold_keys(as_object(decode_structure(row.get("extracteddata"))))
     inputs = decode_structure(row.get("userinputs"))
     users: list[Json] = inputs if isinstance(inputs, list) else [inputs]
-    session = text(row.get("sessionid"))
+    session = as_text(row.get("sessionid"))
     last = _last_turn(row, data, users[-1:])
     return Trace(
         id=session or content_digest_id(row),
-        turns=(*(Turn(user=text(user), tool_calls=_no_calls(data)) for user in users[:-1]), last),
+        turns=(
+            *(Turn(user=as_text(user), tool_calls=_no_calls(data)) for user in users[:-1]),
+            last,
+        ),
         source=source,
         convention="simulation",
         mapper="simulation@2",
@@ -151,14 +163,15 @@ def _trace(row: dict[str, Json], source: str, case: str | None) -> Trace:
 
 
 def _last_turn(row: dict[str, Json], data: dict[str, Json], user: list[Json]) -> Turn:
-    calls = [fold_keys(item) for item in tables(decode_structure(data.get("toolinteractions")))]
-    replies = [fold_keys(item) for item in tables(decode_structure(row.get("subagenttrace")))]
+    calls = [fold_keys(item) for item in objects_in(decode_structure(data.get("toolinteractions")))]
+    replies = [fold_keys(item) for item in objects_in(decode_structure(row.get("subagenttrace")))]
     messages = [
-        (text(first(item, "name", "agentname")) or "", _message_text(item)) for item in replies
+        (as_text(first_value(item, "name", "agentname")) or "", _message_text(item))
+        for item in replies
     ]
     response = row.get("finalresponse")
     return Turn(
-        user=text(user[0]) if user else None,
+        user=as_text(user[0]) if user else None,
         response=response if isinstance(response, str) else _encode(response),
         tool_calls=None if _no_calls(data) is None else tuple(_call(item) for item in calls),
         tool_results=tuple(_result(item) for item in calls if "outputresult" in item),
@@ -173,7 +186,7 @@ def _no_calls(data: dict[str, Json]) -> tuple[ToolCall, ...] | None:
 
 
 def _message_text(item: dict[str, Json]) -> str | None:
-    return text(first(item, "text", "textresponse"))
+    return as_text(first_value(item, "text", "textresponse"))
 
 
 def _agents(names: list[str]) -> tuple[str, ...]:
@@ -186,15 +199,15 @@ def _encode(value: Json) -> str | None:
 
 def _call(item: dict[str, Json]) -> ToolCall:
     return ToolCall(
-        name=text(item.get("toolname")) or "",
+        name=as_text(item.get("toolname")) or "",
         args=decode_structure(item.get("inputarguments")),
-        id=text(item.get("callid")),
+        id=as_text(item.get("callid")),
     )
 
 
 def _result(item: dict[str, Json]) -> ToolResult:
     return ToolResult(
-        name=text(item.get("toolname")),
-        id=text(item.get("callid")),
+        name=as_text(item.get("toolname")),
+        id=as_text(item.get("callid")),
         result=decode_structure(item.get("outputresult")),
     )

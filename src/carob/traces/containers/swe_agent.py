@@ -8,7 +8,15 @@ from carob.schema import Json, ModelCall, Trace, Usage
 from carob.traces.messages.chat import add_chat_message, chat_role, is_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.normalize import content_digest_id
-from carob.traces.shape import count, decode_structure, first, rows, table, tables, text
+from carob.traces.shape import (
+    as_array,
+    as_count,
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    objects_in,
+)
 
 
 class SweAgent:
@@ -17,17 +25,17 @@ class SweAgent:
     name = "swe-agent"
 
     def claims(self, item: Json) -> bool:
-        history = rows(decode_structure(table(item).get("history")))
+        history = as_array(decode_structure(as_object(item).get("history")))
         return bool(history) and all(map(is_message, history))
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        fields = table(item)
-        info = table(decode_structure(fields.get("info")))
+        fields = as_object(item)
+        info = as_object(decode_structure(fields.get("info")))
         history = decode_structure(fields.get("history"))
-        case = text(first(fields, "instance_id", "task_id") or info.get("instance_id"))
+        case = as_text(first_value(fields, "instance_id", "task_id") or info.get("instance_id"))
         builder = TurnBuilder()
-        _add_history(builder, tables(history))
-        _add_usage(builder, table(info.get("model_stats")))
+        _add_history(builder, objects_in(history))
+        _add_usage(builder, as_object(info.get("model_stats")))
         yield Trace(
             id=case or content_digest_id(history),
             turns=builder.turns(),
@@ -58,6 +66,6 @@ def _add_history(builder: TurnBuilder, history: list[dict[str, Json]]) -> None:
 
 def _add_usage(builder: TurnBuilder, stats: dict[str, Json]) -> None:
     """The run's totals; SWE-agent does not record them call by call."""
-    sent, received = count(stats.get("tokens_sent")), count(stats.get("tokens_received"))
+    sent, received = as_count(stats.get("tokens_sent")), as_count(stats.get("tokens_received"))
     if sent is not None or received is not None:
         builder.add_model_call(ModelCall(usage=Usage(input_tokens=sent, output_tokens=received)))

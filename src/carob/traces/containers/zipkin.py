@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.jaeger import drop_span_tags, status_of
 from carob.traces.normalize import Status, kind, nanoseconds, padded_identity
-from carob.traces.shape import count, decode_structure, first, table, tables, text
+from carob.traces.shape import (
+    as_count,
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    objects_in,
+)
 
 _V1 = "binaryAnnotations"
 
@@ -18,39 +25,40 @@ class Zipkin:
     name = "zipkin"
 
     def claims(self, item: Json) -> bool:
-        fields = table(item)
+        fields = as_object(item)
         if "traceId" not in fields or "id" not in fields or "spanId" in fields:
             return False
         return "localEndpoint" in fields or isinstance(fields.get("tags"), dict) or _V1 in fields
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        fields = table(item)
-        tags = table(fields.get("tags")) or _v1_tags(fields)
+        fields = as_object(item)
+        tags = as_object(fields.get("tags")) or _v1_tags(fields)
         start = _microseconds(fields.get("timestamp"))
-        length = count(fields.get("duration"))
+        length = as_count(fields.get("duration"))
         code, message = _status(tags)
         yield Span(
             trace_id=padded_identity(fields.get("traceId")),
             span_id=padded_identity(fields.get("id")),
             parent_id=padded_identity(fields.get("parentId")) or None,
-            name=text(fields.get("name")) or "",
+            name=as_text(fields.get("name")) or "",
             kind=kind(fields.get("kind")),
             start=start,
             end=None if start is None or length is None else start + max(length, 0) * 1000,
             attributes={key: v for key, v in drop_span_tags(tags).items() if key != "error"},
-            events=tuple(map(_event, tables(fields.get("annotations")))),
+            events=tuple(map(_event, objects_in(fields.get("annotations")))),
             status=code,
             status_message=message,
-            scope=text(first(tags, "otel.scope.name", "otel.library.name")) or "",
-            scope_version=text(first(tags, "otel.scope.version", "otel.library.version")) or "",
-            resource=_resource(table(fields.get("localEndpoint"))),
+            scope=as_text(first_value(tags, "otel.scope.name", "otel.library.name")) or "",
+            scope_version=as_text(first_value(tags, "otel.scope.version", "otel.library.version"))
+            or "",
+            resource=_resource(as_object(fields.get("localEndpoint"))),
         )
 
 
 def _v1_tags(fields: dict[str, Json]) -> dict[str, Json]:
     """The tags of Zipkin v1, which it calls binary annotations."""
-    annotations = tables(fields.get(_V1))
-    return {key: item.get("value") for item in annotations if (key := text(item.get("key")))}
+    annotations = objects_in(fields.get(_V1))
+    return {key: item.get("value") for item in annotations if (key := as_text(item.get("key")))}
 
 
 def _microseconds(value: Json) -> int | None:
@@ -60,8 +68,8 @@ def _microseconds(value: Json) -> int | None:
 
 def _status(tags: dict[str, Json]) -> tuple[Status, str | None]:
     """Zipkin's `error` tag is the message itself."""
-    error = text(tags.get("error"))
-    message = text(tags.get("otel.status_description")) or error
+    error = as_text(tags.get("error"))
+    message = as_text(tags.get("otel.status_description")) or error
     message = None if message in {None, "", "true", "false"} else message
     if error is not None and error != "false":
         return "error", message
@@ -69,7 +77,7 @@ def _status(tags: dict[str, Json]) -> tuple[Status, str | None]:
 
 
 def _event(annotation: dict[str, Json]) -> SpanEvent:
-    name, fields = _annotation(text(annotation.get("value")) or "")
+    name, fields = _annotation(as_text(annotation.get("value")) or "")
     return SpanEvent(name=name, time=_microseconds(annotation.get("timestamp")), attributes=fields)
 
 
@@ -78,7 +86,7 @@ def _annotation(value: str) -> tuple[str, dict[str, Json]]:
     whole = decode_structure(value)
     if isinstance(whole, dict) and len(whole) == 1:
         name, fields = next(iter(whole.items()))
-        return name, table(decode_structure(fields))
+        return name, as_object(decode_structure(fields))
     start = value.find("{")
     name, mark = value[: max(start, 0)].rstrip(), value[: max(start, 0)].rstrip()[-1:]
     fields = decode_structure(value[start : value.rfind("}") + 1]) if mark in (":", "|") else None
@@ -86,5 +94,5 @@ def _annotation(value: str) -> tuple[str, dict[str, Json]]:
 
 
 def _resource(endpoint: dict[str, Json]) -> dict[str, Json]:
-    service = text(endpoint.get("serviceName"))
+    service = as_text(endpoint.get("serviceName"))
     return {"service.name": service} if service else {}

@@ -13,7 +13,7 @@ from carob.traces.mapping.convention import LANGFUSE_STORED, MessageSource, Span
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import gemini_usage_of
-from carob.traces.shape import decode_json, fold_keys, table
+from carob.traces.shape import as_object, decode_json, fold_keys
 
 _SYSTEM = "gcp.vertex.agent"
 _REQUEST = "gcp.vertex.agent.llm_request"
@@ -99,8 +99,8 @@ class Adk(GenAi):
         response = span.attributes.get(_RESPONSE)
         if isinstance(response, str) and "rounding" not in response:  # in either spelling
             return ()
-        fields = fold_keys(table(decode_json(response)))
-        chunks = fold_keys(table(fields.get("groundingmetadata"))).get("groundingchunks")
+        fields = fold_keys(as_object(decode_json(response)))
+        chunks = fold_keys(as_object(fields.get("groundingmetadata"))).get("groundingchunks")
         return chunks if isinstance(chunks, list) else ()
 
     def usage(self, span: Span) -> Usage:

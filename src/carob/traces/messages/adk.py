@@ -11,7 +11,15 @@ from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usa
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import gemini_usage_of
 from carob.traces.normalize import content_digest_id, instant
-from carob.traces.shape import decode_structure, first, fold_keys, rows, table, tables, text
+from carob.traces.shape import (
+    as_array,
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    fold_keys,
+    objects_in,
+)
 
 _USER = "user"
 
@@ -21,7 +29,7 @@ def parts_of(content: Json) -> list[dict[str, Json]]:
     content = decode_structure(content)
     if isinstance(content, str):
         return [{"text": content}]
-    return [fold_keys(part) for part in tables(fold_keys(table(content)).get("parts"))]
+    return [fold_keys(part) for part in objects_in(fold_keys(as_object(content)).get("parts"))]
 
 
 def text_of(content: Json) -> str | None:
@@ -29,7 +37,7 @@ def text_of(content: Json) -> str | None:
 
     Parts are joined as ADK itself joins them.
     """
-    lines = [text(part["text"]) for part in parts_of(content) if _is_text(part)]
+    lines = [as_text(part["text"]) for part in parts_of(content) if _is_text(part)]
     return "\n".join(line for line in lines if line) if lines else None
 
 
@@ -47,9 +55,9 @@ def call_of(item: dict[str, Json], *, agent: str | None = None, at: int | None =
     """Read a function call. Missing arguments stay missing: ADK writes out empty ones."""
     fields = fold_keys(item)
     return ToolCall(
-        name=text(fields.get("name")) or "",
+        name=as_text(fields.get("name")) or "",
         args=fields.get("args"),
-        id=text(fields.get("id")) or None,
+        id=as_text(fields.get("id")) or None,
         agent=agent,
         start=at,
     )
@@ -66,10 +74,10 @@ def result_of(item: dict[str, Json]) -> ToolResult:
     fields = fold_keys(item)
     response = fields.get("response")
     return ToolResult(
-        name=text(fields.get("name")),
-        id=text(fields.get("id")) or None,
+        name=as_text(fields.get("name")),
+        id=as_text(fields.get("id")) or None,
         result=response,
-        error=text(table(response).get("error")),
+        error=as_text(as_object(response).get("error")),
     )
 
 
@@ -77,10 +85,10 @@ def event_turns(events: Json) -> tuple[Turn, ...]:
     """Build the turns of a list of events, one for each invocation."""
     builder = TurnBuilder()
     current: str | None = None
-    for event in map(fold_keys, tables(events)):
+    for event in map(fold_keys, objects_in(events)):
         if event.get("partial") is True:  # the complete event repeats the text of the partial ones
             continue
-        invocation = text(event.get("invocationid")) or current
+        invocation = as_text(event.get("invocationid")) or current
         if invocation != current:
             builder.start_turn(invocation)
             current = invocation
@@ -89,7 +97,7 @@ def event_turns(events: Json) -> tuple[Turn, ...]:
 
 
 def _add_event(builder: TurnBuilder, event: dict[str, Json]) -> None:
-    content, author = event.get("content"), text(event.get("author")) or ""
+    content, author = event.get("content"), as_text(event.get("author")) or ""
     time = instant(event.get("timestamp"))
     content_text = text_of(content)
     if author == _USER:
@@ -106,9 +114,9 @@ def _add_event(builder: TurnBuilder, event: dict[str, Json]) -> None:
     for result in results_of(content):
         builder.add_result(result, time=time)
     builder.add_grounding(_chunks(event))
-    error = first(event, "errormessage", "errorcode")
+    error = first_value(event, "errormessage", "errorcode")
     if error is not None:
-        builder.add_error(text(error) or repr(error))
+        builder.add_error(as_text(error) or repr(error))
 
 
 def _add_model_call(builder: TurnBuilder, event: dict[str, Json], author: str) -> None:
@@ -118,38 +126,38 @@ def _add_model_call(builder: TurnBuilder, event: dict[str, Json], author: str) -
     reason = event.get("finishreason")
     builder.add_model_call(
         ModelCall(
-            model=text(event.get("modelversion")),
+            model=as_text(event.get("modelversion")),
             usage=usage or Usage(),
             agent=author or None,
-            finish_reason=text(reason),
+            finish_reason=as_text(reason),
             end=instant(event.get("timestamp")),
         )
     )
 
 
 def _chunks(event: dict[str, Json]) -> list[Json]:
-    chunks = fold_keys(table(event.get("groundingmetadata"))).get("groundingchunks")
+    chunks = fold_keys(as_object(event.get("groundingmetadata"))).get("groundingchunks")
     return chunks if isinstance(chunks, list) else []
 
 
 def state_of(events: Json) -> dict[str, Json]:
     """Return the state after all events; temporary keys end with their invocation."""
     state: dict[str, Json] = {}
-    for event in map(fold_keys, tables(events)):
-        delta = table(fold_keys(table(event.get("actions"))).get("statedelta"))
+    for event in map(fold_keys, objects_in(events)):
+        delta = as_object(fold_keys(as_object(event.get("actions"))).get("statedelta"))
         state.update({key: value for key, value in delta.items() if not key.startswith("temp:")})
     return state
 
 
 def invocation_turn(invocation: Json) -> Turn:
     """Build the turn of an `Invocation`, as evaluations record it."""
-    fields = fold_keys(table(invocation))
+    fields = fold_keys(as_object(invocation))
     builder = TurnBuilder()
-    builder.start_turn(text(fields.get("invocationid")) or None)
+    builder.start_turn(as_text(fields.get("invocationid")) or None)
     content_text = text_of(fields.get("usercontent"))
     if content_text is not None:
         builder.add_user_text(content_text)
-    _add_steps(builder, fold_keys(table(fields.get("intermediatedata"))))
+    _add_steps(builder, fold_keys(as_object(fields.get("intermediatedata"))))
     final = text_of(fields.get("finalresponse"))
     if final is None:
         builder.mark_unanswered()
@@ -158,18 +166,18 @@ def invocation_turn(invocation: Json) -> Turn:
     turn = _add_times(next(iter(builder.turns()), Turn(tool_calls=())), fields)
     if final is None and fields:  # an evaluation records every response: it was empty
         turn = msgspec.structs.replace(turn, response="")
-    app = fold_keys(table(fields.get("appdetails"))).get("agentdetails")
+    app = fold_keys(as_object(fields.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
 
 
 def _add_steps(builder: TurnBuilder, data: dict[str, Json]) -> None:
-    for event in map(fold_keys, tables(data.get("invocationevents"))):
+    for event in map(fold_keys, objects_in(data.get("invocationevents"))):
         _add_event(builder, event)
-    for call in tables(data.get("tooluses")):
+    for call in objects_in(data.get("tooluses")):
         builder.add_call(call_of(call))
-    for result in tables(data.get("toolresponses")):
+    for result in objects_in(data.get("toolresponses")):
         builder.add_result(result_of(result))
-    for content_text in rows(data.get("intermediateresponses")):
+    for content_text in as_array(data.get("intermediateresponses")):
         match content_text:
             case [str() as author, list() as parts]:
                 _add_event(builder, {"author": author, "content": {"parts": parts}})
@@ -190,10 +198,10 @@ def _add_times(turn: Turn, fields: dict[str, Json]) -> Turn:
 
 def session_trace(item: Json, *, source: str, case: str | None = None) -> Trace:
     """Build the trace of a session from its events and its final state."""
-    fields = fold_keys(table(item))
+    fields = fold_keys(as_object(item))
     events = decode_structure(fields.get("events"))
     state = decode_structure(fields.get("state"))
-    session = text(fields.get("id")) or ""
+    session = as_text(fields.get("id")) or ""
     return Trace(
         id=session or content_digest_id(item),
         turns=event_turns(events),

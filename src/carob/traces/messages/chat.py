@@ -13,7 +13,7 @@ from carob.traces.messages.tool_blocks import BUILT_IN_TOOLS, CALL_TYPES, RESULT
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import instant
-from carob.traces.shape import first, rows, table, tables, text
+from carob.traces.shape import as_array, as_object, as_text, first_value, objects_in
 
 _CONTENT_KEYS = (
     "content",
@@ -72,18 +72,18 @@ def is_message(item: Json) -> bool:
 
 def is_dialogue(items: Json) -> bool:
     """Whether a value is a list of chat messages with a user or an assistant among them."""
-    listed = rows(items)
+    listed = as_array(items)
     return bool(listed) and all(map(is_message, listed)) and _has_speaker(listed)
 
 
 def _has_speaker(items: list[Json]) -> bool:
-    return any(chat_role(table(item)) in {"user", "assistant"} for item in items)
+    return any(chat_role(as_object(item)) in {"user", "assistant"} for item in items)
 
 
 def chat_turns(items: Json) -> tuple[Turn, ...]:
     """Build the turns of a list of chat messages."""
     builder = TurnBuilder()
-    for item in tables(items):
+    for item in objects_in(items):
         add_chat_message(builder, item)
     return builder.turns()
 
@@ -92,12 +92,12 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     """Add one message of a file to its turn."""
     fields = _message_fields(item)
     role = chat_role(item)
-    builder.add_time(instant(first(fields, "timestamp", "created_at", "createdAt")))
+    builder.add_time(instant(first_value(fields, "timestamp", "created_at", "createdAt")))
     if role == "tool" and fields.get("requestor") == "user":  # tau²-bench: users call tools too
         return
     # The name of a Responses item such as `function_call` is the tool's, not the agent's.
     named = role == "assistant" and not _is_tool_item(item)
-    agent = text(fields.get("name")) if named else None
+    agent = as_text(fields.get("name")) if named else None
     for message in read_messages(item, "assistant"):
         builder.add_message(message, agent=agent)
     if role == "assistant":
@@ -113,9 +113,11 @@ def _message_fields(item: dict[str, Json]) -> dict[str, Json]:
 
 
 def _add_model_call(builder: TurnBuilder, fields: dict[str, Json], agent: str | None) -> None:
-    metadata = table(fields.get("response_metadata"))
-    usage = usage_of(first(fields, "usage", "usage_metadata"))
-    usage = usage or usage_of(first(metadata, "token_usage", "usage"))
-    model = text(first(fields, "model", "model_name") or first(metadata, "model_name", "model"))
+    metadata = as_object(fields.get("response_metadata"))
+    usage = usage_of(first_value(fields, "usage", "usage_metadata"))
+    usage = usage or usage_of(first_value(metadata, "token_usage", "usage"))
+    model = as_text(
+        first_value(fields, "model", "model_name") or first_value(metadata, "model_name", "model")
+    )
     if usage is not None:
         builder.add_model_call(ModelCall(model=model, usage=usage, agent=agent))

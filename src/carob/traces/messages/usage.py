@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from carob.schema import Json, Usage
-from carob.traces.shape import count, fold_key, fold_keys, table
+from carob.traces.shape import as_count, as_object, fold_key, fold_keys
 
 _INPUT = ("inputtokens", "prompttokens", "inputtokencount", "prompttokencount")
 _OUTPUT = ("outputtokens", "completiontokens", "outputtokencount")
@@ -50,12 +50,12 @@ def usage_of(value: Json) -> Usage | None:
     input_keys = keys if inputs is counts else _find_keys(tuple(inputs))
     output_keys = keys if outputs is counts else _find_keys(tuple(outputs))
     usage = Usage(
-        count(counts.get(keys.input)),
-        count(counts.get(keys.output)),
-        count(inputs.get(input_keys.cached)),
-        count(inputs.get(input_keys.cache_write)),
-        count(outputs.get(output_keys.reasoning)),
-        total_tokens=count(counts.get(keys.total)),
+        as_count(counts.get(keys.input)),
+        as_count(counts.get(keys.output)),
+        as_count(inputs.get(input_keys.cached)),
+        as_count(inputs.get(input_keys.cache_write)),
+        as_count(outputs.get(output_keys.reasoning)),
+        total_tokens=as_count(counts.get(keys.total)),
     )
     return None if usage == _NO_USAGE else include_cached(usage, beside=keys.beside)
 
@@ -116,18 +116,18 @@ def _with_details(counts: dict[str, Json], key: str) -> dict[str, Json]:
 
 def gemini_usage_of(value: Json) -> Usage | None:
     """Read the token counts of a Gemini call, whose candidates do not include the thoughts."""
-    counts = fold_keys(table(value))
-    thoughts = count(counts.get("thoughtstokencount"))
-    candidates = count(counts.get("candidatestokencount"))
+    counts = fold_keys(as_object(value))
+    thoughts = as_count(counts.get("thoughtstokencount"))
+    candidates = as_count(counts.get("candidatestokencount"))
     output = (
         None if candidates is None and thoughts is None else (candidates or 0) + (thoughts or 0)
     )
     usage = Usage(
-        input_tokens=count(counts.get("prompttokencount")),
+        input_tokens=as_count(counts.get("prompttokencount")),
         output_tokens=output,
-        cached_tokens=count(counts.get("cachedcontenttokencount")),
+        cached_tokens=as_count(counts.get("cachedcontenttokencount")),
         reasoning_tokens=thoughts,
-        tool_tokens=count(counts.get("tooluseprompttokencount")),
-        total_tokens=count(counts.get("totaltokencount")),
+        tool_tokens=as_count(counts.get("tooluseprompttokencount")),
+        total_tokens=as_count(counts.get("totaltokencount")),
     )
     return None if usage == _NO_USAGE else usage
