@@ -12,6 +12,7 @@ from carob.metrics.text.factuality import Completeness, Factuality
 from carob.metrics.text.hallucination import Hallucination
 from carob.metrics.text.relevance import Relevance
 from carob.schema import Case, Score, ToolResult, Trace, Turn, Unscored
+from tests.agreement import HALLUCINATION_THRESHOLD
 
 ALL: tuple[Metric, ...] = (
     Coherence(),
@@ -32,8 +33,57 @@ def judge(metric: Metric, case: Case, *responses: str) -> Score:
 
 
 def passed(metric: Metric, case: Case, *responses: str) -> bool:
-    assert metric.threshold is not None
-    return judge(metric, case, *responses).value >= metric.threshold
+    threshold = HALLUCINATION_THRESHOLD if metric.threshold is None else metric.threshold
+    return judge(metric, case, *responses).value >= threshold
+
+
+@pytest.mark.parametrize(
+    ("expected", "wrong"),
+    [
+        ("Take 200 mg a day.", "Take 200 g a day."),
+        ("Heat it to 74 °C.", "Heat it to 74 °F."),
+        ("It costs 5 euros.", "It costs 5 dollars."),
+        ("Die Garantie gilt acht Monate.", "Die Garantie gilt drei Monate."),
+        ("Take it before lunch.", "Take it after lunch."),
+        ("Sales rose in March.", "Sales fell in March."),
+        ("Only admins can delete it.", "Everyone can delete it."),
+        ("The value was -5.", "The value was 5."),
+    ],
+)
+@pytest.mark.parametrize(
+    "metric", [Consistency(), Factuality(), Hallucination()], ids=lambda metric: metric.name
+)
+def test_one_wrong_word_fails(metric: Metric, expected: str, wrong: str):
+    pytest.importorskip("text_to_num")
+    case = Case.of("Please tell me.", expected, context=expected)
+    assert not passed(metric, case, wrong)
+    assert passed(metric, case, expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "same"),
+    [
+        ("It ends on 14 May.", "It ends on the 14th of May."),
+        ("1.5 million people live there.", "1,500,000 people live there."),
+        ("It starts at 16:00.", "It starts at 4 pm."),
+        ("Das kostet 1.200,50 Euro.", "Das kostet 1200,50 €."),
+        ("He is 1.80 m tall.", "He is 180 cm tall."),
+        ("It is due on 2026-03-05.", "It is due on 5 March 2026."),
+    ],
+)
+@pytest.mark.parametrize(
+    "metric",
+    [Completeness(), Consistency(), Factuality(), Hallucination()],
+    ids=lambda metric: metric.name,
+)
+def test_other_notation_of_the_same_fact_passes(metric: Metric, expected: str, same: str):
+    pytest.importorskip("text_to_num")
+    case = Case.of("Please tell me.", expected, context=expected)
+    assert judge(metric, case, same).value == 1.0
+
+
+def test_hallucination_is_informational():
+    assert Hallucination.threshold is None
 
 
 @pytest.mark.parametrize("metric", [Factuality(), Hallucination()], ids=lambda metric: metric.name)
@@ -89,8 +139,9 @@ def test_context_and_tool_results_ground_a_response():
 
 def test_reasons_name_what_is_wrong():
     case = Case.of("When?", "It arrives on 4 May.")
-    assert judge(Factuality(), case, "It arrives on 9 May.").reason == "number: expected 4, got 9"
-    assert judge(Completeness(), case, "In May.").reason == "missing 4"
+    wrong = judge(Factuality(), case, "It arrives on 9 May.").reason
+    assert wrong.startswith("date: expected 4 May, got 9 May; ")
+    assert judge(Completeness(), case, "In May.").reason == "missing 4 May"
     assert judge(Conciseness(words=2), case, "on the 4th").reason == "3 words, allowed 2"
     assert judge(Coherence(), case, "It is, if the").reason == "the text breaks off"
 

@@ -1,4 +1,4 @@
-"""Facts of a text: its content words, numbers and names.
+"""Facts of a text: its content words, quantities, names and opposites.
 
 This compares spelling, not meaning: a synonym is another word, and a name is a word with a capital
 letter. Scripts without capitals have no names here.
@@ -13,42 +13,26 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from carob.metrics.text.clauses import is_negated, split_clauses, split_sentences
+from carob.metrics.text.opposites import Position, find_positions, has_reversible
+from carob.metrics.text.quantities import Quantity, unmatched
+from carob.metrics.text.quantity_patterns import extract_quantities
 from carob.metrics.text.tokens import split_words, stem_word
-from carob.metrics.text.vocabulary import AFTER_IMPERATIVE, OPPOSITES, STOP_WORDS
+from carob.metrics.text.vocabulary import AFTER_IMPERATIVE, NEGATIVE_FORMS, STOP_WORDS
+from carob.text.language import guess_language
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_CODE = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]+")
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’][^\W\d_]+)?(?!\w)")
-_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
-
-_COUNTS = dict(
-    zip(
-        (
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ),
-        map(str, range(2, 13)),
-        strict=True,
-    )
-)
+_QUANTITY_WEIGHT = 2  # a wrong number makes an answer wrong, a missing word rarely does
 
 
 class Facts(NamedTuple):
     """The facts that a text states."""
 
     words: frozenset[str]
-    """Stems of content words."""
-    numbers: frozenset[str]
-    """Numbers in one normalized spelling, and codes such as `B14`."""
+    """Stems of content words, without those that are part of a quantity."""
+    topics: frozenset[str]
+    """Stems of all content words, with those of quantities: `days` in `5 days`."""
+    quantities: tuple[Quantity, ...]
+    """Numbers, amounts, measures, dates, times, and codes such as `B14`."""
     names: frozenset[str]
     """Lower-cased words that have a capital letter within a sentence."""
     openers: frozenset[str]
@@ -57,14 +41,18 @@ class Facts(NamedTuple):
     """Content words of clauses without a negation."""
     denied: frozenset[str]
     """Content words of clauses with a negation."""
+    positions: tuple[Position, ...]
+    """Words that have an opposite, such as `before`."""
 
 
 # Several metrics read each text, and golden texts recur in every repetition.
 @lru_cache(maxsize=2048)
-def extract_facts(text: str) -> Facts:
-    """Extract the facts of a text."""
+def extract_facts(text: str, language: str | None = None) -> Facts:
+    """Extract the facts of a text. Without a language, it is guessed from the text."""
     text = normalize("NFKC", text)
-    names, openers = _extract_names(text)
+    language = guess_language(text) if language is None else language
+    quantities, rest = extract_quantities(text, language)
+    names, openers = _extract_names(rest)
     affirmed: set[str] = set()
     denied: set[str] = set()
     for clause in split_clauses(text):
@@ -72,12 +60,14 @@ def extract_facts(text: str) -> Facts:
         affirmed |= positive
         denied |= negative
     return Facts(
-        words=frozenset(content_words(text)),
-        numbers=frozenset(_extract_numbers(text)),
+        words=frozenset(content_words(rest)),
+        topics=frozenset(content_words(text)),
+        quantities=quantities,
         names=names,
         openers=openers,
         affirmed=frozenset(affirmed),
         denied=frozenset(denied),
+        positions=find_positions(text, language),
     )
 
 
@@ -95,10 +85,15 @@ def split_by_polarity(clause: str) -> tuple[set[str], set[str]]:
     `unavailable` denies `available`.
     """
     content = {word for word in content_words(clause) if not word.isdigit()}
-    opposites = {stem_word(OPPOSITES[word]) for word in split_words(clause) if word in OPPOSITES}
-    if is_negated(clause) != bool(opposites):
-        return set(), content | opposites
-    return content | opposites, set()
+    denied = {
+        stem_word(NEGATIVE_FORMS[word]) for word in split_words(clause) if word in NEGATIVE_FORMS
+    }
+    negated = is_negated(clause)
+    if negated and has_reversible(clause):
+        return set(), set()  # `not before 9` denies only the `before`
+    if negated != bool(denied):
+        return set(), content | denied
+    return content | denied, set()
 
 
 def content_words(text: str) -> set[str]:
@@ -111,21 +106,27 @@ def content_words(text: str) -> set[str]:
 
 
 def count_facts(facts: Facts) -> int:
-    """Count the words and numbers. Numbers count twice, because they are words as well."""
-    return len(facts.words) + len(facts.numbers)
+    """Count the words and, twice, the quantities."""
+    return len(facts.words) + _QUANTITY_WEIGHT * len(facts.quantities)
 
 
 def coverage(expected: Facts, stated: Facts, known: Facts) -> float:
     """Return the share of the expected facts that are stated. Known facts need not be repeated."""
-    parts = [
-        (expected.words - known.words, stated.words),
-        (expected.numbers - known.numbers, stated.numbers),
-        (expected.names - known.names, stated.names | stated.openers),
-    ]
-    total = sum(len(needed) for needed, _ in parts)
+    words = expected.words - known.topics
+    names = expected.names - known.names - known.topics
+    quantities = unmatched(expected.quantities, known.quantities)
+    missing = unmatched(quantities, stated.quantities)
+    total = len(words) + len(names) + _QUANTITY_WEIGHT * len(quantities)
     if not total:
-        return 1.0 if not expected.words or expected.words & stated.words else 0.0
-    return sum(len(needed & present) for needed, present in parts) / total
+        return 1.0 if not expected.topics or expected.topics & stated.topics else 0.0
+    spelled = stated.topics | stated.names | stated.openers
+    present = len(words & spelled) + len(names & spelled)
+    return (present + _QUANTITY_WEIGHT * (len(quantities) - len(missing))) / total
+
+
+POLAR_WORDS = frozenset(
+    stem_word(word) for pair in NEGATIVE_FORMS.items() for word in pair
+)  # words that say whether something holds, not what it is about
 
 
 def contradicts(clause: Facts, source: Facts) -> bool:
@@ -142,21 +143,6 @@ def contradicts(clause: Facts, source: Facts) -> bool:
 
 def _stem(word: str) -> str:
     return stem_word(word.lower().split("'")[0])
-
-
-def _extract_numbers(text: str) -> set[str]:
-    numbers = {match.lower() for match in _CODE.findall(text)}
-    for match in _NUMBER.findall(_CODE.sub(" ", text)):
-        plain = match.replace(",", "") if _THOUSANDS.fullmatch(match) else match.replace(",", ".")
-        numbers.add(_normalize_number(plain))
-    return numbers | {_COUNTS[word] for word in split_words(text) if word in _COUNTS}
-
-
-def _normalize_number(number: str) -> str:
-    """Normalize `07:45` to `7:45`, `29.00` to `29`, and digits of any script to ASCII."""
-    number = "".join(str(int(char)) if char.isdigit() else char for char in number)
-    number = number.lstrip("0") or "0"
-    return number.rstrip("0").rstrip(".") if "." in number and ":" not in number else number
 
 
 def _extract_names(text: str) -> tuple[frozenset[str], frozenset[str]]:

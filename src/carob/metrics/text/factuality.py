@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
 from carob.metrics.text.clauses import split_clauses, yes_or_no
-from carob.metrics.text.facts import as_spelled, contradicts, coverage, extract_facts
+from carob.metrics.text.facts import Facts, as_spelled, contradicts, coverage, extract_facts
+from carob.metrics.text.opposites import find_opposites
+from carob.metrics.text.quantities import note_limits, unmatched
 from carob.metrics.text.responses import RecordedResponse, rate_responses
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.language import guess_language
 
 _FULL_COVERAGE = 0.5  # share of the expected facts that scores 1: a paraphrase rarely has more
 
@@ -21,31 +24,50 @@ class Factuality(Metric):
     """Whether the response states the facts of the expected response and contradicts none.
 
     min(1, share of stated facts / 0.5) · 0.5 ^ contradictions, per turn, then the mean. Facts are
-    the content words, numbers and names of the expected response that are not in the question. A
-    contradiction is another number or name in place of the expected one, a clause that is denied
-    instead of affirmed or the other way round, or a no for a yes. Compares words, not meaning.
+    the content words, names and quantities of the expected response that are not in the question;
+    a quantity counts twice. Quantities are numbers, amounts of money, percentages, measures, dates,
+    times of day and codes, compared by value: `1.80 m` is `180 cm`, and `200 mg` is not `200 g`.
 
-    On held-out labelled pairs 28 of 29 good ones passed and 60 of 67 bad ones failed. Weak where
-    the error is in plain words: of 15 subtle errors (units, roles, before and after) in the pairs
-    used for development it stated 5.
+    A contradiction is another quantity or name in place of the expected one, the opposite in the
+    same context (before and after, rose and fell, only and everyone), a clause that is denied
+    instead of affirmed or the other way round, or a no for a yes. Compares words, not meaning: it
+    sees neither swapped roles nor other words that make an answer wrong. Units, names of months and
+    number words need the extra `facts`; number words are read in English, German, French, Spanish,
+    Italian, Portuguese and Dutch, opposites in these and partly in others.
+
+    Measured: accuracy 0.95, κ 0.90 on 80 labelled texts.
     """
 
     name: ClassVar[str] = "factuality"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        return rate_responses(case, trace, _rate)
+        return note_limits(rate_responses(case, trace, _rate, needs_reference=True))
+
+
+class _Compared(NamedTuple):
+    """The facts of a response and of what it is compared with."""
+
+    expected: Facts
+    stated: Facts
+    question: Facts
+    context: Facts
+
+
+def _extract(response: RecordedResponse, reference: str) -> _Compared:
+    texts = (reference, response.response, response.user, response.context)
+    language = guess_language(*texts)
+    return _Compared(*(extract_facts(text, language) for text in texts))
 
 
 def _rate(response: RecordedResponse) -> Score | Unscored:
     if response.reference is None:
-        return Unscored(reason="the case expects no response")
-    expected, stated = extract_facts(response.reference), extract_facts(response.response)
-    question = extract_facts(response.user)
-    share = coverage(expected, stated, question)
-    contradictions = _find_contradictions(response, response.reference)
+        return Unscored(reason="the case expects no response", not_applicable=True)
+    facts = _extract(response, response.reference)
+    share = coverage(facts.expected, facts.stated, facts.question)
+    contradictions = _find_contradictions(response, response.reference, facts)
     reasons = [*contradictions]
     if share < _FULL_COVERAGE:
         reasons.append(f"only {share:.0%} of the expected facts are stated")
@@ -53,10 +75,14 @@ def _rate(response: RecordedResponse) -> Score | Unscored:
     return Score(value=value, reason="; ".join(reasons))
 
 
-def _find_contradictions(response: RecordedResponse, reference: str) -> list[str]:
+def _find_contradictions(response: RecordedResponse, reference: str, facts: _Compared) -> list[str]:
     """Describe what in the response contradicts the reference."""
-    reasons = [*_wrong_numbers(response, reference), *_wrong_names(response, reference)]
-    clauses = _contradicting_clauses(response.response, reference)
+    reasons = [*_wrong_quantities(facts), *_wrong_names(response, reference, facts)]
+    reasons += [
+        f"opposite: expected {known.word!r}, got {stated.word!r}"
+        for stated, known in find_opposites(facts.stated.positions, facts.expected.positions)
+    ]
+    clauses = _contradicting_clauses(response.response, facts.expected)
     reasons += [f"contradicts the reference: {clause!r}" for clause in clauses]
     yes, expected_yes = yes_or_no(response.response), yes_or_no(reference)
     if yes is not None and expected_yes is not None and yes != expected_yes:
@@ -64,30 +90,34 @@ def _find_contradictions(response: RecordedResponse, reference: str) -> list[str
     return reasons
 
 
-def _contradicting_clauses(response: str, source: str) -> list[str]:
+def _contradicting_clauses(response: str, known: Facts) -> list[str]:
     """Return the clauses that deny what the source affirms, or the other way round."""
-    known = extract_facts(source)
     return [
         clause for clause in split_clauses(response) if contradicts(extract_facts(clause), known)
     ]
 
 
-def _wrong_numbers(response: RecordedResponse, reference: str) -> list[str]:
-    stated, expected = extract_facts(response.response), extract_facts(reference)
-    question = extract_facts(response.user)
-    lost = expected.numbers - stated.numbers
+def _wrong_quantities(facts: _Compared) -> list[str]:
+    asked = facts.question.quantities
     # A number of the question need not be repeated, but a code such as `B14` must not change.
-    lost -= {number for number in question.numbers if number.isdigit()}
-    new = stated.numbers - expected.numbers - question.numbers
-    return _describe_replaced("number", sorted(new), sorted(lost))
+    lost = [
+        quantity
+        for quantity in unmatched(facts.expected.quantities, facts.stated.quantities)
+        if quantity.is_code or unmatched([quantity], asked)
+    ]
+    new = unmatched(facts.stated.quantities, [*facts.expected.quantities, *asked])
+    kinds = {reading.kind for quantity in lost for reading in quantity.readings}
+    kind = kinds.pop() if len(kinds) == 1 else "number"
+    return _describe_replaced(
+        kind, [quantity.text for quantity in new], [quantity.text for quantity in lost]
+    )
 
 
-def _wrong_names(response: RecordedResponse, reference: str) -> list[str]:
-    stated, expected = extract_facts(response.response), extract_facts(reference)
-    question = extract_facts(response.user)
-    known = expected.words | question.words
-    lost = (expected.words - question.words | expected.names) - stated.words
-    new = stated.names - known - extract_facts(response.context).words
+def _wrong_names(response: RecordedResponse, reference: str, facts: _Compared) -> list[str]:
+    expected, stated = facts.expected, facts.stated
+    known = expected.topics | facts.question.topics
+    lost = (expected.words - facts.question.topics | expected.names) - stated.topics
+    new = stated.names - known - facts.context.topics
     if not new or not lost:
         new, lost = stated.openers - known, expected.openers & lost
     return _describe_replaced(
@@ -106,27 +136,30 @@ def _describe_replaced(kind: str, new: Sequence[str], lost: Sequence[str]) -> li
 class Completeness(Metric):
     """Share of the expected facts that the response states.
 
-    Facts are the content words, numbers and names of the expected response that are not in the
-    question; numbers and names count twice. Per turn, then the mean. Compares words, not meaning.
+    Facts are those of `factuality`: the content words, names and quantities of the expected
+    response that are not in the question; names and quantities count twice. Per turn, then the
+    mean. Compares words, not meaning: a synonym is a missing word.
 
-    On held-out labelled pairs 29 of 29 good ones passed and 26 of 27 bad ones failed.
+    Measured: accuracy 0.95, κ 0.87 on 57 labelled texts.
     """
 
     name: ClassVar[str] = "completeness"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.5
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        return rate_responses(case, trace, _rate_completeness)
+        return note_limits(rate_responses(case, trace, _rate_completeness, needs_reference=True))
 
 
 def _rate_completeness(response: RecordedResponse) -> Score | Unscored:
     if response.reference is None:
-        return Unscored(reason="the case expects no response")
-    expected, stated = extract_facts(response.reference), extract_facts(response.response)
-    question = extract_facts(response.user)
-    missing = sorted(expected.numbers - stated.numbers - question.numbers)
-    missing += as_spelled(expected.names - stated.words - question.words, response.reference)
-    share = coverage(expected, stated, question)
+        return Unscored(reason="the case expects no response", not_applicable=True)
+    facts = _extract(response, response.reference)
+    stated, question = facts.stated, facts.question
+    known = [*stated.quantities, *question.quantities]
+    missing = [quantity.text for quantity in unmatched(facts.expected.quantities, known)]
+    lost = facts.expected.names - stated.topics - question.topics
+    missing += as_spelled(lost, response.reference)
+    share = coverage(facts.expected, stated, question)
     return Score(value=share, reason=f"missing {', '.join(missing)}" if missing else "")
