@@ -104,4 +104,4 @@ def test_log_says_that_passed_conversations_are_not_stored(make_run: MakeRun):
     log = format_questions_and_answers(
         ReportInputs(make_run(CaseResult(case="q2", trace="t", status="passed")))
     )
-    assert "## 1. q2: passed\n\n_The conversation of a case that passed is not stored" in log
+    assert "## 1. q2: passed\n\n_The conversation is stored with the run only for" in log

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from carob.errors import UsageError
@@ -13,7 +14,7 @@ from carob.report.forms import (
     form_names,
     format_report,
 )
-from carob.schema import CaseResult, Run
+from carob.schema import CaseResult, CaseScore, MetricSummary, Run
 
 MakeRun = Callable[..., Run]
 
@@ -54,3 +55,67 @@ def test_form_of_another_package_is_loaded_when_it_is_used(run: Run):
     add_form_finder(lambda: {"slack": load})
     assert form_names()[-1] == "slack"
     assert format_report("slack", ReportInputs(run)) == f"{run.id}\n"
+
+
+def render(form: str, run: Run) -> str:
+    return format_report(form, ReportInputs(run, load_case_lines=lambda: {"c": ("gold.json", 1)}))
+
+
+@pytest.fixture
+def informational(make_run: MakeRun) -> Run:
+    score = CaseScore(metric="latency", status="info", value=0.2)
+    run = make_run(CaseResult(case="c", trace="t", status="info", scores=(score,)))
+    return msgspec.structs.replace(run, verdict="informational")
+
+
+@pytest.mark.parametrize("form", ["text", "md", "html", "junit", "sarif", "qa"])
+def test_every_form_says_that_nothing_was_decided(form: str, informational: Run):
+    assert "nothing was decided" in render(form, informational)
+
+
+def test_first_line_says_that_nothing_was_decided(informational: Run):
+    for form, mark in (("text", ""), ("md", "### ")):
+        first = render(form, informational).splitlines()[0].replace("\u200b", "")
+        assert first == (
+            f"{mark}informational: support@1.2.0: nothing was decided, 1 case ({informational.id})"
+        )
+
+
+@pytest.mark.parametrize("form", ["text", "md", "html", "junit", "sarif", "qa"])
+def test_every_form_names_a_metric_that_scored_no_case(form: str, make_run: MakeRun):
+    unscored = CaseScore(metric="Tact", status="unscored", threshold=3, reason="no context")
+    passed = CaseScore(metric="recall", status="passed", value=1.0, threshold=0.5)
+    run = make_run(CaseResult(case="c", trace="t", status="unscored", scores=(unscored, passed)))
+    summary = msgspec.structs.replace(
+        run.summary, metrics={**run.summary.metrics, "Tact": MetricSummary(unscored=1)}
+    )
+    text = render(form, msgspec.structs.replace(run, summary=summary))
+    lines = [line for line in text.splitlines() if "scored no case" in line]
+    assert any("Tact" in line and "no context" in line for line in lines)
+    assert not any("recall scored" in line for line in lines)
+
+
+def test_headline_counts_both_kinds_of_unscored_cases(make_run: MakeRun):
+    missing = CaseScore(metric="m", status="unscored", threshold=0.8)
+    silent = CaseScore(metric="m", status="unscored", threshold=0.8, not_applicable=True)
+    run = make_run(
+        CaseResult(case="a", trace="t", status="passed"),
+        CaseResult(case="b", trace="t", status="unscored", scores=(missing, silent)),
+        CaseResult(case="c", trace="t", status="unscored", scores=(silent,)),
+        CaseResult(case="d", trace=None, status="unscored"),
+        CaseResult(case="e", trace="t", status="failed"),
+    )
+    first = render("text", run).splitlines()[0]
+    assert first.startswith(
+        "failed: support@1.2.0: 1 failed, 2 not scored, 1 not applicable, 1 passed of 5 ("
+    )
+
+
+def test_junit_skips_cases_that_nothing_decided(informational: Run):
+    text = render("junit", informational)
+    assert 'skipped="1"' in text
+    assert 'message="nothing was decided' in text
+
+
+def test_html_can_filter_informational_cases(informational: Run):
+    assert "info (1)" in render("html", informational)

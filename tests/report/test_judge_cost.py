@@ -57,7 +57,7 @@ def test_run_without_judges_shows_no_costs(run: Run):
 
 def test_comment_has_the_same_numbers(judged: Run):
     text = format_report("md", ReportInputs(judged))
-    assert "Judging stopped early: the limit of 33 calls was reached." in text
+    assert "- Judging stopped early: the limit of 33 calls was reached\n" in text
     assert "| Relevance | 50 | 20 | 33 | 41,200 | 3,100 | $0.012 |" in text
 
 

@@ -77,7 +77,7 @@ def test_failure_shows_the_reason_and_both_answers(make_run: MakeRun):
 
 def test_unscored_cases_are_skipped_with_the_reason(make_run: MakeRun):
     skipped = next(read(make_run(unscored())).iter("skipped"))
-    assert skipped.get("message") == "m unscored: no tools expected"
+    assert skipped.get("message") == "m not scored: no tools expected"
 
 
 def test_error_is_not_a_failure(make_run: MakeRun):

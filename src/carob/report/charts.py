@@ -37,6 +37,7 @@ class HistogramBin(NamedTuple):
 
 def proportions(counts: CaseCounts) -> Markup:
     """Return one bar, divided by the status of the cases."""
+    decided = counts.failed + counts.errors + counts.unscored + counts.passed
     parts = [
         (name, number)
         for name, number in (
@@ -44,6 +45,7 @@ def proportions(counts: CaseCounts) -> Markup:
             ("error", counts.errors),
             ("unscored", counts.unscored),
             ("passed", counts.passed),
+            ("info", counts.total - decided),
         )
         if number
     ]

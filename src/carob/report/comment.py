@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from carob.report.forms import ReportInputs
 from carob.report.judge_cost import judge_cost_table
 from carob.report.markup import join
-from carob.report.run import headline, in_order, summary_cells
+from carob.report.run import (
+    WHY_INFORMATIONAL,
+    describe_status,
+    headline,
+    metrics_without_scores,
+    not_passed,
+    summary_cells,
+)
 from carob.report.text import count, markdown_cell, markdown_table, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, Run
 
@@ -23,8 +30,8 @@ def format_comment(inputs: ReportInputs) -> str:
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *summary_cells(summary)] for name, summary in run.summary.metrics.items()]
     title = f"### {run.verdict}: {markdown_cell(headline(run))}"
-    text = "\n".join([title, "", *_stopped(run), *markdown_table(head, rows), *_judges(run), ""])
-    results = [result for result in in_order(run) if result.status != "passed"]
+    text = "\n".join([title, "", *_remarks(run), *markdown_table(head, rows), *_judges(run), ""])
+    results = not_passed(run)
     for index, result in enumerate(results):
         block = "\n".join(["", *_case(result, index < _UNFOLDED), ""])
         if len(text) + len(block) > _MAX_LENGTH:
@@ -33,9 +40,12 @@ def format_comment(inputs: ReportInputs) -> str:
     return text
 
 
-def _stopped(run: Run) -> Iterator[str]:
-    if run.stopped:
-        yield f"Judging stopped early: {markdown_cell(run.stopped)}."
+def _remarks(run: Run) -> Iterator[str]:
+    remarks = [f"Judging stopped early: {run.stopped}"] if run.stopped else []
+    remarks += [WHY_INFORMATIONAL] if run.verdict == "informational" else []
+    remarks += [metric.text for metric in metrics_without_scores(run)]
+    if remarks:
+        yield from (f"- {markdown_cell(remark)}" for remark in remarks)
         yield ""
 
 
@@ -66,7 +76,7 @@ def _name(result: CaseResult) -> str:
 
 
 def _score(score: CaseScore) -> str:
-    value = score.status if score.value is None else f"{score.value:.3g}"
+    value = describe_status(score) if score.value is None else f"{score.value:.3g}"
     threshold = f", threshold {score.threshold:g}" if score.status == "failed" else ""
     reason = f": {_short(score.reason)}" if score.reason else ""
     return f"- {markdown_cell(score.metric)} {value}{threshold}{reason}"

@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterator
 
 from carob.report import format_json
 from carob.report.forms import ReportInputs
+from carob.report.run import headline, metrics_without_scores
 from carob.report.text import markdown_cell, printable, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, Json, Run, SummaryGroup
 
+_NOT_STORED = "The conversation is stored with the run only for cases that did not pass."
 _FENCES = re.compile("`{3,}")
 
 
@@ -101,7 +103,8 @@ def format_questions_and_answers(inputs: ReportInputs) -> str:
     lines = [
         f"# Questions and answers: {markdown_cell(name)}",
         "",
-        f"Run {run.id}, {run.created_at}",
+        f"{run.verdict}: {markdown_cell(headline(run))}, {run.created_at}",
+        *(f"- {markdown_cell(metric.text)}" for metric in metrics_without_scores(run)),
     ]
     for number, result in enumerate(run.cases, 1):
         lines += [
@@ -110,8 +113,8 @@ def format_questions_and_answers(inputs: ReportInputs) -> str:
         ]
         lines += [line for exchange in result.exchanges for line in _exchange(exchange)]
         lines += ["", *(_score(score) for score in result.scores)] if result.scores else []
-        if result.status == "passed":
-            lines += ["", "_The conversation of a case that passed is not stored with the run._"]
+        if result.status in ("passed", "info"):
+            lines += ["", f"_{_NOT_STORED}_"]
     return "\n".join(lines) + "\n"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from carob.report.forms import ReportInputs
 from carob.report.markup import Child, Markup, tag
+from carob.report.run import WHY_INFORMATIONAL, describe_status, metrics_without_scores
 from carob.report.text import shortened
 from carob.schema import CaseResult, CaseScore, Run
 
@@ -14,14 +15,14 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def format_junit(inputs: ReportInputs) -> str:
-    """Return one test per case and trace: passed, failed, error, or skipped if unscored."""
+    """Return one test per case and trace: passed, failed, error, or skipped if nothing decided."""
     run = inputs.run
     counts = run.summary.cases
     totals = {
         "tests": counts.total,
         "failures": counts.failed,
         "errors": counts.errors,
-        "skipped": counts.unscored,
+        "skipped": counts.total - counts.passed - counts.failed - counts.errors,
     }
     name = run.dataset.name if run.dataset else run.id
     suite = tag(
@@ -42,6 +43,7 @@ def _properties(run: Run) -> Markup:
     if run.dataset:
         facts |= {"dataset": run.dataset.digest}
         facts |= {"version": run.dataset.version} if run.dataset.version else {}
+    facts |= {f"scored no case: {name}": why for name, why in metrics_without_scores(run)}
     return tag("properties", [tag("property", name=key, value=facts[key]) for key in facts])
 
 
@@ -63,6 +65,8 @@ def _name(result: CaseResult, attempts: int) -> str:
 def _outcome(result: CaseResult) -> Markup | None:
     if result.status == "passed":
         return None
+    if result.status == "info":
+        return tag("skipped", message=f"nothing was decided: {WHY_INFORMATIONAL}")
     lines = [*_judgement(result), *(_line(score) for score in _deciding_scores(result))] or [
         result.paired_by
     ]
@@ -79,18 +83,20 @@ def _judgement(result: CaseResult) -> list[str]:
 
 
 def _deciding_scores(result: CaseResult) -> list[CaseScore]:
-    """Return the scores behind the status; unscored ones only if there is nothing worse."""
+    """Return the scores behind the status; unscored ones only if there is nothing worse, those that
+    hold the case back first."""
     scores = [score for score in result.scores if score.status in ("failed", "error")]
     if result.status == "error":
         scores.sort(key=lambda score: score.status)
-    return scores or [score for score in result.scores if score.status == "unscored"]
+    unscored = [score for score in result.scores if score.status == "unscored"]
+    return scores or sorted(unscored, key=lambda score: not score.could_not_be_scored)
 
 
 def _line(score: CaseScore) -> str:
     value = "" if score.value is None else f" {score.value:.3g}"
     below = f", threshold {score.threshold:g}" if value and score.threshold is not None else ""
     reason = f": {score.reason}" if score.reason else ""
-    return f"{score.metric}{value or f' {score.status}'}{below}{reason}"
+    return f"{score.metric}{value or f' {describe_status(score)}'}{below}{reason}"
 
 
 def _answers(result: CaseResult) -> list[str]:

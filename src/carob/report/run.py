@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from carob.report import format_json
 from carob.report.forms import ReportInputs
@@ -13,7 +15,11 @@ from carob.report.text import columns, count, flat, join_lines, printable, short
 from carob.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
 
 _SHOWN = 10
-_ORDER = {"failed": 0, "error": 1, "unscored": 2, "passed": 3}
+_ORDER = {"failed": 0, "error": 1, "unscored": 2, "passed": 3, "info": 4}
+WHY_INFORMATIONAL = (
+    "no metric of the run has a threshold and no profile was used: set one to get a verdict"
+)
+"""Why nothing was decided."""
 _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold", "reason")
 
 
@@ -63,24 +69,81 @@ def _csv_cell(value: object) -> object:
 
 def headline(run: Run) -> str:
     """Count the cases of the dataset by status."""
+    name = f"{flat(run.dataset.name)}{_version(run)}: " if run.dataset else ""
+    return f"{name}{describe_counts(run)} ({run.id})"
+
+
+def describe_counts(run: Run) -> str:
+    """Count the cases by status. Cases that could not be scored and cases to which no deciding
+    metric applies are counted separately."""
     counts = run.summary.cases
+    if run.verdict == "informational":
+        return f"nothing was decided, {count(counts.total, 'case')}"
+    not_applicable = sum(map(_is_not_applicable, run.cases)) if counts.unscored else 0
+    decided = counts.passed + counts.failed + counts.unscored + counts.errors
     parts = [
-        f"{number} {word}"
+        f"{number:,} {word}"
         for number, word in (
             (counts.failed, "failed"),
             (counts.errors, "with errors"),
-            (counts.unscored, "unscored"),
+            (counts.unscored - not_applicable, "not scored"),
+            (not_applicable, "not applicable"),
             (counts.passed, "passed"),
+            (counts.total - decided, "informational"),
         )
         if number
     ]
-    name = f"{flat(run.dataset.name)}{_version(run)}: " if run.dataset else ""
-    return f"{name}{', '.join(parts) or 'no cases scored'} of {counts.total} ({run.id})"
+    return f"{', '.join(parts) or 'no cases scored'} of {counts.total:,}"
+
+
+def _is_not_applicable(result: CaseResult) -> bool:
+    """Return whether a case is unscored because it asks nothing of the deciding metrics."""
+    if result.status != "unscored" or not result.scores:
+        return False
+    deciding = [score for score in result.scores if score.threshold is not None]
+    return not any(score.could_not_be_scored for score in deciding or result.scores)
+
+
+class MetricWithoutScores(NamedTuple):
+    """A metric that scored no case, and why."""
+
+    name: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} scored no case: {self.reason}"
+
+
+def metrics_without_scores(run: Run) -> list[MetricWithoutScores]:
+    """Return the metrics of the run that scored no case. A verdict says nothing about them."""
+    if not run.cases:
+        return []
+    summaries = run.summary.metrics
+    reasons: dict[str, Counter[str]] = {
+        use.name: Counter()
+        for use in run.metrics
+        if use.name not in summaries or summaries[use.name].mean is None
+    }
+    for score in (score for result in run.cases for score in result.scores) if reasons else ():
+        if score.metric in reasons:
+            reasons[score.metric][score.reason] += 1
+    return [MetricWithoutScores(name, _join_reasons(reasons[name])) for name in reasons]
+
+
+def _join_reasons(reasons: Counter[str]) -> str:
+    if not reasons:
+        return "no case has a trace"
+    reason, others = reasons.most_common(1)[0][0], len(reasons) - 1
+    return shortened(f"{reason} (and {count(others, 'other reason')})" if others else reason, 300)
 
 
 def _remarks(run: Run) -> Iterator[str]:
     if run.stopped:
         yield f"judging stopped early: {run.stopped}"
+    if run.verdict == "informational":
+        yield WHY_INFORMATIONAL
+    yield from (flat(metric.text) for metric in metrics_without_scores(run))
     counts = run.summary.cases
     if run.dataset is None and counts.unscored == counts.total:
         yield "no golden data: pass --golden, or choose metrics that need none with -m"
@@ -95,13 +158,22 @@ def in_order(run: Run) -> list[CaseResult]:
     return sorted(run.cases, key=lambda result: _ORDER[result.status])
 
 
+def not_passed(run: Run) -> list[CaseResult]:
+    """Return the cases to explain: those that did not pass, and those without a trace."""
+    return [
+        result
+        for result in in_order(run)
+        if result.status != "passed" and (result.status != "info" or result.trace is None)
+    ]
+
+
 def explain_result(result: CaseResult) -> str:
     """Say why a case did not pass, as the text report does."""
     return "\n".join(printable(line) for line in _explanation(result)).strip()
 
 
 def _not_passed(run: Run) -> Iterator[str]:
-    results = [result for result in in_order(run) if result.status != "passed"]
+    results = not_passed(run)
     for result in results[:_SHOWN]:
         yield from _explanation(result)
     if len(results) > _SHOWN:
@@ -130,9 +202,16 @@ def _explanation(result: CaseResult) -> Iterator[str]:
         yield from _exchanges(result.exchanges)
 
 
+def describe_status(score: CaseScore) -> str:
+    """Return the status, in words if the metric is unscored."""
+    if score.status != "unscored":
+        return score.status
+    return "not scored" if score.could_not_be_scored else "not applicable"
+
+
 def _score_text(score: CaseScore) -> str:
     if score.value is None:
-        return score.status
+        return describe_status(score)
     if score.status == "failed":
         return f"{score.value:.2f}, threshold {score.threshold:g}"
     return f"{score.value:g}"

@@ -12,6 +12,7 @@ from carob import __version__
 from carob.errors import UsageError
 from carob.report import format_json
 from carob.report.forms import ReportInputs
+from carob.report.run import WHY_INFORMATIONAL, headline, metrics_without_scores
 from carob.report.text import printable, shortened
 from carob.schema import CaseResult, CaseScore, MetricSpec, Run, Severity
 
@@ -41,17 +42,22 @@ class SarifResult(NamedTuple):
     """Identifies the result when its line has moved."""
 
 
-def sarif(rules: Iterable[SarifRule], results: Iterable[SarifResult]) -> str:
-    """Return a SARIF log with one run of Carob."""
+def sarif(
+    rules: Iterable[SarifRule], results: Iterable[SarifResult], warnings: Iterable[str] = ()
+) -> str:
+    """Return a SARIF log with one run of Carob. Warnings concern the run, and not a line."""
     listed = [*rules]
     indices = {rule.id: index for index, rule in enumerate(listed)}
     driver = {"name": "Carob", "version": __version__, "rules": [_rule(rule) for rule in listed]}
+    notes = [{"level": "warning", "message": {"text": text}} for text in warnings]
+    invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
     log = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
                 "tool": {"driver": driver},
+                **({"invocations": [invocation]} if notes else {}),
                 "columnKind": "unicodeCodePoints",
                 "results": [_result(result, indices[result.rule]) for result in results],
             }
@@ -116,7 +122,13 @@ def format_run_sarif(inputs: ReportInputs) -> str:
         *_profiles(run),
         *([_UNSCORED] if _UNSCORED.id in used else []),
     ]
-    return sarif(rules, results)
+    return sarif(rules, results, _warnings(run))
+
+
+def _warnings(run: Run) -> Iterator[str]:
+    if run.verdict == "informational":
+        yield f"{run.verdict}: {headline(run)}; {WHY_INFORMATIONAL}"
+    yield from (_plain(metric.text) for metric in metrics_without_scores(run))
 
 
 def _metric_rule(use: MetricSpec) -> SarifRule:
@@ -135,10 +147,12 @@ def _profiles(run: Run) -> list[SarifRule]:
 
 
 def _results(case: CaseResult, lines: CaseLines) -> Iterator[SarifResult]:
-    if case.status == "passed":
+    if case.status in ("passed", "info"):
         return
     if case.status == "unscored":
-        reasons = dict.fromkeys(score.reason for score in case.scores) or [case.paired_by]
+        held_back = [score.reason for score in case.scores if score.could_not_be_scored]
+        unscored = [score.reason for score in case.scores if score.status == "unscored"]
+        reasons = dict.fromkeys(held_back or unscored) or [case.paired_by]
         yield _case_result(case, lines, _UNSCORED.id, f"not scored: {'; '.join(reasons)}")
         return
     for score in case.scores:

@@ -168,7 +168,7 @@ class Plan:
             scores=scores,
             paired_by=pair.reason,
             judgement=judgement,
-            exchanges=() if status == "passed" else _exchanges(case, pair.trace),
+            exchanges=() if status in ("passed", "info") else _exchanges(case, pair.trace),
             mapper=pair.trace.mapper,
         )
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from carob.report.html.detail import detail
-from carob.report.html.parts import STATUSES, breakable, cut, number, scrolling, sign, stamp, table
+from carob.report.html.parts import (
+    STATUSES,
+    breakable,
+    count_statuses,
+    cut,
+    number,
+    scrolling,
+    sign,
+    stamp,
+    table,
+)
 from carob.report.markup import Markup, join, tag
 from carob.report.text import count
 from carob.schema import CaseResult, CaseScore, Run
@@ -83,7 +93,7 @@ class _Rows:
         return f"{' '.join(parts)} Use --format json for all of them." if parts else None
 
     def _detail(self, result: CaseResult) -> Markup | None:
-        if result.status == "passed" and not self.few:
+        if result.status in ("passed", "info") and not self.few:
             self.bare += 1
             return None
         if self.size > _MAX_DETAILS:
@@ -117,14 +127,13 @@ def _not_passed(result: CaseResult, metrics: dict[str, int]) -> str:
 def _filters(run: Run, metrics: dict[str, int]) -> Markup:
     """Return the filter form. The style sheet hides it where scripts are disabled."""
     counts = run.summary.cases
-    numbers = (counts.failed, counts.errors, counts.unscored, counts.passed)
     boxes = [
         tag(
             "label",
             tag("input", type="checkbox", name="status", value=status, checked=True),
             f" {status} ({value:,})",
         )
-        for status, value in zip(STATUSES, numbers, strict=True)
+        for status, value in count_statuses(counts).items()
         if value
     ]
     options = [tag("option", name, value=str(index)) for name, index in metrics.items()]

@@ -36,7 +36,7 @@ def detail(result: CaseResult) -> Markup:
 
 
 def _summary(result: CaseResult) -> str:
-    return "Scores" if result.status == "passed" else "Reasons and conversation"
+    return "Scores" if result.status in ("passed", "info") else "Reasons and conversation"
 
 
 def _facts(result: CaseResult) -> Markup:

@@ -12,9 +12,10 @@ from carob.report.forms import ReportInputs
 from carob.report.html.cases import case_section, unmatched_section
 from carob.report.html.changes import changes_section
 from carob.report.html.figures import chart_section
-from carob.report.html.parts import STATUSES, stamp
+from carob.report.html.parts import breakable, stamp
 from carob.report.html.summary import summary_section
 from carob.report.markup import Markup, join, tag
+from carob.report.run import WHY_INFORMATIONAL, describe_counts, metrics_without_scores
 from carob.schema import Run
 
 
@@ -94,6 +95,7 @@ def _header(run: Run) -> Markup:
             tag("time", run.created_at.replace("T", " "), datetime=run.created_at),
             class_="subtitle",
         ),
+        _remarks(run),
     )
 
 
@@ -102,11 +104,11 @@ def _title(run: Run) -> Iterator[str]:
         yield run.dataset.name
         yield f"@{run.dataset.version}" if run.dataset.version else ""
         yield ": "
-    counts = run.summary.cases
-    numbers = (counts.failed, counts.errors, counts.unscored, counts.passed)
-    parts = [
-        f"{number:,} {STATUSES[status].text}"
-        for status, number in zip(STATUSES, numbers, strict=True)
-        if number
-    ]
-    yield f"{', '.join(parts) or 'no cases scored'} of {counts.total:,}"
+    yield describe_counts(run)
+
+
+def _remarks(run: Run) -> Iterator[Markup]:
+    if run.verdict == "informational":
+        yield tag("p", f"{WHY_INFORMATIONAL.capitalize()}.")
+    for name, reason in metrics_without_scores(run):
+        yield tag("p", tag("strong", breakable(name)), f" scored no case: {reason}")

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from carob.report.markup import Child, Markup, join, tag
-from carob.schema import MetricSpec, Status, Verdict
+from carob.schema import CaseCounts, MetricSpec, Status, Verdict
 
 _MAX_CHARACTERS = 20_000
 """Longer texts are cut."""
@@ -24,10 +24,25 @@ STATUSES: dict[Status, StatusText] = {
     "error": StatusText("!", "with errors"),
     "unscored": StatusText("–", "unscored"),
     "passed": StatusText("✓", "passed"),
+    "info": StatusText("", "informational"),
 }
-_SIGNS = {"info": "", "inconclusive": "?"} | {
+_SIGNS = {"inconclusive": "?", "informational": ""} | {
     name: status.sign for name, status in STATUSES.items()
 }
+
+
+def count_statuses(counts: CaseCounts) -> dict[Status, int]:
+    """Return the number of cases by status. Only informational ones may be missing."""
+    numbers: dict[Status, int] = {
+        "failed": counts.failed,
+        "error": counts.errors,
+        "unscored": counts.unscored,
+        "passed": counts.passed,
+    }
+    info = counts.total - sum(numbers.values())
+    if info:
+        numbers["info"] = info
+    return numbers
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from carob.report.charts import proportions
-from carob.report.html.parts import STATUSES, breakable, number, scale, table
+from carob.report.html.parts import STATUSES, breakable, count_statuses, number, scale, table
 from carob.report.judge_cost import USAGE_HEAD, usage_cells
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema import MetricSpec, MetricSummary, ModeComparison, Run
@@ -28,10 +28,14 @@ def summary_section(run: Run) -> Markup:
 
 def _counts(run: Run) -> Markup:
     counts = run.summary.cases
-    numbers = (counts.failed, counts.errors, counts.unscored, counts.passed)
     items = [
-        tag("div", tag("dt", label.text), tag("dd", f"{value:,}"), class_=f"count {status}")
-        for (status, label), value in zip(STATUSES.items(), numbers, strict=True)
+        tag(
+            "div",
+            tag("dt", STATUSES[status].text),
+            tag("dd", f"{value:,}"),
+            class_=f"count {status}",
+        )
+        for status, value in count_statuses(counts).items()
     ]
     total = tag("div", tag("dt", "cases"), tag("dd", f"{counts.total:,}"), class_="count")
     return join([tag("dl", total, items, class_="counts"), proportions(counts)])
@@ -70,7 +74,8 @@ def _metrics(run: Run) -> Markup:
         _metric(name, uses.get(name), run.summary.metrics.get(name, MetricSummary()))
         for name in names
     ]
-    return table("Metrics", [*head, *(label.text for label in STATUSES.values())], rows, "numbers")
+    counts = [STATUSES[status].text for status in ("failed", "error", "unscored", "passed")]
+    return table("Metrics", [*head, *counts], rows, "numbers")
 
 
 def _metric(name: str, use: MetricSpec | None, summary: MetricSummary) -> list[Child]:
