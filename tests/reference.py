@@ -12,6 +12,8 @@ from carob import plugins
 from carob.api import metrics
 from carob.cli import carob
 from carob.schema import MetricInfo
+from tests.agreement import Agreement, measured_agreement
+from tests.limits import JUDGED, OFFLINE
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
@@ -50,9 +52,45 @@ def _formats() -> Iterator[str]:
 
 def _metrics() -> Iterator[str]:
     yield "# Metrics\n"
-    yield "Requirements that start with `case.` refer to the golden case, all others to the trace."
+    yield _AGREEMENT_NOTE
+    agreement = measured_agreement()
+    yield "| metric | what it sees | what it cannot see | measured agreement | role |"
+    yield "|---|---|---|---|---|"
+    for metric in metrics.metrics():
+        yield _row(metric, agreement.get(metric.name))
+    yield "\nNeeds that start with `case.` refer to the golden case, all others to the trace."
     for metric in metrics.metrics():
         yield from _metric(metric)
+
+
+_AGREEMENT_NOTE = """\
+A metric with a threshold decides whether a case passes; one without is informational. A metric
+that compares text sees words, not meaning: know what it cannot see before you let it decide.
+
+Agreement was measured on short, made-up texts in 12 languages. They were labelled before the
+metrics were changed, and no metric was adjusted to them. About half are wrong, most of those in
+one word: a number, a unit, a currency, a sign, a date, a name, an opposite or a negation. The
+others are right, in other words or in another notation. The table gives the accuracy, Cohen's κ
+(1 is full agreement, 0 is what chance gives) and the number of texts. Real texts are longer and
+harder: expect less, and calibrate judges on your own data with `carob calibrate`.
+
+`bleu`, `chrf`, `response_match_score` and `rouge_l` are compared with the labels of `factuality`.
+They are worse than chance there: a wrong answer differs from the expected one in one word, a good
+one in many. `hallucination` is cut at 0.7. A dash means that there is nothing to label: the metric
+counts, or compares exactly.
+"""
+
+
+def _row(metric: MetricInfo, agreement: Agreement | None) -> str:
+    limits = JUDGED if metric.judged else OFFLINE[metric.name]
+    measured = "depends on the judge" if metric.judged else "—"
+    if metric.name == "semantic_similarity":
+        measured = "depends on the embedding model"
+    if agreement:
+        measured = f"{agreement.accuracy:.2f}, κ {agreement.kappa:.2f} ({agreement.size})"
+    role = "informational" if metric.threshold is None else "deciding"
+    cells = (f"`{metric.name}`", *limits, measured, role)
+    return f"| {' | '.join(cells)} |"
 
 
 def _metric(metric: MetricInfo) -> Iterator[str]:

@@ -31,10 +31,13 @@ class RougeL(Metric):
 
     F-measure of the longest common subsequence of stemmed words: P = LCS / words of the response,
     R = LCS / words of the reference, F = 2PR / (P + R), per turn, then the mean.
+
+    Compared with labels of factuality: accuracy 0.23, κ -0.53 on 80 labelled texts. That is
+    worse than chance: a wrong answer differs in one word, a good one in many.
     """
 
     name: ClassVar[str] = "rouge_l"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.5
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -48,10 +51,13 @@ class Bleu(Metric):
 
     Sentence BLEU on a scale of 0 to 1: brevity penalty · exp(mean log n-gram precision), with the
     13a tokenizer, exponential smoothing and effective order of sacreBLEU, per turn, then the mean.
+
+    Compared with labels of factuality: accuracy 0.14, κ -0.73 on 80 labelled texts. That is
+    worse than chance: a wrong answer differs in one word, a good one in many.
     """
 
     name: ClassVar[str] = "bleu"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.3
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -65,10 +71,13 @@ class Chrf(Metric):
 
     chrF2 on a scale of 0 to 1: the mean of the precisions and of the recalls over the orders,
     F = 5PR / (4P + R), ignoring spaces, as in sacreBLEU; per turn, then the mean.
+
+    Compared with labels of factuality: accuracy 0.26, κ -0.45 on 80 labelled texts. That is
+    worse than chance: a wrong answer differs in one word, a good one in many.
     """
 
     name: ClassVar[str] = "chrf"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.5
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 

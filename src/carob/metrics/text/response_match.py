@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 from carob.metrics.metric import Metric
-from carob.metrics.needs import Need
-from carob.metrics.text.responses import missing_response
+from carob.metrics.needs import Need, records_text
+from carob.metrics.text.responses import NO_RESPONSE, missing_response
 from carob.metrics.text.tokens import tokenize
 from carob.metrics.turns import TurnPair, score_by_turn
 from carob.schema import Case, Score, Trace, Unscored
@@ -22,37 +22,37 @@ class ResponseMatch(Metric):
 
     F-measure of clipped unigram overlap: P = hits / words of the response, R = hits / words of
     the reference, F = 2PR / (P + R), per turn, then the mean. The same number as ADK's, bit for
-    bit. Unlike in ADK, turns without an expected or a recorded response are left out, unless the
-    agent failed in them, and missing or extra turns score 0 instead of stopping the evaluation.
+    bit, and like there a turn in which the agent gives no response scores 0. Unlike in ADK, turns
+    without an expected response are left out, missing or extra turns score 0 instead of stopping
+    the evaluation, and a trace that was recorded without any text is unscored.
 
     Compared with labels of factuality: accuracy 0.19, κ -0.63 on 80 labelled texts. That is
     worse than chance: a wrong answer differs in one word, a good one in many.
     """
 
     name: ClassVar[str] = "response_match_score"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         for turn in case.turns:
             if turn.response is not None:
-                return score_by_turn(case, trace, _rate)
+                return score_by_turn(case, trace, lambda pair: _rate(trace, pair))
         return Unscored(reason="the case expects no response", not_applicable=True)
 
 
-def _rate(pair: TurnPair) -> Score | Unscored:
-    if pair.actual is None:
-        if pair.golden is None or pair.golden.response is None:
-            return Unscored(reason="the turn expects no response", not_applicable=True)
-        return Score(value=0.0, reason="the turn is missing")
-    if pair.golden is None:
-        return Score(value=0.0, reason="the turn is not expected")
-    if pair.golden.response is None:
+def _rate(trace: Trace, pair: TurnPair) -> Score | Unscored:
+    golden, actual = pair.golden, pair.actual
+    if golden is None:
+        if records_text(trace):
+            return Score(value=0.0, reason="the turn is not expected")
+        return NO_RESPONSE
+    if golden.response is None:
         return Unscored(reason="the turn expects no response", not_applicable=True)
-    if pair.actual.response is None:
-        return missing_response(pair.actual)
-    return _score_overlap(pair.golden.response, pair.actual.response)
+    if actual is None or actual.response is None:
+        return missing_response(trace, actual)
+    return _score_overlap(golden.response, actual.response)
 
 
 def _score_overlap(reference: str, response: str) -> Score:
