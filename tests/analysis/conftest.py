@@ -15,6 +15,7 @@ from carob.schema import (
     RunSummary,
     Status,
 )
+from carob.schema.status import case_status
 
 Attempts = Sequence[float | None]
 
@@ -61,13 +62,12 @@ def _make(
         for value in outcome if isinstance(outcome, Sequence) else [outcome]:
             status = _status(value, threshold, better)
             score = CaseScore(metric="recall", status=status, value=value, threshold=threshold)
-            verdict: Status = "passed" if status == "info" else status
             digest = digests.get(case, f"sha256:{case}")
             results.append(
                 CaseResult(
                     case=case,
                     trace=f"{id}-{case}",
-                    status=verdict,
+                    status=case_status([score]),
                     scores=(score,),
                     digest=digest,
                     mapper=mapper,
@@ -84,7 +84,7 @@ def _make(
     return Run(
         id=id,
         created_at="2026-03-02T10:00:00Z",
-        verdict="failed",
+        verdict="informational" if threshold is None else "failed",
         dataset=RunDataset("support", None, dataset, "adk") if dataset else None,
         metrics=(use,),
         cases=tuple(results),

@@ -27,6 +27,13 @@ def test_gate_without_rules_is_an_error(run: MakeRun):
         checks_of(run(cases(3)), GateRules())
 
 
+def test_run_in_which_nothing_was_decided_is_refused(run: MakeRun):
+    finished = run(cases(3), threshold=None)
+    for rules in (GateRules(min_pass_rate=1.0), GateRules(thresholds={"recall": 0.5})):
+        with pytest.raises(EvaluationError, match="nothing was decided in run-a"):
+            checks_of(finished, rules)
+
+
 def test_mean_must_reach_its_threshold(run: MakeRun):
     rules = GateRules(thresholds={"recall": 0.8})
     assert checks_of(run(cases(10, 2)), rules)["recall"].status == "passed"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.analysis.summary import percentile, summarise
+from carob.analysis.summary import percentile, summarise, verdict
 from carob.schema import (
     Case,
     CaseCounts,
@@ -16,6 +16,7 @@ from carob.schema import (
     RunSummary,
     Status,
     SummaryGroup,
+    Verdict,
 )
 
 
@@ -50,6 +51,27 @@ def test_every_status_of_cases_and_scores_is_counted():
     assert summary.metrics["recall"] == MetricSummary(
         mean=0.5, min=0.0, p50=0.5, p95=0.95, max=1.0, passed=1, failed=1, unscored=1, errors=1
     )
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        ([], "inconclusive"),
+        (["passed", "passed"], "passed"),
+        (["passed", "info"], "passed"),
+        (["passed", "unscored"], "inconclusive"),
+        (["passed", "error"], "inconclusive"),
+        (["unscored", "info"], "inconclusive"),
+        (["info", "info"], "informational"),
+        (["failed", "info", "error"], "failed"),
+    ],
+)
+def test_run_passes_only_if_cases_passed_and_none_is_undecided(
+    statuses: list[Status], expected: Verdict
+):
+    summary = summarise([result(str(n), status=one) for n, one in enumerate(statuses)], {})
+    assert summary.cases.total == len(statuses)
+    assert verdict(summary) == expected
 
 
 def test_metric_without_scores_has_no_statistics():

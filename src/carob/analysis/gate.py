@@ -37,11 +37,15 @@ def gate_checks(
     comparison: Comparison | None,
     calibrations: Sequence[Calibration] = (),
 ) -> Iterator[GateCheck]:
-    """Check a run against the rules. Raises `UsageError` if there is no rule to check."""
+    """Check a run against the rules. Raises `UsageError` if there is no rule to check, and
+    `EvaluationError` for a run in which no metric was asked to decide."""
     has_rule = comparison or rules.thresholds or rules.min_pass_rate is not None
     if not has_rule and not rules.calibrated:
         hint = "pass --baseline, --threshold or --min-pass-rate, or set them in [gate]"
         raise UsageError("the gate has nothing to check", hint=hint)
+    if run.verdict == "informational":
+        hint = "score it again with a metric that has a threshold, or with a profile"
+        raise EvaluationError(f"nothing was decided in {run.id}", hint=hint)
     yield _check_scored(run, rules, baseline)
     if rules.calibrated:
         yield from calibration_checks(run, rules, calibrations)
