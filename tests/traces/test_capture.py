@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.schema import AgentMessage, Case, Lineage, Problem, ToolCall, ToolResult, Trace, Turn
-from carob.traces.capture import Capture, TraceFilter, expected_case, table_case
+from carob.traces.capture import Capture, TraceFilter, case_from_trace, table_case
 
 DAY = 86_400 * 10**9
 
@@ -45,7 +45,7 @@ def capture(*traces: Trace, filter_: TraceFilter | None = None) -> Capture:
 
 
 def test_a_case_expects_what_the_agent_did():
-    case = expected_case(trace())
+    case = case_from_trace(trace())
     (turn,) = case.turns
     assert (turn.user, turn.response) == ("Where is my order?", "On its way.")
     assert turn.tool_calls == (ToolCall(name="find", args={"id": 7}, id="c1", agent="orders"),)
@@ -53,7 +53,7 @@ def test_a_case_expects_what_the_agent_did():
 
 
 def test_a_case_knows_where_it_comes_from_and_has_the_date_of_the_trace():
-    assert expected_case(trace()).lineage == Lineage(
+    assert case_from_trace(trace()).lineage == Lineage(
         source="genai trace",
         trace_id=f"{1:032x}",
         file="shop.jsonl",

@@ -9,7 +9,7 @@ from carob.traces.normalize import (
     instant,
     kind,
     nanoseconds,
-    padded_identity,
+    pad_identity,
     period,
     status,
 )
@@ -46,9 +46,9 @@ def test_an_id_has_one_spelling(value: Json, expected: str):
 
 
 def test_short_hex_gets_its_zeros_back():
-    assert padded_identity("1F") == "000000000000001f"
-    assert padded_identity("1" * 31) == "0" + "1" * 31
-    assert padded_identity("not hex") == "not hex"
+    assert pad_identity("1F") == "000000000000001f"
+    assert pad_identity("1" * 31) == "0" + "1" * 31
+    assert pad_identity("not hex") == "not hex"
 
 
 @pytest.mark.parametrize(

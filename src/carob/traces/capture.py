@@ -80,7 +80,7 @@ class Capture:
         self._agents |= dict.fromkeys(trace.agents)
 
     def _add_case(self, trace: Trace) -> None:
-        to_case = table_case if self.table else expected_case
+        to_case = table_case if self.table else case_from_trace
         case = to_case(trace, self.filter.agent)
         content = msgspec.json.encode([*map(_content, trace.turns), case.state])
         first = self._seen.setdefault(content, trace.id)
@@ -111,8 +111,8 @@ class Capture:
         """Why there is no case, for a hint."""
         if self.left_out:
             agents = ", ".join([*self._agents][:_SHOWN]) if self.filter.agent else ""
-            known = f"; agents in the traces: {agents}" if agents else ""
-            return f"the filters left out {_count_traces(self.left_out)}{known}"
+            agents_hint = f"; agents in the traces: {agents}" if agents else ""
+            return f"the filters left out {_count_traces(self.left_out)}{agents_hint}"
         if self.problems:
             return self.problems[-1].hint or self.problems[-1].message
         return None
@@ -129,11 +129,11 @@ class Capture:
         )
 
 
-def expected_case(trace: Trace, agent: str | None = None) -> Case:
+def case_from_trace(trace: Trace, agent: str | None = None) -> Case:
     """The case that expects what the agent did in the trace."""
     return msgspec.structs.replace(
         _case_header(trace, agent),
-        turns=tuple(map(_expected_turn, trace.turns)),
+        turns=tuple(map(_turn_from_trace, trace.turns)),
         trajectory=_trajectory(trace),
         state=trace.state,
     )
@@ -177,14 +177,14 @@ def _date(start: int, precision: Literal["day", "seconds"]) -> str | None:
     return moment.date().isoformat() if precision == "day" else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _expected_turn(turn: Turn) -> Turn:
+def _turn_from_trace(turn: Turn) -> Turn:
     """The part of a turn that can be expected again: no times, no tokens."""
     calls = turn.tool_calls
     return Turn(
         id=turn.id,
         user=turn.user,
         response=turn.response,
-        tool_calls=None if calls is None else tuple(map(_expected_call, calls)),
+        tool_calls=None if calls is None else tuple(map(_call_from_trace, calls)),
         tool_results=turn.tool_results,
         messages=turn.messages,
         agents=turn.agents,
@@ -192,7 +192,7 @@ def _expected_turn(turn: Turn) -> Turn:
     )
 
 
-def _expected_call(call: ToolCall) -> ToolCall:
+def _call_from_trace(call: ToolCall) -> ToolCall:
     return ToolCall(name=call.name, args=call.args, id=call.id, agent=call.agent)
 
 

@@ -89,7 +89,7 @@ def content_digest_id(value: Json) -> str:
     return f"trace-{blake2b(repr(value).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
-def padded_identity(value: Json) -> str:
+def pad_identity(value: Json) -> str:
     """A hex id whose leading zeros a backend dropped; here a number of digits is hex as well."""
     digits = value.lower() if isinstance(value, str) else ""
     if len(digits) > 32 or not digits.strip("0") or not _ANY_HEX.fullmatch(digits):

@@ -235,8 +235,8 @@ def _describe_idle(collection: Collection, count: int) -> tuple[str, str]:
     names = collection.idle_names
     frequent = sorted(names, key=lambda name: (-names[name], name))[:_SHOWN_NAMES]
     noun = "trace" if count == 1 else "traces"
-    listed = ", ".join(repr(name) for name in frequent) or "none"
+    shown = ", ".join(repr(name) for name in frequent) or "none"
     return (
-        f"no agent, model or tool spans in {count} {noun}; span names: {listed}",
+        f"no agent, model or tool spans in {count} {noun}; span names: {shown}",
         "check that the agent's own spans were exported",
     )

@@ -11,7 +11,7 @@ from carob.traces.normalize import (
     instant,
     kind,
     nanoseconds,
-    padded_identity,
+    pad_identity,
     period,
     status,
 )
@@ -76,8 +76,8 @@ def _span(item: dict[str, Json], processes: dict[str, Json]) -> Span:
         first_value(item, "process") or processes.get(as_text(item.get("processID")) or "") or item
     )
     return Span(
-        trace_id=padded_identity(first_value(item, "traceID", "traceId")),
-        span_id=padded_identity(first_value(item, "spanID", "spanId")),
+        trace_id=pad_identity(first_value(item, "traceID", "traceId")),
+        span_id=pad_identity(first_value(item, "spanID", "spanId")),
         parent_id=_parent(item) or None,
         name=as_text(item.get("operationName")) or "",
         kind=kind(tags.get("span.kind")),
@@ -129,16 +129,16 @@ def _microseconds(value: Json) -> int | None:
 
 def _parent(item: dict[str, Json]) -> str:
     """The parent by its reference; a reference to another trace is only a link."""
-    own = padded_identity(first_value(item, "traceID", "traceId"))
+    own = pad_identity(first_value(item, "traceID", "traceId"))
     references = [
         reference
         for reference in objects_in(item.get("references"))
-        if padded_identity(first_value(reference, "traceID", "traceId")) in {own, ""}
+        if pad_identity(first_value(reference, "traceID", "traceId")) in {own, ""}
     ]
     references.sort(key=lambda reference: reference.get("refType") != "CHILD_OF")
     if references:
-        return padded_identity(first_value(references[0], "spanID", "spanId"))
-    return padded_identity(first_value(item, "parentSpanID", "parentSpanId"))
+        return pad_identity(first_value(references[0], "spanID", "spanId"))
+    return pad_identity(first_value(item, "parentSpanID", "parentSpanId"))
 
 
 def _tags(value: Json) -> dict[str, Json]:

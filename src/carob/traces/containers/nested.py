@@ -28,6 +28,8 @@ class Nested:
         fields = as_object(item)
         trace_id = identity(fold_keys(fields).get("traceid"))
         roots = [fields] if _is_parent(fields) else objects_in(fields.get("spans"))
+        # A stack instead of recursion: exports may nest deeper than Python's stack. It is filled
+        # backwards, so that the spans come in the order of the file.
         pending = [(root, "") for root in reversed(roots)]
         while pending:
             inner, parent = pending.pop()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.containers.jaeger import drop_span_tags, status_of
-from carob.traces.normalize import Status, kind, nanoseconds, padded_identity
+from carob.traces.normalize import Status, kind, nanoseconds, pad_identity
 from carob.traces.shape import (
     as_count,
     as_object,
@@ -37,9 +37,9 @@ class Zipkin:
         length = as_count(fields.get("duration"))
         code, message = _status(tags)
         yield Span(
-            trace_id=padded_identity(fields.get("traceId")),
-            span_id=padded_identity(fields.get("id")),
-            parent_id=padded_identity(fields.get("parentId")) or None,
+            trace_id=pad_identity(fields.get("traceId")),
+            span_id=pad_identity(fields.get("id")),
+            parent_id=pad_identity(fields.get("parentId")) or None,
             name=as_text(fields.get("name")) or "",
             kind=kind(fields.get("kind")),
             start=start,

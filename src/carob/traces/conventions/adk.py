@@ -138,8 +138,8 @@ def _merge_usage(counted: Usage, reported: Usage) -> Usage:
     """Prefer the attributes. Before 2.x the output attribute does not include the thoughts, so the
     larger count is right."""
     counts = {name: getattr(counted, name) for name in Usage.__struct_fields__}
-    known = {name: value for name, value in counts.items() if value is not None}
-    merged = msgspec.structs.replace(reported, **known)
+    counts_present = {name: value for name, value in counts.items() if value is not None}
+    merged = msgspec.structs.replace(reported, **counts_present)
     both = (counted.output_tokens, reported.output_tokens)
     outputs = [tokens for tokens in both if tokens is not None]
     return msgspec.structs.replace(merged, output_tokens=max(outputs, default=None))

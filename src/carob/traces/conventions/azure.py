@@ -119,11 +119,11 @@ def _gather_events(spans: Sequence[Span]) -> list[Span]:
     for span, event in _client_events(spans):
         run = threads[_text(span, _THREAD)].find_run(span, event)
         if run is not None:
-            known = by_run.get(run.span_id)
-            if known is None:
-                known = {_event_key(event): event for event in run.events}
-                by_run[run.span_id] = known
-            known.setdefault(_event_key(event), event)
+            run_events = by_run.get(run.span_id)
+            if run_events is None:
+                run_events = {_event_key(event): event for event in run.events}
+                by_run[run.span_id] = run_events
+            run_events.setdefault(_event_key(event), event)
     return [_with_events(span, by_run.get(span.span_id)) for span in spans]
 
 

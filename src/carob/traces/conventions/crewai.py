@@ -25,7 +25,7 @@ def _task_list(key: str) -> MessageSource:
     return MessageSource(key, read, None, (key,))
 
 
-def _numbered_tasks(span: Span) -> list[Message] | None:
+def _read_numbered_tasks(span: Span) -> list[Message] | None:
     tasks: list[Json] = []
     while (key := f"crewai.crew.tasks.{len(tasks)}.description") in span.attributes:
         tasks.append(span.attributes[key])
@@ -41,15 +41,17 @@ def _task_message(tasks: list[Json]) -> list[Message] | None:
 TASKS = (
     _task_list("crew_tasks"),
     _task_list("crewai.crew.tasks"),
-    MessageSource("crewai.crew.tasks", _numbered_tasks, None, ("crewai.crew.tasks.0.description",)),
+    MessageSource(
+        "crewai.crew.tasks", _read_numbered_tasks, None, ("crewai.crew.tasks.0.description",)
+    ),
 )
 
 
 def _read_run(span: Span) -> list[Message] | None:
     """Read the messages that an agent of a crew keeps beside its answer."""
     output = decode_json(span.attributes.get("output.value"))
-    listed = output.get("messages") if isinstance(output, dict) and "raw" in output else None
-    return read_messages(listed, "assistant") if isinstance(listed, list) else None
+    messages = output.get("messages") if isinstance(output, dict) and "raw" in output else None
+    return read_messages(messages, "assistant") if isinstance(messages, list) else None
 
 
 RUN = MessageSource("output.value", _read_run, None, ("output.value",))
@@ -62,7 +64,7 @@ def usage(output: Json) -> Usage | None:
     return usage_of(fields.get("token_usage")) if isinstance(fields, dict) else None
 
 
-def printed_usage(printed: Json) -> Usage | None:
+def parse_usage(printed: Json) -> Usage | None:
     """Return the token counts of a crew that are printed as a Python literal."""
     return usage_of(parse_literal(printed)) if isinstance(printed, str) else None
 

@@ -16,7 +16,7 @@ from carob.traces.mapping.convention import (
     TokenKeys,
     first_text,
     messages_in,
-    numbered_messages,
+    messages_under,
 )
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages import events, numbered_attributes
@@ -98,7 +98,7 @@ class GenAi(Convention):
     )
     inputs: ClassVar = (
         messages_in("gen_ai.input.messages", "user"),
-        numbered_messages("gen_ai.prompt", numbered_attributes.OPENLLMETRY),
+        messages_under("gen_ai.prompt", numbered_attributes.OPENLLMETRY),
         EVENTS_IN,
         messages_in("gen_ai.prompt", "user"),
         messages_in("request_data", "user"),
@@ -106,7 +106,7 @@ class GenAi(Convention):
     )
     outputs: ClassVar = (
         messages_in("gen_ai.output.messages", "assistant"),
-        numbered_messages("gen_ai.completion", numbered_attributes.OPENLLMETRY),
+        messages_under("gen_ai.completion", numbered_attributes.OPENLLMETRY),
         EVENTS_OUT,
         messages_in("gen_ai.completion", "assistant"),
         messages_in("response_data", "assistant"),

@@ -41,8 +41,8 @@ class LangSmith(GenAi):
         """Decide by the kind; a root, and a graph with the agent's name, are agents."""
         kind = span.attributes.get("langsmith.span.kind")
         role = _ROLES.get(kind) if isinstance(kind, str) else None
-        named = span.attributes.get(f"{_META}lc_agent_name")
-        return _promote(span, role, named)
+        agent_name = span.attributes.get(f"{_META}lc_agent_name")
+        return _promote(span, role, agent_name)
 
     def tool(self, span: Span) -> ToolSpan:
         """Return the call; the empty output of a failed run is not a result."""
@@ -108,8 +108,8 @@ def _drop_empty_output(tool: ToolSpan, span: Span) -> ToolSpan:
     return tool
 
 
-def _promote(span: Span, role: SpanRole | None, named: Json) -> SpanRole | None:
-    if role == "chain" and (span.parent_id is None or named == span.name):
+def _promote(span: Span, role: SpanRole | None, agent_name: Json) -> SpanRole | None:
+    if role == "chain" and (span.parent_id is None or agent_name == span.name):
         return "agent"
     return role
 
@@ -142,4 +142,4 @@ def _complete(counted: Usage, metadata: Json) -> Usage:
     if recorded is None:
         return counted
     pairs = zip(msgspec.structs.astuple(counted), msgspec.structs.astuple(recorded), strict=True)
-    return Usage(*(known if known is not None else other for known, other in pairs))
+    return Usage(*(count if count is not None else fallback for count, fallback in pairs))

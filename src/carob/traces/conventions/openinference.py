@@ -28,7 +28,7 @@ from carob.traces.mapping.convention import (
     TokenKeys,
     first_text,
     messages_in,
-    numbered_messages,
+    messages_under,
 )
 from carob.traces.mapping.tool_spans import ToolSpan, is_schema, unwrap_output
 from carob.traces.messages import events, numbered_attributes
@@ -37,7 +37,7 @@ from carob.traces.messages.read import read_messages
 from carob.traces.shape import decode_json, text_or_none
 
 _KIND = "openinference.span.kind"
-_OUTPUT = numbered_messages("llm.output_messages", numbered_attributes.OPENINFERENCE)
+_OUTPUT = messages_under("llm.output_messages", numbered_attributes.OPENINFERENCE)
 _CONTENT = frozenset(("input.value", LANGFUSE_STORED[0]))
 _ADK_AGENTS = ("agent_run [", "invoke_agent ")
 """How ADK names its agents' spans."""
@@ -58,10 +58,10 @@ def _read_model_output(span: Span) -> list[Message] | None:
     if not calls or any(call.id for call in calls):
         return messages
     whole = read_messages(span.attributes.get("output.value"), "assistant")
-    others = [call for message in whole for call in message.calls]
-    if [call.name for call in others] == [call.name for call in calls]:
-        for call, other in zip(calls, others, strict=True):
-            call.id = other.id
+    whole_calls = [call for message in whole for call in message.calls]
+    if [call.name for call in whole_calls] == [call.name for call in calls]:
+        for call, whole_call in zip(calls, whole_calls, strict=True):
+            call.id = whole_call.id
     return messages
 
 
@@ -94,7 +94,7 @@ class OpenInference(Convention):
     inputs: ClassVar = (
         *crewai.TASKS,
         messages_in("input.value", "user"),
-        numbered_messages("llm.input_messages", numbered_attributes.OPENINFERENCE),
+        messages_under("llm.input_messages", numbered_attributes.OPENINFERENCE),
         EVENTS_IN,
         LANGFUSE_INPUT,
     )
@@ -106,7 +106,7 @@ class OpenInference(Convention):
     )
     transcripts: ClassVar = (crewai.RUN,)
     model_inputs: ClassVar = (
-        numbered_messages("llm.input_messages", numbered_attributes.OPENINFERENCE),
+        messages_under("llm.input_messages", numbered_attributes.OPENINFERENCE),
         messages_in("input.value", "user"),
         *GenAi.inputs,
     )
@@ -163,7 +163,7 @@ class OpenInference(Convention):
             return None
         return name if name and "." not in name else None
 
-    def nested_agent_name(self, span: Span) -> str | None:
+    def inner_agent_name(self, span: Span) -> str | None:
         """Return the span's name: early versions gave OpenAI's agents nothing but a kind."""
         return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
 

@@ -87,7 +87,7 @@ class OpenLlmetry(GenAi):
     def usage(self, span: Span) -> Usage:
         """Return the counts of a crew, else those of the span."""
         printed = span.attributes.get("crewai.crew.usage_metrics")
-        return crewai.printed_usage(printed) or super().usage(span)
+        return crewai.parse_usage(printed) or super().usage(span)
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `search.tool`."""

@@ -75,6 +75,8 @@ def _error_text(value: Json) -> str:
 
 def match_calls(requested: list[MatchedCall], executed: list[MatchedCall]) -> list[MatchedCall]:
     """Match by id, then by name and arguments, then by name and order."""
+    # By id first, for all calls: a span matched by name could take the request of a later span that
+    # has its id.
     by_id: dict[str | None, MatchedCall] = {call.id: call for call in requested if call.id}
     unmatched: list[MatchedCall] = []
     for call in executed:

@@ -74,21 +74,21 @@ def messages_in(key: str, role: Role) -> MessageSource:
         value = span.attributes.get(key)
         return None if value is None else read_messages(value, role)
 
-    def read_last(span: Span, wanted: Role) -> list[Message] | None:
+    def read_last(span: Span, text_role: Role) -> list[Message] | None:
         value = span.attributes.get(key)
-        return None if value is None else read_last_message(value, role, wanted)
+        return None if value is None else read_last_message(value, role, text_role)
 
     return MessageSource(key, read, read_last, (key,))
 
 
-def numbered_messages(prefix: str, layout: numbered_attributes.Layout) -> MessageSource:
+def messages_under(prefix: str, layout: numbered_attributes.Layout) -> MessageSource:
     """Messages spread over numbered attributes."""
 
     def read(span: Span) -> list[Message] | None:
         return numbered_attributes.read_numbered(span.attributes, prefix, layout)
 
-    def read_last(span: Span, wanted: Role) -> list[Message] | None:
-        return numbered_attributes.read_last_numbered(span.attributes, prefix, layout, wanted)
+    def read_last(span: Span, text_role: Role) -> list[Message] | None:
+        return numbered_attributes.read_last_numbered(span.attributes, prefix, layout, text_role)
 
     first_keys = numbered_attributes.first_message_keys(prefix, layout)
     return MessageSource(prefix, read, read_last, first_keys)
@@ -207,7 +207,7 @@ class Convention:
         """Return the name of the agent."""
         return first_text(span.attributes, self.agent_names)
 
-    def nested_agent_name(self, span: Span) -> str | None:
+    def inner_agent_name(self, span: Span) -> str | None:
         """Return the name of an agent that is only recognizable inside another agent's run."""
         return None
 

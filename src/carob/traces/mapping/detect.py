@@ -157,14 +157,14 @@ def builtin_detector() -> Detector:
     return Detector(builtin_conventions())
 
 
-def extended_detector() -> Detector | None:
+def detector_with_extras() -> Detector | None:
     """Return a detector that also knows the conventions of other packages, if there are any."""
     extra = extra_conventions()
-    return _extended_detector(extra) if extra else None
+    return _build_detector(extra) if extra else None
 
 
 @cache
-def _extended_detector(extra: tuple[Convention, ...]) -> Detector:
+def _build_detector(extra: tuple[Convention, ...]) -> Detector:
     return Detector((*builtin_conventions(), *extra))
 
 
@@ -199,11 +199,11 @@ def _flatten(span: Span) -> Span | None:
     attributes = span.attributes
     for key in _NESTED_KEYS:
         if isinstance(attributes.get(key), dict):
-            return msgspec.structs.replace(span, attributes=_dotted(attributes))
+            return msgspec.structs.replace(span, attributes=_dot_names(attributes))
     return None
 
 
-def _dotted(attributes: dict[str, Json]) -> dict[str, Json]:
+def _dot_names(attributes: dict[str, Json]) -> dict[str, Json]:
     """Inner objects keep their own name too: an object may be a value as well as a path."""
     flat: dict[str, Json] = {}
     queue: list[tuple[str, Json, int]] = [(key, value, 0) for key, value in attributes.items()]

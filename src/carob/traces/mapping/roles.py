@@ -73,6 +73,8 @@ def assign_roles(
     With `parents_first`, a parent that does not precede its children is known to be missing.
     """
     identify = detector.identify
+    # One pass is enough if parents come before their children, as they usually do; the first parent
+    # that does not come before starts over with the spans rearranged.
     contexts: dict[str | None, SpanContext | RoleSpan] = {}
     role_spans: list[RoleSpan] = []
     for span in spans:
@@ -106,7 +108,7 @@ def _enter(role_span: RoleSpan, role_spans: list[RoleSpan]) -> SpanContext | Rol
     if role == "agent" or role == "workflow":
         role_span.name = role_span.convention.agent_name(role_span.span)
         if role_span.name is None and context.agent is not None:
-            role_span.name = role_span.convention.nested_agent_name(role_span.span)
+            role_span.name = role_span.convention.inner_agent_name(role_span.span)
             role_span.role = "agent"
         if role_span.name is None:  # a run around agents, such as `Agent workflow`
             role_span.role = "workflow"

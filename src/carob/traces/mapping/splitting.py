@@ -83,15 +83,15 @@ def _find_run_starts(workflow: RoleSpan, role_spans: list[RoleSpan]) -> list[Rol
     if workflow.role != "workflow" or workflow.convention.user_text(workflow.span) is not None:
         return []
     continuing = {id(model) for model in _find_model_starts(role_spans)}
-    known = set[int]()
+    known_runs = set[int]()
     starts: list[RoleSpan] = []
     for model in _outer_models(role_spans) if continuing else ():
         run, above = model, model.context.agent
         while above is not None and above is not workflow:
             run, above = above, above.context.agent
-        if id(model) in continuing and id(run) not in known:
+        if id(model) in continuing and id(run) not in known_runs:
             starts.append(run)
-        known.add(id(run))
+        known_runs.add(id(run))
     return starts
 
 

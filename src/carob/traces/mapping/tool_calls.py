@@ -18,10 +18,12 @@ _ERROR_FIELD = '"is_error"'
 
 def find_tool_calls(turn: TurnSpans) -> list[MatchedCall]:
     """Return the tool calls of a turn, each with its arguments and its result."""
-    requested, results = _requested_calls(turn)
-    executed = _executed_calls(turn)
+    requested, results = _find_requests(turn)
+    executed = _find_executions(turn)
     if any(call.tool and call.tool.is_request for call in executed):
         requested += _take_requests(executed)
+    # The agents' own messages are the last resort: they record neither when a call was made nor by
+    # which model.
     if not requested and not (executed and all(_is_complete(call) for call in executed)):
         requested, results = _calls_of_agents(turn)
     calls = match_calls(requested, executed)
@@ -29,7 +31,7 @@ def find_tool_calls(turn: TurnSpans) -> list[MatchedCall]:
     return calls
 
 
-def _requested_calls(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock]]:
+def _find_requests(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock]]:
     requested: list[MatchedCall] = []
     results: list[ResultBlock] = []
     for model in turn.models:
@@ -49,23 +51,23 @@ def _requested_calls(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlo
     return requested, results
 
 
-def _calls_in_history(turn: TurnSpans, known: set[str | None]) -> list[MatchedCall]:
+def _calls_in_history(turn: TurnSpans, known_ids: set[str | None]) -> list[MatchedCall]:
     """Calls of models without recorded output, from the history that a later call received."""
     silent = {
         id(model.outer.context.agent): model
         for model in reversed(turn.models)
         if not model.messages
     }
-    found: list[MatchedCall] = []
+    calls_found: list[MatchedCall] = []
     for model in _last_models(turn):
         first = silent.get(id(model.outer.context.agent))
         if first is None or first is model or (received := model.outer.input_messages()) is None:
             continue
         outer = first.outer
         calls = [call for message in _since_user(received[1]) for call in message.calls]
-        new = [call for call in calls if call.id and call.id not in known]
-        found += [_request(call, model.agent, outer.span.start, outer) for call in new]
-    return found
+        new = [call for call in calls if call.id and call.id not in known_ids]
+        calls_found += [_request(call, model.agent, outer.span.start, outer) for call in new]
+    return calls_found
 
 
 def _request(
@@ -74,9 +76,9 @@ def _request(
     return MatchedCall(call.name, call, agent, start, requester, None, None, None, call.id or None)
 
 
-def _executed_calls(turn: TurnSpans) -> list[MatchedCall]:
+def _find_executions(turn: TurnSpans) -> list[MatchedCall]:
     executed: list[MatchedCall] = []
-    known: dict[int, MatchedCall] = {}
+    call_by_span: dict[int, MatchedCall] = {}
     sources = turn.sources
     for role_span in turn.tools:
         span, context = role_span.span, role_span.context
@@ -84,15 +86,15 @@ def _executed_calls(turn: TurnSpans) -> list[MatchedCall]:
         name = tool.name
         if name is None:
             continue
-        outer = known.get(id(context.tool)) if context.tool is not None else None
+        outer = call_by_span.get(id(context.tool)) if context.tool is not None else None
         if outer is not None and outer.name == name:
-            known[id(role_span)] = outer
+            call_by_span[id(role_span)] = outer
             _merge_inner(outer, tool, role_span)
             continue
         agent = context.agent_name or agent_of(role_span, turn)
         call = MatchedCall(name, None, agent, span.start, None, tool, role_span, None, tool.id)
         executed.append(call)
-        known[id(role_span)] = call
+        call_by_span[id(role_span)] = call
         if "tool_args" not in sources and tool.args_key and tool.raw_args is not None:
             sources["tool_args"] = tool.args_key
         if "tool_results" not in sources and tool.output_key and tool.output is not None:
@@ -140,16 +142,16 @@ def _calls_of_agents(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlo
     the agents within it, so a call that several agents list counts once."""
     requested: list[MatchedCall] = []
     results: list[ResultBlock] = []
-    known: set[str | None] = {None}
+    counted_ids: set[str | None] = {None}
     first = turn.first_agent or turn.owner
     for agent in turn.owners:
         run = _run_messages(agent) if agent is first or agent.role == "agent" else None
         messages = _since_user(run[1]) if run else []
         calls = [call for message in messages for call in message.calls]
         if agent is not first:
-            calls = [call for call in calls if call.id not in known]
+            calls = [call for call in calls if call.id not in counted_ids]
         requested += [_request(call, agent.name, agent.span.start, agent) for call in calls]
-        known.update(call.id for call in calls)
+        counted_ids.update(call.id for call in calls)
         results += [result for message in messages for result in message.results]
         if run and calls:
             turn.sources.setdefault("tool_calls", run[0])
@@ -175,19 +177,20 @@ def _add_results(calls: list[MatchedCall], results: list[ResultBlock], turn: Tur
     missing = [call for call in calls if call.tool is None or not _has_output(call.tool)]
     if not missing:
         return
-    known = {call.id for call in calls} | {call.request.id for call in calls if call.request}
-    _OpenCalls(missing, known).assign(results)
+    known_ids = {call.id for call in calls} | {call.request.id for call in calls if call.request}
+    _OpenCalls(missing, known_ids).assign(results)
     unanswered = [call for call in missing if call.result is None and call.requester is not None]
-    open_calls = _OpenCalls(unanswered, known)
+    open_calls = _OpenCalls(unanswered, known_ids)
     for model in _last_models(turn):
         if _first_open(open_calls.calls, model.outer) is None:
             continue
-        for number, (source, returned) in enumerate(_returned_results(model)):
+        for number, (source, returned) in enumerate(_read_returned_results(model)):
             if number:  # OpenInference records only in the whole request that a tool failed
                 open_calls.mark_errors(returned)
             else:
                 open_calls.assign(returned, model.outer)
                 turn.sources.setdefault("tool_results", source)
+    # What is left in the span of such a tool is only the `repr` of its result.
     for call in missing:
         if call.tool is not None and call.result is not None:
             call.tool.output = None
@@ -201,7 +204,7 @@ def _has_output(tool: ToolSpan) -> bool:
     return not (isinstance(output.value, str) and is_printed_object(output.value))
 
 
-def _returned_results(model: ModelSpans) -> Iterator[tuple[str, list[ResultBlock]]]:
+def _read_returned_results(model: ModelSpans) -> Iterator[tuple[str, list[ResultBlock]]]:
     """The results that a model received since the user wrote, from every source that has some.
 
     After the first such source, only sources that record errors are read.
@@ -241,9 +244,9 @@ class _OpenCalls:
     Without the indexes, every model call would be compared with every call of the turn.
     """
 
-    def __init__(self, calls: list[MatchedCall], known: set[str | None]) -> None:
+    def __init__(self, calls: list[MatchedCall], known_ids: set[str | None]) -> None:
         self.calls = deque(calls)
-        self.known = known
+        self.known_ids = known_ids
         self.by_id: dict[str, list[MatchedCall]] = {}
         self.by_name: dict[str | None, deque[MatchedCall]] = {}
         for call in calls:
@@ -260,7 +263,7 @@ class _OpenCalls:
         by_id: dict[str, list[ResultBlock]] = {}
         unnamed: list[ResultBlock] = []
         for result in results:
-            if result.id is not None and result.id in self.known:
+            if result.id is not None and result.id in self.known_ids:
                 by_id.setdefault(result.id, []).append(result)
             elif result.name is None:
                 unnamed.append(result)

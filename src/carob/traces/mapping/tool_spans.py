@@ -167,8 +167,8 @@ def _unwrap_message(fields: dict[str, Json]) -> ToolOutput:
         step = inner.get(key)
         if isinstance(step, dict) and ("content" in step or "kwargs" in step or "messages" in step):
             inner = step
-    if isinstance(listed := inner.get("messages"), list) and len(listed) == 1:
-        only = listed[0]
+    if isinstance(messages := inner.get("messages"), list) and len(messages) == 1:
+        only = messages[0]
         return _unwrap_message(only) if isinstance(only, dict) else ToolOutput(fields)
     if "content" in inner and (
         "tool_call_id" in inner or "isError" in inner or inner.get("status") in ("success", "error")

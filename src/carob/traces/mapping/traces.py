@@ -8,7 +8,7 @@ import msgspec
 
 from carob.schema import Json, Span, Trace
 from carob.traces.mapping.convention import Convention, first_text
-from carob.traces.mapping.detect import builtin_detector, extended_detector
+from carob.traces.mapping.detect import builtin_detector, detector_with_extras
 from carob.traces.mapping.roles import RoleSpan, assign_roles
 from carob.traces.mapping.splitting import split_turns
 from carob.traces.mapping.turn_spans import group_by_role
@@ -35,7 +35,7 @@ def to_traces(
     # trace alone: if foreign conventions were used from the first such trace on, the result would
     # depend on the order of traces and on their division among processes.
     if _OWNERS.isdisjoint([role_span.role for role_span in role_spans]):
-        if (extended := extended_detector()) is not None:
+        if (extended := detector_with_extras()) is not None:
             role_spans, detector = assign_roles(spans, extended), extended
         if _WORK.isdisjoint([role_span.role for role_span in role_spans]):
             return []
@@ -74,10 +74,10 @@ def _owner_convention(role_spans: list[RoleSpan]) -> Convention:
 
 def _conversation(root: Span, role_spans: list[RoleSpan]) -> str | None:
     for role_span in role_spans[:_MAX_SEARCHED]:
-        if found := role_span.convention.conversation_id(role_span.span):
-            return found
-    found = first_text(root.attributes, ("session.id", "gen_ai.conversation.id"))
-    return found or first_text(root.resource, ("carob.conversation.id",))
+        if conversation := role_span.convention.conversation_id(role_span.span):
+            return conversation
+    conversation = first_text(root.attributes, ("session.id", "gen_ai.conversation.id"))
+    return conversation or first_text(root.resource, ("carob.conversation.id",))
 
 
 def _state(root: Span) -> dict[str, Json] | None:
@@ -110,6 +110,7 @@ def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
 
 
 def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
+    # The id decides between equal starts, so that the order of the files plays no part.
     ordered = sorted(group, key=lambda trace: (_start(trace), trace.id))
     first, last = ordered[0], ordered[-1]
     sources: dict[str, str] = {}

@@ -112,11 +112,11 @@ def _find_twin(role_span: RoleSpan, by_response: dict[str, RoleSpan]) -> RoleSpa
         response_id = match[1] if match else None
     if not isinstance(response_id, str):
         return None
-    other = by_response.setdefault(response_id, role_span)
-    if other is role_span or not _covers(other.span, role_span.span.start):
+    twin = by_response.setdefault(response_id, role_span)
+    if twin is role_span or not _covers(twin.span, role_span.span.start):
         return None
     role_span.is_leaf = False
-    return other
+    return twin
 
 
 def _model_spans(spans: list[RoleSpan], turn: TurnSpans) -> ModelSpans:

@@ -159,6 +159,8 @@ def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
         return (agents[0].name or "",)
     steps = [(agent.span.start or 0, 0, agent.name, agent.span.end) for agent in agents]
     steps += [(model.outer.span.start or 0, 1, model.agent, None) for model in turn.models]
+    # A model call shows that its agent acts again after another one. It does not while the agent
+    # that started last is still running: then the two overlap.
     names: list[str] = []
     last_end = 0
     for start, kind, name, end in sorted(steps, key=lambda step: step[:2]):
@@ -173,11 +175,11 @@ def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
 
 
 def _without_repeats(names: Iterable[str]) -> tuple[str, ...]:
-    kept: list[str] = []
+    distinct: list[str] = []
     for name in names:
-        if not kept or kept[-1] != name:
-            kept.append(name)
-    return tuple(kept)
+        if not distinct or distinct[-1] != name:
+            distinct.append(name)
+    return tuple(distinct)
 
 
 def _grounding(turn: TurnSpans) -> tuple[Json, ...] | None:

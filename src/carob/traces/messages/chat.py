@@ -38,11 +38,11 @@ def chat_role(item: dict[str, Json]) -> Role | None:
         return role
     kind = item.get("type")
     if isinstance(kind, str):
-        return _typed_role(item, kind)
+        return _role_by_type(item, kind)
     return KINDS.get(item.get("kind")) if isinstance(item.get("parts"), list) else None
 
 
-def _typed_role(item: dict[str, Json], kind: str) -> Role | None:
+def _role_by_type(item: dict[str, Json], kind: str) -> Role | None:
     """The role of LangChain's messages and of Responses items, which have a type in place of it."""
     if kind == "constructor" and isinstance(path := item.get("id"), list) and path:
         role = role_of(path[-1])
@@ -57,8 +57,8 @@ def _typed_role(item: dict[str, Json], kind: str) -> Role | None:
 def _is_tool_item(item: dict[str, Json]) -> bool:
     """Whether an item is a tool call or a result; spans may have such a type as well."""
     kind = item.get("type")
-    known = kind in CALL_TYPES or kind in RESULT_TYPES or kind in BUILT_IN_TOOLS
-    return known and _SPAN_KEYS.isdisjoint(item)
+    is_tool = kind in CALL_TYPES or kind in RESULT_TYPES or kind in BUILT_IN_TOOLS
+    return is_tool and _SPAN_KEYS.isdisjoint(item)
 
 
 def is_message(item: Json) -> bool:
@@ -72,8 +72,8 @@ def is_message(item: Json) -> bool:
 
 def is_dialogue(items: Json) -> bool:
     """Whether a value is a list of chat messages with a user or an assistant among them."""
-    listed = as_array(items)
-    return bool(listed) and all(map(is_message, listed)) and _has_speaker(listed)
+    messages = as_array(items)
+    return bool(messages) and all(map(is_message, messages)) and _has_speaker(messages)
 
 
 def _has_speaker(items: list[Json]) -> bool:
@@ -96,8 +96,8 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     if role == "tool" and fields.get("requestor") == "user":  # tau²-bench: users call tools too
         return
     # The name of a Responses item such as `function_call` is the tool's, not the agent's.
-    named = role == "assistant" and not _is_tool_item(item)
-    agent = as_text(fields.get("name")) if named else None
+    has_agent_name = role == "assistant" and not _is_tool_item(item)
+    agent = as_text(fields.get("name")) if has_agent_name else None
     for message in read_messages(item, "assistant"):
         builder.add_message(message, agent=agent)
     if role == "assistant":

@@ -82,16 +82,18 @@ def read_numbered(attributes: dict[str, Json], prefix: str, layout: Layout) -> l
 
 
 def read_last_numbered(
-    attributes: dict[str, Json], prefix: str, layout: Layout, wanted: Role
+    attributes: dict[str, Json], prefix: str, layout: Layout, text_role: Role
 ) -> list[Message] | None:
-    """Read enough of the messages to know the last text of `wanted`."""
+    """Read enough of the messages to know the last text of `text_role`."""
+    # Only the roles are read at first, one lookup per message: every model call repeats the history
+    # of all calls before it.
     indexes: list[int] = []
     for index in range(MAX_MESSAGES):
         keys = _keys_of(prefix, index, layout)
         role = attributes.get(keys.role)
         if role is None:
             break
-        if role_of(role) == wanted:
+        if role_of(role) == text_role:
             indexes.append(index)
     for index in reversed(indexes):
         message = _read_message(attributes, _keys_of(prefix, index, layout), layout)

@@ -91,8 +91,8 @@ def read_messages(value: Json, role: Role) -> list[Message]:
     return collected
 
 
-def read_last_message(value: Json, role: Role, wanted: Role) -> list[Message]:
-    """Read enough of the messages to know the last text of `wanted`.
+def read_last_message(value: Json, role: Role, text_role: Role) -> list[Message]:
+    """Read enough of the messages to know the last text of `text_role`.
 
     Every model call of a run repeats the history of all calls before it. Reading all of it for
     each call makes long runs quadratic, so this starts at the end and stops at the first hit.
@@ -104,9 +104,9 @@ def read_last_message(value: Json, role: Role, wanted: Role) -> list[Message]:
     decoded = decode_json(value)
     items = decoded.get("messages") if isinstance(decoded, dict) else decoded
     for item in reversed(items) if isinstance(items, list) else ():
-        if not isinstance(item, dict) or (stated := _stated_role(item)) is None:
+        if not isinstance(item, dict) or (stated := _read_role(item)) is None:
             break
-        if stated == wanted:
+        if stated == text_role:
             messages: list[Message] = []
             _collect_dict(item, role, messages, 0)
             if messages and messages[-1].text and not messages[-1].results:
@@ -173,7 +173,7 @@ def _from_otel(item: _OtelMessage) -> Message | None:
     return message
 
 
-def _stated_role(item: dict[str, Json]) -> Role | None:
+def _read_role(item: dict[str, Json]) -> Role | None:
     name = item.get("role") or item.get("type")
     if name == "constructor" and isinstance(path := item.get("id"), list) and path:
         name = path[-1]
@@ -263,12 +263,12 @@ def _collect_wrapped(
     if role == "assistant" and isinstance(raw := value.get("raw"), str):  # CrewAI's output
         messages.append(Message(role, raw))
         return
-    known = len(messages)
+    count_before = len(messages)
     for key in _WRAPPERS + (_INPUT_WRAPPERS if role == "user" else _OUTPUT_WRAPPERS):
         inner = value.get(key)
         if inner is not None and inner != "":
             _collect(decode_json(inner), role, messages, depth + 1)
-            if len(messages) > known:
+            if len(messages) > count_before:
                 return
 
 

@@ -108,7 +108,9 @@ def add_call(message: Message, call: dict[str, Json]) -> None:
     key = id_text(key or call.get("tool_call_id") or call.get("callId"))
     # LangChain records the calls of Bedrock and Anthropic models twice: as blocks of the content
     # and in `tool_calls` beside it. Calls without an id cannot be recognized as the same.
-    if key is None or not any(known.id == key and known.name == name for known in message.calls):
+    if key is None or not any(
+        earlier.id == key and earlier.name == name for earlier in message.calls
+    ):
         message.calls.append(CallBlock(name, call_arguments(body), key))
 
 
@@ -195,8 +197,8 @@ def read_tool_message(message: dict[str, Json], content: Json) -> ResultBlock:
 
 def _find_call_id(message: dict[str, Json]) -> Json:
     for key in ("tool_use_id", "toolUseId", "call_id", "id"):
-        if found := message.get(key):
-            return found
+        if call_id := message.get(key):
+            return call_id
     several = message.get("tool_call_ids")  # SWE-agent's
     return several[0] if isinstance(several, list) and several else None
 

@@ -99,9 +99,9 @@ class _CountKeys(NamedTuple):
 @lru_cache(maxsize=512)
 def _find_keys(keys: tuple[str, ...]) -> _CountKeys:
     folded = {fold_key(key): key for key in reversed(keys)}
-    found = (next((folded[name] for name in names if name in folded), "") for names in _NAMES)
+    known_keys = (next((folded[name] for name in names if name in folded), "") for names in _NAMES)
     beside = folded.get("inputtokens") is not None and not _BESIDE.isdisjoint(folded)
-    return _CountKeys(*found, beside=beside)
+    return _CountKeys(*known_keys, beside=beside)
 
 
 def _without_nulls(value: dict[str, Json]) -> dict[str, Json]:

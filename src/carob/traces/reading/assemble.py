@@ -69,6 +69,7 @@ def order_spans(spans: dict[str, Span]) -> tuple[Span, ...]:
 def _order_by_start(by_id: dict[str, Span]) -> tuple[Span, ...] | None:
     """The usual case: all starts are known and differ, and no child starts before its parent."""
     spans = by_id.values()
+    # Spans with equal starts need the tree: by start alone, a child could come before its parent.
     starts = [span.start for span in spans if span.start is not None]
     if len({*starts}) < len(by_id):
         return None
@@ -113,6 +114,7 @@ def _deduplicate(
             logs.append(record)
             continue
         by_id = spans.setdefault(record.trace_id, {})
+        # Spans without an id are all different, so each gets an id of its own.
         key = record.span_id or f"#{len(by_id)}"
         span = record if record.span_id else msgspec.structs.replace(record, span_id=key)
         earlier = by_id.get(key)
@@ -217,6 +219,8 @@ def _build_tree(by_id: dict[str, Span]) -> tuple[dict[str, list[Span]], list[Spa
             children.setdefault(span.parent_id, []).append(span)
         else:
             roots.append(span)
+    # Spans that no root reaches are parts of cycles. The earliest span of each becomes a root,
+    # whichever came first in the file.
     reached = _descendants(roots, children)
     for span in sorted(by_id.values(), key=lambda span: (span.start or 0, span.span_id)):
         if span.span_id not in reached and span.parent_id in children:
@@ -227,13 +231,13 @@ def _build_tree(by_id: dict[str, Span]) -> tuple[dict[str, list[Span]], list[Spa
 
 
 def _descendants(roots: list[Span], children: dict[str, list[Span]]) -> set[str]:
-    seen: set[str] = set()
+    reached: set[str] = set()
     pending = [span.span_id for span in roots]
     while pending:
         key = pending.pop()
-        seen.add(key)
+        reached.add(key)
         pending.extend(child.span_id for child in children.get(key, ()))
-    return seen
+    return reached
 
 
 def _effective_starts(children: dict[str, list[Span]], roots: list[Span]) -> dict[str, int]:
@@ -241,6 +245,7 @@ def _effective_starts(children: dict[str, list[Span]], roots: list[Span]) -> dic
     order = list(roots)
     for span in order:
         order.extend(children.get(span.span_id, ()))
+    # Children first, without recursion: a trace may be deeper than Python's stack.
     starts: dict[str, int] = {}
     for span in reversed(order):
         inner = [starts[child.span_id] for child in children.get(span.span_id, ())]

@@ -73,19 +73,19 @@ class Collection(msgspec.Struct):
     idle_names: dict[str, int] = {}
     """Names of spans under which no agent worked, and how often they were seen."""
 
-    def merge(self, other: Collection) -> None:
+    def merge(self, addition: Collection) -> None:
         """Add what another process has read; a trace that both have seen is read again."""
-        for key, ranges in other.late.items():
+        for key, ranges in addition.late.items():
             self.add_late(key, ranges)
-        for key, trace in other.spans.items():
+        for key, trace in addition.spans.items():
             if key in self.spans or key in self.late:
                 self.add_late(key, trace.ranges)
             else:
                 self.spans[key] = trace
-        self.ready_traces += other.ready_traces
-        self.orphan_logs += other.orphan_logs
-        self.log_only_traces += other.log_only_traces
-        for name, count in other.idle_names.items():
+        self.ready_traces += addition.ready_traces
+        self.orphan_logs += addition.orphan_logs
+        self.log_only_traces += addition.log_only_traces
+        for name, count in addition.idle_names.items():
             self.idle_names[name] = self.idle_names.get(name, 0) + count
 
     def add_late(self, key: str, ranges: tuple[FileRange, ...]) -> None:
@@ -266,6 +266,8 @@ class Collector:
 
     def _reread(self, late: dict[str, tuple[FileRange, ...]]) -> dict[str, _OpenTrace]:
         groups = {key: self.without_range.get(key) or _OpenTrace(len(self.paths)) for key in late}
+        # In the order of the input, each range once: the records of a trace then come in the same
+        # order as if it had never been closed.
         for range_ in sorted({range_ for ranges in late.values() for range_ in ranges}):
             for record in reread(range_, self.paths[range_.file]):
                 if not isinstance(record, Trace) and (group := groups.get(record.trace_id)):
@@ -294,6 +296,8 @@ class Collector:
         return trace if self.seen <= self.max_in_memory else self.spill.put(trace)
 
     def _add_ready_trace(self, trace: Trace) -> None:
+        # Files may be passed twice, or repeat a session: equal content counts once, and other
+        # content under the same id is another session (see `group_sessions`).
         digest = blake2b(repr(trace.turns).encode("utf-8", "replace"), digest_size=16).digest()
         self.collection.ready_traces.append(
             CollectedTrace(

@@ -43,6 +43,8 @@ class Spill:
             data = _encoder.encode(trace)
         except (OverflowError, UnicodeEncodeError, RecursionError, TypeError):
             return trace
+        # The place is known before the data is written, so traces are collected and written in few
+        # large blocks. Readers must come after `flush`.
         slot = SpilledTrace(str(self.path), self.size, len(data))
         self.size += len(data)
         self.pending.append(data)
