@@ -12,7 +12,7 @@ from carob import plugins
 from carob.judges.model import JudgeRequest
 from carob.metrics import Answer, Ask, Judge, Outcome, Question
 from carob.schema import Case, JudgeSettings, Score, Trace, Unscored
-from tests.judges.client.scripted import Scripted
+from tests.judges.client.scripted_model import ScriptedModel
 
 
 class _Verdict(msgspec.Struct, frozen=True):
@@ -51,11 +51,11 @@ class Tone(Judge):
         return Score(value=float(found.value.score), reason=found.value.reason)
 
 
-def install(monkeypatch: pytest.MonkeyPatch) -> Scripted:
+def install(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     """`test_tone` and a model that finds thanks friendly, for one test."""
-    model = Scripted(lines=_answer)
+    model = ScriptedModel(replies=_answer)
 
-    def opened(choice: JudgeSettings, _: object) -> Scripted:
+    def opened(choice: JudgeSettings, _: object) -> ScriptedModel:
         model.name = choice.model
         return model
 

@@ -10,7 +10,7 @@ from carob.errors import EvaluationError, UsageError
 from carob.schema import JudgeSpec, MetricSpec, Problem
 from tests.analysis.judged import judged, metric
 from tests.api.judging import install
-from tests.judges.client.scripted import Scripted
+from tests.judges.client.scripted_model import ScriptedModel
 
 ROWS = (
     ("a", "Thank you, it is on its way."),
@@ -28,7 +28,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Scripted:
+def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     return install(monkeypatch)
 
 
@@ -54,10 +54,10 @@ def labels(text: str) -> str:
     return "labels.csv"
 
 
-def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: Scripted):
+def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: ScriptedModel):
     file = labels("case,label\na,pass\nb,fail\nc,fail\n")
     made = calibration.calibrate(file, golden=golden, metrics=["test_tone"], judge="local:scripted")
-    assert len(model.asked) == 3
+    assert len(model.requests) == 3
     assert made.agreement.confusion.counts == ((1.0, 1.0), (0.0, 1.0))
     assert [(one.case, one.reason) for one in made.disagreements] == [("c", "thanks")]
     assert isinstance(made.metric.judge, JudgeSpec)
@@ -67,7 +67,7 @@ def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: 
     assert made.dataset.name == "golden"
 
 
-def test_what_was_answered_once_is_not_asked_again(golden: str, model: Scripted):
+def test_what_was_answered_once_is_not_asked_again(golden: str, model: ScriptedModel):
     file = labels("case,label\na,pass\nb,fail\n")
     one, other = (
         calibration.calibrate(
@@ -79,23 +79,23 @@ def test_what_was_answered_once_is_not_asked_again(golden: str, model: Scripted)
         )
         for _ in range(2)
     )
-    assert len(model.asked) == 2
+    assert len(model.requests) == 2
     assert one == other
 
 
-def test_labels_may_say_which_metric(golden: str, model: Scripted):
+def test_labels_may_say_which_metric(golden: str, model: ScriptedModel):
     file = labels("case,label,metric\na,pass,test_tone\nb,fail,test_tone\n")
     made = calibration.calibrate(file, golden=golden, judge="local:scripted")
     assert made.metric.name == "test_tone"
 
 
-def test_without_golden_data_or_a_run_there_is_nothing_to_compare_with(model: Scripted):
+def test_without_golden_data_or_a_run_there_is_nothing_to_compare_with(model: ScriptedModel):
     with pytest.raises(UsageError, match="no golden data for the labels") as caught:
         calibration.calibrate(labels("case,label\na,pass\n"), metrics=["test_tone"])
     assert "--run" in str(caught.value.hint)
 
 
-def test_without_a_judge_the_reason_says_what_to_do(golden: str, model: Scripted):
+def test_without_a_judge_the_reason_says_what_to_do(golden: str, model: ScriptedModel):
     with pytest.raises(
         EvaluationError, match="test_tone scored none of the 1 labelled answers"
     ) as caught:
@@ -103,7 +103,7 @@ def test_without_a_judge_the_reason_says_what_to_do(golden: str, model: Scripted
     assert "--judge PROVIDER:MODEL" in str(caught.value.hint)
 
 
-def test_a_limit_that_is_reached_is_reported_and_the_rest_is_unjudged(golden: str, model: Scripted):
+def test_a_limit_that_is_reached_is_reported_and_the_rest_is_unjudged(golden: str, model: ScriptedModel):
     problems: list[Problem] = []
     made = calibration.calibrate(
         labels("case,label\na,pass\nb,fail\nc,pass\nd,fail\ne,pass\n"),

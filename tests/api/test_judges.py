@@ -13,35 +13,35 @@ from carob.api.metrics import build_metric
 from carob.config import MetricChoice
 from carob.errors import CarobError, UsageError
 from carob.schema import Json, JudgeSettings
-from tests.judges.scripted import Scripted, says
+from tests.judges.scripted_server import ScriptedServer, json_response
 
 CASE = carob.Case.of("When are you open?", "From 10:00 to 16:00.")
 
 
 @pytest.fixture
-def judge(monkeypatch: pytest.MonkeyPatch) -> Generator[Scripted]:
+def judge(monkeypatch: pytest.MonkeyPatch) -> Generator[ScriptedServer]:
     """A judge that finds everything good, where OpenAI would be."""
     said = json.dumps({"thoughtChain": "", "explanation": "Good.", "score": 5})
     choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-    with Scripted(says({"choices": [choice]})) as server:
+    with ScriptedServer(json_response({"choices": [choice]})) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
         yield server
 
 
-def test_one_answer_is_judged_from_plain_python(judge: Scripted):
+def test_one_answer_is_judged_from_plain_python(judge: ScriptedServer):
     scores = carob.score(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
     assert scores["Helpfulness"] == 5.0
     assert judge.closed()
 
 
-def test_one_answer_is_judged_from_within_a_loop(judge: Scripted):
+def test_one_answer_is_judged_from_within_a_loop(judge: ScriptedServer):
     async def test() -> float:
         given = carob.check(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
         return given["Helpfulness"]
 
     assert asyncio.run(test()) == 5.0
-    assert len(judge.asked) == 1
+    assert len(judge.requests) == 1
 
 
 def test_without_a_judge_a_judged_metric_does_not_pass():
@@ -49,13 +49,13 @@ def test_without_a_judge_a_judged_metric_does_not_pass():
         carob.check(CASE, "At ten.", metrics=["Helpfulness"])
 
 
-def test_metrics_of_one_model_share_one_asker(judge: Scripted):
+def test_metrics_of_one_model_share_one_asker(judge: ScriptedServer):
     panel = judge_pool("openai:gpt-5-mini", None)
     one, other = (build_metric(MetricChoice(name=name)) for name in ("Helpfulness", "Empathy"))
     assert panel.client_for(one) is panel.client_for(other)
 
 
-def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge: Scripted):
+def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge: ScriptedServer):
     metric = build_metric(MetricChoice(name="Empathy", params={"model": "openai:gpt-5"}))
     by_file = judge_pool(JudgeSettings(model="openai:gpt-5-mini"), None).client_for(metric)
     by_flag = judge_pool("openai:gpt-5-mini", None).client_for(metric)

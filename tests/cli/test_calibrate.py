@@ -83,7 +83,7 @@ def test_without_a_run_the_judge_scores_the_labeled_answers(monkeypatch: pytest.
         "traces/good.otlp.jsonl",
         *("--golden", "support.evalset.json", "-m", "test_tone", "--judge", "local:scripted"),
     )
-    assert len(model.asked) == 2
+    assert len(model.requests) == 2
     assert "test_tone (local:scripted) agrees with humans on 2 of 2 cases" in result.stdout
     assert result.exit_code == 1
     assert "kappa is undefined" in result.stdout

@@ -12,11 +12,11 @@ from carob.judges.providers.open import BuiltinProviders, ProviderFactory, open_
 from carob.judges.rubrics.builtin import builtin_metric
 from carob.judges.sync import run_sync
 from carob.schema import JudgeSettings
-from tests.judges.client.scripted import Scripted
+from tests.judges.client.scripted_model import ScriptedModel
 
 
-def _scripted(settings: JudgeSettings) -> Scripted:
-    return Scripted(lines=["{}"], name=settings.model)
+def _scripted(settings: JudgeSettings) -> ScriptedModel:
+    return ScriptedModel(replies=["{}"], name=settings.model)
 
 
 PROVIDERS: Mapping[str, ProviderFactory] = {**BuiltinProviders(), "house": _scripted}
@@ -24,7 +24,7 @@ PROVIDERS: Mapping[str, ProviderFactory] = {**BuiltinProviders(), "house": _scri
 
 def test_provider_of_another_package_opens_a_model():
     model = open_model(JudgeSettings(model="house:m-1"), PROVIDERS)
-    assert isinstance(model, Scripted)
+    assert isinstance(model, ScriptedModel)
     assert model.name == "house:m-1"
 
 

@@ -1,4 +1,4 @@
-"""google-adk's word on documents: a line of JSON in, a line of JSON out.
+"""Load documents with google-adk: a line of JSON in, a line of JSON out.
 
 Run by the interpreter of `.peers`, which has google-adk; it must not import Carob.
 """
@@ -18,7 +18,7 @@ from google.adk.evaluation.eval_set import EvalSet  # noqa: E402
 
 
 def answer(document: object) -> dict[str, object]:
-    """Whether google-adk loads the document, and what it then writes."""
+    """Whether google-adk loads the document, and its serialization."""
     try:
         loaded = EvalSet.model_validate_json(json.dumps(document))
         EvalSet.model_validate(document)

@@ -1,4 +1,4 @@
-"""google-adk's own judged scores, with a model that says what it is told: JSON lines in and out.
+"""Judged scores of google-adk with a scripted model: JSON lines in, JSON lines out.
 
 Run by the interpreter of `.peers`, which has google-adk; it must not import Carob.
 """
@@ -31,20 +31,20 @@ KINDS = {
 }
 
 
-class Told:
-    """Says what was voted: by turn, which it knows by the response, and by sample."""
+class ScriptedModel:
+    """Returns the votes by turn, recognized by its response, and by sample."""
 
     def __init__(self, votes: list[list[list[bool]]]) -> None:
-        self.left = [list(turn) for turn in votes]
+        self.remaining = [list(turn) for turn in votes]
 
     async def generate_content_async(self, request):
         prompt = request.contents[0].parts[0].text
-        turn = next(n for n in range(len(self.left)) if f"response number {n}." in prompt)
-        yield LlmResponse(content={"parts": [{"text": said(self.left[turn].pop(0))}]})
+        turn = next(n for n in range(len(self.remaining)) if f"response number {n}." in prompt)
+        yield LlmResponse(content={"parts": [{"text": sample_text(self.remaining[turn].pop(0))}]})
 
 
-def said(votes: list[bool]) -> str:
-    """A sample as each of the two judges is to write it."""
+def sample_text(votes: list[bool]) -> str:
+    """The text of a sample in the notation of both judges."""
     verdict = {"reasoning": "so", "is_the_agent_response_valid": "valid" if votes[0] else "invalid"}
     lines = [
         f"ID: r{n}\nProperty: property {n}\nRationale: so\nVerdict: {'yes' if vote else 'no'}\n"
@@ -70,7 +70,7 @@ def answer(question: dict) -> dict[str, object]:
         threshold=0.5, rubrics=rubrics, judge_model_options={"num_samples": len(votes[0])}
     )
     kind = KINDS[question["metric"]]
-    kind._setup_auto_rater = lambda _: Told(votes)
+    kind._setup_auto_rater = lambda _: ScriptedModel(votes)
     judge = kind(EvalMetric(metric_name=question["metric"], criterion=criterion))
     turns = [turn(number) for number in range(len(votes))]
     result = asyncio.run(judge.evaluate_invocations(turns, turns))

@@ -1,4 +1,4 @@
-"""google-adk's own scores: a line of JSON in, a line of JSON out.
+"""Scores of google-adk: a line of JSON in, a line of JSON out.
 
 Run by the interpreter of `.peers`, which has google-adk; it must not import Carob.
 """
@@ -22,7 +22,7 @@ from google.adk.evaluation.metric_evaluator_registry import (  # noqa: E402
 
 
 def answer(question: dict) -> dict[str, object]:
-    """The score over all turns and of each, or what google-adk raises."""
+    """The overall score and the score of each turn, or the exception of google-adk."""
     metric = EvalMetric(metric_name=question["metric"])
     if question["metric"] == "tool_trajectory_avg_score":
         metric.criterion = ToolTrajectoryCriterion.model_validate(question["criterion"])

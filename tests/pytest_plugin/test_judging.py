@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.judges.scripted import Scripted, says
+from tests.judges.scripted_server import ScriptedServer, json_response
 
 pytest_plugins = ["pytester"]
 BODY = """
@@ -16,15 +16,13 @@ BODY = """
 """
 
 
-def answer(score: int) -> Scripted:
-    said = json.dumps({"thoughtChain": "", "explanation": "Too short.", "score": score})
-    choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-    return Scripted(says({"choices": [choice]}))
+def answer(score: int) -> ScriptedServer:
+    text = json.dumps({"thoughtChain": "", "explanation": "Too short.", "score": score})
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return ScriptedServer(json_response({"choices": [choice]}))
 
 
-def test_judges_are_asked_by_tests_and_once_only(
-    shop: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-):
+def test_tests_ask_each_judge_only_once(shop: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     shop.makepyfile(BODY)
     with answer(2) as judge:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{judge.url}/v1")
@@ -32,6 +30,6 @@ def test_judges_are_asked_by_tests_and_once_only(
         first = shop.runpytest_subprocess("-ra")
         first.assert_outcomes(failed=3)
         first.stdout.fnmatch_lines(["*Helpfulness 2.00, threshold 3.7", "*Too short."])
-        assert len(judge.asked) == 3
+        assert len(judge.requests) == 3
         shop.runpytest_subprocess("-ra").assert_outcomes(failed=3)
-        assert len(judge.asked) == 3
+        assert len(judge.requests) == 3

@@ -13,13 +13,13 @@ class Part(msgspec.Struct, frozen=True):
     verdict: Literal["yes", "no"]
 
 
-class Whole(msgspec.Struct, frozen=True):
+class Report(msgspec.Struct, frozen=True):
     parts: list[Part]
     score: Annotated[int, msgspec.Meta(ge=1, le=5)]
     default: str = "none"
 
 
-def test_a_schema_leaves_nothing_open():
+def test_schema_is_closed():
     part = {
         "type": "object",
         "properties": {
@@ -29,7 +29,7 @@ def test_a_schema_leaves_nothing_open():
         "required": ["title", "verdict"],
         "additionalProperties": False,
     }
-    assert answer_schema(Whole) == {
+    assert answer_schema(Report) == {
         "type": "object",
         "properties": {
             "parts": {"type": "array", "items": part},
@@ -41,12 +41,12 @@ def test_a_schema_leaves_nothing_open():
     }
 
 
-def test_what_has_a_default_must_be_answered_all_the_same():
-    said: dict[str, Json] = {"parts": [], "score": 3}
-    assert find_mismatch(said, answer_schema(Whole)) == "missing field `default` - at `$`"
+def test_field_with_a_default_is_required():
+    answer: dict[str, Json] = {"parts": [], "score": 3}
+    assert find_mismatch(answer, answer_schema(Report)) == "missing field `default` - at `$`"
 
 
-def test_a_field_too_many_is_named_with_its_place():
+def test_unknown_field_is_located():
     part: dict[str, Json] = {"title": "a", "verdict": "yes", "grade": 1}
-    said: dict[str, Json] = {"parts": [part], "score": 3, "default": ""}
-    assert find_mismatch(said, answer_schema(Whole)) == "unknown field 'grade' - at `$.parts[0]`"
+    answer: dict[str, Json] = {"parts": [part], "score": 3, "default": ""}
+    assert find_mismatch(answer, answer_schema(Report)) == "unknown field 'grade' - at `$.parts[0]`"

@@ -19,20 +19,22 @@ async def call(budget: Budget, at_most: float, cost: float | None, seconds: floa
 
 
 def spent(budget: Budget, *calls: tuple[float, float | None]) -> list[bool]:
-    """Which of the calls were made, all started together."""
+    """Whether each of the concurrent calls was made."""
 
     async def run() -> list[BaseException | None]:
-        made = [call(budget, *one, seconds=0.001 * place) for place, one in enumerate(calls)]
-        return await asyncio.gather(*made, return_exceptions=True)
+        started = [
+            call(budget, *outcome, seconds=0.001 * number) for number, outcome in enumerate(calls)
+        ]
+        return await asyncio.gather(*started, return_exceptions=True)
 
-    return [not isinstance(one, BudgetExceededError) for one in asyncio.run(run())]
+    return [not isinstance(outcome, BudgetExceededError) for outcome in asyncio.run(run())]
 
 
 def test_no_limits_by_default():
     assert all(spent(Budget(), *[(1e6, 1e6)] * 5))
 
 
-def test_concurrent_calls_do_not_exceed_the_cost_limit_together():
+def test_concurrent_calls_share_the_cost_limit():
     budget = Budget(max_cost=1.0)
     assert spent(budget, (0.6, 0.6), (0.6, 0.6)) == [True, False]
     assert budget.stopped == "the limit of $1.00 would be exceeded"
@@ -59,6 +61,6 @@ def test_cost_limit_requires_a_known_price():
         "optional-dependencies"
     ]
     assert "'carob[judge]' for prices" in (caught.value.hint or "")
-    assert any(one.startswith("genai-prices") for one in extras["judge"])
+    assert any(requirement.startswith("genai-prices") for requirement in extras["judge"])
     Budget(max_calls=1).check_price("openai:unheard-of", None)
     Budget(max_cost=1.0).check_price("local:small.gguf", 0.0)

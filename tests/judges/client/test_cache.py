@@ -24,29 +24,29 @@ ANSWER = CachedAnswer(
 
 
 def test_answers_survive_the_process(tmp_path: Path):
-    one = cache(tmp_path / "carob.db")
-    one.put("sha256:a", ANSWER)
-    assert one.get("sha256:a") == ANSWER
-    one.close()
+    judge_cache = cache(tmp_path / "carob.db")
+    judge_cache.put("sha256:a", ANSWER)
+    assert judge_cache.get("sha256:a") == ANSWER
+    judge_cache.close()
     assert cache(tmp_path / "carob.db").get("sha256:a") == ANSWER
     assert cache(tmp_path / "carob.db").get("sha256:b") is None
 
 
 def test_answers_are_written_in_batches(tmp_path: Path):
-    one = cache(tmp_path / "carob.db")
+    judge_cache = cache(tmp_path / "carob.db")
     for number in range(64):
-        one.put(f"sha256:{number}", ANSWER)
+        judge_cache.put(f"sha256:{number}", ANSWER)
     assert cache(tmp_path / "carob.db").get("sha256:0") == ANSWER
-    one.close()
+    judge_cache.close()
 
 
 def test_closed_cache_can_be_used_again(tmp_path: Path):
-    one = cache(tmp_path / "carob.db")
-    one.put("sha256:a", ANSWER)
-    one.close()
-    one.close()
-    assert one.get("sha256:a") == ANSWER
-    one.close()
+    judge_cache = cache(tmp_path / "carob.db")
+    judge_cache.put("sha256:a", ANSWER)
+    judge_cache.close()
+    judge_cache.close()
+    assert judge_cache.get("sha256:a") == ANSWER
+    judge_cache.close()
 
 
 def test_store_is_opened_only_when_needed(tmp_path: Path):

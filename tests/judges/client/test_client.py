@@ -14,7 +14,7 @@ from carob.judges.client.retry import RetryingCaller
 from carob.judges.model import JudgeRequest, ProviderError, Token
 from carob.metrics import Answer, Ledger, Question
 from carob.schema import Failed, JudgeSettings, Unscored
-from tests.judges.client.scripted import Line, Scripted, reply, texts
+from tests.judges.client.scripted_model import ScriptedModel, ScriptedReply, reply, texts
 
 GOOD = '{"reason": "It answers the question.", "score": 4}'
 
@@ -34,7 +34,7 @@ def question(prompt: str = "Was it right?", **more: object) -> Question[Grade]:
 
 
 def client(
-    model: Scripted,
+    model: ScriptedModel,
     *,
     cache: MemoryCache | None = None,
     budget: Budget | None = None,
@@ -47,14 +47,14 @@ def client(
 
 
 def ask(
-    model: Scripted, *questions: Question[Grade], ledger: Ledger | None = None, **more: object
+    model: ScriptedModel, *questions: Question[Grade], ledger: Ledger | None = None, **more: object
 ) -> list[Answer[Grade] | Unscored | Failed]:
-    async def all_of_them() -> list[Answer[Grade] | Unscored | Failed]:
+    async def ask_all() -> list[Answer[Grade] | Unscored | Failed]:
         judge = client(model, **more)  # pyright: ignore[reportArgumentType] - as the test says
         book = ledger or Ledger()
         return await asyncio.gather(*(judge.ask(each, book) for each in questions or [question()]))
 
-    return asyncio.run(all_of_them())
+    return asyncio.run(ask_all())
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "_FIRST_DELAY", 0.001)
 
 
-def test_an_answer_is_read_and_its_price_is_in_the_ledger():
+def test_answer_is_returned_and_its_cost_is_recorded():
     ledger = Ledger()
-    assert ask(Scripted.saying(GOOD), ledger=ledger) == [
+    assert ask(ScriptedModel.with_replies(GOOD), ledger=ledger) == [
         Answer(value=Grade(reason="It answers the question.", score=4))
     ]
     (entry,) = ledger.entries
@@ -74,7 +74,7 @@ def test_an_answer_is_read_and_its_price_is_in_the_ledger():
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         ("I would give it a 4.", "it contains no JSON object"),
         ('{"reason": "Good.", "score": 9}', "Expected `int` <= 5 - at `$.score`"),
@@ -85,44 +85,44 @@ def test_an_answer_is_read_and_its_price_is_in_the_ledger():
         ('{"reason": "Good.", "score": 4, "score": 5}', "duplicate field"),
     ],
 )
-def test_a_reply_that_is_no_answer_is_sent_back_with_what_is_wrong(bad: str, told: str):
-    model, ledger = Scripted.saying(bad, GOOD), Ledger()
+def test_invalid_reply_is_sent_back_with_the_error(bad: str, message: str):
+    model, ledger = ScriptedModel.with_replies(bad, GOOD), Ledger()
     (answer,) = ask(model, ledger=ledger)
     assert isinstance(answer, Answer)
     assert answer.value.score == 4
-    first, second = texts(model.asked)
+    first, second = texts(model.requests)
     assert second[:3] == [*first, bad]
-    assert told in second[3]
+    assert message in second[3]
     assert ledger.entries[0].calls == 2
     assert ledger.entries[0].input_tokens == 200
 
 
-def test_an_answer_that_never_gets_valid_is_a_failure_and_not_a_score():
-    model, ledger = Scripted.saying('{"reason": "Good.", "score": 0}'), Ledger()
+def test_answer_that_stays_invalid_is_a_failure_not_a_score():
+    model, ledger = ScriptedModel.with_replies('{"reason": "Good.", "score": 0}'), Ledger()
     assert ask(model, ledger=ledger) == [
         Failed(
             kind="invalid_answer",
             message="Expected `int` >= 1 - at `$.score` (asked 3 times)",
         )
     ]
-    assert [one.answered for one in ledger.entries] == [False]
+    assert [entry.answered for entry in ledger.entries] == [False]
     assert ledger.judge_cost("m").calls == 3
 
 
-def test_a_reply_that_was_cut_off_is_no_answer_even_if_it_looks_like_one():
-    model = Scripted.saying(reply(GOOD, truncated=True), GOOD)
+def test_truncated_reply_is_invalid_even_if_it_looks_complete():
+    model = ScriptedModel.with_replies(reply(GOOD, truncated=True), GOOD)
     (answer,) = ask(model)
     assert isinstance(answer, Answer)
-    assert "cut off after 1024 tokens" in texts(model.asked)[1][3]
+    assert "cut off after 1024 tokens" in texts(model.requests)[1][3]
 
 
 def test_cached_answer_is_not_asked_again_and_keeps_its_cost():
-    cache, model = MemoryCache(), Scripted.saying(GOOD)
+    cache, model = MemoryCache(), ScriptedModel.with_replies(GOOD)
     before, after = Ledger(), Ledger()
     first = ask(model, ledger=before, cache=cache)
     second = ask(model, ledger=after, cache=cache)
     assert first == second
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
     assert before.judge_cost("m") == after.judge_cost("m")
     assert (after.judge_usage().calls, after.judge_usage().cached, after.judge_usage().cost) == (
         0,
@@ -132,7 +132,7 @@ def test_cached_answer_is_not_asked_again_and_keeps_its_cost():
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changed",
     [
         question("Was it wrong?"),
         question(sample=1),
@@ -140,27 +140,27 @@ def test_cached_answer_is_not_asked_again_and_keeps_its_cost():
         Question(instructions="Judge well.", prompt="Was it right?", answer=Grade),
     ],
 )
-def test_different_question_is_not_answered_from_the_cache(other: Question[Grade]):
-    cache, model = MemoryCache(), Scripted.saying(GOOD)
+def test_different_question_is_not_answered_from_the_cache(changed: Question[Grade]):
+    cache, model = MemoryCache(), ScriptedModel.with_replies(GOOD)
     ask(model, question(), cache=cache)
-    ask(model, other, cache=cache)
-    assert len(model.asked) == 2
+    ask(model, changed, cache=cache)
+    assert len(model.requests) == 2
 
 
 def test_failures_are_not_cached():
     cache = MemoryCache()
-    model = Scripted.saying("no", "no", "no", GOOD)
+    model = ScriptedModel.with_replies("no", "no", "no", GOOD)
     assert isinstance(ask(model, cache=cache)[0], Failed)
     assert isinstance(ask(model, cache=cache)[0], Answer)
 
 
 def test_identical_concurrent_questions_are_asked_once():
-    model, ledger = Scripted.saying(GOOD), Ledger()
+    model, ledger = ScriptedModel.with_replies(GOOD), Ledger()
     model.seconds = 0.01
     answers = ask(model, *[question()] * 5, ledger=ledger)
-    assert len(model.asked) == 1
-    assert len({id(one) for one in answers}) == 5
-    assert [one.cached for one in ledger.entries].count(False) == 1
+    assert len(model.requests) == 1
+    assert len({id(answer) for answer in answers}) == 5
+    assert [entry.cached for entry in ledger.entries].count(False) == 1
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_identical_concurrent_questions_are_asked_once():
 )
 @pytest.mark.usefixtures("fast")
 def test_transient_errors_are_retried(trouble: str):
-    model = Scripted.saying(ProviderError(trouble, "not now"), GOOD)  # pyright: ignore[reportArgumentType] - one of the troubles
+    model = ScriptedModel.with_replies(ProviderError(trouble, "not now"), GOOD)  # pyright: ignore[reportArgumentType] - one of the troubles
     ledger = Ledger()
     (answer,) = ask(model, ledger=ledger)
     assert isinstance(answer, Answer)
@@ -177,26 +177,26 @@ def test_transient_errors_are_retried(trouble: str):
 
 @pytest.mark.usefixtures("fast")
 def test_retries_end_after_five_attempts():
-    model = Scripted.saying(ProviderError("overloaded", "busy"))
+    model = ScriptedModel.with_replies(ProviderError("overloaded", "busy"))
     assert ask(model) == [Failed(kind="overloaded", message="busy (tried 5 times)")]
-    assert len(model.asked) == 5
+    assert len(model.requests) == 5
 
 
 def test_permanent_errors_are_not_retried():
-    model = Scripted.saying(ProviderError("rejected", "the prompt is too long"))
+    model = ScriptedModel.with_replies(ProviderError("rejected", "the prompt is too long"))
     assert ask(model) == [Failed(kind="rejected", message="the prompt is too long")]
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
 
 
 def test_denied_key_is_not_sent_again():
-    model = Scripted.saying(ProviderError("denied", "refused the key"))
+    model = ScriptedModel.with_replies(ProviderError("denied", "refused the key"))
     answers = ask(model, *[question(f"{number}") for number in range(50)], concurrency=1)
-    assert {type(one) for one in answers} == {Failed}
-    assert len(model.asked) == 1
+    assert {type(answer) for answer in answers} == {Failed}
+    assert len(model.requests) == 1
 
 
 def test_rate_limit_with_a_long_wait_fails_at_once():
-    model = Scripted.saying(ProviderError("rate_limit", "later", retry_after=3600))
+    model = ScriptedModel.with_replies(ProviderError("rate_limit", "later", retry_after=3600))
     (answer,) = ask(model)
     assert isinstance(answer, Failed)
     assert answer.message.startswith("later (would have to wait 3600")
@@ -204,7 +204,7 @@ def test_rate_limit_with_a_long_wait_fails_at_once():
 
 @pytest.mark.usefixtures("fast")
 def test_retry_after_is_respected():
-    model = Scripted.saying(ProviderError("rate_limit", "later", retry_after=0.2), GOOD)
+    model = ScriptedModel.with_replies(ProviderError("rate_limit", "later", retry_after=0.2), GOOD)
     loop = asyncio.new_event_loop()
     start = loop.time()
     ask(model)
@@ -214,7 +214,7 @@ def test_retry_after_is_respected():
 
 @pytest.mark.usefixtures("fast")
 def test_model_that_hangs_times_out():
-    model = Scripted.saying(GOOD)
+    model = ScriptedModel.with_replies(GOOD)
     model.seconds = 30.0
     (answer,) = ask(model, deadline=0.02)
     assert answer == Failed(
@@ -225,60 +225,68 @@ def test_model_that_hangs_times_out():
 
 
 def test_concurrency_is_limited():
-    model = Scripted.saying(GOOD)
+    model = ScriptedModel.with_replies(GOOD)
     model.seconds = 0.002
     ask(model, *[question(f"{number}") for number in range(40)], concurrency=7)
-    assert model.most == 7
+    assert model.most_running == 7
 
 
 def test_model_with_max_concurrency_of_one_gets_one_question_at_a_time():
-    model = Scripted.saying(GOOD)
+    model = ScriptedModel.with_replies(GOOD)
     model.seconds, model.max_concurrency = 0.01, 1
     answers = ask(model, *[question(f"{number}") for number in range(5)], deadline=0.04)
-    assert model.most == 1
-    assert all(isinstance(one, Answer) for one in answers)  # waiting for a turn is not being late
+    assert model.most_running == 1
+    assert all(
+        isinstance(answer, Answer) for answer in answers
+    )  # waiting for a slot does not count as a timeout
 
 
 def test_questions_beyond_the_call_limit_are_unscored():
-    model, budget = Scripted.saying(GOOD), Budget(max_calls=3)
+    model, budget = ScriptedModel.with_replies(GOOD), Budget(max_calls=3)
     answers = ask(model, *[question(f"{number}") for number in range(10)], budget=budget)
-    assert sum(isinstance(one, Answer) for one in answers) == 3
+    assert sum(isinstance(answer, Answer) for answer in answers) == 3
     assert answers.count(Unscored(reason="the limit of 3 calls was reached")) == 7
     assert budget.stopped == "the limit of 3 calls was reached"
-    assert len(model.asked) == 3
+    assert len(model.requests) == 3
 
 
 def test_model_that_prefers_words_is_asked_for_one_word():
-    model = Scripted.saying(
+    model = ScriptedModel.with_replies(
         reply("No", tokens=(Token(text="No", alternatives={"No": 0.6, " yes": 0.2, "Maybe": 0.2}),))
     )
     model.prefers_words = True
-    asked = Question(instructions="Judge.", prompt="Is it?", answer=Verdict, decides="verdict")
+    verdict_question = Question(
+        instructions="Judge.", prompt="Is it?", answer=Verdict, decides="verdict"
+    )
 
-    async def answered() -> Answer[Verdict] | Unscored | Failed:
-        return await client(model).ask(asked, Ledger())
+    async def ask_model() -> Answer[Verdict] | Unscored | Failed:
+        return await client(model).ask(verdict_question, Ledger())
 
-    answer = asyncio.run(answered())
+    answer = asyncio.run(ask_model())
     assert isinstance(answer, Answer)
     assert answer.value == Verdict(reason="", verdict="no")
     assert answer.probabilities == pytest.approx({"yes": 0.25, "no": 0.75})
-    assert texts(model.asked)[0][1].endswith("Answer with one word, no or yes, and nothing else.")
+    assert texts(model.requests)[0][1].endswith(
+        "Answer with one word, no or yes, and nothing else."
+    )
 
 
 def test_model_that_says_neither_word_is_asked_for_json():
-    def lines(request: JudgeRequest) -> Line:
+    def reply_to(request: JudgeRequest) -> ScriptedReply:
         if request.words:
             return reply("Hm", tokens=(Token(text="Hm", alternatives={"Hm": 0.99}),))
         return '{"reason": "It is.", "verdict": "yes"}'
 
-    model = Scripted(lines=lines, prefers_words=True)
-    asked = Question(instructions="Judge.", prompt="Is it?", answer=Verdict, decides="verdict")
+    model = ScriptedModel(replies=reply_to, prefers_words=True)
+    verdict_question = Question(
+        instructions="Judge.", prompt="Is it?", answer=Verdict, decides="verdict"
+    )
 
-    async def answered() -> Answer[Verdict] | Unscored | Failed:
-        return await client(model).ask(asked, Ledger())
+    async def ask_model() -> Answer[Verdict] | Unscored | Failed:
+        return await client(model).ask(verdict_question, Ledger())
 
-    assert asyncio.run(answered()) == Answer(value=Verdict(reason="It is.", verdict="yes"))
-    assert len(model.asked) == 2
+    assert asyncio.run(ask_model()) == Answer(value=Verdict(reason="It is.", verdict="yes"))
+    assert len(model.requests) == 2
 
 
 def test_probabilities_of_the_deciding_field_are_returned():
@@ -287,7 +295,7 @@ def test_probabilities_of_the_deciding_field_are_returned():
         Token(text="4", alternatives={"4": 0.7, "5": 0.3}),
         Token(text="}", alternatives={"}": 1.0}),
     ]
-    model = Scripted.saying(reply('{"reason":"","score":4}', tokens=tuple(tokens)))
+    model = ScriptedModel.with_replies(reply('{"reason":"","score":4}', tokens=tuple(tokens)))
     (answer,) = ask(model, question(decides="score"))
     assert isinstance(answer, Answer)
     assert {key: share for key, share in answer.probabilities.items() if share} == pytest.approx(

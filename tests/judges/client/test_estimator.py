@@ -25,8 +25,8 @@ def question(prompt: str = "Is it?") -> Question[Verdict]:
 def test_every_question_is_counted_without_asking():
     estimator, ledger = Estimator(SETTINGS, MemoryCache()), Ledger()
     for prompt in ("Is it?", "Was it?", "Is it?"):
-        found = asyncio.run(estimator.ask(question(prompt), ledger))
-        assert found == Unscored(reason="estimated, not asked")
+        outcome = asyncio.run(estimator.ask(question(prompt), ledger))
+        assert outcome == Unscored(reason="estimated, not asked")
     spent = ledger.judge_usage()
     assert (spent.calls, spent.cached, spent.output_tokens) == (2, 1, 1000)
     assert spent.input_tokens > 60
@@ -39,6 +39,6 @@ def test_cached_answers_cost_nothing():
     cache = MemoryCache()
     cache.put(cache_key(question(), SETTINGS), CachedAnswer(text='{"verdict":"yes"}'))
     ledger = Ledger()
-    found = asyncio.run(Estimator(SETTINGS, cache).ask(question(), ledger))
-    assert found == Answer(value=Verdict(verdict="yes"))
+    outcome = asyncio.run(Estimator(SETTINGS, cache).ask(question(), ledger))
+    assert outcome == Answer(value=Verdict(verdict="yes"))
     assert (ledger.judge_usage().calls, ledger.judge_usage().cost) == (0, 0.0)

@@ -24,7 +24,7 @@ class Grade(msgspec.Struct, frozen=True):
         'Here it is: {"reason": "Good.", "score": 0.5} - done.',
     ],
 )
-def test_words_and_fences_around_an_answer_do_no_harm(text: str):
+def test_text_and_fences_around_an_answer_are_ignored(text: str):
     assert parse_reply(text, Grade) == ValidAnswer(Grade(reason="Good.", score=0.5))
 
 
@@ -45,10 +45,10 @@ def test_words_and_fences_around_an_answer_do_no_harm(text: str):
         '{"reason": "\\ud800", "score": 0.5} {',
     ],
 )
-def test_anything_else_is_none(text: str):
+def test_text_without_an_answer_is_none(text: str):
     assert isinstance(parse_reply(text, Grade), InvalidAnswer)
 
 
 @given(st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))
-def test_no_text_breaks_it(text: str):
+def test_any_text_is_parsed_without_an_exception(text: str):
     assert isinstance(parse_reply(text, Grade), InvalidAnswer | ValidAnswer)

@@ -15,22 +15,22 @@ def request(text: str, max_tokens: int = 100) -> JudgeRequest:
     )
 
 
-def test_prices_are_those_of_the_table():
+def test_prices_match_the_table():
     assert cost("openai:gpt-5-mini", 1_000_000, 100_000) == pytest.approx(0.45)
     assert cost("anthropic:claude-sonnet-4-5", 100_000, 0) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("model", ["local:judge.gguf", "ollama:llama3", "vllm:anything"])
-def test_own_models_cost_nothing(model: str):
+def test_local_models_cost_nothing(model: str):
     assert cost(model, 10**6, 10**6) == 0.0
 
 
-def test_a_model_that_the_table_does_not_know_has_no_price():
+def test_unknown_model_has_no_price():
     assert cost("openai:unheard-of", 1, 1) is None
     assert max_cost("openai:unheard-of", request("x")) is None
 
 
-def test_the_most_that_a_call_may_cost_grows_with_what_it_may_answer():
+def test_maximum_cost_grows_with_the_token_limit():
     cheap, dear = (
         max_cost("openai:gpt-5-mini", request("x")),
         max_cost("openai:gpt-5-mini", request("x", 10_000)),
@@ -44,5 +44,5 @@ def test_the_most_that_a_call_may_cost_grows_with_what_it_may_answer():
     ("text", "tokens"),
     [("The order left the warehouse. " * 100, 600), ("注文は出荷済みです。" * 100, 900)],
 )
-def test_tokens_are_rather_too_many_than_too_few(text: str, tokens: int):
+def test_token_estimate_is_an_upper_bound(text: str, tokens: int):
     assert estimate_tokens(request(text)) > tokens

@@ -16,36 +16,36 @@ def sure(text: str) -> Token:
     return Token(text=text, alternatives={text: 1.0})
 
 
-def told(tokens: list[Token], field: str, values: tuple[str, ...]) -> dict[str, float]:
-    found = value_probabilities(tokens, field, values)
-    return {value: share for value, share in found.items() if share}
+def likely_values(tokens: list[Token], field: str, values: tuple[str, ...]) -> dict[str, float]:
+    probabilities = value_probabilities(tokens, field, values)
+    return {value: share for value, share in probabilities.items() if share}
 
 
-def test_a_number_of_one_token():
+def test_number_in_one_token_has_probabilities():
     tokens = [sure('{"score": '), Token(text="4", alternatives={"4": 0.6, "5": 0.3}), sure("}")]
-    assert told(tokens, "score", ("4", "5")) == pytest.approx({"4": 2 / 3, "5": 1 / 3})
+    assert likely_values(tokens, "score", ("4", "5")) == pytest.approx({"4": 2 / 3, "5": 1 / 3})
 
 
-def test_a_number_of_two_tokens():
+def test_number_in_two_tokens_has_probabilities():
     tokens = [
         sure('{"score":'),
         Token(text="1", alternatives={"1": 0.9, "7": 0.1}),
         Token(text="0", alternatives={"0": 0.8, "}": 0.2}),
         sure("}"),
     ]
-    assert told(tokens, "score", SCALE) == pytest.approx({"10": 0.72, "1": 0.18, "7": 0.1})
+    assert likely_values(tokens, "score", SCALE) == pytest.approx({"10": 0.72, "1": 0.18, "7": 0.1})
 
 
-def test_a_word_with_its_quotes_in_any_case():
+def test_quoted_word_has_probabilities_in_any_case():
     tokens = [
         sure('{"verdict":'),
         Token(text='"yes', alternatives={'"yes': 0.7, '"No': 0.3}),
         sure('"}'),
     ]
-    assert told(tokens, "verdict", ("yes", "no")) == pytest.approx({"yes": 0.7, "no": 0.3})
+    assert likely_values(tokens, "verdict", ("yes", "no")) == pytest.approx({"yes": 0.7, "no": 0.3})
 
 
-def test_the_field_that_decides_counts_and_not_one_that_reads_like_it():
+def test_only_the_deciding_field_counts_not_similar_text():
     tokens = [
         sure('{"reason":"score: '),
         Token(text="1", alternatives={"1": 0.5, "2": 0.5}),
@@ -53,7 +53,7 @@ def test_the_field_that_decides_counts_and_not_one_that_reads_like_it():
         Token(text="4", alternatives={"4": 1.0}),
         sure("}"),
     ]
-    assert told(tokens, "score", SCALE) == {"4": 1.0}
+    assert likely_values(tokens, "score", SCALE) == {"4": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -68,16 +68,18 @@ def test_the_field_that_decides_counts_and_not_one_that_reads_like_it():
         [sure('{"score":'), Token(text="4", alternatives={"4": inf}), sure("}")],
     ],
 )
-def test_what_cannot_be_told_is_not_made_up(tokens: list[Token]):
+def test_unknown_probabilities_are_empty(tokens: list[Token]):
     assert value_probabilities(tokens, "score", SCALE) == {}
 
 
-def test_a_first_token_stands_for_the_word_that_it_begins():
-    found = word_probabilities({"Yes": 0.5, " y": 0.1, "NO": 0.2, "Perhaps": 0.2}, ("yes", "no"))
-    assert found == pytest.approx({"yes": 0.75, "no": 0.25})
+def test_first_token_counts_for_the_word_it_starts():
+    probabilities = word_probabilities(
+        {"Yes": 0.5, " y": 0.1, "NO": 0.2, "Perhaps": 0.2}, ("yes", "no")
+    )
+    assert probabilities == pytest.approx({"yes": 0.75, "no": 0.25})
 
 
-def test_a_first_token_that_is_hardly_ever_one_of_the_words_decides_nothing():
+def test_first_token_that_is_rarely_a_word_decides_nothing():
     assert word_probabilities({"yes": 0.05, "The": 0.95}, ("yes", "no")) == {}
 
 
@@ -91,6 +93,6 @@ def test_a_first_token_that_is_hardly_ever_one_of_the_words_decides_nothing():
         max_size=6,
     )
 )
-def test_whatever_a_wire_tells_the_shares_sum_to_one_or_there_are_none(tokens: list[Token]):
-    found = value_probabilities(tokens, "score", SCALE)
-    assert not found or sum(found.values()) == pytest.approx(1.0)
+def test_probabilities_sum_to_one_or_are_empty_for_any_tokens(tokens: list[Token]):
+    probabilities = value_probabilities(tokens, "score", SCALE)
+    assert not probabilities or sum(probabilities.values()) == pytest.approx(1.0)

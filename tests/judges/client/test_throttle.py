@@ -8,8 +8,10 @@ from carob.judges.client.throttle import Throttle
 from carob.judges.model import RateLimit
 
 
-def most(throttle: Throttle, calls: int, during: Callable[[], None] = lambda: None) -> int:
-    """How many of the calls were under way at the same time."""
+def most_concurrent(
+    throttle: Throttle, calls: int, during: Callable[[], None] = lambda: None
+) -> int:
+    """The highest number of calls that ran concurrently."""
     running = highest = 0
 
     async def call() -> None:
@@ -21,32 +23,32 @@ def most(throttle: Throttle, calls: int, during: Callable[[], None] = lambda: No
             await asyncio.sleep(0.001)
             running -= 1
 
-    async def all_of_them() -> None:
+    async def run_all() -> None:
         await asyncio.gather(*(call() for _ in range(calls)))
 
-    asyncio.run(all_of_them())
+    asyncio.run(run_all())
     return highest
 
 
-def test_as_many_as_allowed_from_the_beginning():
-    assert most(Throttle(8), 30) == 8
+def test_throttle_starts_at_the_limit():
+    assert most_concurrent(Throttle(8), 30) == 8
 
 
-def test_refusals_at_the_same_time_halve_once():
+def test_concurrent_rejections_halve_the_limit_once():
     throttle = Throttle(64)
     for _ in range(40):
         throttle.on_rejection(None)
     assert throttle.limit == 32
 
 
-def test_it_never_falls_below_one():
+def test_limit_never_falls_below_one():
     throttle = Throttle(2)
     throttle.on_rejection(None)
     assert throttle.limit == 1
-    assert most(throttle, 5) == 1
+    assert most_concurrent(throttle, 5) == 1
 
 
-def test_a_round_that_went_well_adds_one():
+def test_round_of_successes_raises_the_limit_by_one():
     throttle = Throttle(64)
     throttle.on_rejection(None)
     for _ in range(33):
@@ -57,29 +59,29 @@ def test_a_round_that_went_well_adds_one():
     assert throttle.limit == 64
 
 
-def test_no_more_than_the_provider_says_is_left():
+def test_limit_respects_the_remaining_quota():
     throttle = Throttle(64)
     throttle.on_success(RateLimit(requests=5, reset=60.0))
-    assert most(throttle, 20) == 5
+    assert most_concurrent(throttle, 20) == 5
 
 
-def test_all_wait_until_there_is_more():
+def test_calls_wait_until_the_quota_resets():
     throttle = Throttle(4)
     throttle.on_success(RateLimit(requests=0, reset=0.05))
     start = time.monotonic()
-    most(throttle, 1)
+    most_concurrent(throttle, 1)
     assert time.monotonic() - start >= 0.05
 
 
-def test_a_refusal_that_names_a_time_holds_all_back():
+def test_rejection_with_retry_after_delays_all_calls():
     throttle = Throttle(4)
     throttle.on_rejection(0.05)
     start = time.monotonic()
-    most(throttle, 3)
+    most_concurrent(throttle, 3)
     assert time.monotonic() - start >= 0.05
 
 
-def test_who_gives_up_waiting_takes_nobodys_place():
+def test_cancelled_waiter_does_not_take_a_slot():
     async def run() -> int:
         throttle = Throttle(1)
 

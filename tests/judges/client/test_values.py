@@ -36,11 +36,11 @@ class Verdict(msgspec.Struct, frozen=True):
         ("missing", ()),
     ],
 )
-def test_what_can_be_counted_is(field: str, texts: tuple[str, ...]):
+def test_countable_values_are_listed(field: str, texts: tuple[str, ...]):
     assert {*allowed_values(Choice, field)} == {*texts}
 
 
-def test_words_are_enough_only_if_all_else_is_text():
+def test_one_word_suffices_only_if_other_fields_are_text():
     assert choice_words(Verdict, "verdict") == ("no", "yes")
     assert choice_words(Choice, "verdict") == ()
     assert choice_words(Verdict, "reason") == ()

@@ -14,9 +14,9 @@ DEPLOYED = (
     "?api-version=2024-10-21"
 )
 VARIABLES = [
-    f"{name}_{what}"
+    f"{name}_{suffix}"
     for name in ("OPENAI", "AZURE_OPENAI", "OLLAMA", "VLLM")
-    for what in ("API_KEY", "BASE_URL", "ENDPOINT", "API_VERSION")
+    for suffix in ("API_KEY", "BASE_URL", "ENDPOINT", "API_VERSION")
 ]
 
 
@@ -26,19 +26,19 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def found(model: str, **fields: Any) -> Endpoint:
+def endpoint_of(model: str, **fields: Any) -> Endpoint:
     return find_endpoint(JudgeSettings(model=model, **fields))
 
 
-def refused(model: str, **fields: Any) -> UsageError:
+def expect_error(model: str, **fields: Any) -> UsageError:
     with pytest.raises(UsageError) as caught:
-        found(model, **fields)
+        endpoint_of(model, **fields)
     return caught.value
 
 
 def test_openai_has_a_default_url(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    endpoint = found("openai:gpt-5-mini")
+    endpoint = endpoint_of("openai:gpt-5-mini")
     assert endpoint.url == "https://api.openai.com/v1/chat/completions"
     assert endpoint.headers == {"Authorization": f"Bearer {KEY}"}
     assert endpoint.name == "openai:gpt-5-mini"
@@ -46,36 +46,36 @@ def test_openai_has_a_default_url(monkeypatch: pytest.MonkeyPatch):
     assert not endpoint.loopback
 
 
-def test_an_endpoint_does_not_show_its_key(monkeypatch: pytest.MonkeyPatch):
+def test_repr_does_not_show_the_key(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert KEY not in repr(found("openai:gpt-5-mini"))
+    assert KEY not in repr(endpoint_of("openai:gpt-5-mini"))
 
 
 def test_url_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example.com/v1/")
-    endpoint = found("openai:gpt-5-mini")
+    endpoint = endpoint_of("openai:gpt-5-mini")
     assert endpoint.url == "https://gateway.example.com/v1/chat/completions"
     assert endpoint.headers
 
 
 def test_default_key_is_not_sent_to_a_custom_url(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    endpoint = found("openai:gpt-5-mini", url="https://elsewhere.example.com/v1")
+    endpoint = endpoint_of("openai:gpt-5-mini", url="https://elsewhere.example.com/v1")
     assert endpoint.headers == {}
     assert endpoint.key == "a request without a key"
 
 
-def test_a_key_that_is_named_is_sent(monkeypatch: pytest.MonkeyPatch):
+def test_key_from_a_configured_variable_is_sent(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OTHER_KEY", KEY)
-    given = {"url": "https://elsewhere.example.com/v1", "key_env": "OTHER_KEY"}
-    endpoint = found("openai:gpt-5-mini", **given)
+    settings = {"url": "https://elsewhere.example.com/v1", "key_env": "OTHER_KEY"}
+    endpoint = endpoint_of("openai:gpt-5-mini", **settings)
     assert endpoint.headers == {"Authorization": f"Bearer {KEY}"}
     assert endpoint.key == "the key in OTHER_KEY"
 
 
 def test_missing_key_is_named_by_its_variable():
-    error = refused("openai:gpt-5-mini")
+    error = expect_error("openai:gpt-5-mini")
     assert str(error) == "openai:gpt-5-mini: missing API key"
     assert error.hint == "set the environment variable OPENAI_API_KEY"
 
@@ -83,7 +83,7 @@ def test_missing_key_is_named_by_its_variable():
 @pytest.mark.parametrize("key", ["sk-ü", "sk-a\nb"])
 def test_invalid_key_is_refused_and_not_shown(key: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    error = refused("openai:gpt-5-mini")
+    error = expect_error("openai:gpt-5-mini")
     assert error.message == "OPENAI_API_KEY contains characters that are not allowed in a key"
     assert key not in repr(error)
 
@@ -96,7 +96,7 @@ def test_invalid_key_is_refused_and_not_shown(key: str, monkeypatch: pytest.Monk
     ],
 )
 def test_servers_on_this_machine_need_no_key(provider: str, url: str):
-    endpoint = found(f"{provider}:llama3:8b")
+    endpoint = endpoint_of(f"{provider}:llama3:8b")
     assert (endpoint.url, endpoint.model, endpoint.headers) == (url, "llama3:8b", {})
     assert endpoint.loopback
 
@@ -122,17 +122,17 @@ def test_azure_accepts_two_forms_of_url(address: str, url: str, monkeypatch: pyt
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", address)
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    endpoint = found("azure:my judge")
+    endpoint = endpoint_of("azure:my judge")
     assert endpoint.url == url
     assert endpoint.headers == {"api-key": KEY}
 
 
 def test_azure_requires_a_url_and_an_api_version(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
-    error = refused("azure:judge")
+    error = expect_error("azure:judge")
     assert error.hint == "set AZURE_OPENAI_ENDPOINT, or give the judge a `url`"
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://us.openai.azure.com")
-    error = refused("azure:judge")
+    error = expect_error("azure:judge")
     assert str(error) == "azure:judge: missing API version"
 
 
@@ -150,7 +150,7 @@ def test_azure_requires_a_url_and_an_api_version(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_invalid_url_is_refused(url: str):
-    error = refused("openai:judge", url=url)
+    error = expect_error("openai:judge", url=url)
     assert "expected an http or https URL" in str(error)
     assert error.where == "judge url"
 
@@ -165,7 +165,7 @@ def test_invalid_url_is_refused(url: str):
     ],
 )
 def test_url_with_credentials_query_or_fragment_is_refused_and_not_shown(url: str):
-    error = refused("openai:judge", url=url)
+    error = expect_error("openai:judge", url=url)
     assert error.message == "the URL must not contain credentials, a query or a fragment"
     assert "hunter2" not in repr(error)
 

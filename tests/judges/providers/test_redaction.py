@@ -19,20 +19,20 @@ KEY = "sk-proj-abcdefghijkl-mnopqrstuvwxyz"
         ("nothing to hide", "nothing to hide"),
     ],
 )
-def test_words_with_a_part_of_a_key_are_hidden(text: str, hidden: str):
+def test_words_with_a_part_of_a_key_are_redacted(text: str, hidden: str):
     assert Redactor(KEY).redact(text) == hidden
 
 
-def test_a_key_of_several_parts_is_hidden_part_by_part():
+def test_key_of_several_parts_is_redacted_part_by_part():
     hidden = Redactor("user-name:long-password").redact("user-name long-password x")
     assert hidden == "*** *** x"
 
 
-def test_the_short_part_of_a_key_does_not_hide_half_of_every_message():
+def test_short_part_of_a_key_is_not_redacted():
     assert Redactor("a:long-password").redact("a bad long-password") == "a bad ***"
 
 
-def test_without_keys_nothing_is_hidden():
+def test_without_keys_nothing_is_redacted():
     assert Redactor(None, "").redact("as it was") == "as it was"
 
 

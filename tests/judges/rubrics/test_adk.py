@@ -1,4 +1,4 @@
-"""Settings of ADK and of agentevals, as their config files have them."""
+"""Judge settings from the config files of ADK and agentevals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from carob.metrics import build, metric_parameters
 MATCH = "final_response_match_v2"
 
 
-def made(name: str, **params: object) -> RubricJudge:
+def build_judge(name: str, **params: object) -> RubricJudge:
     built = build(name, params, plugins.metrics())  # pyright: ignore[reportArgumentType] - JSON
     assert isinstance(built, RubricJudge)
     return built
@@ -27,7 +27,7 @@ def from_file(folder: Path, document: object) -> RubricJudge:
     path = folder / "test_config.json"
     path.write_text(json.dumps(document))
     (choice,) = load_config(path).metrics
-    return made(choice.name, **choice.params)
+    return build_judge(choice.name, **choice.params)
 
 
 def test_criterion_of_adk_names_model_and_samples(tmp_path: Path):
@@ -43,7 +43,7 @@ def test_rubrics_of_an_adk_criterion_are_read(tmp_path: Path):
     rubric = {"rubric_id": "r", "rubric_content": {"text_property": "It is short."}}
     name = "rubric_based_final_response_quality_v1"
     judge = from_file(tmp_path, {"criteria": {name: {"threshold": 0.5, "rubrics": [rubric]}}})
-    assert judge.rubric != made(name).rubric
+    assert judge.rubric != build_judge(name).rubric
     assert judge.sample_count == 5
 
 
@@ -55,14 +55,14 @@ def test_evaluator_of_agentevals_names_model_and_rubrics(tmp_path: Path):
         "    judge_model: gemini-2.5-flash\n    rubrics: [Looks the order up first]\n"
     )
     (choice,) = load_config(path).metrics
-    judge = made(choice.name, **choice.params)
+    judge = build_judge(choice.name, **choice.params)
     assert judge.judge_model == "google:gemini-2.5-flash"
 
 
 def test_defaults_are_those_of_adk():
-    assert made(MATCH).sample_count == 5
-    assert made(MATCH).judge_model is None
-    assert made("hallucinations_v1").sample_count == 1
+    assert build_judge(MATCH).sample_count == 5
+    assert build_judge(MATCH).judge_model is None
+    assert build_judge("hallucinations_v1").sample_count == 1
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_model_gets_its_provider(name: str, model: str):
 )
 def test_invalid_option_is_an_error_before_anything_runs(options: dict[str, object], message: str):
     with pytest.raises(UsageError) as caught:
-        made(MATCH, judge_model_options=options)
+        build_judge(MATCH, judge_model_options=options)
     assert message in caught.value.message
 
 
-def test_more_samples_than_anybody_needs_are_refused():
+def test_too_many_samples_are_an_error():
     with pytest.raises(UsageError, match="samples"):
-        made("Relevance", samples=26)
+        build_judge("Relevance", samples=26)

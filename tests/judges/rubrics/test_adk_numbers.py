@@ -1,4 +1,4 @@
-"""The same numbers as google-adk, asked of google-adk itself: in `.peers`, by one process."""
+"""Compare scores with google-adk, which runs in a process of `.peers`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from carob import plugins
 from carob.metrics import Question, build
 from carob.schema import Case, Score, Trace, Turn
-from tests.judges.rubrics.scripted import Scripted, judged, verdict, verdicts
+from tests.judges.rubrics.scripted_ask import ScriptedAsk, judge_pair, verdict, verdicts
 
 ROOT = Path(__file__).parents[3]
 Votes = list[list[list[bool]]]
@@ -52,7 +52,7 @@ def random_votes(seed: int, rubrics: int) -> Votes:
     ]
 
 
-def ours(metric: str, votes: Votes, params: dict[str, Any]) -> Score:
+def carob_score(metric: str, votes: Votes, params: dict[str, Any]) -> Score:
     turns = tuple(
         Turn(user=f"user {n}", response=f"response number {n}.") for n in range(len(votes))
     )
@@ -60,28 +60,30 @@ def ours(metric: str, votes: Votes, params: dict[str, Any]) -> Score:
     def say(question: Question[Any]) -> object:
         part = question.prompt.split("<<<response ", 1)[1].split("<<<end ", 1)[0]
         turn = next(n for n in range(len(votes)) if f"response number {n}." in part)
-        said = votes[turn][question.sample]
-        return verdicts(*said) if "properties" in question.prompt else verdict(yes=said[0])
+        sample = votes[turn][question.sample]
+        return verdicts(*sample) if "properties" in question.prompt else verdict(yes=sample[0])
 
-    made = build(metric, {"samples": len(votes[0]), **params}, plugins.metrics())
-    outcome = judged(made, Case(id="c", turns=turns), Trace(id="t", turns=turns), Scripted(say))
+    judge = build(metric, {"samples": len(votes[0]), **params}, plugins.metrics())
+    outcome = judge_pair(
+        judge, Case(id="c", turns=turns), Trace(id="t", turns=turns), ScriptedAsk(say)
+    )
     assert isinstance(outcome, Score)
     return outcome
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_final_response_match_is_adks(adk: Ask, seed: int):
+def test_final_response_match_equals_adk(adk: Ask, seed: int):
     votes = random_votes(seed, 1)
-    theirs = adk("final_response_match_v2", votes)
-    made = ours("final_response_match_v2", votes, {})
-    assert (made.value, [*made.turns]) == (theirs["score"], theirs["turns"])
+    expected = adk("final_response_match_v2", votes)
+    outcome = carob_score("final_response_match_v2", votes, {})
+    assert (outcome.value, [*outcome.turns]) == (expected["score"], expected["turns"])
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_rubric_based_quality_is_adks(adk: Ask, seed: int):
+def test_rubric_based_quality_equals_adk(adk: Ask, seed: int):
     votes = random_votes(seed, 1 + seed % 5)
     name = "rubric_based_final_response_quality_v1"
-    theirs = adk(name, votes)
+    expected = adk(name, votes)
     rubrics = [f"property {n}" for n in range(len(votes[0][0]))]
-    made = ours(name, votes, {"rubrics": rubrics})
-    assert (made.value, [*made.turns]) == (theirs["score"], theirs["turns"])
+    outcome = carob_score(name, votes, {"rubrics": rubrics})
+    assert (outcome.value, [*outcome.turns]) == (expected["score"], expected["turns"])

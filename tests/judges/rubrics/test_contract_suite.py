@@ -1,4 +1,4 @@
-"""What every judge keeps, whatever it judges. A new one is held to it by being listed."""
+"""The contract of every judge. A new judge is tested as soon as it is listed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from carob.schema import (
     Turn,
     Unscored,
 )
-from tests.judges.rubrics.scripted import Scripted, agreeable, judged
+from tests.judges.rubrics.scripted_ask import ScriptedAsk, extreme_answer, judge_pair
 
 KNOWN: dict[str, type[Metric]] = {
     **{name: kind for name, kind in plugins.metrics().items() if kind.judged},
@@ -103,35 +103,35 @@ TRACE = Trace(
 
 
 def metric(name: str) -> RubricJudge:
-    made = build(name, {}, KNOWN)
-    assert isinstance(made, RubricJudge)
-    return made
+    judge = build(name, {}, KNOWN)
+    assert isinstance(judge, RubricJudge)
+    return judge
 
 
-def asked(name: str) -> Scripted:
-    ask = Scripted(agreeable)
-    assert isinstance(judged(metric(name), CASE, TRACE, ask), Score)
+def ask_all(name: str) -> ScriptedAsk:
+    ask = ScriptedAsk(extreme_answer)
+    assert isinstance(judge_pair(metric(name), CASE, TRACE, ask), Score)
     assert ask.questions
     return ask
 
 
-def test_all_judges_are_found():
+def test_all_judges_are_listed():
     assert len(NAMES) == 9 + 11 + 1 + 11 + 1
 
 
 @every
-def test_empty_case_and_empty_trace_are_unscored_and_nobody_is_asked(name: str):
-    ask = Scripted(agreeable)
-    outcome = judged(metric(name), Case(id="c"), Trace(id="t"), ask)
+def test_empty_case_and_trace_are_unscored_without_questions(name: str):
+    ask = ScriptedAsk(extreme_answer)
+    outcome = judge_pair(metric(name), Case(id="c"), Trace(id="t"), ask)
     assert isinstance(outcome, Unscored)
     assert outcome.reason
     assert ask.questions == []
 
 
 @every
-def test_trace_that_recorded_nothing_is_unscored_and_never_zero(name: str):
-    ask = Scripted(agreeable)
-    outcome = judged(metric(name), CASE, Trace(id="t", turns=(Turn(), Turn())), ask)
+def test_empty_turns_are_unscored_not_zero(name: str):
+    ask = ScriptedAsk(extreme_answer)
+    outcome = judge_pair(metric(name), CASE, Trace(id="t", turns=(Turn(), Turn())), ask)
     assert isinstance(outcome, Unscored)
     assert not outcome.not_applicable, outcome.reason
     assert ask.questions == []
@@ -142,7 +142,7 @@ def test_case_that_asks_nothing_of_the_judge_is_not_held_back(name: str):
     if not any(need.startswith("case.") for need in KNOWN[name].needs):
         pytest.skip("judges every trace, whatever the case expects")
     for trace in (TRACE, Trace(id="t", turns=(Turn(), Turn()))):
-        outcome = judged(metric(name), Case(id="c"), trace, Scripted(agreeable))
+        outcome = judge_pair(metric(name), Case(id="c"), trace, ScriptedAsk(extreme_answer))
         assert isinstance(outcome, Unscored)
         assert outcome.not_applicable, outcome.reason
 
@@ -151,8 +151,8 @@ def test_case_that_asks_nothing_of_the_judge_is_not_held_back(name: str):
 def test_best_and_worst_answers_are_the_ends_of_the_declared_scale(name: str):
     low, high = KNOWN[name].scale
     for yes, end in ((True, high), (False, low)):
-        ask = Scripted(lambda question, yes=yes: agreeable(question, yes=yes))
-        outcome = judged(metric(name), CASE, TRACE, ask)
+        ask = ScriptedAsk(lambda question, yes=yes: extreme_answer(question, yes=yes))
+        outcome = judge_pair(metric(name), CASE, TRACE, ask)
         assert isinstance(outcome, Score)
         if name == "per_turn_user_simulator_quality_v1" and not yes:
             end = 0.5  # the first message is compared, not judged
@@ -161,19 +161,19 @@ def test_best_and_worst_answers_are_the_ends_of_the_declared_scale(name: str):
 
 
 @every
-def test_same_input_gives_the_same_questions(name: str):
-    first, second = asked(name).questions, asked(name).questions
+def test_same_input_gives_the_same_questions_again(name: str):
+    first, second = ask_all(name).questions, ask_all(name).questions
     assert first == second
 
 
 @every
 def test_no_foreign_text_is_in_the_instructions(name: str):
-    assert not any(FOREIGN.search(question.instructions) for question in asked(name).questions)
+    assert not any(FOREIGN.search(question.instructions) for question in ask_all(name).questions)
 
 
 @every
 def test_all_foreign_text_is_between_fences(name: str):
-    for question in asked(name).questions:
+    for question in ask_all(name).questions:
         code = re.match(r"The code of this message is (\w+)\.", question.prompt)
         assert code
         inside = re.sub(
@@ -186,9 +186,9 @@ def test_all_foreign_text_is_between_fences(name: str):
 
 
 @every
-def test_attempts_are_flagged_and_change_nothing(name: str):
-    ask = Scripted(agreeable)
-    outcome = judged(metric(name), CASE, TRACE, ask)
+def test_injection_attempts_are_flagged_and_change_nothing(name: str):
+    ask = ScriptedAsk(extreme_answer)
+    outcome = judge_pair(metric(name), CASE, TRACE, ask)
     assert isinstance(outcome, Score)
     assert outcome.details["attempts"]
     assert "attempt to steer the judge" in outcome.reason
@@ -200,64 +200,66 @@ def objects(node: Json) -> Iterator[dict[str, Json]]:
     if isinstance(node, dict):
         if node.get("type") == "object":
             yield node
-        yield from (found for variables in node.values() for found in objects(variables))
+        yield from (schema for child in node.values() for schema in objects(child))
     elif isinstance(node, list):
-        yield from (found for one in node for found in objects(one))
+        yield from (schema for child in node for schema in objects(child))
 
 
 @every
 def test_shape_of_the_answer_is_closed(name: str):
-    for question in asked(name).questions:
-        for one in objects(answer_schema(question.answer)):
-            assert one["additionalProperties"] is False
-            assert one["required"] == [*cast("dict[str, Json]", one["properties"])]
+    for question in ask_all(name).questions:
+        for schema in objects(answer_schema(question.answer)):
+            assert schema["additionalProperties"] is False
+            assert schema["required"] == [*cast("dict[str, Json]", schema["properties"])]
         assert question.decides is None or allowed_values(question.answer, question.decides)
 
 
 @every
 def test_parameters_round_trip_through_json(name: str):
-    made = build(name, {"samples": 3, "model": "openai:gpt-5-mini"}, KNOWN)
-    data = msgspec.json.decode(msgspec.json.encode(metric_parameters(made)))
-    assert build(name, data, KNOWN) == made
+    judge = build(name, {"samples": 3, "model": "openai:gpt-5-mini"}, KNOWN)
+    data = msgspec.json.decode(msgspec.json.encode(metric_parameters(judge)))
+    assert build(name, data, KNOWN) == judge
     assert metric(name).judge_model is None
-    assert isinstance(made, RubricJudge)
-    assert made.judge_model == "openai:gpt-5-mini"
+    assert isinstance(judge, RubricJudge)
+    assert judge.judge_model == "openai:gpt-5-mini"
 
 
 @every
 def test_outcome_survives_json(name: str):
-    outcome = judged(metric(name), CASE, TRACE, Scripted(agreeable))
+    outcome = judge_pair(metric(name), CASE, TRACE, ScriptedAsk(extreme_answer))
     data = msgspec.json.encode(outcome)
     assert msgspec.json.decode(data, type=Score | Unscored | Failed) == outcome
 
 
 @every
-def test_no_sample_is_a_failure_and_not_a_score(name: str):
+def test_failed_samples_are_a_failure_not_a_score(name: str):
     broken = Failed(kind="Timeout", message="no answer in time")
-    outcome = judged(metric(name), CASE, TRACE, Scripted(lambda _: broken))
+    outcome = judge_pair(metric(name), CASE, TRACE, ScriptedAsk(lambda _: broken))
     assert isinstance(outcome, Failed)
     assert outcome.kind == "Timeout"
 
 
 @every
-def test_limit_that_is_reached_leaves_it_unscored(name: str):
+def test_reached_limit_is_unscored(name: str):
     stopped = Unscored(reason="the limit of 3 calls is reached")
-    assert judged(metric(name), CASE, TRACE, Scripted(lambda _: stopped)) == stopped
+    assert judge_pair(metric(name), CASE, TRACE, ScriptedAsk(lambda _: stopped)) == stopped
 
 
 @every
 def test_another_process_gets_the_same_judge(name: str):
-    made = build(name, {"samples": 2}, KNOWN)
-    again = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
-    assert metric_parameters(again) == metric_parameters(made)
+    judge = build(name, {"samples": 2}, KNOWN)
+    again = pickle.loads(pickle.dumps(judge))  # noqa: S301 - our own
+    assert metric_parameters(again) == metric_parameters(judge)
     assert (again.prompt, again.rubric) == (metric(name).prompt, metric(name).rubric)
-    ask, twin = Scripted(agreeable), Scripted(agreeable)
-    assert judged(made, CASE, TRACE, ask) == judged(again, CASE, TRACE, twin)
-    assert [question.prompt for question in ask.questions] == [question.prompt for question in twin.questions]
+    ask, twin = ScriptedAsk(extreme_answer), ScriptedAsk(extreme_answer)
+    assert judge_pair(judge, CASE, TRACE, ask) == judge_pair(again, CASE, TRACE, twin)
+    assert [question.prompt for question in ask.questions] == [
+        question.prompt for question in twin.questions
+    ]
 
 
 @every
-def test_class_says_what_it_is(name: str):
+def test_class_is_documented(name: str):
     kind = KNOWN[name]
     assert kind.__doc__
     assert kind.judged
@@ -267,5 +269,5 @@ def test_class_says_what_it_is(name: str):
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", metric(name).prompt)
 
 
-def test_no_two_rubrics_are_the_same():
+def test_rubrics_are_unique():
     assert len({metric(name).rubric for name in NAMES}) == len(NAMES)

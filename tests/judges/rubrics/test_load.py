@@ -10,7 +10,14 @@ from carob.judges.rubrics.judge import RubricJudge
 from carob.judges.rubrics.load import read_rubric, rubric_class
 from carob.judges.rubrics.properties import PropertyJudge
 from carob.schema import Case, Score, ToolCall, Trace, Turn
-from tests.judges.rubrics.scripted import Scripted, agreeable, in_turn, judged, score, verdicts
+from tests.judges.rubrics.scripted_ask import (
+    ScriptedAsk,
+    answer_in_order,
+    extreme_answer,
+    judge_pair,
+    score,
+    verdicts,
+)
 
 TACT = """\
 title = "How tactful the response is."
@@ -36,20 +43,20 @@ TRACE = Trace(
 )
 
 
-def written(folder: Path, text: str, name: str = "tact.toml") -> Path:
+def write_rubric(folder: Path, text: str, name: str = "tact.toml") -> Path:
     path = folder / name
     path.write_text(text, "utf-8")
     return path
 
 
-def test_rubric_of_a_user_is_a_metric(tmp_path: Path):
-    kind = rubric_class(written(tmp_path, TACT))
+def test_user_rubric_is_a_metric(tmp_path: Path):
+    kind = rubric_class(write_rubric(tmp_path, TACT))
     assert (kind.name, kind.scale, kind.threshold) == ("tact", (1.0, 5.0), 3.5)
     assert kind.needs == ("user", "response")
     assert kind.__doc__ == "How tactful the response is."
     assert kind().judge_model == "openai:gpt-5-mini"
-    ask = Scripted(lambda question: score(question.sample + 2))
-    outcome = judged(kind(), Case(id="c"), TRACE, ask)
+    ask = ScriptedAsk(lambda question: score(question.sample + 2))
+    outcome = judge_pair(kind(), Case(id="c"), TRACE, ask)
     assert isinstance(outcome, Score)
     assert outcome.value == 3.0
     assert outcome.turns == (3.0, 3.0)
@@ -59,22 +66,22 @@ def test_rubric_of_a_user_is_a_metric(tmp_path: Path):
     assert "tool_calls" not in ask.questions[-1].prompt  # not recorded in the second turn
 
 
-def test_parameters_win_over_the_file(tmp_path: Path):
-    kind = rubric_class(written(tmp_path, TACT))
-    made = kind(samples=1, model="anthropic:claude-sonnet-4-5")
-    assert (made.sample_count, made.judge_model) == (1, "anthropic:claude-sonnet-4-5")
+def test_parameters_override_the_file(tmp_path: Path):
+    kind = rubric_class(write_rubric(tmp_path, TACT))
+    judge = kind(samples=1, model="anthropic:claude-sonnet-4-5")
+    assert (judge.sample_count, judge.judge_model) == (1, "anthropic:claude-sonnet-4-5")
 
 
-def test_name_may_be_given_by_the_file_or_by_the_user(tmp_path: Path):
-    path = written(tmp_path, f'name = "manners"\n{TACT}')
+def test_name_comes_from_the_file_or_the_user(tmp_path: Path):
+    path = write_rubric(tmp_path, f'name = "manners"\n{TACT}')
     assert rubric_class(path).name == "manners"
     assert rubric_class(str(path), "kindness").name == "kindness"
 
 
-def test_yaml_says_the_same(tmp_path: Path):
+def test_yaml_is_equivalent(tmp_path: Path):
     pytest.importorskip("yaml")
     text = "question: Is it tactful?\nscale: yes/no\ninputs: [response]\nlevels: {'yes': Kind.}\n"
-    kind = rubric_class(written(tmp_path, text, "tact.yaml"))
+    kind = rubric_class(write_rubric(tmp_path, text, "tact.yaml"))
     assert kind.scale == (0.0, 1.0)
     assert kind.threshold is None
     assert kind.__doc__ == "Is it tactful?"
@@ -82,8 +89,8 @@ def test_yaml_says_the_same(tmp_path: Path):
 
 def test_conversation_is_judged_once(tmp_path: Path):
     text = 'question = "Tactful?"\nscale = [1, 5]\nper = "conversation"\ninputs = ["conversation"]'
-    ask = in_turn([score(5)])
-    outcome = judged(rubric_class(written(tmp_path, text))(), Case(id="c"), TRACE, ask)
+    ask = answer_in_order([score(5)])
+    outcome = judge_pair(rubric_class(write_rubric(tmp_path, text))(), Case(id="c"), TRACE, ask)
     assert isinstance(outcome, Score)
     assert outcome.turns == ()
     assert "turn 1, user\n    Hi\n" in ask.questions[0].prompt
@@ -95,17 +102,17 @@ def test_properties_may_be_texts(tmp_path: Path):
         'question = "Check."\nscale = "properties"\nper = "conversation"\ninputs = ["response"]\n'
         'properties = ["It greets.", "It thanks."]'
     )
-    kind = rubric_class(written(tmp_path, text))
+    kind = rubric_class(write_rubric(tmp_path, text))
     assert issubclass(kind, PropertyJudge)
-    ask = in_turn([verdicts(True, False)])
-    outcome = judged(kind(), Case(id="c"), TRACE, ask)
+    ask = answer_in_order([verdicts(True, False)])
+    outcome = judge_pair(kind(), Case(id="c"), TRACE, ask)
     assert isinstance(outcome, Score)
     assert outcome.value == 0.5
     assert outcome.reason == "not met: 2: why 2"
     assert "- property_1: It greets." in ask.questions[0].instructions
 
 
-def test_file_that_is_not_there_is_said(tmp_path: Path):
+def test_missing_file_is_an_error(tmp_path: Path):
     with pytest.raises(InputError, match="no such file"):
         rubric_class(tmp_path / "none.toml")
 
@@ -134,46 +141,46 @@ def test_file_that_is_not_there_is_said(tmp_path: Path):
         ("[levels]", "[levels", "not valid TOML", None),
     ],
 )  # fmt: skip
-def test_mistake_is_named_with_file_and_place(
-    tmp_path: Path, old: str, new: str, message: str, hint: str | None
-):
+def test_mistake_is_located(tmp_path: Path, old: str, new: str, message: str, hint: str | None):
     assert old in TACT
     with pytest.raises(FormatError) as caught:
-        rubric_class(written(tmp_path, TACT.replace(old, new, 1)))
+        rubric_class(write_rubric(tmp_path, TACT.replace(old, new, 1)))
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path))
     assert hint is None or hint in (caught.value.hint or "")
 
 
-def test_properties_must_be_there_and_have_ids_of_their_own(tmp_path: Path):
+def test_properties_are_required_and_have_unique_ids(tmp_path: Path):
     text = 'question = "Check."\nscale = "properties"\ninputs = ["response"]\n'
     with pytest.raises(FormatError, match="missing key 'properties'"):
-        rubric_class(written(tmp_path, text))
+        rubric_class(write_rubric(tmp_path, text))
     twice = '[[properties]]\nid = "a"\ntext = "b"\n' * 2
     with pytest.raises(FormatError, match="duplicate id 'a'"):
-        rubric_class(written(tmp_path, text + twice))
+        rubric_class(write_rubric(tmp_path, text + twice))
 
 
-def test_rubrics_that_come_with_carob_say_what_all_levels_mean():
+def test_bundled_rubrics_describe_every_level():
     for path in [*managed_files().values()]:
         rubric = read_rubric(path)
         assert rubric.properties or rubric.levels or rubric.kind == "sentences"
     assert {*builtin_metric("Relevance").source.levels} == {"1", "2", "3", "4", "5"}
 
 
-def test_any_change_of_a_rubric_changes_its_digest_and_not_that_of_the_words_around_it(
+def test_rubric_change_changes_only_the_rubric_digest(
     tmp_path: Path,
 ):
-    first = rubric_class(written(tmp_path, TACT))()
+    first = rubric_class(write_rubric(tmp_path, TACT))()
     for old, new in (("tactful?", "kind?"), ("Rude", "Harsh"), ('"mean"', '"median"')):
-        second = rubric_class(written(tmp_path, TACT.replace(old, new)))()
+        second = rubric_class(write_rubric(tmp_path, TACT.replace(old, new)))()
         assert second.rubric != first.rubric
         assert second.prompt == first.prompt
-    other = rubric_class(written(tmp_path, TACT.replace("threshold = 3.5", "threshold = 4")))()
-    assert (other.rubric, other.prompt) == (first.rubric, first.prompt)
+    changed = rubric_class(
+        write_rubric(tmp_path, TACT.replace("threshold = 3.5", "threshold = 4"))
+    )()
+    assert (changed.rubric, changed.prompt) == (first.rubric, first.prompt)
 
 
-def test_any_change_of_the_words_around_a_rubric_changes_their_digest(
+def test_prompt_change_changes_the_prompt_digest(
     monkeypatch: pytest.MonkeyPatch,
 ):
     before = builtin_metric("Relevance")()
@@ -183,15 +190,15 @@ def test_any_change_of_the_words_around_a_rubric_changes_their_digest(
     assert before.rubric == digests[1]
 
 
-def test_scale_is_part_of_both(tmp_path: Path):
-    first = rubric_class(written(tmp_path, TACT))()
-    other = rubric_class(written(tmp_path, TACT.replace("[1, 5]", "[0, 5]")))()
-    assert other.rubric != first.rubric
-    assert other.prompt != first.prompt  # the shape of the answer is another one
+def test_scale_is_part_of_both_digests(tmp_path: Path):
+    first = rubric_class(write_rubric(tmp_path, TACT))()
+    changed = rubric_class(write_rubric(tmp_path, TACT.replace("[1, 5]", "[0, 5]")))()
+    assert changed.rubric != first.rubric
+    assert changed.prompt != first.prompt  # the shape of the answer is another one
 
 
-def test_all_judges_are_made_of_rubrics():
-    ask = Scripted(agreeable)
+def test_all_judges_are_built_from_rubrics():
+    ask = ScriptedAsk(extreme_answer)
     assert issubclass(builtin_metric("Relevance"), RubricJudge)
-    judged(builtin_metric("Relevance")(), Case(id="c"), TRACE, ask)
+    judge_pair(builtin_metric("Relevance")(), Case(id="c"), TRACE, ask)
     assert ask.questions[0].decides == "score"

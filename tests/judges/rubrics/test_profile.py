@@ -15,7 +15,7 @@ from carob.policy.profile import load_profile
 from carob.runner.pairing import Pair
 from carob.runner.plan import Plan, PlannedMetric
 from carob.schema import Case, CaseResult, Failed, Json, ToolCall, Trace, Turn, Unscored
-from tests.judges.rubrics.scripted import Scripted, score
+from tests.judges.rubrics.scripted_ask import ScriptedAsk, score
 
 STRICT = load_profile("assessment_strict")
 CASE = Case(
@@ -43,7 +43,7 @@ class Marks:
 
     async def ask(self, question: Question[T], ledger: Ledger) -> Answer[T] | Unscored | Failed:
         high = 10 if "from 1 to 10" in question.instructions else 5
-        return await Scripted(lambda _: score(self.marks[high]))(question)
+        return await ScriptedAsk(lambda _: score(self.marks[high]))(question)
 
     async def close(self) -> None:
         pass
@@ -52,29 +52,30 @@ class Marks:
 def result(case: Case, marks: dict[int, int]) -> CaseResult:
     metrics = [build(name, {}, plugins.metrics()) for name in EXPLAIN_SCALES]
     planned = tuple(
-        PlannedMetric(metric=metric, threshold=metric.threshold, client=Marks(marks)) for metric in metrics
+        PlannedMetric(metric=metric, threshold=metric.threshold, client=Marks(marks))
+        for metric in metrics
     )
     plan = Plan(metrics=planned, profiles={"assessment_strict": STRICT})
     return asyncio.run(plan.score_with_judges(Pair(case, TRACE, "the same row"))).result
 
 
-def test_scales_are_those_that_the_policy_knows():
-    known = plugins.metrics()
-    assert {name: known[name].scale for name in EXPLAIN_SCALES} == EXPLAIN_SCALES
+def test_scales_match_the_policy():
+    metrics = plugins.metrics()
+    assert {name: metrics[name].scale for name in EXPLAIN_SCALES} == EXPLAIN_SCALES
     assert {*STRICT.metrics} == {*EXPLAIN_SCALES}
 
 
-def test_scale_of_ten_is_rescaled_before_it_is_mixed():
-    made = result(CASE, {5: 4, 10: 10})
-    assert made.judgement
+def test_scale_of_ten_is_rescaled_before_it_is_combined():
+    judged = result(CASE, {5: 4, 10: 10})
+    assert judged.judgement
     # PerceivedIntelligence weighs .12 of 1.00, and its best is 5
-    assert made.judgement.composite == pytest.approx(4 * 0.88 + 5 * 0.12)
-    assert made.status == "passed"
-    raw = {score.metric: score.value for score in made.scores}
+    assert judged.judgement.composite == pytest.approx(4 * 0.88 + 5 * 0.12)
+    assert judged.status == "passed"
+    raw = {score.metric: score.value for score in judged.scores}
     assert raw["PerceivedIntelligence"] == 10.0
 
 
-def test_default_threshold_of_the_scale_of_ten_is_that_of_the_profiles():
+def test_default_threshold_of_the_scale_of_ten_matches_the_profiles():
     low, high = plugins.metrics()["PerceivedIntelligence"].scale
     threshold = plugins.metrics()["PerceivedIntelligence"].threshold
     assert threshold is not None
@@ -85,31 +86,31 @@ def test_default_threshold_of_the_scale_of_ten_is_that_of_the_profiles():
     )
 
 
-def test_middle_of_the_scale_of_ten_falls_short():
-    made = result(CASE, {5: 5, 10: 6})
-    assert made.judgement
-    assert made.judgement.reason == "Below threshold: PerceivedIntelligence=3.22 (<3.50)"
+def test_middle_of_the_scale_of_ten_fails():
+    judged = result(CASE, {5: 5, 10: 6})
+    assert judged.judgement
+    assert judged.judgement.reason == "Below threshold: PerceivedIntelligence=3.22 (<3.50)"
 
 
-def test_hard_fail_is_by_the_names_of_the_judges():
-    made = result(CASE, {5: 2, 10: 10})
-    assert made.judgement
-    assert made.judgement.reason.startswith("Hard-fail metrics (<3.00): TaskAdherence=2.00")
+def test_hard_fail_uses_the_judge_names():
+    judged = result(CASE, {5: 2, 10: 10})
+    assert judged.judgement
+    assert judged.judgement.reason.startswith("Hard-fail metrics (<3.00): TaskAdherence=2.00")
 
 
-def test_only_the_evals_that_a_row_asks_for_are_asked():
+def test_only_the_requested_evals_are_judged():
     case = Case(id="c", turns=CASE.turns, metrics=("RelevanceExplain", "Fluency"))
-    made = result(case, {5: 4, 10: 9})
-    asked = [score.metric for score in made.scores if score.status != "unscored"]
-    assert asked == ["Relevance", "Fluency"]
-    left = next(score for score in made.scores if score.metric == "Empathy")
-    assert left.reason == "not among the metrics of this case"
+    judged = result(case, {5: 4, 10: 9})
+    scored = [score.metric for score in judged.scores if score.status != "unscored"]
+    assert scored == ["Relevance", "Fluency"]
+    empathy = next(score for score in judged.scores if score.metric == "Empathy")
+    assert empathy.reason == "not among the metrics of this case"
 
 
-def test_judged_and_offline_metrics_of_the_same_word_are_told_apart():
-    known = plugins.metrics()
+def test_judged_and_offline_metrics_with_similar_names_are_distinguished():
+    metrics = plugins.metrics()
     for judged, offline in (("Relevance", "relevance"), ("Coherence", "coherence")):
-        assert known[judged].judged
-        assert not known[offline].judged
-        assert offline in (known[judged].__doc__ or "")
+        assert metrics[judged].judged
+        assert not metrics[offline].judged
+        assert offline in (metrics[judged].__doc__ or "")
         assert not STRICT.weighs(offline)

@@ -1,4 +1,4 @@
-"""Somebody who answers the questions of judges as a test tells them to, without any model."""
+"""Scripted answers to the questions of judges, without a model."""
 
 from __future__ import annotations
 
@@ -16,51 +16,53 @@ from carob.metrics.judge import T
 from carob.schema import Case, Failed, Score, Trace, Unscored
 
 
-class Told(NamedTuple):
-    """The fields of an answer, and how probable each value of the field that decides was."""
+class AnswerWithProbabilities(NamedTuple):
+    """The fields of an answer, and the probability of each value of its deciding field."""
 
     fields: dict[str, object]
     probabilities: dict[str, float]
 
 
-class Scripted(Ask):
-    """Answers by a function of the question, which gives the fields of the answer, with or without
-    probabilities, or an outcome. It remembers what it was asked."""
+class ScriptedAsk(Ask):
+    """Answers with the result of a function of the question: the fields of the answer, with or
+    without probabilities, or an outcome. Records the questions."""
 
-    def __init__(self, say: Callable[[Question[Any]], object]) -> None:
-        self._say = say
+    def __init__(self, answer: Callable[[Question[Any]], object]) -> None:
+        self._answer = answer
         self.questions: list[Question[Any]] = []
 
     async def __call__(self, question: Question[T]) -> Answer[T] | Unscored | Failed:
         self.questions.append(question)
-        said = self._say(question)
-        if isinstance(said, Unscored | Failed):
-            return said
-        fields, probabilities = said if isinstance(said, Told) else (said, {})
+        result = self._answer(question)
+        if isinstance(result, Unscored | Failed):
+            return result
+        fields, probabilities = (
+            result if isinstance(result, AnswerWithProbabilities) else (result, {})
+        )
         value = msgspec.convert(fields, question.answer)
         return Answer(value=value, probabilities=probabilities)
 
 
-def in_turn(answers: Iterable[object]) -> Scripted:
-    """One answer after the other."""
-    left = iter(answers)
-    return Scripted(lambda _: next(left))
+def answer_in_order(answers: Iterable[object]) -> ScriptedAsk:
+    """Return the answers in order."""
+    remaining = iter(answers)
+    return ScriptedAsk(lambda _: next(remaining))
 
 
-def agreeable(question: Question[Any], *, yes: bool = True) -> dict[str, object]:
-    """An answer that fits the question, whatever it asks for: the best there is, or the worst."""
+def extreme_answer(question: Question[Any], *, yes: bool = True) -> dict[str, object]:
+    """The best or the worst answer that is valid for the question."""
     if issubclass(question.answer, NumericAnswer):
-        low, high = _ends(question.answer)
+        low, high = _scale_ends(question.answer)
         return {"thoughtChain": "", "explanation": "so", "score": high if yes else low}
     if question.answer is VerdictAnswer:
         return verdict(yes=yes)
-    one: dict[str, object] = verdict(yes=yes)
+    item: dict[str, object] = verdict(yes=yes)
     if LabelAnswer in msgspec.structs.fields(question.answer)[0].type.__mro__:
-        one = {"explanation": "so", "label": "supported" if yes else "unsupported"}
-    return dict.fromkeys(question.answer.__struct_fields__, one)
+        item = {"explanation": "so", "label": "supported" if yes else "unsupported"}
+    return dict.fromkeys(question.answer.__struct_fields__, item)
 
 
-def _ends(answer: type[NumericAnswer]) -> tuple[float, float]:
+def _scale_ends(answer: type[NumericAnswer]) -> tuple[float, float]:
     fields: Any = answer_schema(answer)["properties"]
     return fields["score"]["minimum"], fields["score"]["maximum"]
 
@@ -76,24 +78,26 @@ def verdict(*, yes: bool, explanation: str = "so") -> dict[str, object]:
 def verdicts(*yes: bool) -> dict[str, object]:
     """A verdict on each property."""
     return {
-        f"property_{n}": verdict(yes=answer, explanation=f"why {n}") for n, answer in enumerate(yes, 1)
+        f"property_{n}": verdict(yes=answer, explanation=f"why {n}")
+        for n, answer in enumerate(yes, 1)
     }
 
 
-def labels(*named: str) -> dict[str, object]:
+def labels(*values: str) -> dict[str, object]:
     """A label for each sentence."""
     return {
-        f"sentence_{n}": {"explanation": f"why {n}", "label": one} for n, one in enumerate(named, 1)
+        f"sentence_{n}": {"explanation": f"why {n}", "label": value}
+        for n, value in enumerate(values, 1)
     }
 
 
 def details(outcome: Outcome, key: str) -> Any:
-    """A part of the details of a score."""
+    """One entry of the details of a score."""
     assert isinstance(outcome, Score)
     return outcome.details[key]
 
 
-def judged(metric: Metric, case: Case, trace: Trace, ask: Ask) -> Outcome:
-    """What a judge makes of a pair."""
+def judge_pair(metric: Metric, case: Case, trace: Trace, ask: Ask) -> Outcome:
+    """The outcome of a judge for a case and a trace."""
     assert isinstance(metric, RubricJudge)
     return asyncio.run(metric.judge(case, trace, ask))
