@@ -106,6 +106,7 @@ def test_cases_are_grouped_by_agent_tag_and_labels():
         ("agent", "returns", 1),
         ("tag", "edge", 1),
         ("phase", "preparation", 1),
+        ("phase", "x", 1),
         ("topic", "3", 1),
     ]
     assert groups[0].means == {"recall": 0.5}

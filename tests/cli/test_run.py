@@ -234,3 +234,95 @@ def test_an_error_in_the_config_names_the_config():
 def test_a_run_without_golden_data_says_so_first():
     result = CliRunner().invoke(carob, ["run", "traces/good.otlp.jsonl", "--no-store"])
     assert result.stdout.splitlines()[1].startswith("no golden data: pass --golden")
+
+
+@pytest.mark.parametrize(
+    ("golden", "line"),
+    [
+        (
+            "support.evalset.json",
+            "metrics: tool_trajectory_avg_score, response_match_score (ADK's defaults)",
+        ),
+        (
+            "support_golden.json",
+            (
+                "metrics: tool_usage_accuracy, trajectory_accuracy, state_management_fidelity, "
+                "agent_routing, factuality, completeness, contains "
+                "(from the expectations of questions data)"
+            ),
+        ),
+        (
+            "support.csv",
+            "metrics: relevance, factuality, completeness (from the expectations of csv data)",
+        ),
+    ],
+)
+def test_one_line_says_which_metrics_were_chosen(golden: str, line: str):
+    result = run("--no-store", "--format", "json", golden=golden)
+    assert result.stderr.splitlines() == [line]
+    assert [metric["name"] for metric in json.loads(result.stdout)["metrics"]] == [
+        name.strip() for name in line.removeprefix("metrics: ").partition("(")[0].split(",")
+    ]
+
+
+def test_nothing_is_chosen_if_metrics_are_named():
+    assert run("-m", TRAJECTORY, "--no-store").stderr == ""
+
+
+def test_a_profile_runs_its_metrics():
+    Path("short.toml").write_text(
+        'name = "short"\nscale = [0, 1]\ncomposite = 0.5\n'
+        "[metrics.conciseness]\nthreshold = 0.5\nweight = 1\n"
+    )
+    result = run("--profile", "short.toml", "--no-store", "--format", "json", "--limit", "1")
+    made = json.loads(result.stdout)
+    assert made["metrics"][0]["name"] == "conciseness"
+    assert made["cases"][0]["judgement"]["profile"] == "short"
+    assert result.stderr.startswith("metrics: conciseness (from the profile short); ")
+
+
+def test_the_judges_of_a_profile_need_a_model():
+    error = run("--profile", "prep_default", "--no-store").exception
+    assert isinstance(error, UsageError)
+    assert error.message.startswith("no judge is configured for TaskAdherence")
+
+
+def test_evals_without_a_judge_are_unscored_with_the_reason():
+    args = ("--no-store", "--format", "json", "--case", "orders-001")
+    result = run(*args, release="", golden="support.explain.jsonl")
+    scores = {score["metric"]: score for score in json.loads(result.stdout)["cases"][0]["scores"]}
+    assert result.exit_code == 1
+    assert scores["TaskAdherence"]["status"] == "unscored"
+    assert "no judge is configured" in scores["TaskAdherence"]["reason"]
+    assert scores["tool_usage_accuracy"]["status"] == "passed"
+
+
+def test_cases_can_be_selected():
+    args = ("-m", TRAJECTORY, "--no-store", "--format", "json")
+    made = json.loads(run(*args, "--case", "order_status", "--case", "return_helmet").stdout)
+    assert [result["case"] for result in made["cases"]] == ["order_status", "return_helmet"]
+    assert made["selection"] == {"cases": ["order_status", "return_helmet"], "total": 9}
+    assert made["unmatched"] == []
+    made = json.loads(run(*args, "--where", "len(turns) > 1", "--limit", "1").stdout)
+    assert [result["case"] for result in made["cases"]] == ["return_helmet"]
+
+
+def test_the_first_line_says_that_cases_were_selected():
+    result = run("-m", TRAJECTORY, "--no-store", "--limit", "2", release="good")
+    assert ": 2 passed of 2, selected from 9 (run-" in result.stdout.splitlines()[0]
+
+
+def test_a_breakdown_by_metadata():
+    result = run(
+        "-m", "contains", "--no-store", "--by", "criticality", golden="support_golden.json"
+    )
+    assert any(line.startswith("criticality ") for line in result.stdout.splitlines())
+    error = run("--no-store", "--by", "critcality", golden="support_golden.json").exception
+    assert isinstance(error, UsageError)
+    assert error.hint == "did you mean 'criticality'?"
+
+
+def test_a_dry_run_estimates_the_chosen_judges():
+    args = ("--dry-run", "--judge", "openai:gpt-4.1-mini", "--no-store", "--format", "json")
+    result = run(*args, release="", golden="support.explain.jsonl")
+    assert "TaskAdherence" in result.stdout

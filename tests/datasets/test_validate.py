@@ -160,3 +160,14 @@ def test_a_duplicate_id_is_reported_even_if_one_of_the_cases_is_invalid(
         "duplicate id 'a', first used on line 3",
         "expected a list, got the string 'x'",
     ]
+
+
+def test_unknown_profiles_are_errors_if_the_profiles_are_known(
+    tmp_path: Path, formats: list[Format]
+):
+    path = put(tmp_path / "a.jsonl", explain(1, threshold_profile="strct") + "\n")
+    assert not errors(validate(path, formats))
+    (problem,) = errors(validate(path, formats, profiles={"strict"}))
+    assert problem.where == "line 1 $.threshold_profile"
+    assert problem.message == "unknown profile 'strct'"
+    assert problem.hint == "did you mean 'strict'?"

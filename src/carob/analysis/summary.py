@@ -78,14 +78,12 @@ def _group_keys(case: Case, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield from (("tag", tag) for tag in dict.fromkeys(case.tags))
     for label in labels:
         value = case.metadata.get(label)
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, str | int | float):
-                yield label, str(item)
+        items = value if isinstance(value, list) else [value]
+        texts = [str(item) for item in items if isinstance(item, str | int | float)]
+        yield from ((label, text) for text in dict.fromkeys(texts))
 
 
-def _in_order(
-    keys: Iterable[tuple[str, str]], labels: Sequence[str]
-) -> list[tuple[str, str]]:
+def _in_order(keys: Iterable[tuple[str, str]], labels: Sequence[str]) -> list[tuple[str, str]]:
     order = {by: index for index, by in enumerate(("agent", "tag", *labels))}
     return sorted(keys, key=lambda key: (order[key[0]], key[1]))
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from carob import plugins
 from carob.api.load import PathName, as_list, find_release, format_name, is_reference, load
+from carob.api.selection import make_selection
 from carob.datasets import locate
 from carob.datasets import validate as validation
 from carob.datasets import write as writing
 from carob.datasets.read import get_format, open_golden, read_cases
+from carob.datasets.select import select_cases
 from carob.datasets.sidecar import Sidecar, read_sidecar
-from carob.datasets.where import compile_where
 from carob.errors import LossError, UsageError
 from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Validation
 
@@ -73,27 +74,15 @@ def subset(
     *,
     tags: str | Iterable[str] = (),
     where: str | None = None,
+    cases: str | Iterable[str] = (),
+    limit: int | None = None,
     format: str | None = None,
 ) -> Dataset:
-    """Write the cases that have all tags and match `where`."""
-    required = frozenset(as_list(tags))
-    matches = compile_where(where) if where else None
-    dataset = load(src, format=format)
-    part = dataset.subset(lambda case: required <= {*case.tags} and (not matches or matches(case)))
-    if not part.cases:
-        raise _no_match(dataset)
+    """Write the cases that have all tags, match `where` and are among `cases`, at most `limit`."""
+    selection = make_selection(tags, where, cases, limit)
+    part = select_cases(load(src, format=format), selection)
     save(part, dst)
     return part
-
-
-def _no_match(dataset: Dataset) -> UsageError:
-    summary = dataset.summary()
-    tags = ", ".join(summary.tags) or "none"
-    fields = ", ".join(f"metadata.{name}" for name in summary.metadata) or "none"
-    return UsageError(
-        f"none of the {summary.cases} cases matches; nothing was written",
-        hint=f"the tags are {tags}; the metadata fields are {fields}",
-    )
 
 
 def validate(
@@ -102,15 +91,33 @@ def validate(
     format: str | None = None,
     agents: Collection[str] | None = None,
     catalogue: PathName | None = None,
+    config: PathName | None = None,
 ) -> tuple[Validation, ...]:
-    """List every problem of every file."""
+    """List every problem of every file. Cases may name the built-in profiles and those of the
+    config, by default the `carob.toml` of the working directory."""
     catalog = Path(catalogue) if catalogue else None
+    profiles = _profile_names(Path(config) if config else None)
     return tuple(
         validation.validate(
-            Path(path), plugins.formats(), name=format, agents=agents, catalogue=catalog
+            Path(path),
+            plugins.formats(),
+            name=format,
+            agents=agents,
+            catalogue=catalog,
+            profiles=profiles,
         )
         for path in as_list(paths)
     )
+
+
+def _profile_names(config: Path | None) -> frozenset[str]:
+    # Late: only validation needs them.
+    from carob.config import find_config, load_config
+    from carob.policy.profile import builtin_profiles, load_profiles
+
+    file = config or find_config(Path.cwd())
+    own = load_profiles(load_config(file).profiles) if file else {}
+    return frozenset({*own, *builtin_profiles()})
 
 
 def summarise(path: PathName, *, format: str | None = None) -> DatasetSummary:

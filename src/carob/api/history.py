@@ -23,6 +23,7 @@ from carob.store.prune import Retention, prune
 from carob.store.runs import read_run
 from carob.store.transfer import export_lines, import_file
 from carob.store.verify import verify
+from carob.text.spelling import did_you_mean
 
 _AS_WRITTEN = "use the file as Carob wrote it"
 _LIMIT = 20
@@ -45,6 +46,17 @@ def find_document(name: str, *, store: str | None = None) -> bytes:
         return data
     with _open(store) as database:
         return read_run(database, find_execution(database, name))
+
+
+def check_groups(run: Run, by: Sequence[str]) -> None:
+    """Raise `UsageError` for a property that the run has no groups for. A run has no metadata, so
+    that further groups cannot be added to it."""
+    known = list(dict.fromkeys(group.by for group in run.summary.groups))
+    for name in by:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"available: {', '.join(known) or 'none'}"
+            message = f"cannot break down by {name!r}: {run.id} has no such groups"
+            raise UsageError(message, hint=f"{hint}; `carob run --by` adds groups to a run")
 
 
 def _decode_intact(data: bytes, where: str) -> Run:

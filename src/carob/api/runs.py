@@ -12,17 +12,20 @@ from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from carob.analysis.summary import summarise, verdict
 from carob.api.clock import now
+from carob.api.default_metrics import ChosenMetrics, add_default_metrics
 from carob.api.judges import judge_pool
-from carob.api.load import PathName, as_list, format_name, load_golden
+from carob.api.load import PathName, as_list, format_name
 from carob.api.plan import Profiles, make_plan, plan_run
-from carob.api.settings import DEFAULT_METRICS, NO_CONFIG, JudgeFlags, settings
+from carob.api.selection import SelectedCases, load_selected, make_selection
+from carob.api.settings import NO_CONFIG, JudgeFlags, as_texts, settings
 from carob.api.sources import FileState, trace_batches, worker_count
 from carob.api.store import git_labels, save_run, store_url
 from carob.config import Config, MetricChoice
-from carob.errors import CarobError, StoppedError
+from carob.errors import CarobError, StoppedError, UsageError
 from carob.judges.pool import JudgePool
 from carob.report.forms import ReportInputs
 from carob.runner.execute import estimate_usage, execute
@@ -33,8 +36,10 @@ from carob.runner.spool import TraceSpool
 from carob.schema import (
     Case,
     CaseResult,
+    CaseSelection,
     CostEstimate,
     Dataset,
+    Json,
     JudgeSettings,
     MetricSpec,
     Problem,
@@ -62,9 +67,17 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     traces: Sequence[PathName] = ()
     golden: PathName | Dataset | None = None
     metrics: Sequence[str | MetricChoice] = ()
+    """Without any, those that the data asks for."""
     thresholds: Mapping[str, str] = {}
     params: Mapping[str, str] = {}
     profile: str | None = None
+    tags: Sequence[str] = ()
+    """Conditions that select cases, as the next three."""
+    where: str | None = None
+    cases: Sequence[str] = ()
+    limit: int | None = None
+    by: Sequence[str] = ()
+    """Properties to break results down by: `agent`, `tag`, or any key of the metadata."""
     contracts: Path | None = None
     judge: str | JudgeSettings | JudgeFlags | None = None
     config: Path | Config | None = None
@@ -89,6 +102,8 @@ class Listeners(msgspec.Struct, frozen=True, kw_only=True):
     scoring: ProgressListener = ignore
     """Receives how much is scored, and the total."""
     problem: ProblemListener = ignore
+    metrics: Callable[[ChosenMetrics], None] = ignore
+    """Receives the metrics that were chosen from the data, unless the caller named metrics."""
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,13 +156,17 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     store = store_url(request.store, config=config) if request.save else None
     labels = git_labels(request.labels) if store or request.labels else {}
     golden = config.golden if request.golden is None else request.golden
-    dataset = load_golden(golden) if golden is not None else None
+    cases = _select_cases(request, golden)
+    config, chosen = _choose_metrics(request, config, cases)
+    if chosen:
+        listeners.metrics(chosen)
     judges = judge_pool(config.judge, store or request.answers)
-    plan = plan_run(config, dataset, judges)
+    from_data = chosen.names if chosen else ()
+    plan = plan_run(config, cases.part if cases else None, judges, from_data)
     with ExitStack() as stack:
         spool = _spool(stack) if store and request.keep_traces else None
-        result, traces = _score(request, config, plan, dataset, spool, listeners)
-        run = _finish(plan, dataset, result, judges)
+        result, traces = _score(request, config, plan, cases, spool, listeners)
+        run = _finish(plan, cases, result, judges, request.by)
         if store:
             _save(run, store, labels, traces() if traces else (), listeners.problem)
     return Evaluation(run=run, golden=golden, store=store)
@@ -158,8 +177,15 @@ def run(
     *,
     golden: PathName | Dataset | None = None,
     metrics: str | Sequence[str | MetricChoice] = (),
+    thresholds: Mapping[str, float] | None = None,
+    params: Mapping[str, Json] | None = None,
     profile: str | None = None,
     profiles: Sequence[str] = (),
+    tags: str | Iterable[str] = (),
+    where: str | None = None,
+    cases: str | Iterable[str] = (),
+    limit: int | None = None,
+    by: str | Sequence[str] = (),
     cross: bool = False,
     jobs: int | None = None,
     resume: bool = False,
@@ -171,6 +197,8 @@ def run(
 ) -> Run:
     """Score traces against golden data; without traces, the traces that the golden data carries.
 
+    Without `metrics`, those that the golden data asks for are used. `tags`, `where`, `cases` and
+    `limit` select cases, `by` breaks the summary down, all as the options of `carob run`.
     No config is read and nothing is saved. Judges ask the model `judge`; their answers are cached
     in the store `answers`. `reading` receives the bytes of traces read, `progress` how much is
     scored, `report` each problem with the traces.
@@ -179,7 +207,14 @@ def run(
         traces=as_list(traces),
         golden=golden,
         metrics=as_list(metrics),
+        thresholds=as_texts(thresholds),
+        params=as_texts(params),
         profile=profile,
+        tags=as_list(tags),
+        where=where,
+        cases=as_list(cases),
+        limit=limit,
+        by=as_list(by),
         config=msgspec.structs.replace(NO_CONFIG, profiles=tuple(profiles)),
         cross=cross,
         jobs=jobs,
@@ -191,23 +226,29 @@ def run(
     return evaluate(request, Listeners(reading=reading, scoring=progress, problem=report)).run
 
 
-def estimate(request: RunRequest, report: ProblemListener = ignore) -> CostEstimate:
+def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEstimate:
     """Estimate the judge usage of a run without asking a judge."""
+    listeners = listeners or Listeners()
     config = _settings(request)
     store = store_url(request.store, config=config) if request.save else request.answers
-    golden = config.golden if request.golden is None else request.golden
-    dataset = load_golden(golden) if golden is not None else None
+    cases = _select_cases(request, config.golden if request.golden is None else request.golden)
+    config, chosen = _choose_metrics(request, config, cases)
+    if chosen:
+        listeners.metrics(chosen)
     judges = judge_pool(config.judge, store, dry=True)
-    plan = make_plan(config.metrics or DEFAULT_METRICS, dataset, Profiles(), judges)
-    job = ScoringJob(plan=plan, cases=dataset.cases if dataset else None, crossed=request.cross)
-    batches = trace_batches(_paths(request, config), dataset, 1, report)
+    part = cases.part if cases else None
+    from_data = chosen.names if chosen else ()
+    plan = make_plan(config.metrics, part, Profiles(), judges, from_data)
+    job = _scoring_job(request, plan, cases)
+    batches = trace_batches(_paths(request, config), part, 1, listeners.problem)
     return CostEstimate(estimate_usage(job, batches).usage)
 
 
 def passed(run: Run, *, allow_unscored: bool = False) -> bool:
-    """Return whether a run passed. A run that scored nothing never does."""
+    """Return whether a run has no verdict against it: it passed, or no metric was asked to decide.
+    A run that scored nothing never does."""
     counts = run.summary.cases
-    if run.verdict == "passed":
+    if run.verdict in ("passed", "informational"):
         return True
     return (
         allow_unscored
@@ -232,6 +273,39 @@ def _settings(request: RunRequest) -> Config:
     )
 
 
+def _select_cases(request: RunRequest, golden: PathName | Dataset | None) -> SelectedCases | None:
+    selection = make_selection(request.tags, request.where, request.cases, request.limit)
+    if golden is not None:
+        return load_selected(golden, selection, request.by)
+    if selection or request.by:
+        message = "cannot select or break down cases without golden data"
+        raise UsageError(message, hint="pass --golden")
+    return None
+
+
+def _choose_metrics(
+    request: RunRequest, config: Config, cases: SelectedCases | None
+) -> tuple[Config, ChosenMetrics | None]:
+    return add_default_metrics(
+        config,
+        cases.part.cases if cases else None,
+        thresholds=request.thresholds,
+        params=request.params,
+        contracts=request.contracts,
+    )
+
+
+def _scoring_job(request: RunRequest, plan: Plan, cases: SelectedCases | None) -> ScoringJob:
+    # Traces are paired with all cases: the trace of a case that is not selected is skipped, and not
+    # reported as a trace without a case.
+    return ScoringJob(
+        plan=plan,
+        cases=cases.whole.cases if cases else None,
+        selected=cases.part.cases if cases and cases.selection else None,
+        crossed=request.cross,
+    )
+
+
 def _paths(request: RunRequest, config: Config) -> list[Path]:
     return [Path(path) for path in request.traces or config.traces]
 
@@ -246,18 +320,18 @@ def _score(
     request: RunRequest,
     config: Config,
     plan: Plan,
-    dataset: Dataset | None,
+    cases: SelectedCases | None,
     spool: Path | None,
     listeners: Listeners,
 ) -> tuple[BatchResult, Callable[[], Iterable[Trace]] | None]:
     """Score all traces. With a spool folder, also return a function that yields the traces."""
     paths = _paths(request, config)
-    job = ScoringJob(plan=plan, cases=dataset.cases if dataset else None, crossed=request.cross)
+    job = _scoring_job(request, plan, cases)
     jobs = request.jobs or worker_count(paths)
-    journal = Journal(_journal_path(paths, dataset, job), resume=request.resume)
+    journal = Journal(_journal_path(paths, cases, job), resume=request.resume)
     try:
         batches: Sequence[Batch] = trace_batches(
-            paths, dataset, jobs, listeners.problem, listeners.reading
+            paths, cases.part if cases else None, jobs, listeners.problem, listeners.reading
         )
         spooled = TraceSpool(spool, batches) if spool else None
         result = execute(
@@ -281,11 +355,12 @@ def _stopped(journal: Journal) -> StoppedError:
     return StoppedError("stopped; finished results are saved", hint="continue with --resume")
 
 
-def _journal_path(paths: Sequence[Path], dataset: Dataset | None, job: ScoringJob) -> Path:
+def _journal_path(paths: Sequence[Path], cases: SelectedCases | None, job: ScoringJob) -> Path:
     """Return a file name that only a run with the same inputs gets."""
     inputs = {
         "files": [FileState.of(path) for path in paths],
-        "dataset": dataset_digest(dataset) if dataset else None,
+        "dataset": dataset_digest(cases.whole) if cases else None,
+        "selection": cases.selection if cases else None,
         "metrics": job.plan.specs,
         "profiles": [job.plan.profile, job.plan.profiles],
         "crossed": job.crossed,
@@ -294,14 +369,22 @@ def _journal_path(paths: Sequence[Path], dataset: Dataset | None, job: ScoringJo
     return Path(".carob") / "journal" / f"{blake2b(data, digest_size=8).hexdigest()}.jsonl"
 
 
-def _finish(plan: Plan, dataset: Dataset | None, result: BatchResult, judges: JudgePool) -> Run:
-    cases = {case.id: case for case in dataset.cases} if dataset else {}
+def _finish(
+    plan: Plan,
+    cases: SelectedCases | None,
+    result: BatchResult,
+    judges: JudgePool,
+    by: Sequence[str],
+) -> Run:
+    by_id = {case.id: case for case in cases.part.cases} if cases else {}
     run = assemble_run(
-        dataset_info(dataset) if dataset else None,
+        dataset_info(cases.whole) if cases else None,
         plan.specs,
-        _with_digests(result.results, cases),
-        cases,
+        _with_digests(result.results, by_id),
+        by_id,
         unmatched=result.unmatched,
+        selection=cases.selection if cases else None,
+        by=by,
     )
     if not plan.judged:
         return run
@@ -327,9 +410,12 @@ def assemble_run(
     cases: Mapping[str, Case],
     *,
     unmatched: tuple[UnmatchedTrace, ...] = (),
+    selection: CaseSelection | None = None,
+    by: Sequence[str] = (),
 ) -> Run:
-    """Build a run with its id, summary and verdict from results in the order of the dataset."""
-    summary = summarise(results, cases)
+    """Build a run with its id, summary and verdict from results in the order of the dataset. The
+    dataset is the whole one, also if only some of its cases are selected."""
+    summary = summarise(results, cases, by)
     return Run(
         id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
         created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -339,6 +425,7 @@ def assemble_run(
         cases=results,
         summary=summary,
         unmatched=unmatched,
+        selection=selection or UNSET,
     )
 
 

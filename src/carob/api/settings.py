@@ -15,11 +15,6 @@ from carob.schema import Json, JudgeSettings
 
 NO_CONFIG = Config(source="", dialect="carob")
 """The settings of a caller who passes everything as arguments."""
-DEFAULT_METRICS = (
-    MetricChoice(name="tool_trajectory_avg_score"),
-    MetricChoice(name="response_match_score"),
-)
-"""The metrics of a run that names none: the same as ADK's."""
 JudgeFlags = Mapping[str, str | float | None]
 
 
@@ -35,24 +30,17 @@ def settings(
     judge: str | JudgeSettings | JudgeFlags | None = None,
 ) -> Config:
     """Return the config with the flags applied. Without a config, the `carob.toml` of the working
-    directory is used if there is one."""
+    directory is used if there is one.
+
+    If neither names metrics, there are none yet, and thresholds and parameters are not applied:
+    see `add_default_metrics`.
+    """
     found = config if isinstance(config, Config) else _load(config)
     for choice in found.others:  # a misspelt metric in the config is an error even if unused
         build_metric(_with_source(found, choice))
     choices = _select_metrics(found, metrics)
-    if not choices and (thresholds or params):
-        choices = [*DEFAULT_METRICS]
-    for name, text in (thresholds or {}).items():
-        _update(choices, name, threshold=_parse_threshold(name, text))
-    for key, text in (params or {}).items():
-        name, _, field = key.rpartition(".")
-        if not name:
-            raise UsageError(f"invalid parameter {key!r}; expected METRIC.NAME=VALUE")
-        params_before = _require_metric(choices, name).params
-        _update(choices, name, params=params_before | {field: _parse_value(text)}, source=None)
-    if contracts:
-        params_before = _require_metric(choices, "contract").params
-        _update(choices, "contract", params=params_before | {"contracts": _schemas(contracts)})
+    if choices:
+        _apply_flags(choices, thresholds or {}, params or {}, contracts)
     return msgspec.structs.replace(
         found,
         metrics=tuple(choices),
@@ -60,6 +48,11 @@ def settings(
         golden=str(golden) if golden else found.golden,
         profile=profile or found.profile,
     )
+
+
+def as_texts(values: Mapping[str, Json] | Mapping[str, float] | None) -> dict[str, str]:
+    """Return thresholds or parameters as the command line has them."""
+    return {name: msgspec.json.encode(value).decode() for name, value in (values or {}).items()}
 
 
 def _load(path: Path | None) -> Config:
@@ -78,6 +71,25 @@ def _select_metrics(config: Config, metrics: Iterable[str | MetricChoice]) -> li
             selected.append(_with_source(config, config.choice(metric)))
     by_name = {choice.name: _with_source(config, choice) for choice in config.metrics}
     return selected or [*by_name.values()]
+
+
+def _apply_flags(
+    choices: list[MetricChoice],
+    thresholds: Mapping[str, str],
+    params: Mapping[str, str],
+    contracts: Path | None,
+) -> None:
+    for name, text in thresholds.items():
+        _update(choices, name, threshold=_parse_threshold(name, text))
+    for key, text in params.items():
+        name, _, field = key.rpartition(".")
+        if not name:
+            raise UsageError(f"invalid parameter {key!r}; expected METRIC.NAME=VALUE")
+        params_before = _require_metric(choices, name).params
+        _update(choices, name, params=params_before | {field: _parse_value(text)}, source=None)
+    if contracts:
+        params_before = _require_metric(choices, "contract").params
+        _update(choices, "contract", params=params_before | {"contracts": _schemas(contracts)})
 
 
 def _with_source(config: Config, choice: MetricChoice) -> MetricChoice:

@@ -13,6 +13,7 @@ from carob.errors import CarobError, UsageError
 from carob.schema import (
     Case,
     CaseResult,
+    CaseSelection,
     MetricSpec,
     Problem,
     Run,
@@ -31,6 +32,7 @@ class SuiteInfo(Struct, frozen=True):
     metrics: tuple[MetricSpec, ...]
     unmatched: tuple[UnmatchedTrace, ...] = ()
     problems: tuple[Problem, ...] = ()
+    selection: CaseSelection = CaseSelection()
 
     @classmethod
     def of(cls, suite: Suite) -> SuiteInfo:
@@ -39,7 +41,9 @@ class SuiteInfo(Struct, frozen=True):
             traces = suite.paired
         except CarobError:  # every test of the suite reports it
             traces = SuiteTraces({})
-        return cls(suite.dataset_info, suite.metrics, traces.unmatched, traces.problems)
+        return cls(
+            suite.dataset_info, suite.metrics, traces.unmatched, traces.problems, suite.selection
+        )
 
     @property
     def key(self) -> str:
@@ -93,11 +97,19 @@ def merge_tests(suites: Mapping[str, SuiteInfo], records: Iterable[CaseTest]) ->
         tuple(result for record in ordered for result in record.results),
         {record.case.id: record.case for record in ordered},
         unmatched=tuple(dict.fromkeys(trace for info in used for trace in info.unmatched)),
+        selection=_merge_selections(used),
     )
 
 
 def _sort_key(info: SuiteInfo) -> tuple[str, str]:
     return info.dataset.name, info.dataset.digest
+
+
+def _merge_selections(suites: Sequence[SuiteInfo]) -> CaseSelection | None:
+    """Return the selection that all suites have in common. Tests with different selections of one
+    dataset together have none: each result says which case it is about."""
+    selections = {info.selection for info in suites}
+    return selections.pop() if len(selections) == 1 else None
 
 
 def _merge_metrics(metrics: Iterable[MetricSpec]) -> tuple[MetricSpec, ...]:

@@ -10,14 +10,15 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from carob.api.default_metrics import ChosenMetrics, add_default_metrics
 from carob.api.judges import judge_pool
-from carob.api.load import PathName, as_list, load_golden
+from carob.api.load import PathName, as_list
 from carob.api.plan import plan_run
 from carob.api.runs import dataset_info
-from carob.api.settings import DEFAULT_METRICS, NO_CONFIG, settings
+from carob.api.selection import load_selected, make_selection
+from carob.api.settings import NO_CONFIG, as_texts, settings
 from carob.api.sources import recorded_pairs
 from carob.config import load_config
-from carob.datasets.where import compile_where
 from carob.errors import CarobError, InputError, UsageError
 from carob.judges.sync import run_sync
 from carob.report.run import explain_result
@@ -27,6 +28,7 @@ from carob.runner.plan import Plan
 from carob.schema import (
     Case,
     CaseResult,
+    CaseSelection,
     Dataset,
     MetricSpec,
     Problem,
@@ -59,7 +61,7 @@ class Scores:
 
     @property
     def passed(self) -> bool:
-        """Whether the case passed. A case without any score did not."""
+        """Whether a metric decided that the case passed."""
         return self.result.status == "passed"
 
     @property
@@ -96,7 +98,10 @@ class Suite:
     cases: tuple[Case, ...]
     """The selected cases."""
     plan: Plan
+    selection: CaseSelection
     traces: tuple[Path, ...] = ()
+    chosen: ChosenMetrics | None = None
+    """The metrics that were chosen from the data, unless the caller named metrics."""
 
     @cached_property
     def dataset_info(self) -> RunDataset:
@@ -143,9 +148,11 @@ class Suite:
     def score_traces(self, case: Case) -> tuple[Scores, ...]:
         """Score all traces of a case. A case without traces is unscored."""
         pairs = self.paired.pairs.get(case.id, ())
-        return tuple(map(self._score, pairs)) or (
-            Scores(self.without_trace(case, "unscored", NO_TRACE)),
-        )
+        return tuple(map(self._score, pairs)) or (Scores(self.unscored(case, NO_TRACE)),)
+
+    def unscored(self, case: Case, reason: str) -> CaseResult:
+        """Return the result of a case for which there was nothing to score."""
+        return self.without_trace(case, self.plan.status_without_scores(case), reason)
 
     def without_trace(self, case: Case, status: Status, reason: str) -> CaseResult:
         """Return the result of a case for which no trace could be scored."""
@@ -181,6 +188,8 @@ def suite(
     profile: str | None = None,
     where: str | None = None,
     tags: str | Iterable[str] = (),
+    cases: str | Iterable[str] = (),
+    limit: int | None = None,
     config: Path | None = None,
     judge: str | None = None,
     answers: str | None = None,
@@ -189,22 +198,32 @@ def suite(
 
     Judges ask the model `judge`; their answers are cached in the store `answers`.
     """
-    dataset = load_golden(golden)
     loaded = load_config(config) if config else NO_CONFIG
-    configured = [choice.name for choice in loaded.metrics or DEFAULT_METRICS]
-    resolved = settings(
+    limits, values = as_texts(thresholds), as_texts(params)
+    named = settings(
         loaded,
-        metrics=as_list(metrics) or configured,
-        thresholds={name: str(value) for name, value in (thresholds or {}).items()},
-        params={key: msgspec.json.encode(value).decode() for key, value in (params or {}).items()},
+        metrics=as_list(metrics),
+        thresholds=limits,
+        params=values,
         profile=profile,
         judge=judge,
     )
+    selected = load_selected(golden, make_selection(tags, where, cases, limit))
+    resolved, chosen = add_default_metrics(
+        named, selected.part.cases, thresholds=limits, params=values
+    )
     return Suite(
-        dataset=dataset,
-        cases=_select(dataset, where, frozenset(as_list(tags))),
-        plan=plan_run(resolved, dataset, judge_pool(resolved.judge, answers)),
+        dataset=selected.whole,
+        cases=tuple(selected.part.cases),
+        plan=plan_run(
+            resolved,
+            selected.part,
+            judge_pool(resolved.judge, answers),
+            chosen.names if chosen else (),
+        ),
         traces=tuple(_existing(Path(path)) for path in as_list(traces)),
+        selection=selected.selection,
+        chosen=chosen,
     )
 
 
@@ -235,11 +254,15 @@ def check(
     profile: str | None = None,
     judge: str | None = None,
 ) -> Scores:
-    """Score an answer to a golden case. Raises `AssertionError` with reasons unless it passes."""
+    """Score an answer to a golden case. Raises `AssertionError` with reasons unless it passes, and
+    `UsageError` if no metric can decide: a check that checks nothing must not go unnoticed."""
     __tracebackhide__ = True
     scores = score(
         case, answer, metrics=metrics, thresholds=thresholds, profile=profile, judge=judge
     )
+    if scores.result.status == "info":
+        hint = "pass thresholds={METRIC: NUMBER} or a profile, or use carob.score"
+        raise UsageError("nothing to check: no metric has a threshold", hint=hint)
     if not scores.passed:
         raise AssertionError(scores.text)
     return scores
@@ -288,18 +311,6 @@ def _invalid_answer(answer: object) -> UsageError:
         hint="expected a Trace, a string, a dict such as {'response': …, 'tool_calls': […]}, or a "
         "list of them, one for each turn",
     )
-
-
-def _select(dataset: Dataset, where: str | None, tags: frozenset[str]) -> tuple[Case, ...]:
-    matches = compile_where(where) if where else None
-    cases = [
-        case for case in dataset.cases if tags <= {*case.tags} and (not matches or matches(case))
-    ]
-    if not cases:  # a suite without tests would pass
-        known = ", ".join(dataset.summary().tags) or "none"
-        message = f"none of the {len(dataset.cases)} cases matches"
-        raise UsageError(message, where=dataset.name, hint=f"the tags are {known}")
-    return tuple(cases)
 
 
 def _existing(path: Path) -> Path:

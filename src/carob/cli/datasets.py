@@ -19,6 +19,7 @@ from carob.cli.options import (
     option,
     output_option,
     output_options,
+    selection_options,
 )
 from carob.cli.output import emit
 from carob.errors import LossError
@@ -48,12 +49,14 @@ from carob.schema import Conversion, DatasetPurpose, LintedFile
     help="Name of an existing agent. Repeatable.",
 )
 @option("--catalogue", type=FILE, help="Catalog of existing scenarios.")
+@config_option
 @output_options()
 def validate(
     files: tuple[Path, ...],
     name: str | None,
     agents: tuple[str, ...],
     catalogue: Path | None,
+    config: Path | None,
     form: str,
     output: Path | None,
 ) -> None:
@@ -62,7 +65,9 @@ def validate(
     Problems are listed with their location and a hint. Exits 1 if a file is
     invalid, 2 if a file cannot be read or its format is unknown.
     """
-    validations = datasets.validate(files, format=name, agents=agents or None, catalogue=catalogue)
+    validations = datasets.validate(
+        files, format=name, agents=agents or None, catalogue=catalogue, config=config
+    )
     forms = {"text": lambda: format_validations(validations)}
     emit(render({"files": validations}, form, forms), output)
     if any(validation.format is None for validation in validations):
@@ -89,14 +94,7 @@ def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
 )
 @click.argument("src", type=FILE)
 @click.argument("dst", type=FILE)
-@option(
-    "--tag",
-    "tags",
-    multiple=True,
-    metavar="TAG",
-    help="Select cases with all of these tags. Repeatable.",
-)
-@option("--where", metavar="EXPRESSION", help="Select cases that match an expression.")
+@selection_options
 @from_format
 @output_options()
 def subset(
@@ -104,6 +102,8 @@ def subset(
     dst: Path,
     tags: tuple[str, ...],
     where: str | None,
+    cases: tuple[str, ...],
+    limit: int | None,
     name: str | None,
     form: str,
     output: Path | None,
@@ -113,9 +113,9 @@ def subset(
     DST has the format of SRC. An expression refers to the fields of a case, such as
     'metadata.criticality == "high" and len(turns) > 1'.
     """
-    if not tags and where is None:
-        raise click.UsageError("No cases selected; pass --tag or --where.")
-    part = datasets.subset(src, dst, tags=tags, where=where, format=name)
+    if not (tags or where is not None or cases or limit):
+        raise click.UsageError("No cases selected; pass --tag, --where, --case or --limit.")
+    part = datasets.subset(src, dst, tags=tags, where=where, cases=cases, limit=limit, format=name)
     summary = part.summary()
     emit(render(summary, form, {"text": lambda: format_subset(dst, summary)}), output)
 

@@ -14,6 +14,7 @@ from carob.api import metrics as metrics_api
 from carob.cli.options import (
     FILE,
     command,
+    golden_option,
     option,
     output_options,
     parse_pairs,
@@ -94,9 +95,9 @@ def runs(
     "--by",
     multiple=True,
     metavar="PROPERTY",
-    help="Break down by agent, tag, phase or difficulty. Repeatable.",
+    help="Break down by a property that the run has groups for. Repeatable.",
 )
-@option("-g", "--golden", type=FILE, help="Golden data, required by --format sarif.")
+@golden_option("Golden data, required by --format sarif.")
 @store_option
 @report_options
 def report(
@@ -116,6 +117,7 @@ def report(
         emit(format_json(msgspec.Raw(history_api.find_document(run, store=store))), output)
         return
     stored = history_api.find_run(run, store=store)
+    history_api.check_groups(stored, by)
     inputs = ReportInputs(
         stored,
         by,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from carob.errors import UsageError
 from carob.report.forms import RUN_FORMS, form_names
 
 if TYPE_CHECKING:
@@ -123,6 +124,46 @@ def _check_form(ctx: click.Context, param: click.Parameter, value: str) -> str:
         message = f"{value!r}; expected one of: {', '.join(form_names())}"
         raise click.BadParameter(message, ctx, param)
     return value
+
+
+def golden_option(text: str) -> Callable[[F], F]:
+    """Add `--golden`. It may be passed once: click would silently take the last of several."""
+    return option("-g", "--golden", type=FILE, multiple=True, callback=_single, help=text)
+
+
+def _single(_ctx: click.Context, param: click.Parameter, values: tuple[Path, ...]) -> Path | None:
+    if len(values) > 1:
+        raise UsageError(
+            f"{param.opts[-1]} was passed {len(values)} times, expected once",
+            hint="evaluate each dataset in a run of its own",
+        )
+    return values[0] if values else None
+
+
+def selection_options(function: F) -> F:
+    """Add the options that select cases."""
+    options = [
+        option(
+            "--tag",
+            "tags",
+            multiple=True,
+            metavar="TAG",
+            help="Select cases with all of these tags. Repeatable.",
+        ),
+        option("--where", metavar="EXPRESSION", help="Select cases that match an expression."),
+        option(
+            "--case", "cases", multiple=True, metavar="ID", help="Select a case by id. Repeatable."
+        ),
+        option(
+            "--limit",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Select only the first N of these cases.",
+        ),
+    ]
+    for decorate in reversed(options):
+        function = decorate(function)
+    return function
 
 
 def judge_options(function: F) -> F:

@@ -31,6 +31,11 @@ def show_problem(problem: Problem) -> None:
     click.echo(f"{click.style(f'{problem.severity}:', fg='yellow', bold=True)} {text}", err=True)
 
 
+def show_metrics(chosen: object) -> None:
+    """Print which metrics were chosen, and why, to stderr."""
+    click.echo(printable(str(chosen)), err=True)
+
+
 PROGRESS_DELAY = 1.0
 """Seconds before progress is shown."""
 

@@ -12,13 +12,15 @@ from carob.cli.options import (
     FILE,
     command,
     config_option,
+    golden_option,
     judge_options,
     option,
     parse_pairs,
     report_options,
+    selection_options,
     store_option,
 )
-from carob.cli.output import emit, progress_line, show_problem
+from carob.cli.output import emit, progress_line, show_metrics, show_problem
 from carob.report import render
 from carob.report.forms import format_report
 from carob.report.judge_cost import format_estimate
@@ -26,10 +28,10 @@ from carob.report.judge_cost import format_estimate
 
 @command(
     "carob run traces.json --golden golden.json -m tool_trajectory_avg_score",
-    "carob run --golden simulation.csv -m tool_usage_accuracy",
+    "carob run --golden simulation.csv --where 'len(turns) > 1' --by difficulty",
 )
 @click.argument("traces", nargs=-1, type=FILE)
-@option("-g", "--golden", type=FILE, help="Golden data, in any format.")
+@golden_option("Golden data, in any format.")
 @option(
     "-m",
     "--metric",
@@ -37,6 +39,7 @@ from carob.report.judge_cost import format_estimate
     multiple=True,
     metavar="NAME",
     help="Metric to compute. Repeatable.",
+    show_default="those that the golden data asks for",
 )
 @option(
     "--threshold",
@@ -55,6 +58,7 @@ from carob.report.judge_cost import format_estimate
 @config_option
 @option("--profile", metavar="NAME|FILE", help="Scoring profile for all cases.")
 @option("--contracts", type=FILE, help="Directory of JSON Schemas for the metric `contract`.")
+@selection_options
 @judge_options
 @option("--dry-run", is_flag=True, help="Estimate the cost of judges without calling them.")
 @option("--cross", is_flag=True, help="Score every case with every trace.")
@@ -71,7 +75,7 @@ from carob.report.judge_cost import format_estimate
     "--by",
     multiple=True,
     metavar="PROPERTY",
-    help="Break down by agent, tag, phase or difficulty. Repeatable.",
+    help="Break down by agent, tag or a key of the metadata. Repeatable.",
 )
 @option(
     "--label",
@@ -93,6 +97,10 @@ def run(
     config: Path | None,
     profile: str | None,
     contracts: Path | None,
+    tags: tuple[str, ...],
+    where: str | None,
+    cases: tuple[str, ...],
+    limit: int | None,
     judge: str | None,
     judge_url: str | None,
     concurrency: int | None,
@@ -123,6 +131,11 @@ def run(
         thresholds=parse_pairs(thresholds),
         params=parse_pairs(params),
         profile=profile,
+        tags=tags,
+        where=where,
+        cases=cases,
+        limit=limit,
+        by=by,
         contracts=contracts,
         judge={
             "model": judge,
@@ -144,7 +157,12 @@ def run(
         _show_estimate(request, form, output)
         return
     with progress_line() as line:
-        listeners = Listeners(reading=line.reading, scoring=line.of("scoring"), problem=line.report)
+        listeners = Listeners(
+            reading=line.reading,
+            scoring=line.of("scoring"),
+            problem=line.report,
+            metrics=show_metrics,
+        )
         evaluation = evaluate(request, listeners)
     emit(format_report(form, evaluation.report_inputs(by)), output)
     sys.exit(0 if evaluation.passed(allow_unscored=allow_unscored) else 1)
@@ -153,5 +171,5 @@ def run(
 def _show_estimate(request: RunRequest, form: str, output: Path | None) -> None:
     if form not in ("text", "json"):
         raise click.UsageError(f"--dry-run supports --format text and json, not {form}.")
-    costs = estimate(request, show_problem)
+    costs = estimate(request, Listeners(problem=show_problem, metrics=show_metrics))
     emit(render(costs, form, {"text": lambda: format_estimate(costs)}), output)

@@ -44,6 +44,7 @@ def validate(
     name: str | None = None,
     agents: Collection[str] | None = None,
     catalogue: Path | None = None,
+    profiles: Collection[str] | None = None,
 ) -> Validation:
     """Validate a golden file; a file that cannot be read at all is a problem, too."""
     catalog = read_catalog(catalogue) if catalogue else None
@@ -55,7 +56,7 @@ def validate(
     except CarobError as error:
         problem = _problem(error, path)
         return Validation(path=str(path), format=None, valid=False, cases=0, problems=(problem,))
-    validator = _Validator(file, agents, catalog or find_catalog(path))
+    validator = _Validator(file, agents, catalog or find_catalog(path), profiles)
     validator.run()
     return validator.result()
 
@@ -67,6 +68,7 @@ class _Validator:
     file: GoldenFile
     agents: Collection[str] | None
     catalog: ScenarioCatalog | None
+    profiles: Collection[str] | None
     problems: list[Problem] = field(default_factory=list[Problem])
     count: int = 0
     errors: int = 0
@@ -164,7 +166,7 @@ class _Validator:
     def _check_case(self, base: str, item: Json) -> Case | None:
         errors_before = self.errors
         if shape := self._item_type:
-            self._report_all(find_shape_errors(self._known_cells(item), shape), base)
+            self._report_all(find_shape_errors(self._drop_unknown_cells(item), shape), base)
         self._report_all(self.file.format.check(item), base)
         try:
             case = self._lens.get(item)
@@ -188,15 +190,15 @@ class _Validator:
         key = list_key(self.file.source.document, form.items_keys)
         return item_type(form.shape, key) if key else None
 
-    def _known_cells(self, item: Json) -> Json:
+    def _drop_unknown_cells(self, item: Json) -> Json:
         """A row without unknown columns, which are reported once, with the header."""
         if self.file.container != "table" or not isinstance(item, dict):
             return item
-        known = fields_by_name(self.file.format.shape)
-        return {name: cell for name, cell in item.items() if name in known}
+        declared = fields_by_name(self.file.format.shape)
+        return {name: cell for name, cell in item.items() if name in declared}
 
     def _check_references(self, case: Case, item: Json) -> Iterator[Problem]:
-        """The agents and the scenario that a case refers to must exist."""
+        """The agents, the profile and the scenario that a case refers to must exist."""
         for agent in case.agents or ():
             if self.agents is not None and agent not in self.agents:
                 hint = did_you_mean(agent, self.agents)
@@ -205,6 +207,13 @@ class _Validator:
                     message=f"unknown agent {agent!r}",
                     hint=hint or f"expected one of: {_listing(self.agents)}",
                 )
+        if case.profile is not None and self.profiles and case.profile not in self.profiles:
+            hint = did_you_mean(case.profile, self.profiles)
+            yield Problem(
+                where=_path_of(item, case.profile),
+                message=f"unknown profile {case.profile!r}",
+                hint=hint or f"expected one of: {_listing(self.profiles)}",
+            )
         scenario = case.metadata.get("scenario_id")
         if self.catalog and isinstance(scenario, str) and scenario not in self.catalog.ids:
             yield Problem(
@@ -218,16 +227,16 @@ class _Validator:
 
         The first pass keeps only digests, so it cannot say where an id was used first.
         """
-        repeated = self._repeated(digests)
-        listed = list(islice(repeated, LISTED_PROBLEMS))
-        lines = locate.find_lines(self.file.source.data, {first for _, first, _ in listed})
-        for base, first, problem in listed:
+        repeated = self._find_repeated(digests)
+        shown = list(islice(repeated, LISTED_PROBLEMS))
+        lines = locate.find_lines(self.file.source.data, {first for _, first, _ in shown})
+        for base, first, problem in shown:
             line = f"line {lines[first]}" if first in lines else first.removesuffix(" $")
             message = f"{problem.message}, first used on {line}"
             self._report_all([msgspec.structs.replace(problem, message=message)], base)
         self.count += sum(1 for _ in repeated)
 
-    def _repeated(self, digests: frozenset[int]) -> Iterator[tuple[str, str, Problem]]:
+    def _find_repeated(self, digests: frozenset[int]) -> Iterator[tuple[str, str, Problem]]:
         """The location of each case with a repeated id, and of the first case with that id."""
         first_use: dict[str, str] = {}
         for base, row in self._rows():
@@ -274,7 +283,7 @@ def _path_of(item: Json, text: str) -> str:
         if isinstance(value, list) and text in value:
             return f"$.{key}[{value.index(text)}]"
         if isinstance(value, dict):
-            inner = next((name for name, other in value.items() if other == text), None)
+            inner = next((name for name, member in value.items() if member == text), None)
             if inner is not None:
                 return f"$.{key}.{inner}"
     return "$"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MARKER = (
     "golden(path, *, metrics, traces, target, thresholds, params, profile, where, tags, "
-    "allow_unscored): one test for each case of a golden dataset"
+    "cases, limit, allow_unscored): one test for each case of a golden dataset"
 )
 _SESSION = "carob-session"
 

@@ -31,6 +31,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     """The model of judges."""
     where: str | None = None
     tags: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    limit: int | None = None
     allow_unscored: bool = False
 
 
@@ -49,7 +51,8 @@ def parse_marker(mark: pytest.Mark) -> Arguments:
         raise UsageError(f"unknown argument {unknown!r}", hint=hint)
     if mark.kwargs.get("traces") and mark.kwargs.get("target"):
         raise UsageError("both traces and a target", hint="pass only one of them")
-    lists = {name: _as_list(mark.kwargs.get(name, ())) for name in ("metrics", "traces", "tags")}
+    names = ("metrics", "traces", "tags", "cases")
+    lists = {name: _as_list(mark.kwargs.get(name, ())) for name in names}
     try:
         return msgspec.convert({**mark.kwargs, **lists, "golden": mark.args[0]}, Arguments)
     except msgspec.ValidationError as error:

@@ -9,6 +9,7 @@ import pytest
 
 from carob.api.testing import Answer, Scores, Suite
 from carob.pytest_plugin.arguments import Arguments
+from carob.report.run import WHY_INFORMATIONAL
 from carob.schema import Case, CaseResult, Trace
 
 _SHOWN = 5
@@ -35,6 +36,7 @@ class Golden:
         self.explained = False
         """Whether the failure message contains the reasons."""
         self._arguments, self._node = test.arguments, node
+        self._checked = False
 
     def __repr__(self) -> str:
         return f"<Golden {self.case.id!r}>"
@@ -78,16 +80,21 @@ class Golden:
         text = None if self.results else self._failures(())
         if text:
             pytest.fail(text, pytrace=False)
-        if all(result.status == "unscored" for result in self.results):
+        statuses = {result.status for result in self.results}
+        # With informational metrics only, a test that scores and asserts on its own decides itself.
+        if statuses == {"unscored"} or (self._checked and statuses <= {"unscored", "info"}):
             _skip(self.results[0])
 
     def without_answer(self, status: Literal["unscored", "error"], reason: str) -> CaseResult:
         """Return the result of a test in which nothing was scored."""
+        if status == "unscored":
+            return self.suite.unscored(self.case, reason)
         return self.suite.without_trace(self.case, status, reason)
 
     def _failures(self, answers: tuple[Answer, ...]) -> str:
         scored = [self.score(answer) for answer in answers] if answers else self._score_own()
-        accepted = ("passed", "unscored") if self._arguments.allow_unscored else ("passed",)
+        self._checked = True
+        accepted = ("passed", "info", *(("unscored",) if self._arguments.allow_unscored else ()))
         failed = [scores for scores in scored if scores.result.status not in accepted]
         self.explained = bool(failed)
         return "\n\n".join(map(self._explain, failed))
@@ -111,5 +118,7 @@ class Golden:
 
 
 def _skip(result: CaseResult) -> NoReturn:
+    if result.status == "info":
+        pytest.skip(f"nothing was decided: {WHY_INFORMATIONAL}")
     reasons = [f"{score.metric}: {score.reason}" for score in result.scores]
     pytest.skip(f"unscored: {'; '.join(reasons) or result.paired_by}")

@@ -13,7 +13,7 @@ from carob.api.suite_runs import CaseTest, SuiteInfo, merge_tests
 from carob.errors import CarobError
 from carob.files.atomic import write_atomic
 from carob.report import format_json
-from carob.report.run import headline
+from carob.report.run import headline, metrics_without_scores
 from carob.report.text import printable
 from carob.schema import Run
 
@@ -45,6 +45,7 @@ class Recorder:
         try:
             run = merge_tests(self._suites, self._tests.values())
             self._lines = [*self._problems(run), f"{run.verdict}: {headline(run)}"]
+            self._lines += [metric.text for metric in metrics_without_scores(run)]
             self._lines += self._write(run)
         except CarobError as error:
             self._lines += [f"error: {error}"]

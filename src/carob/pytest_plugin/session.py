@@ -111,6 +111,8 @@ class Session:
             profile=arguments.profile,
             where=arguments.where,
             tags=arguments.tags,
+            cases=arguments.cases,
+            limit=arguments.limit,
             config=config,
             judge=arguments.judge,
             answers=store_url(config=config),

@@ -78,7 +78,7 @@ def describe_counts(run: Run) -> str:
     metric applies are counted separately."""
     counts = run.summary.cases
     if run.verdict == "informational":
-        return f"nothing was decided, {count(counts.total, 'case')}"
+        return f"nothing was decided, {count(counts.total, 'case')}{_selected(run)}"
     not_applicable = sum(map(_is_not_applicable, run.cases)) if counts.unscored else 0
     decided = counts.passed + counts.failed + counts.unscored + counts.errors
     parts = [
@@ -93,7 +93,13 @@ def describe_counts(run: Run) -> str:
         )
         if number
     ]
-    return f"{', '.join(parts) or 'no cases scored'} of {counts.total:,}"
+    return f"{', '.join(parts) or 'no cases scored'} of {counts.total:,}{_selected(run)}"
+
+
+def _selected(run: Run) -> str:
+    """Say so if the run is about a part of the dataset: the rest may not pass."""
+    total = run.selection.total if run.selection else None
+    return "" if total is None else f", selected from {total:,}"
 
 
 def _is_not_applicable(result: CaseResult) -> bool:
@@ -120,21 +126,22 @@ def metrics_without_scores(run: Run) -> list[MetricWithoutScores]:
     if not run.cases:
         return []
     summaries = run.summary.metrics
-    reasons: dict[str, Counter[str]] = {
+    reasons: dict[str, Counter[tuple[bool, str]]] = {
         use.name: Counter()
         for use in run.metrics
         if use.name not in summaries or summaries[use.name].mean is None
     }
     for score in (score for result in run.cases for score in result.scores) if reasons else ():
         if score.metric in reasons:
-            reasons[score.metric][score.reason] += 1
+            reasons[score.metric][bool(score.not_applicable), score.reason] += 1
     return [MetricWithoutScores(name, _join_reasons(reasons[name])) for name in reasons]
 
 
-def _join_reasons(reasons: Counter[str]) -> str:
+def _join_reasons(reasons: Counter[tuple[bool, str]]) -> str:
+    """Return the most frequent reason, if possible of a case that asks for the metric."""
     if not reasons:
         return "no case has a trace"
-    reason, others = reasons.most_common(1)[0][0], len(reasons) - 1
+    (_, reason), others = min(reasons, key=lambda key: (key[0], -reasons[key])), len(reasons) - 1
     return shortened(f"{reason} (and {count(others, 'other reason')})" if others else reason, 300)
 
 

@@ -79,7 +79,7 @@ def _merge(
     if pair:
         scored = score(lambda: [pair])
         results, unmatched, batches = [*scored.results], [], [scored]
-    results += _cases_without_trace(job, cases, results)
+    results += _cases_without_trace(job, job.scored_cases, results)
     positions = {case.id: position for position, case in enumerate(cases)}
     results.sort(key=lambda result: (positions.get(result.case or "", 0), result.trace or ""))
     unmatched.sort(key=lambda trace: trace.trace)

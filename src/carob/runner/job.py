@@ -34,12 +34,22 @@ class ScoringJob:
     cases: Sequence[Case] | None
     """`None` without golden data: traces are then scored without a case. Golden data without
     cases is an empty list, and matches no trace."""
+    selected: Sequence[Case] | None = None
+    """The cases to score, if not all of them. Traces of other cases are skipped."""
     crossed: bool = False
     """Whether to score every case with every trace."""
     pairing: Pairing = field(init=False)
+    _ids: frozenset[str] | None = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pairing", Pairing(self.cases or ()))
+        ids = None if self.selected is None else frozenset(case.id for case in self.selected)
+        object.__setattr__(self, "_ids", ids)
+
+    @property
+    def scored_cases(self) -> Sequence[Case]:
+        """The cases that must have a result."""
+        return (self.cases or ()) if self.selected is None else self.selected
 
     def score(self, batch: Batch) -> BatchResult:
         """Score the traces of a batch while they are read."""
@@ -53,13 +63,15 @@ class ScoringJob:
             for pair in [item] if isinstance(item, Pair) else self._pairs(item):
                 if pair.case is None and self.cases is not None:
                     unmatched.append(pair)
-                else:
+                elif pair.case is None or self._ids is None or pair.case.id in self._ids:
                     yield pair
 
     def _pairs(self, trace: Trace) -> list[Pair]:
         if self.cases is None:
             return [Pair(None, trace, "no golden data")]
-        return pair_with_all(self.cases, trace) if self.crossed else [self.pairing.pair(trace)]
+        if self.crossed:
+            return pair_with_all(self.scored_cases, trace)
+        return [self.pairing.pair(trace)]
 
 
 def batch_result(

@@ -74,6 +74,24 @@ def _ranked(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
+class CaseSelection(Struct, frozen=True):
+    """Conditions that select cases of a dataset. A case must meet all of them."""
+
+    tags: tuple[str, ...] = ()
+    """Tags that a case must have."""
+    where: str | None = None
+    """An expression over the fields of a case."""
+    cases: tuple[str, ...] = ()
+    """Ids of cases."""
+    limit: int | None = None
+    """Number of cases, from the first one that meets the other conditions."""
+    total: int | None = None
+    """Number of cases in the whole dataset, in the record of a run."""
+
+    def __bool__(self) -> bool:
+        return bool(self.tags or self.where or self.cases or self.limit is not None)
+
+
 class Dataset(Struct, frozen=True):
     """Golden data: named, versioned, tagged cases. Immutable: each method returns a new dataset."""
 

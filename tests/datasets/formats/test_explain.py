@@ -98,7 +98,7 @@ ROWS = objects(
 
 @given(doc=ROWS)
 def test_the_written_row_and_the_rest_make_the_original_row(doc: Object):
-    assert same(apply(LENS.write(LENS.read(doc)), LENS.rest(doc)), doc)
+    assert same(apply(LENS.write(LENS.read(doc)), LENS.find_extra(doc)), doc)
 
 
 @given(doc=ROWS)
@@ -276,3 +276,17 @@ def test_inputs_must_be_complete_and_agree_with_the_row(inputs: Json, where: str
 
 def test_inputs_may_hold_lists_as_json_text():
     assert errors(row(**ANSWERED, explain_inputs={"ToolCallAccuracyExplain": BUNDLE})) == []
+
+
+def test_invoked_tools_must_be_available():
+    calls: list[Json] = [{"tool": "search"}, {"tool": "serch"}, {"tool": "pay", "outcome": "error"}]
+    checked = ExplainFormat().check(row(available_tools=["search"], invoked_tool_calls=calls))
+    (problem,) = [problem for problem in checked if problem.severity == "error"]
+    assert problem.where == "$.invoked_tool_calls[1].tool"
+    assert problem.message == "invoked tool 'serch' is not among the available tools"
+    assert problem.hint == "did you mean 'search'?"
+
+
+def test_invoked_tools_are_not_checked_without_a_list_of_available_tools():
+    checked = ExplainFormat().check(row(invoked_tool_calls=[{"tool": "search"}]))
+    assert not [problem for problem in checked if problem.severity == "error"]

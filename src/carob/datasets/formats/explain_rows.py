@@ -123,10 +123,10 @@ def build_inputs(row: Object) -> Json:
     evals = row.get("required_evals")
     if not isinstance(evals, list) or row.get("model_answer") is None:
         return None
-    known = [name for name in evals if isinstance(name, str) and name in EVALS]
+    names = [name for name in evals if isinstance(name, str) and name in EVALS]
     inputs: Object = {
         name: {input_name: _input_value(row, input_name) for input_name in EVALS[name]}
-        for name in known
+        for name in names
     }
     return inputs or None
 
@@ -146,6 +146,7 @@ def check_row(row: Object) -> Iterator[Problem]:
     yield from _check_choices(row)
     yield from _check_present(row)
     yield from _check_calls(row)
+    yield from _check_available(row)
     yield from _check_evals(row)
     yield from _check_inputs(row)
 
@@ -206,6 +207,24 @@ def _check_calls(row: Object) -> Iterator[Problem]:
         for index, call in enumerate(calls if isinstance(calls, list) else []):
             if isinstance(call, dict) and call.get("tool") is None:
                 yield Problem(where=f"$.{field}[{index}]", message="missing field 'tool'")
+
+
+def _check_available(row: Object) -> Iterator[Problem]:
+    """Invoked tools must be available, except in calls that failed: agents also call tools that
+    they do not have, and such an answer is worth recording."""
+    calls, tools = row.get("invoked_tool_calls"), row.get("available_tools")
+    if not isinstance(calls, list) or not isinstance(tools, list):
+        return
+    available = [tool for tool in tools if isinstance(tool, str)]
+    for index, call in enumerate(calls):
+        tool = call.get("tool") if isinstance(call, dict) and call.get("outcome") != "error" else ""
+        if isinstance(tool, str) and tool and tool not in available:
+            listing = ", ".join(available) or "none"
+            yield Problem(
+                where=f"$.invoked_tool_calls[{index}].tool",
+                message=f"invoked tool {tool!r} is not among the available tools",
+                hint=did_you_mean(tool, available) or f"available_tools: {listing}",
+            )
 
 
 def _check_evals(row: Object) -> Iterator[Problem]:

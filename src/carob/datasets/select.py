@@ -1,0 +1,45 @@
+"""Select cases of a dataset: by tag, expression, id, and number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from carob.datasets.where import compile_where
+from carob.errors import UsageError
+from carob.schema import CaseSelection, Dataset
+from carob.text.spelling import did_you_mean
+
+
+def select_cases(dataset: Dataset, selection: CaseSelection) -> Dataset:
+    """Return the cases that meet every condition, in the order of the dataset. Raises `UsageError`
+    for an unknown id, an invalid expression, and if no case is left."""
+    matches = compile_where(selection.where) if selection.where else None
+    tags, ids = frozenset(selection.tags), frozenset(selection.cases)
+    _check_ids(dataset, selection.cases)
+    part = dataset.subset(
+        lambda case: (
+            tags <= {*case.tags} and (not ids or case.id in ids) and (not matches or matches(case))
+        )
+    )
+    if not part.cases:  # a run or a suite without cases would pass
+        raise _no_match(dataset)
+    return part if selection.limit is None else part.with_cases(part.cases[: selection.limit])
+
+
+def _check_ids(dataset: Dataset, ids: Sequence[str]) -> None:
+    known = {case.id for case in dataset.cases} if ids else set[str]()
+    for id in ids:
+        if id not in known:
+            hint = did_you_mean(id, sorted(known)) or f"{dataset.name} has {len(known)} cases"
+            raise UsageError(f"unknown case {id!r}", where=dataset.name, hint=hint)
+
+
+def _no_match(dataset: Dataset) -> UsageError:
+    summary = dataset.summary()
+    tags = ", ".join(summary.tags) or "none"
+    fields = ", ".join(f"metadata.{name}" for name in summary.metadata) or "none"
+    return UsageError(
+        f"none of the {summary.cases} cases matches",
+        where=dataset.name,
+        hint=f"the tags are {tags}; the metadata fields are {fields}",
+    )
