@@ -10,7 +10,7 @@ from carob.errors import CarobError, InputError
 from carob.schema import LabelValue
 
 
-def written(folder: Path, text: str, name: str = "labels.csv") -> Path:
+def write_labels(folder: Path, text: str, name: str = "labels.csv") -> Path:
     path = folder / name
     path.write_bytes(text.encode())
     return path
@@ -18,12 +18,12 @@ def written(folder: Path, text: str, name: str = "labels.csv") -> Path:
 
 def test_a_table_of_all_columns(tmp_path: Path):
     text = 'case,label,trace,metric,by,note\na,4,t-1,tone,ida,"dry, but fine"\n\nb,2.5,,,,\n'
-    label, other = read_labels(written(tmp_path, text))
+    label, second = read_labels(write_labels(tmp_path, text))
     assert (label.case, label.label, label.trace, label.metric) == ("a", 4.0, "t-1", "tone")
     assert (label.by, label.note) == ("ida", "dry, but fine")
     assert label.where.endswith("labels.csv line 2")
-    assert (other.case, other.label, other.trace, other.by) == ("b", 2.5, None, None)
-    assert other.where.endswith("labels.csv line 4")
+    assert (second.case, second.label, second.trace, second.by) == ("b", 2.5, None, None)
+    assert second.where.endswith("labels.csv line 4")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_table_of_all_columns(tmp_path: Path):
     ],
 )
 def test_the_same_labels_in_every_format(tmp_path: Path, name: str, text: str):
-    labels = read_labels(written(tmp_path, text, name))
+    labels = read_labels(write_labels(tmp_path, text, name))
     assert [(label.case, label.label) for label in labels] == [("a", "passed"), ("b", "failed")]
     assert [label.where.rpartition(" ")[2] for label in labels] in (["2", "3"], ["1", "3"])
 
@@ -49,11 +49,11 @@ def test_the_same_labels_in_every_format(tmp_path: Path, name: str, text: str):
     ],
 )
 def test_verdicts_and_numbers(tmp_path: Path, text: str, opinion: LabelValue):
-    assert read_labels(written(tmp_path, f"case,label\na,{text}\n"))[0].label == opinion
+    assert read_labels(write_labels(tmp_path, f"case,label\na,{text}\n"))[0].label == opinion
 
 
 def test_an_id_may_look_like_a_number(tmp_path: Path):
-    assert read_labels(written(tmp_path, '{"case": 7, "label": 4}', "l.json"))[0].case == "7"
+    assert read_labels(write_labels(tmp_path, '{"case": 7, "label": 4}', "l.json"))[0].case == "7"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_mistake_in_a_table_is_reported_with_its_line(
     tmp_path: Path, text: str, message: str, hint: str | None
 ):
     with pytest.raises(InputError) as caught:
-        read_labels(written(tmp_path, text))
+        read_labels(write_labels(tmp_path, text))
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path))
     assert (hint or "") in (caught.value.hint or "")
@@ -104,7 +104,7 @@ def test_a_mistake_in_a_table_is_reported_with_its_line(
 )
 def test_a_mistake_in_json_is_reported_with_its_line(tmp_path: Path, text: str, message: str):
     with pytest.raises(InputError) as caught:
-        read_labels(written(tmp_path, text, "labels.json"))
+        read_labels(write_labels(tmp_path, text, "labels.json"))
     assert message in str(caught.value)
 
 
@@ -117,25 +117,25 @@ def test_too_many_labels_and_too_long_texts_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with pytest.raises(CarobError, match="note: 30,000 characters, expected at most 20,000"):
-        read_labels(written(tmp_path, f"case,label,note\na,4,{'x' * 30_000}\n"))
-    wide = ",".join(f"c{n}" for n in range(300))
+        read_labels(write_labels(tmp_path, f"case,label,note\na,4,{'x' * 30_000}\n"))
+    header = ",".join(f"c{n}" for n in range(300))
     with pytest.raises(CarobError, match="302 columns or keys, expected at most 200"):
-        read_labels(written(tmp_path, f"case,label,{wide}\na,4{',' * 300}\n"))
+        read_labels(write_labels(tmp_path, f"case,label,{header}\na,4{',' * 300}\n"))
     monkeypatch.setattr(module, "_MAX_LABELS", 2)
     for name, text in (
         ("l.csv", "case,label\na,4\nb,4\nc,4\n"),
         ("l.json", '[{"case":"a","label":4},{"case":"b","label":4},{"case":"c","label":4}]'),
     ):
         with pytest.raises(CarobError, match="more than 2 labels"):
-            read_labels(written(tmp_path, text, name))
+            read_labels(write_labels(tmp_path, text, name))
 
 
 def test_several_people_may_label_an_answer_and_may_be_anonymous(tmp_path: Path):
     text = "case,label,by\na,4,ida\na,5,jon\na,5,\na,5,\n"
-    assert len(read_labels(written(tmp_path, text))) == 4
+    assert len(read_labels(write_labels(tmp_path, text))) == 4
 
 
 def test_labels_without_a_metric_apply_to_every_metric(tmp_path: Path):
-    labels = read_labels(written(tmp_path, "case,label,metric\na,4,tone\nb,4,\nc,4,clarity\n"))
+    labels = read_labels(write_labels(tmp_path, "case,label,metric\na,4,tone\nb,4,\nc,4,clarity\n"))
     selected = labels_for_metric(labels, "tone")
     assert [(label.case, label.metric) for label in selected] == [("a", "tone"), ("b", "tone")]

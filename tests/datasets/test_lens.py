@@ -16,10 +16,10 @@ LENSES = {lens.key: lens for lens in (ADK, EXAMPLES)}
 
 def test_fields_without_an_equivalent_are_listed_and_preserved():
     case = Case(id="a", turns=(Turn(user="Hi", tool_calls=(ToolCall(name="f"),)),))
-    written = EXAMPLES.put(case, LENSES)
-    assert "id" in written.lost
-    assert "turns[0].tool_calls" in written.lost
-    back = EXAMPLES.get(EXAMPLES.embed(written.doc, written.round_trip))
+    output = EXAMPLES.put(case, LENSES)
+    assert "id" in output.lost
+    assert "turns[0].tool_calls" in output.lost
+    back = EXAMPLES.get(EXAMPLES.embed(output.doc, output.round_trip))
     assert msgspec.structs.replace(back, origin=None) == case
 
 
@@ -29,9 +29,9 @@ def test_an_edit_in_between_survives_converting_back():
         "extra": 1,
         "conversation": [{"userContent": {"parts": [{"text": "Hi"}]}}],
     }
-    written = EXAMPLES.put(ADK.get(source), LENSES)
-    assert isinstance(written.doc, dict)
-    edited = EXAMPLES.embed({**written.doc, "expectedOutput": "Hello"}, written.round_trip)
+    output = EXAMPLES.put(ADK.get(source), LENSES)
+    assert isinstance(output.doc, dict)
+    edited = EXAMPLES.embed({**output.doc, "expectedOutput": "Hello"}, output.round_trip)
     back = ADK.put(EXAMPLES.get(edited), LENSES).doc
     assert isinstance(back, dict)
     assert back["extra"] == 1
@@ -41,7 +41,7 @@ def test_an_edit_in_between_survives_converting_back():
 def test_a_written_document_has_no_rest():
     case = Case.of("Hi", "Hello", tags=["", "a"])
     for lens in LENSES.values():
-        assert lens.rest(lens.put(case, LENSES).doc) is None
+        assert lens.find_extra(lens.put(case, LENSES).doc) is None
 
 
 def test_invalid_round_trip_data_is_an_error_with_a_hint():

@@ -6,8 +6,8 @@ TEXT = b'{\n "a": [\n  {"b": "x}\\"]"},\n  [1,\n   {"c.d": null}]\n ],\n "e": 2\
 
 
 def test_strings_with_brackets_do_not_disturb_the_search():
-    places = ["$.a[1][1].c.d", "$.e", "$.a[0].b", "$"]
-    assert find_lines(TEXT, places) == {"$.a[1][1].c.d": 5, "$.e": 7, "$.a[0].b": 3, "$": 1}
+    paths = ["$.a[1][1].c.d", "$.e", "$.a[0].b", "$"]
+    assert find_lines(TEXT, paths) == {"$.a[1][1].c.d": 5, "$.e": 7, "$.a[0].b": 3, "$": 1}
 
 
 def test_a_missing_path_has_the_line_of_the_enclosing_value():

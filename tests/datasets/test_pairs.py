@@ -50,8 +50,8 @@ def record(
 ) -> st.SearchStrategy[dict[str, Any]]:
     """An object with its keys in any order, and with unknown ones where that is allowed."""
     strange = st.dictionaries(st.sampled_from(["x_owner", "x note", "ünknown"]), values, max_size=2)
-    known = st.fixed_dictionaries(needed, optional=optional)
-    mixed = st.tuples(known, strange if extensible else st.just({}))
+    table = st.fixed_dictionaries(needed, optional=optional)
+    mixed = st.tuples(table, strange if extensible else st.just({}))
     return mixed.map(lambda pair: pair[0] | pair[1]).flatmap(
         lambda document: st.permutations(list(document.items())).map(dict)
     )

@@ -12,7 +12,7 @@ from carob.datasets.source import open_source
 from carob.errors import InputError
 
 
-def put(path: Path, data: bytes) -> Path:
+def write_bytes(path: Path, data: bytes) -> Path:
     path.write_bytes(data)
     return path
 
@@ -42,7 +42,7 @@ BAD = [
 @pytest.mark.parametrize(("data", "message"), BAD, ids=[message for _, message in BAD])
 def test_bad_bytes_have_a_clear_error(data: bytes, message: str, tmp_path: Path):
     with pytest.raises(InputError, match=message):
-        open_source(put(tmp_path / "file", data))
+        open_source(write_bytes(tmp_path / "file", data))
 
 
 def test_only_regular_files_are_opened(tmp_path: Path):
@@ -58,7 +58,7 @@ def test_only_regular_files_are_opened(tmp_path: Path):
 
 @pytest.mark.parametrize("start", [b"", b'{"eval_cases": [', b"Input,ExpectedOutput\n"])
 def test_a_sparse_file_of_two_gigabytes_is_refused_at_once(start: bytes, tmp_path: Path):
-    path = put(tmp_path / "sparse", start)
+    path = write_bytes(tmp_path / "sparse", start)
     os.truncate(path, 2 * 2**30)
     with pytest.raises(InputError, match="not a text file"):
         open_source(path)
@@ -66,7 +66,7 @@ def test_a_sparse_file_of_two_gigabytes_is_refused_at_once(start: bytes, tmp_pat
 
 def test_too_large_a_document_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "DOCUMENT_LIMIT", 2**20)
-    packed = put(tmp_path / "bomb.gz", gzip.compress(b"{\n" + b" " * 2**22 + b"}"))
+    packed = write_bytes(tmp_path / "bomb.gz", gzip.compress(b"{\n" + b" " * 2**22 + b"}"))
     with pytest.raises(InputError, match="a JSON document of more than 1 MiB"):
         open_source(packed)
 
@@ -74,12 +74,12 @@ def test_too_large_a_document_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "_VALUE_LIMIT", 1000)
     with pytest.raises(InputError, match="more than 1,000 values"):
-        open_source(put(tmp_path / "a.json", b"[" + b"0," * 2000 + b"0]"))
+        open_source(write_bytes(tmp_path / "a.json", b"[" + b"0," * 2000 + b"0]"))
 
 
 def test_too_long_a_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "ROW_LIMIT", 1000)
-    source = open_source(put(tmp_path / "a.csv", b'Input,ExpectedOutput\n"' + b"a" * 2000))
+    source = open_source(write_bytes(tmp_path / "a.csv", b'Input,ExpectedOutput\n"' + b"a" * 2000))
     with pytest.raises(InputError, match="line 2: a line of more than"):
         list(source.rows())
 
@@ -87,7 +87,7 @@ def test_too_long_a_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_blank_lines_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "_BLANK_LIMIT", 100)
     with pytest.raises(InputError, match="100 blank lines"):
-        open_source(put(tmp_path / "a.jsonl", b"{}\n" + b"\n" * 200 + b"{}\n"))
+        open_source(write_bytes(tmp_path / "a.jsonl", b"{}\n" + b"\n" * 200 + b"{}\n"))
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_blank_lines_without_end_are_refused(tmp_path: Path, monkeypatch: pytest
     ids=["open quote", "text after a quote", "not UTF-8", "NUL"],
 )
 def test_a_broken_table_names_the_line(data: bytes, line: int, tmp_path: Path):
-    path = put(tmp_path / "a.csv", b"Input,ExpectedOutput\n" + b"")
+    path = write_bytes(tmp_path / "a.csv", b"Input,ExpectedOutput\n" + b"")
     source = open_source(path)
-    put(path, b"Input,ExpectedOutput\n" + data)
+    write_bytes(path, b"Input,ExpectedOutput\n" + data)
     with pytest.raises(InputError, match=f"line {line}: "):
         list(source.rows())
 
 
 def test_rows_start_where_their_cells_do(tmp_path: Path):
     data = b'\xef\xbb\xbfa,b\r\n"1\r\n2",x\r\n\r\n3,\r\n'
-    rows = list(open_source(put(tmp_path / "a.csv", data)).rows())
+    rows = list(open_source(write_bytes(tmp_path / "a.csv", data)).rows())
     assert [(row.line, row.value) for row in rows] == [
         (2, {"a": "1\r\n2", "b": "x"}),
         (5, {"a": "3"}),
@@ -113,12 +113,12 @@ def test_rows_start_where_their_cells_do(tmp_path: Path):
 
 
 def test_old_line_ends_are_read(tmp_path: Path):
-    rows = list(open_source(put(tmp_path / "a.csv", b"a,b\r1,2\r3,4")).rows())
+    rows = list(open_source(write_bytes(tmp_path / "a.csv", b"a,b\r1,2\r3,4")).rows())
     assert [row.value for row in rows] == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
 
 
 def test_a_document_may_be_a_text_that_holds_it(tmp_path: Path):
-    assert open_source(put(tmp_path / "a", b'"{\\"a\\": 1}"')).document == {"a": 1}
+    assert open_source(write_bytes(tmp_path / "a", b'"{\\"a\\": 1}"')).document == {"a": 1}
 
 
 def test_a_file_without_permission_is_an_input_error(
@@ -127,7 +127,7 @@ def test_a_file_without_permission_is_an_input_error(
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    path = put(tmp_path / "a.json", b"{}")
+    path = write_bytes(tmp_path / "a.json", b"{}")
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match="cannot be read: Permission denied"):
         open_source(path)

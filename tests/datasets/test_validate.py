@@ -26,7 +26,7 @@ def errors(result: Validation) -> list[Problem]:
     return [problem for problem in result.problems if problem.severity == "error"]
 
 
-def put(path: Path, value: Any) -> Path:
+def write_json(path: Path, value: Any) -> Path:
     path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
     return path
 
@@ -34,7 +34,7 @@ def put(path: Path, value: Any) -> Path:
 def test_all_problems_are_listed_with_line_path_and_hint(tmp_path: Path, formats: list[Format]):
     items = [question(user_inputs="x"), question(id=3, agents_evalated=[])]
     del items[1]["agents_evaluated"]
-    result = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
+    result = validate(write_json(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
     assert [(problem.where, problem.message, problem.hint) for problem in result.problems] == [
         (
             "line 5 $.golden_questions[0].user_inputs",
@@ -61,7 +61,7 @@ def test_all_problems_are_listed_with_line_path_and_hint(tmp_path: Path, formats
 
 def test_a_duplicate_id_names_the_line_of_its_first_use(tmp_path: Path, formats: list[Format]):
     rows = [explain(1), explain(2), explain(1)]
-    result = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
+    result = validate(write_json(tmp_path / "a.jsonl", "\n".join(rows)), formats)
     assert [(problem.where, problem.message) for problem in errors(result)] == [
         ("line 3 $.case_id", "duplicate id 'a-001', first used on line 1")
     ]
@@ -69,7 +69,7 @@ def test_a_duplicate_id_names_the_line_of_its_first_use(tmp_path: Path, formats:
 
 def test_rows_after_a_broken_one_are_still_checked(tmp_path: Path, formats: list[Format]):
     rows = [explain(1), "{", explain(2, phase="prepration")]
-    result = validate(put(tmp_path / "a.jsonl", "\n".join(rows)), formats)
+    result = validate(write_json(tmp_path / "a.jsonl", "\n".join(rows)), formats)
     assert result.cases == 3
     assert [problem.where for problem in errors(result)] == ["line 2 column 2", "line 3 $.phase"]
     assert errors(result)[1].hint == "did you mean 'preparation'?"
@@ -78,7 +78,7 @@ def test_rows_after_a_broken_one_are_still_checked(tmp_path: Path, formats: list
 def test_unknown_agents_are_errors_if_the_agents_are_specified(
     tmp_path: Path, formats: list[Format]
 ):
-    path = put(tmp_path / "a.json", {"golden_questions": [question()]})
+    path = write_json(tmp_path / "a.json", {"golden_questions": [question()]})
     assert validate(path, formats).valid
     (problem,) = errors(validate(path, formats, agents=["shopp"]))
     assert problem.where == "line 9 $.golden_questions[0].agents_evaluated[0]"
@@ -91,9 +91,9 @@ def test_scenarios_are_looked_up_in_the_catalogue(
 ):
     folder = tmp_path / "elsewhere" if specified else tmp_path
     folder.mkdir(exist_ok=True)
-    catalogue = put(folder / "scenarios.csv", "scenario_id,topic_family\nS-1,AZ-900\n")
+    catalogue = write_json(folder / "scenarios.csv", "scenario_id,topic_family\nS-1,AZ-900\n")
     rows = [explain(1, scenario_id="S-1"), explain(2, scenario_id="S-2")]
-    path = put(tmp_path / "a.jsonl", "\n".join(rows))
+    path = write_json(tmp_path / "a.jsonl", "\n".join(rows))
     result = validate(path, formats, catalogue=catalogue if specified else None)
     assert [(problem.where, problem.message) for problem in errors(result)] == [
         ("line 2 $.scenario_id", "scenario 'S-2' not found in scenarios.csv")
@@ -101,41 +101,45 @@ def test_scenarios_are_looked_up_in_the_catalogue(
 
 
 def test_a_catalogue_without_scenarios_is_an_error(tmp_path: Path, formats: list[Format]):
-    path = put(tmp_path / "a.jsonl", explain(1))
+    path = write_json(tmp_path / "a.jsonl", explain(1))
     with pytest.raises(InputError, match="no scenarios"):
-        validate(path, formats, catalogue=put(tmp_path / "other.json", [{"a": 1}]))
+        validate(path, formats, catalogue=write_json(tmp_path / "other.json", [{"a": 1}]))
 
 
 def test_a_file_that_no_format_claims_is_one_problem(tmp_path: Path, formats: list[Format]):
-    result = validate(put(tmp_path / "a.json", {"what": 1}), formats)
+    result = validate(write_json(tmp_path / "a.json", {"what": 1}), formats)
     assert (result.format, result.valid, len(result.problems)) == (None, False, 1)
     assert "`what`" in (result.problems[0].hint or "")
 
 
 def test_a_misspelled_format_is_a_usage_error(tmp_path: Path, formats: list[Format]):
     with pytest.raises(UsageError):
-        validate(put(tmp_path / "a.json", {}), formats, name="addk")
+        validate(write_json(tmp_path / "a.json", {}), formats, name="addk")
 
 
 def test_problems_are_listed_up_to_a_limit(
     tmp_path: Path, formats: list[Format], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "LISTED_PROBLEMS", 2)
-    result = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
+    result = validate(
+        write_json(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats
+    )
     assert [problem.message for problem in result.problems[2:]] == ["3 more problems not listed"]
     assert result.problems[2].severity == "note"
 
 
 def test_an_unknown_column_is_reported_once(tmp_path: Path, formats: list[Format]):
-    result = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput,Tag\nx,y,z\nx,y,z\n"), formats)
+    result = validate(
+        write_json(tmp_path / "a.csv", "Input,ExpectedOutput,Tag\nx,y,z\nx,y,z\n"), formats
+    )
     assert [(problem.where, problem.hint) for problem in result.problems] == [
         ("line 1 $.Tag", "did you mean 'Tags'?")
     ]
 
 
 def test_an_invalid_sidecar_file_is_a_problem(tmp_path: Path, formats: list[Format]):
-    path = put(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\n")
-    put(tmp_path / "a.csv.carob.json", "{")
+    path = write_json(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\n")
+    write_json(tmp_path / "a.csv.carob.json", "{")
     assert not validate(path, formats).valid
 
 
@@ -144,18 +148,20 @@ def test_validation_stops_after_many_errors_but_never_after_warnings(
 ):
     monkeypatch.setattr(module, "LISTED_PROBLEMS", 1)
     monkeypatch.setattr(module, "MAX_ERRORS", 2)
-    broken = validate(put(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats)
+    broken = validate(
+        write_json(tmp_path / "a.csv", "Input,ExpectedOutput\n" + "x,\n" * 5), formats
+    )
     assert broken.cases == 2
     assert "stopped after 2 cases" in broken.problems[-1].message
     rows = [explain(number) for number in range(5)] + ["{"]
-    assert not validate(put(tmp_path / "b.jsonl", "\n".join(rows)), formats).valid
+    assert not validate(write_json(tmp_path / "b.jsonl", "\n".join(rows)), formats).valid
 
 
 def test_a_duplicate_id_is_reported_even_if_one_of_the_cases_is_invalid(
     tmp_path: Path, formats: list[Format]
 ):
     items = [question(), question(user_inputs="x")]
-    result = validate(put(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
+    result = validate(write_json(tmp_path / "a_golden.json", {"golden_questions": items}), formats)
     assert [problem.message for problem in errors(result)] == [
         "duplicate id 'a', first used on line 3",
         "expected a list, got the string 'x'",
@@ -165,7 +171,7 @@ def test_a_duplicate_id_is_reported_even_if_one_of_the_cases_is_invalid(
 def test_unknown_profiles_are_errors_if_the_profiles_are_known(
     tmp_path: Path, formats: list[Format]
 ):
-    path = put(tmp_path / "a.jsonl", explain(1, threshold_profile="strct") + "\n")
+    path = write_json(tmp_path / "a.jsonl", explain(1, threshold_profile="strct") + "\n")
     assert not errors(validate(path, formats))
     (problem,) = errors(validate(path, formats, profiles={"strict"}))
     assert problem.where == "line 1 $.threshold_profile"

@@ -80,29 +80,29 @@ def type_info(shape: type) -> inspect.Type:
     return inspect.type_info(shape)
 
 
-def nested_structs(declared: inspect.Type) -> Iterator[inspect.StructType]:
+def find_structs(declared: inspect.Type) -> Iterator[inspect.StructType]:
     """The structs that a type consists of, outermost first."""
     match declared:
         case inspect.StructType():
             yield declared
             for field in declared.fields:
-                yield from nested_structs(field.type)
+                yield from find_structs(field.type)
         case inspect.ListType() | inspect.VarTupleType():
-            yield from nested_structs(declared.item_type)
+            yield from find_structs(declared.item_type)
         case inspect.TupleType():
             for item in declared.item_types:
-                yield from nested_structs(item)
+                yield from find_structs(item)
         case inspect.DictType():
-            yield from nested_structs(declared.value_type)
+            yield from find_structs(declared.value_type)
         case inspect.UnionType():
             for member in declared.types:
-                yield from nested_structs(member)
+                yield from find_structs(member)
         case _:
             pass
 
 
 def is_open(struct: inspect.StructType) -> bool:
-    """Does the struct allow unknown keys?"""
+    """Whether the struct allows unknown keys."""
     return getattr(struct.cls, "extensible", not struct.forbid_unknown_fields)
 
 
@@ -146,7 +146,7 @@ def fields_by_name(struct: type) -> dict[str, inspect.Field]:
     fields = {field.encode_name: field for field in struct_info(struct).fields}
     if getattr(struct, "one_spelling", False):
         return fields
-    spellings_ = {other: field for name, field in fields.items() for other in spellings(name)}
+    spellings_ = {spelling: field for name, field in fields.items() for spelling in spellings(name)}
     aliases = cast("dict[str, str]", getattr(struct, "aliases", {}))
     return {**{alias: fields[name] for alias, name in aliases.items()}, **spellings_, **fields}
 
@@ -154,8 +154,8 @@ def fields_by_name(struct: type) -> dict[str, inspect.Field]:
 def item_type(shape: type, key: str) -> type | None:
     """The type of the cases that a document lists under `key`."""
     field = fields_by_name(shape).get(key)
-    listed = field.type if field else None
-    item = listed.item_type if isinstance(listed, inspect.ListType) else None
+    list_type = field.type if field else None
+    item = list_type.item_type if isinstance(list_type, inspect.ListType) else None
     return item.cls if isinstance(item, inspect.StructType) else None
 
 
@@ -230,7 +230,7 @@ def choose_branch(doc: Json, union: inspect.UnionType) -> inspect.Type:
 
 
 def matches_type(doc: Json, declared: inspect.Type) -> bool:
-    """Does the document have the declared type, whatever it contains?"""
+    """Whether the document has the declared type, whatever it contains."""
     match declared:
         case inspect.AnyType():
             return True

@@ -41,7 +41,7 @@ def find_duplicate_keys(data: bytes) -> Iterator[Problem]:
 
 
 def _survives_decoding(data: bytes) -> bool:
-    """Is encoding the decoded text the same as the text without white space?
+    """Whether encoding the decoded text gives the text without white space.
 
     True for nearly all files, and much faster than the search in Python. False also for numbers
     such as `1.0e3`, which the search then clears.
@@ -57,12 +57,12 @@ def _ignore(_number: str) -> None:
 
 
 def _object(pairs: list[tuple[str, object]]) -> _KeyPaths | None:
-    seen: set[str] = set()
+    keys: set[str] = set()
     paths = _KeyPaths()
     for key, value in pairs:
-        if key in seen:
+        if key in keys:
             paths.append(f".{key}")
-        seen.add(key)
+        keys.add(key)
         if value is not None and not isinstance(value, str):
             paths += (f".{key}{path}" for path in _paths_below(value))
     return paths or None

@@ -28,9 +28,9 @@ class RepeatedIds:
         """The digests of the ids that were added more than once."""
         repeated: set[int] = set()
         for bucket in self._buckets:
-            seen: set[int] = set()
+            once: set[int] = set()
             for digest in bucket:
-                (repeated if digest in seen else seen).add(digest)
+                (repeated if digest in once else once).add(digest)
         return frozenset(repeated)
 
 
@@ -42,16 +42,16 @@ def id_digest(name: str) -> int:
 
 def unique_ids(ids: Iterable[str]) -> Iterator[str]:
     """The ids with a number added to each that occurred before: `a`, `a-2`, `a-3`."""
-    seen: set[str] = set()
+    used: set[str] = set()
     for name in ids:
-        yield make_unique(name, seen)
+        yield make_unique(name, used)
 
 
-def make_unique(name: str, seen: set[str]) -> str:
-    """An id that is not in `seen`, and is added to it."""
+def make_unique(name: str, used: set[str]) -> str:
+    """An id that is not in `used`, and is added to it."""
     unique, number = name, 1
-    while unique in seen:
+    while unique in used:
         number += 1
         unique = f"{name}-{number}"
-    seen.add(unique)
+    used.add(unique)
     return unique

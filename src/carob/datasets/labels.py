@@ -63,7 +63,7 @@ def _label(row: Row, where: str) -> Label:
     if not isinstance(row.value, dict):
         message = f"expected an object, got {row.value!r:.60}"
         raise FormatError(message, where=where, hint=_FIELDS_HINT)
-    values = _known_values(row.value, where)
+    values = _select_known(row.value, where)
     texts = {key: _text(values, key, where) for key in _KEYS if key != "label"}
     case = texts.pop("case")
     if case is None:
@@ -71,7 +71,7 @@ def _label(row: Row, where: str) -> Label:
     return Label(case=case, label=_label_value(values.get("label"), where), where=where, **texts)
 
 
-def _known_values(item: Mapping[str, Json], where: str) -> dict[str, Json]:
+def _select_known(item: Mapping[str, Json], where: str) -> dict[str, Json]:
     """The values of known keys, in any case; unknown keys are ignored."""
     names = {key: key.strip().lower() for key in item}
     _check_keys(tuple(names), where, is_header=False)
@@ -151,11 +151,11 @@ def _invalid_label(value: Json, where: str) -> FormatError:
 
 def _check_duplicates(labels: list[Label]) -> None:
     """A person may label the same answer only once."""
-    seen: dict[object, Label] = {}
+    by_answer: dict[object, Label] = {}
     for label in labels:
         if label.by is None:
             continue
-        first = seen.setdefault((label.case, label.trace, label.metric, label.by), label)
+        first = by_answer.setdefault((label.case, label.trace, label.metric, label.by), label)
         if first is not label:
             message = (
                 f"duplicate label of case {label.case!r} by {label.by!r}, first in {first.where}"

@@ -1,10 +1,10 @@
 """Lossless conversion between a document and a model (`Case` or `Dataset`).
 
 A format defines how to read a model from a document and how to write one. Neither needs to be
-complete. What a document states beyond the model (its *rest*: unknown fields, order, spelling) is
+complete. What a document states beyond the model (its *extra*: unknown fields, order, spelling) is
 found by writing the model and comparing; what a model states beyond a document (the *lost* fields)
 by reading the document back and comparing. Both are patches. Writing to the original format applies
-the rest; writing to another format can preserve both, so that converting back is exact.
+the extra; writing to another format can preserve both, so that converting back is exact.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RoundTrip(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     lost: Patch | None = None
     """What the model states beyond the document."""
-    rests: dict[str, Patch] = {}
+    extras: dict[str, Patch] = msgspec.field(default_factory=dict[str, Patch], name="rests")
     """By format: what an earlier document stated beyond the model."""
     unnamed: tuple[str, ...] = ()
     """The formats whose documents did not state the name."""
@@ -71,8 +71,8 @@ class Lens(Generic[N]):
         origin = SourceDocument(
             format=self.key,
             doc=doc,
-            rests=cast("Object", round_trip.rests),
-            unnamed=self._unnamed(model, bare_model, round_trip),
+            extras=cast("Object", round_trip.extras),
+            unnamed=self._formats_without_name(model, bare_model, round_trip),
         )
         # Models are frozen, and this one is not shared yet, so it does not have to be copied.
         msgspec.structs.force_setattr(model, "origin", origin)
@@ -87,17 +87,18 @@ class Lens(Generic[N]):
         origin = model.origin
         if origin and origin.format == self.key and self._is_unchanged(model, origin):
             return WrittenDocument(doc=origin.doc, round_trip=RoundTrip(), lost=())
-        rests = self._rests(origin, lenses)
-        # Write, read and write again: a document of ours must not have a rest of its own.
+        extras = self._collect_extras(origin, lenses)
+        # Write, read and write again: a document of ours must not have an extra of its own.
         doc = self.write(self.read(self.write(model)))
-        doc = patch.apply(doc, rests.pop(self.key, None))
+        doc = patch.apply(doc, extras.pop(self.key, None))
         read_back = self.read(doc)
+        # Compared after the extra was applied: it may state what the format alone would lose.
         lost = patch.diff(_plain(read_back), _plain(self._without_derived(model, read_back)))
         fields = list(patch.paths(lost))
         if origin and origin.format != self.key:
-            fields += patch.paths(rests.get(origin.format), "$")
+            fields += patch.paths(extras.get(origin.format), "$")
         unnamed = origin.unnamed if origin and self.derived != "name" else ()
-        round_trip = RoundTrip(lost=lost, rests=rests, unnamed=unnamed)
+        round_trip = RoundTrip(lost=lost, extras=extras, unnamed=unnamed)
         return WrittenDocument(doc=doc, round_trip=round_trip, lost=tuple(fields))
 
     def embed(self, doc: Json, round_trip: RoundTrip) -> Json:
@@ -106,7 +107,7 @@ class Lens(Generic[N]):
             return doc
         return _with_member(doc, self.reserved_path, cast("Json", msgspec.to_builtins(round_trip)))
 
-    def rest(self, doc: Json) -> Patch | None:
+    def find_extra(self, doc: Json) -> Patch | None:
         """What the document states beyond the model."""
         bare, _ = self._split(doc)
         return patch.diff(self.write(self.read(bare)), bare, self.atomic)
@@ -129,19 +130,19 @@ class Lens(Generic[N]):
     def _is_unchanged(self, model: N, origin: SourceDocument) -> bool:
         return patch.same(_plain(self.get(origin.doc)), _plain(model))
 
-    def _rests(
+    def _collect_extras(
         self, origin: SourceDocument | None, lenses: Mapping[str, Lens[N]]
     ) -> dict[str, Patch]:
         if origin is None:
             return {}
-        rests = {key: cast("Patch", rest) for key, rest in origin.rests.items()}
+        extras = {key: cast("Patch", extra) for key, extra in origin.extras.items()}
         lens = lenses.get(origin.format)
-        rest = lens.rest(origin.doc) if lens else None
-        if rest:
-            rests[origin.format] = rest
-        return rests
+        extra = lens.find_extra(origin.doc) if lens else None
+        if extra:
+            extras[origin.format] = extra
+        return extras
 
-    def _unnamed(self, model: N, bare: N, round_trip: RoundTrip) -> tuple[str, ...]:
+    def _formats_without_name(self, model: N, bare: N, round_trip: RoundTrip) -> tuple[str, ...]:
         if self.derived != "name" or cast("Dataset", model).name != cast("Dataset", bare).name:
             return round_trip.unnamed
         return (*round_trip.unnamed, self.key)
@@ -158,9 +159,9 @@ class Lens(Generic[N]):
 
 
 class ReadOnlyLens(Lens[N]):
-    """There is nothing to write back to, so no rest is computed."""
+    """There is nothing to write back to, so no extra is computed."""
 
-    def rest(self, doc: Json) -> Patch | None:
+    def find_extra(self, doc: Json) -> Patch | None:
         return None
 
 

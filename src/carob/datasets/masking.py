@@ -57,11 +57,11 @@ class Masks:
             text = "".join([*parts, text[end:]])
         return text
 
-    def _placeholder(self, kind: SensitiveKind, same: str) -> str:
-        placeholder = self._placeholders.get((kind, same))
+    def _placeholder(self, kind: SensitiveKind, normalized: str) -> str:
+        placeholder = self._placeholders.get((kind, normalized))
         if placeholder is None:
             number = self._counts[kind] = self._counts.get(kind, 0) + 1
-            placeholder = self._placeholders[kind, same] = f"<{kind}-{number}>"
+            placeholder = self._placeholders[kind, normalized] = f"<{kind}-{number}>"
         return placeholder
 
 

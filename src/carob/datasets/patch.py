@@ -23,14 +23,14 @@ from carob.text.spelling import fold_name
 Object: TypeAlias = dict[str, Json]
 Patch: TypeAlias = dict[str, Json]
 Atomic: TypeAlias = Callable[[str, Json], bool]
-"""Is the member of an object with this key replaced as a whole or not at all?"""
+"""Whether the member of an object with this key is replaced as a whole or not at all."""
 
 _encode = msgspec.json.Encoder().encode
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 def same(old: Json, new: Json) -> bool:
-    """Are two documents equal, including the types of numbers and the order of keys?"""
+    """Whether two documents are equal, including the types of numbers and the order of keys."""
     # Python's `==` would not do: `1 == 1.0 == True`, and dictionaries ignore the order of keys.
     return _encode(old) == _encode(new)
 
@@ -98,10 +98,11 @@ def _replacement(old: Json, new: Json) -> Patch:
 
 def _diff_objects(old: Object, new: Object, atomic: Atomic) -> Patch:
     patch: Patch = {}
-    rename = _renamed_keys(old, new)
+    rename = _find_renames(old, new)
     if rename:
         patch["rename"] = cast("Object", rename)
         old = {rename.get(key, key): value for key, value in old.items()}
+    # A dropped value is guarded as well: if it was edited since, dropping it would lose the edit.
     drop: Object = {key: _digest(value) for key, value in old.items() if key not in new}
     added: Object = {key: value for key, value in new.items() if key not in old}
     at = {key: _diff_member(key, old[key], new[key], atomic) for key in old if key in new}
@@ -121,7 +122,7 @@ def _diff_member(key: str, old: Json, new: Json, atomic: Atomic) -> Patch | None
     return diff(old, new, atomic)
 
 
-def _renamed_keys(old: Object, new: Object) -> dict[str, str]:
+def _find_renames(old: Object, new: Object) -> dict[str, str]:
     """Keys that changed only in spelling, such as `user_content` and `userContent`."""
     by_spelling: dict[str, list[str]] = {}
     for key in new:
@@ -136,6 +137,8 @@ def _renamed_keys(old: Object, new: Object) -> dict[str, str]:
 def _diff_arrays(old: list[Json], new: list[Json], atomic: Atomic) -> Patch:
     pairs = enumerate(zip(old, new, strict=False))
     at = {str(index): diff(before, after, atomic) for index, (before, after) in pairs}
+    # Digests of all elements, also of those without a patch: if a case is inserted at the front,
+    # the patches still find their elements.
     patch: Patch = {"was": [_digest(value) for value in old]}
     changed: Object = {index: inner for index, inner in at.items() if inner is not None}
     if changed:
@@ -172,6 +175,7 @@ def _apply_array(doc: list[Json], patch: Patch) -> list[Json]:
         position = int(index) if aligned else _find(doc, digests[int(index)])
         if position is not None:
             patched[position] = apply(patched[position], cast("Patch", inner))
+    # Where the list ended is unknown after an insertion or removal, so nothing is cut or appended.
     if not aligned:
         return patched
     cut = cast("int | None", patch.get("cut"))

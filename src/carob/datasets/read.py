@@ -124,13 +124,13 @@ def _read(file: GoldenFile) -> Dataset:
 def read_cases(file: GoldenFile, sidecar: Sidecar) -> Iterator[Case]:
     """Read the cases of an open file one by one."""
     lens = file.format.cases(file.container)
-    seen: set[str] = set()
+    used_ids: set[str] = set()
     for index, row in enumerate(_items(file)):
         if row.error:
             raise row.error
         try:
             case = lens.get(row.value)
-            key = make_unique(case.id, seen)
+            key = make_unique(case.id, used_ids)
             if key in sidecar.cases:
                 yield lens.get(row.value, sidecar.cases[key])
             # A derived id that repeats is numbered; one that the document preserves is not.

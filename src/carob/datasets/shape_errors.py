@@ -17,9 +17,9 @@ from carob.datasets.document_types import (
     coerce_scalar,
     describe_value,
     fields_by_name,
+    find_structs,
     is_open,
     matches_type,
-    nested_structs,
     struct_info,
     type_info,
 )
@@ -58,8 +58,8 @@ def find_shape_errors(doc: Json, shape: type, path: str = "$") -> Iterator[Probl
 
 @cache
 def _rejects_unknown_keys(shape: type) -> bool:
-    """Does msgspec reject unknown keys everywhere in this type?"""
-    return all(struct.forbid_unknown_fields for struct in nested_structs(type_info(shape)))
+    """Whether msgspec rejects unknown keys everywhere in this type."""
+    return all(struct.forbid_unknown_fields for struct in find_structs(type_info(shape)))
 
 
 def _check(doc: Json, declared: inspect.Type, path: str) -> Iterator[Problem]:
@@ -170,12 +170,12 @@ def _unknown_field(
     yield Problem(
         where=f"{path}.{key}",
         message=f"unknown field {key!r}{dropped}",
-        hint=suggestion or _known_fields(declared),
+        hint=suggestion or _list_fields(declared),
         severity="warning" if allowed else "error",
     )
 
 
-def _known_fields(declared: inspect.StructType) -> str:
+def _list_fields(declared: inspect.StructType) -> str:
     return "expected one of: " + ", ".join(field.encode_name for field in declared.fields)
 
 

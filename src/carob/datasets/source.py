@@ -168,13 +168,13 @@ def _all_lines(file: Stream, where: str) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def _filled_lines(file: Stream, where: str) -> Iterator[tuple[int, bytes]]:
+def _lines_with_content(file: Stream, where: str) -> Iterator[tuple[int, bytes]]:
     return ((number, line) for number, line in _all_lines(file, where) if line.strip())
 
 
 def _is_json_lines(file: Stream, path: Path) -> bool:
     """Whether the first line is a complete JSON value, and more lines follow."""
-    lines = _filled_lines(file, str(path))
+    lines = _lines_with_content(file, str(path))
     try:
         number, first = next(lines)
         decode(first, where=str(path), line=number)
@@ -185,7 +185,7 @@ def _is_json_lines(file: Stream, path: Path) -> bool:
 
 def _read_json_lines(file: Stream, source: Source) -> Iterator[Row]:
     where = str(source.path)
-    for number, line in _filled_lines(file, where):
+    for number, line in _lines_with_content(file, where):
         try:
             yield Row(number, decode(line, where=where, line=number), data=line)
         except InputError as error:

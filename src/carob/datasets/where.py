@@ -42,10 +42,13 @@ _FIELDS = [name for name in Case.__struct_encode_fields__ if name != "origin"] +
 
 def compile_where(text: str) -> Callable[[Case], bool]:
     """Compile an expression to a filter; raises `UsageError` if it is invalid."""
+    # Only the nodes that `_compile_node` names are accepted, so an expression from a config or a
+    # pull request cannot call anything. `eval` without builtins would not be safe: every object
+    # leads to `__class__` and from there to all loaded classes.
     try:
         if len(text) > _LIMIT:
             raise UsageError(f"expression exceeds {_LIMIT} characters")
-        read = _reader(ast.parse(text.strip(), mode="eval").body)
+        read = _compile_node(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UsageError(f"invalid expression {text[:80]!r}: {reason}", hint=_EXAMPLE) from error
@@ -55,49 +58,49 @@ def compile_where(text: str) -> Callable[[Case], bool]:
 _EXAMPLE = """example: metadata.criticality == "high" and "edge-case" in tags"""
 
 
-def _reader(node: ast.expr) -> Reader:
+def _compile_node(node: ast.expr) -> Reader:
     match node:
         case ast.Constant(value=str() | int() | float() | None as value):
             return lambda _: value
         case ast.Name() | ast.Attribute() | ast.Subscript():
-            return _path(node)
+            return _compile_path(node)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            read = _reader(operand)
+            read = _compile_node(operand)
             return lambda case: not read(case)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return lambda _: -number
         case ast.BoolOp(op=op, values=values):
-            return _combination(all if isinstance(op, ast.And) else any, values)
+            return _compile_combination(all if isinstance(op, ast.And) else any, values)
         case ast.Compare():
-            return _comparison(node)
+            return _compile_comparison(node)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            readers = [_reader(element) for element in elements]
+            readers = [_compile_node(element) for element in elements]
             return lambda case: [read(case) for read in readers]
         case ast.Call(func=ast.Name(id="len"), args=[argument], keywords=[]):
-            read = _reader(argument)
+            read = _compile_node(argument)
             return lambda case: _length(read(case))
         case _:
-            raise _unsupported(node)
+            raise _unsupported_error(node)
 
 
-def _unsupported(node: ast.expr) -> UsageError:
+def _unsupported_error(node: ast.expr) -> UsageError:
     return UsageError(
         f"unsupported expression `{ast.unparse(node)[:60]}`",
         hint=f"supported: paths, literals, comparisons, in, and, or, not, len; {_EXAMPLE}",
     )
 
 
-def _combination(check: Callable[[Iterable[Value]], bool], nodes: list[ast.expr]) -> Reader:
-    readers = [_reader(node) for node in nodes]
+def _compile_combination(check: Callable[[Iterable[Value]], bool], nodes: list[ast.expr]) -> Reader:
+    readers = [_compile_node(node) for node in nodes]
     return lambda case: check(read(case) for read in readers)
 
 
-def _comparison(node: ast.Compare) -> Reader:
+def _compile_comparison(node: ast.Compare) -> Reader:
     if any(type(op) not in _COMPARISONS for op in node.ops):
-        raise _unsupported(node)
-    first = _reader(node.left)
+        raise _unsupported_error(node)
+    first = _compile_node(node.left)
     pairs = zip(node.ops, node.comparators, strict=True)
-    steps = [(_COMPARISONS[type(op)], _reader(side)) for op, side in pairs]
+    steps = [(_COMPARISONS[type(op)], _compile_node(side)) for op, side in pairs]
 
     def read(case: Case) -> bool:
         left = first(case)
@@ -122,8 +125,8 @@ def _length(value: Value) -> int | None:
     return len(value) if isinstance(value, Sized) else None
 
 
-def _path(node: ast.expr) -> Reader:
-    names = _names(node)
+def _compile_path(node: ast.expr) -> Reader:
+    names = _split_path(node)
     if len(names) == 1 and names[0] in _WORDS:
         word = _WORDS[names[0]]
         return lambda _: word
@@ -138,16 +141,16 @@ def _path(node: ast.expr) -> Reader:
     return read
 
 
-def _names(node: ast.expr) -> list[str]:
+def _split_path(node: ast.expr) -> list[str]:
     match node:
         case ast.Name(id=name):
             return [name]
         case ast.Attribute(value=inner, attr=name):
-            return [*_names(inner), name]
+            return [*_split_path(inner), name]
         case ast.Subscript(value=inner, slice=ast.Constant(value=str() as name)):
-            return [*_names(inner), name]
+            return [*_split_path(inner), name]
         case _:
-            raise _unsupported(node)
+            raise _unsupported_error(node)
 
 
 def _check_path(names: list[str]) -> None:
@@ -158,7 +161,7 @@ def _check_path(names: list[str]) -> None:
     else:
         declared = inspect.type_info(Case)
     for name in names:
-        declared = _element(declared)
+        declared = _element_type(declared)
         if not isinstance(declared, inspect.StructType):
             return
         fields = {
@@ -176,11 +179,11 @@ def _unknown_field(name: str, fields: list[str]) -> UsageError:
     return UsageError(f"unknown field {name!r}", hint=" ".join(filter(None, hints)))
 
 
-def _element(declared: inspect.Type) -> inspect.Type:
+def _element_type(declared: inspect.Type) -> inspect.Type:
     if isinstance(declared, inspect.UnionType):
         declared = next(t for t in declared.types if not isinstance(t, inspect.NoneType))
     if isinstance(declared, inspect.VarTupleType | inspect.ListType):
-        return _element(declared.item_type)
+        return _element_type(declared.item_type)
     return declared
 
 

@@ -16,8 +16,8 @@ class SourceDocument(Struct, frozen=True):
 
     format: str
     doc: Json
-    rests: dict[str, Json] = {}
-    """By format: content of an earlier document that has no field here."""
+    extras: dict[str, Json] = {}
+    """By format: what an earlier document stated beyond the model."""
     unnamed: tuple[str, ...] = ()
     """The formats whose documents did not state a name, so that the file name was used."""
 

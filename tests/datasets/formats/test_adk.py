@@ -136,10 +136,10 @@ def full_document() -> dict[str, Any]:
     return {"eval_set_id": "s", "eval_cases": [case]}
 
 
-def mutated(place: str, value: Any) -> dict[str, Any]:
+def mutated(path: str, value: Any) -> dict[str, Any]:
     document = full_document()
     target: Any = document
-    *way, last = [int(key) if key.isdigit() else key for key in place.split(".")]
+    *way, last = [int(key) if key.isdigit() else key for key in path.split(".")]
     for key in way:
         target = target[key]
     if value is DELETE:
@@ -186,17 +186,17 @@ def test_a_file_is_valid_if_and_only_if_google_adk_loads_it(
 def test_documents_of_google_adk_round_trip(
     sample: Path, how: str, adk: Oracle, formats: list[Format], tmp_path: Path
 ) -> None:
-    written = adk(json.loads(sample.read_text()))[how]
+    document = adk(json.loads(sample.read_text()))[how]
     source, copy = tmp_path / "a.json", tmp_path / "b.json"
-    source.write_text(written)
+    source.write_text(document)
     write_dataset(
         prepare_dataset(
             read_dataset(source, formats), choose_destination(copy, adk_format(formats)), formats
         )
     )
-    assert json.loads(copy.read_text()) == json.loads(written)
+    assert json.loads(copy.read_text()) == json.loads(document)
     if how == "written":
-        assert copy.read_text() == written + "\n"
+        assert copy.read_text() == document + "\n"
 
 
 def adk_format(formats: list[Format]) -> Format:
@@ -233,8 +233,8 @@ def test_every_sample_converted_to_adk_loads_in_google_adk_and_stays_preserved(
 def test_empty_intermediate_data_expects_no_calls(
     tmp_path: Path, data: Any, expected: tuple[()] | None
 ):
-    asked = {"user_content": {"parts": [{"text": "Are you open?"}]}, "intermediate_data": data}
-    cases = [{"eval_id": "hours", "conversation": [asked]}]
+    invocation = {"user_content": {"parts": [{"text": "Are you open?"}]}, "intermediate_data": data}
+    cases = [{"eval_id": "hours", "conversation": [invocation]}]
     path = tmp_path / "hours.json"
     path.write_text(json.dumps({"eval_set_id": "shop", "eval_cases": cases}))
     assert load(path).cases[0].turns[0].tool_calls == expected

@@ -22,8 +22,8 @@ def test_both_dialects_are_claimed_in_any_order():
 
 def test_a_tag_that_a_cell_cannot_hold_is_preserved():
     lens = CsvFormat().cases("table")
-    written = lens.put(Case.of("nul \0 here", "b", tags=["x;y"]), {})
-    assert written.doc == {"Input": "nul  here", "ExpectedOutput": "b", "Tags": "x;y"}
-    assert "turns[0].user" in written.lost
-    assert any(field.startswith("tags") for field in written.lost)
-    assert lens.get(written.doc, written.round_trip).tags == ("x;y",)
+    output = lens.put(Case.of("nul \0 here", "b", tags=["x;y"]), {})
+    assert output.doc == {"Input": "nul  here", "ExpectedOutput": "b", "Tags": "x;y"}
+    assert "turns[0].user" in output.lost
+    assert any(field.startswith("tags") for field in output.lost)
+    assert lens.get(output.doc, output.round_trip).tags == ("x;y",)

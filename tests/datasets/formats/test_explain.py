@@ -112,9 +112,9 @@ def test_another_answer_survives_and_unknown_fields_stay(doc: Object, answer: st
     case = LENS.get(doc)
     turn = case.turns[0] if case.turns else Turn(user="?")
     turns = (msgspec.structs.replace(turn, response=answer),)
-    written = rewritten(msgspec.structs.replace(case, turns=turns))
-    assert LENS.get(written).turns[0].response == answer
-    assert {name: written.get(name) for name in ("notes", "review")} == {
+    output = rewritten(msgspec.structs.replace(case, turns=turns))
+    assert LENS.get(output).turns[0].response == answer
+    assert {name: output.get(name) for name in ("notes", "review")} == {
         name: doc.get(name) for name in ("notes", "review")
     }
 

@@ -63,9 +63,9 @@ def test_unknown_keys_are_metadata_under_their_path():
     use: Json = {"tool_name": "find", "mock_tool_output": [1]}
     turn: Json = {"query": "Hi", "expected_tool_use": [use], "owner": "team"}
     (flat,) = cases([turn])
-    (named,) = cases([{"name": "a", "data": [turn], "reviewed": True}])
+    (case,) = cases([{"name": "a", "data": [turn], "reviewed": True}])
     assert flat.metadata == {"[0].owner": "team", "[0].expected_tool_use[0].mock_tool_output": [1]}
-    assert named.metadata == {
+    assert case.metadata == {
         "reviewed": True,
         "data[0].owner": "team",
         "data[0].expected_tool_use[0].mock_tool_output": [1],
@@ -77,7 +77,7 @@ def test_the_same_queries_get_the_same_id_with_any_answer():
 
 
 def test_a_read_only_format_has_no_rest():
-    assert LENS.rest([{"query": "Hi", "owner": "team"}]) is None
+    assert LENS.find_extra([{"query": "Hi", "owner": "team"}]) is None
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4))
@@ -95,10 +95,10 @@ def test_every_sample_is_claimed_and_valid(path: Path):
     assert check(document) == []
 
 
-NOT_OURS: list[Json] = [[], {}, None, [1], [{"name": "a"}], {"query": "Hi"}]
+OTHER_DOCUMENTS: list[Json] = [[], {}, None, [1], [{"name": "a"}], {"query": "Hi"}]
 
 
-@pytest.mark.parametrize("sample", NOT_OURS)
+@pytest.mark.parametrize("sample", OTHER_DOCUMENTS)
 def test_other_documents_are_not_claimed(sample: Json):
     assert not FORM.claims(sample)
 

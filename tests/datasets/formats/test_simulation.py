@@ -71,7 +71,7 @@ USE = objects(
     {"tool_name": TEXT},
     {"input_arguments": FREE, "call_id": st.none() | TEXT, "output_result": LEAF, "note": LEAF},
 )
-SAID = objects({}, {"name": TEXT, "text": TEXT, "agent_name": TEXT, "text_response": TEXT})
+MESSAGES = objects({}, {"name": TEXT, "text": TEXT, "agent_name": TEXT, "text_response": TEXT})
 EXTRACTED = objects(
     {},
     {
@@ -97,7 +97,7 @@ DOCS = objects(
         "question_id": TEXT,
         "sessionId": TEXT,
         "final_response": LEAF | FREE,
-        "sub_agent_trace": st.none() | st.lists(SAID, max_size=3),
+        "sub_agent_trace": st.none() | st.lists(MESSAGES, max_size=3),
         "trace_summary": TEXT,
         "extracted_data": st.none() | EXTRACTED,
         "session_trace": st.lists(FREE, max_size=2),
@@ -112,11 +112,11 @@ DOCS = objects(
 
 @given(doc=DOCS)
 def test_the_written_row_and_the_rest_make_the_original_row(doc: Object):
-    assert same(apply(ROWS.write(ROWS.read(doc)), ROWS.rest(doc)), doc)
-    assert apply(TABLE.write(TABLE.read(cells(doc))), TABLE.rest(cells(doc))) == cells(doc)
+    assert same(apply(ROWS.write(ROWS.read(doc)), ROWS.find_extra(doc)), doc)
+    assert apply(TABLE.write(TABLE.read(cells(doc))), TABLE.find_extra(cells(doc))) == cells(doc)
 
 
-def answered(case: Case, answer: str) -> Case:
+def with_answer(case: Case, answer: str) -> Case:
     trace = case.recorded or Trace(id=case.id, case=case.id)
     *first, last = trace.turns or (Turn(),)
     turns = (*first, msgspec.structs.replace(last, response=answer))
@@ -126,26 +126,26 @@ def answered(case: Case, answer: str) -> Case:
 @given(doc=DOCS, answer=TEXT.map(lambda text: text.replace("\0", "0")).filter(bool))
 def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: str):
     for lens, source in ((ROWS, doc), (TABLE, cells(doc))):
-        edited = answered(lens.get(source), answer)
-        written = cast("Object", lens.put(edited, {lens.key: lens}).doc)
-        again = lens.read(written).recorded
+        edited = with_answer(lens.get(source), answer)
+        output = cast("Object", lens.put(edited, {lens.key: lens}).doc)
+        again = lens.read(output).recorded
         assert again
         assert again.turns[-1].response == answer
-        assert written.get("reviewer") == source.get("reviewer")
+        assert output.get("reviewer") == source.get("reviewer")
 
 
 @given(doc=DOCS)
 def test_a_table_preserves_values_that_only_rows_can_hold(doc: Object):
     case = ROWS.read(doc)
-    written = TABLE.put(case, {})
-    back = TABLE.get(written.doc, written.round_trip)
-    assert all(isinstance(cell, str) and cell for cell in cast("Object", written.doc).values())
+    output = TABLE.put(case, {})
+    back = TABLE.get(output.doc, output.round_trip)
+    assert all(isinstance(cell, str) and cell for cell in cast("Object", output.doc).values())
     assert msgspec.structs.replace(back, origin=None) == case
 
 
 def test_the_order_of_columns_is_not_part_of_the_rest():
     doc = cells(row(extracted_data={}))
-    assert TABLE.rest(dict(reversed(doc.items()))) is None
+    assert TABLE.find_extra(dict(reversed(doc.items()))) is None
 
 
 def test_tool_calls_and_messages_are_in_the_last_turn():

@@ -130,15 +130,15 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_every_text_of_a_document_is_offered_with_its_path(document: Json):
-    seen: dict[tuple[object, ...], str] = {}
+    offered: dict[tuple[object, ...], str] = {}
 
     def change(path: tuple[object, ...], text: str) -> str:
-        seen[path] = text
+        offered[path] = text
         return text
 
     data = json.dumps(document, indent=1).encode()
     assert edit_json(data, change) == data
-    assert {path: text for path, text in texts(document, ()) if seen.get(path) != text} == {}
+    assert {path: text for path, text in texts(document, ()) if offered.get(path) != text} == {}
 
 
 def texts(value: Json, path: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:
@@ -152,11 +152,11 @@ def texts(value: Json, path: tuple[object, ...]) -> Iterator[tuple[tuple[object,
 
 def test_cells_are_offered_with_line_and_column():
     text = 'a,b\n1,"x\ny"\n2,z\n'
-    seen: list[tuple[int, str, str]] = []
+    offered: list[tuple[int, str, str]] = []
 
     def change(line: int, column: str, cell: str) -> str:
-        seen.append((line, column, cell))
+        offered.append((line, column, cell))
         return cell.upper()
 
     assert edit_table(text, change) == 'a,b\n1,"X\nY"\n2,Z\n'
-    assert seen[:4] == [(2, "a", "1"), (2, "b", "x\ny"), (4, "a", "2"), (4, "b", "z")]
+    assert offered[:4] == [(2, "a", "1"), (2, "b", "x\ny"), (4, "a", "2"), (4, "b", "z")]

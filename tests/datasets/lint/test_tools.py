@@ -27,8 +27,8 @@ def test_a_call_of_a_tool_that_the_case_does_not_list_is_reported():
 
 def test_agents_declare_tools_in_either_spelling():
     agent: Json = {"toolDeclarations": [{"functionDeclarations": [{"name": "lookup_order"}]}]}
-    other: Json = {"tool_declarations": [{"function_declarations": [{"name": "find_stock"}]}]}
-    app: dict[str, Json] = {"orders": agent, "stock": other}
+    nested: Json = {"tool_declarations": [{"function_declarations": [{"name": "find_stock"}]}]}
+    app: dict[str, Json] = {"orders": agent, "stock": nested}
     assert violations(case("lookup_order", "find_stock", app=app)) == []
     assert len(violations(case("cancel_order", app=app))) == 1
 

@@ -157,12 +157,14 @@ def _read_trace(result: EvalCaseResult, doc: Object) -> Trace:
 def _read_scores(result: EvalCaseResult, doc: Object) -> Object:
     """All other fields of the result, and the scores of each invocation."""
     fields = normalize_keys(doc, EvalCaseResult.__struct_fields__)
-    others = {key: value for key, value in fields.items() if key not in _READ and value is not None}
+    further_fields = {
+        key: value for key, value in fields.items() if key not in _READ and value is not None
+    }
     invocations = result.eval_metric_result_per_invocation or ()
     scores: list[Json] = [invocation.eval_metric_results for invocation in invocations]
     if any(scores):
-        return {**others, "invocation_metric_results": scores}
-    return {**others}
+        return {**further_fields, "invocation_metric_results": scores}
+    return {**further_fields}
 
 
 def _read_session(trace: Trace) -> CaseSession | None:
@@ -177,10 +179,10 @@ def _check_result(result: Object) -> Iterator[Problem]:
         yield Problem(where="$", message="missing field 'eval_id'")
     status = result.get("final_eval_status")
     if isinstance(status, int) and status not in _STATUSES:
-        known = ", ".join(f"{number} ({word})" for number, word in _STATUSES.items())
+        statuses = ", ".join(f"{number} ({word})" for number, word in _STATUSES.items())
         yield Problem(
             where="$.final_eval_status",
-            message=f"expected one of {known}, got {describe_value(status)}",
+            message=f"expected one of {statuses}, got {describe_value(status)}",
         )
     if not any(result.get(key) for key in _READ[2:]):
         yield Problem(

@@ -232,11 +232,11 @@ def _check_turn(turn: Json, path: str) -> Iterator[Problem]:
         return
     events_key, events = find_member(data, "invocation_events")
     if events_key in data:
-        others = [name for name in data if name != events_key]
-        if others:
+        list_keys = [name for name in data if name != events_key]
+        if list_keys:
             yield Problem(
                 where=path,
-                message=f"expected either {events_key} or {', '.join(others)}, got both",
+                message=f"expected either {events_key} or {', '.join(list_keys)}, got both",
                 hint="events already contain the tool calls",
             )
         yield from _check_calls(list(_in_events(events, f"{path}.{events_key}")))

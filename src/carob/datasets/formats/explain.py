@@ -19,7 +19,7 @@ from carob.datasets.formats.explain_rows import (
     build_inputs,
     check_row,
 )
-from carob.datasets.formats.reference_data import expected_calls, without_nulls
+from carob.datasets.formats.reference_data import all_expected_calls, without_nulls
 from carob.datasets.lens import Lens
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
@@ -143,7 +143,7 @@ def _write_case(case: Case) -> Json:
 def _write_exchange(case: Case) -> Object:
     question, _ = first_exchange(case)
     recorded_turns = case.recorded.turns if case.recorded else ()
-    expected, invoked = expected_calls(case), _invoked(recorded_turns)
+    expected, invoked = all_expected_calls(case), _write_invoked_calls(recorded_turns)
     return {
         "question": question,
         "context": case.context,
@@ -166,15 +166,15 @@ def _label(case: Case, name: str) -> str | None:
 
 def _write_evals(case: Case) -> Json:
     """The metrics that are Explain evals; others have no equivalent."""
-    known: list[Json] = [name for name in case.metrics or () if name in EVALS]
-    return known if known or case.metrics == () else None
+    evals: list[Json] = [name for name in case.metrics or () if name in EVALS]
+    return evals if evals or case.metrics == () else None
 
 
 def _write_expected(call: ToolCall) -> Json:
     return without_nulls(tool=call.name, arguments=call.args, reason=call.reason)
 
 
-def _invoked(turns: tuple[Turn, ...]) -> Json:
+def _write_invoked_calls(turns: tuple[Turn, ...]) -> Json:
     recorded = [turn for turn in turns if turn.tool_calls is not None]
     if not recorded:
         return None

@@ -118,7 +118,7 @@ def _read_case(doc: Json) -> Case:
     turns = tuple(map(_read_turn, entry.data or ()))
     metadata = _unknown(doc, "test", "") | _unknown_in_turns(data, "data")
     return Case(
-        id=entry.name or _derived_id(turns),
+        id=entry.name or _derive_id(turns),
         turns=turns,
         session=_read_session(entry.initial_session),
         metadata=metadata,
@@ -127,10 +127,10 @@ def _read_case(doc: Json) -> Case:
 
 def _read_flat(doc: list[Json]) -> Case:
     turns = tuple(map(_read_turn, parse_document(doc, list[Query])))
-    return Case(id=_derived_id(turns), turns=turns, metadata=_unknown_in_turns(doc, ""))
+    return Case(id=_derive_id(turns), turns=turns, metadata=_unknown_in_turns(doc, ""))
 
 
-def _derived_id(turns: tuple[Turn, ...]) -> str:
+def _derive_id(turns: tuple[Turn, ...]) -> str:
     return content_id(*(turn.user or "" for turn in turns))
 
 

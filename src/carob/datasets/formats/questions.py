@@ -154,7 +154,7 @@ def _read_case(doc: Json) -> Case:
         state=reference.state,
         agents=agents,
         contains=reference.contains,
-        reference=reference.other,
+        reference=reference.further,
         tags=tags,
         metadata=metadata,
         updated_at=shape.updated_datetime,

@@ -36,7 +36,7 @@ class GroundTruth(NamedTuple):
     trajectory: tuple[str, ...] | None
     state: dict[str, Json] | None
     contains: tuple[str, ...] | None
-    other: dict[str, Json]
+    further: dict[str, Json]
 
 
 def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -> GroundTruth:
@@ -45,12 +45,12 @@ def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -
     The expected response belongs to the last turn; tool calls belong to the turn if there is only
     one, else to the case.
     """
-    known = set(ReferenceData.__struct_fields__)
+    read_fields = set(ReferenceData.__struct_fields__)
     response, contains = shape.expected_response, shape.expected_response_contains
     if not isinstance(response, str) or not turns:
-        known.discard("expected_response")
+        read_fields.discard("expected_response")
     if not _texts(contains):
-        known.discard("expected_response_contains")
+        read_fields.discard("expected_response_contains")
     calls = _read_calls(shape.reference_tool_interactions)
     if turns and isinstance(response, str):
         turns = (*turns[:-1], msgspec.structs.replace(turns[-1], response=response))
@@ -63,13 +63,13 @@ def read_reference(shape: ReferenceData, doc: Object, turns: tuple[Turn, ...]) -
         trajectory=None if trajectory is None else tuple(trajectory),
         state=shape.reference_state_variables,
         contains=tuple(cast("list[str]", contains)) if _texts(contains) else None,
-        other={key: value for key, value in doc.items() if key not in known},
+        further={key: value for key, value in doc.items() if key not in read_fields},
     )
 
 
 def write_reference(case: Case) -> Object:
     """Write the ground truth of a case, standard keys first."""
-    calls = expected_calls(case)
+    calls = all_expected_calls(case)
     response = case.turns[-1].response if case.turns else None
     return {
         **without_nulls(
@@ -83,7 +83,7 @@ def write_reference(case: Case) -> Object:
     }
 
 
-def expected_calls(case: Case) -> tuple[ToolCall, ...] | None:
+def all_expected_calls(case: Case) -> tuple[ToolCall, ...] | None:
     """All expected tool calls of a case, for formats that do not list them by turn."""
     if case.tool_calls is not None:
         return case.tool_calls

@@ -115,9 +115,9 @@ class SimulationFormat:
 class TableLens(Lens[Case]):
     """Ignores the order of columns, which the header of a table determines, not its rows."""
 
-    def rest(self, doc: Json) -> Patch | None:
-        rest = super().rest(doc) or {}
-        return {name: rest[name] for name in rest if name != "order"} or None
+    def find_extra(self, doc: Json) -> Patch | None:
+        extra = super().find_extra(doc) or {}
+        return {name: extra[name] for name in extra if name != "order"} or None
 
 
 def _key(container: Container) -> str:
@@ -147,7 +147,7 @@ def _read_case(doc: Json, *, table: bool) -> Case:
         state=truth.state,
         agents=None if row.agents_evaluated is None else _texts(row.agents_evaluated),
         contains=truth.contains,
-        reference=truth.other,
+        reference=truth.further,
         tags=tags,
         metadata=metadata,
         recorded=_read_trace(row, columns, case_id),
@@ -255,7 +255,7 @@ def _write_cells(case: Case) -> Json:
 def _write_case(case: Case) -> Object:
     users = _users(case)
     trace = case.recorded or Trace(id=case.id)
-    others = {
+    further_attributes = {
         name: value for name, value in trace.attributes.items() if fold_name(name) not in _RESERVED
     }
     # A derived id is not written: reading the file derives it again, and numbers repeated ones.
@@ -270,15 +270,15 @@ def _write_case(case: Case) -> Object:
             user_inputs=list[Json](users),
             final_response=trace.turns[-1].response if trace.turns else None,
             sub_agent_trace=_write_messages(trace),
-            trace_summary=others.pop("trace_summary", None),
+            trace_summary=further_attributes.pop("trace_summary", None),
             extracted_data=_write_extracted(trace),
-            session_trace=others.pop("session_trace", None),
+            session_trace=further_attributes.pop("session_trace", None),
             agents_evaluated=None if case.agents is None else list[Json](case.agents),
             question_metadata=(case.metadata | tags) or None,
             reference_data=write_reference(case) or None,
             question_id=question if isinstance(question, str) else None,
         ),
-        **others,
+        **further_attributes,
     }
 
 

@@ -69,10 +69,10 @@ class Duplicates(RuleFamily):
             message = f"duplicate of {first.with_line()}"
             yield Violation(DUPLICATE, location, message, "remove one of them")
             return
-        known = self._expectations.setdefault(input_digest, {})
+        earlier_expectations = self._expectations.setdefault(input_digest, {})
         for name, digest in digests.items():
-            other, earlier = known.setdefault(name, (digest, location))
-            if other != digest:
+            earlier_digest, earlier = earlier_expectations.setdefault(name, (digest, location))
+            if earlier_digest != digest:
                 message = f"same input as {earlier.with_line()}, but expects {_EXPECTATIONS[name]}"
                 hint = "correct one of them, or add the difference to the context"
                 yield Violation(CONTRADICTION, location, message, hint)

@@ -113,8 +113,8 @@ class UnsupportedAnswers(RuleFamily):
         if context is None or len(context.split()) < _LABEL_WORDS or _has_tools(case):
             return
         for turn in case.turns:
-            known = f"{context}\n{case.relevant_context or ''}\n{turn.user or ''}"
-            reason = _unsupported_because(turn.response or "", known)
+            sources = f"{context}\n{case.relevant_context or ''}\n{turn.user or ''}"
+            reason = _find_unsupported(turn.response or "", sources)
             if reason:
                 hint = "add the part of the source that contains the answer"
                 path = path_of(item.doc, context)
@@ -125,15 +125,15 @@ def _has_tools(case: Case) -> bool:
     return bool(case.tools or case.tool_calls or any(turn.tool_calls for turn in case.turns))
 
 
-def _unsupported_because(answer: str, known: str) -> str | None:
-    numbers = {*_NUMBER.findall(known)}
-    numbers |= {_NUMBER_WORDS[word] for word in known.lower().split() if word in _NUMBER_WORDS}
+def _find_unsupported(answer: str, sources: str) -> str | None:
+    numbers = {*_NUMBER.findall(sources)}
+    numbers |= {_NUMBER_WORDS[word] for word in sources.lower().split() if word in _NUMBER_WORDS}
     absent = [number for number in _NUMBER.findall(answer) if number not in numbers]
     if absent:
         listing = ", ".join(_shorten(number) for number in dict.fromkeys(absent[:5]))
         return f"the context does not contain {listing} from the expected answer"
     words = {word[:_STEM] for word in _WORD.findall(answer.casefold())}
-    stems = {word[:_STEM] for word in _WORD.findall(known.casefold())}
+    stems = {word[:_STEM] for word in _WORD.findall(sources.casefold())}
     if len(words) >= _FEWEST_WORDS and len(words & stems) < _LEAST_SHARED * len(words):
         return "the context and the expected answer have hardly any words in common"
     return None

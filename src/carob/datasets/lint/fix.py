@@ -64,19 +64,19 @@ class FileMasking:
                 return edit_json(data, self._document_edit())
 
     def _mask_table(self, text: str) -> str:
-        ignored = self._ignored_by_line()
+        ignored = self._ignores_by_line()
         return edit_table(
             text,
             lambda line, column, cell: self._mask((column,), cell, ignored.get(line)),
         )
 
     def _mask_rows(self, body: bytes) -> Iterator[bytes]:
-        ignored = self._ignored_by_line()
+        ignored = self._ignores_by_line()
         for number, line in enumerate(BytesIO(body), 1):
             own = ignored.get(number)
             yield edit_json(line, lambda path, text, own=own: self._mask(path, text, own))
 
-    def _ignored_by_line(self) -> Mapping[int, frozenset[str]]:
+    def _ignores_by_line(self) -> Mapping[int, frozenset[str]]:
         return {item.location.line or 1: item.location.ignored for item in self._items}
 
     def _document_edit(self) -> TextEdit:

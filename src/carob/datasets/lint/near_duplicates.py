@@ -74,8 +74,8 @@ class NearDuplicates(RuleFamily):
 
     def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
         for later, earlier, similarity in near_pairs(self._texts):
-            other = self._locations[earlier].with_line()
-            message = f"nearly the same input as {other} ({similarity:.0%} similar)"
+            original = self._locations[earlier].with_line()
+            message = f"nearly the same input as {original} ({similarity:.0%} similar)"
             hint = "remove one of them, or make them differ more"
             yield Violation(NEAR_DUPLICATE, self._locations[later], message, hint)
 
@@ -95,8 +95,8 @@ def near_pairs(texts: list[str]) -> Iterator[NearPair]:
     for index, text in _comparable(texts):
         own = grams[index] = _grams(text)
         bands = [texts_by_band.setdefault(band, []) for band in _bands(own, _numbers(text))]
-        shared_bands = Counter(other for band in bands for other in band)
-        candidates = [other for other, _ in shared_bands.most_common(_CANDIDATES)]
+        shared_bands = Counter(earlier for band in bands for earlier in band)
+        candidates = [earlier for earlier, _ in shared_bands.most_common(_CANDIDATES)]
         best = _most_similar(own, candidates, grams)
         if best:
             yield NearPair(index, best[1], best[0])
@@ -156,12 +156,12 @@ def _most_similar(
     best: tuple[float, int] | None = None
     size = len(own)
     for candidate in sorted(candidates):
-        other = grams[candidate]
+        candidate_grams = grams[candidate]
         # Sets whose sizes differ by more than a quarter cannot reach the threshold.
-        if not size * 4 <= len(other) * 5 or not len(other) * 4 <= size * 5:
+        if not size * 4 <= len(candidate_grams) * 5 or not len(candidate_grams) * 4 <= size * 5:
             continue
-        shared = len(own & other)
-        similarity = shared / (size + len(other) - shared)
+        shared = len(own & candidate_grams)
+        similarity = shared / (size + len(candidate_grams) - shared)
         if similarity >= SIMILAR and (best is None or similarity > best[0]):
             best = similarity, candidate
     return best

@@ -164,12 +164,12 @@ def _shorten(text: str) -> str:
 
 
 @cache
-def _searched_kinds() -> tuple[SensitiveKind, ...]:
+def _kinds_to_search() -> tuple[SensitiveKind, ...]:
     return installed_kinds()
 
 
 def redact(text: str) -> str:
     """A text with all personal data and secrets shortened."""
-    for match in reversed(find_sensitive(text, _searched_kinds())):
+    for match in reversed(find_sensitive(text, _kinds_to_search())):
         text = text[: match.start] + _shorten(match.text) + text[match.end :]
     return text

@@ -127,8 +127,8 @@ class RuleTable:
 
     def find(self, name: str) -> LintRule | None:
         """The rule with this id or name, in any case."""
-        known = self._by_name
-        return known.get(name) or known.get(name.upper()) or known.get(name.lower())
+        rules = self._by_name
+        return rules.get(name) or rules.get(name.upper()) or rules.get(name.lower())
 
     def get(self, name: str, *, where: str | None = None) -> LintRule:
         """The rule with this id or name; raises `UsageError` with a suggestion if unknown."""
@@ -169,10 +169,10 @@ def path_of(doc: Json, text: str) -> JsonPath:
     Empty, which points at the case itself, if there is none: a format may derive its texts.
     """
     containing: JsonPath | None = None
-    for path, other in texts(doc):
-        if other == text:
+    for path, candidate in texts(doc):
+        if candidate == text:
             return path
-        if containing is None and text.strip() and text.strip() in other:
+        if containing is None and text.strip() and text.strip() in candidate:
             containing = path
     return containing or ()
 

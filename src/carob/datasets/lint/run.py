@@ -104,7 +104,7 @@ def _items(opened: GoldenFile, rules: RuleTable) -> Iterator[LintItem]:
     for index, (case, row) in enumerate(rows):
         is_whole = row.value is opened.source.document
         base: JsonPath = () if is_whole else (index,) if key is None else (key, index)
-        ignored = [rules.find(name) for name in _ignored_names(case)]
+        ignored = [rules.find(name) for name in _names_to_ignore(case)]
         location = CaseLocation(
             case.id,
             base if opened.container == "document" else (),
@@ -114,14 +114,14 @@ def _items(opened: GoldenFile, rules: RuleTable) -> Iterator[LintItem]:
         yield LintItem(case, row.value, location)
 
 
-def _ignored_names(case: Case) -> list[str]:
+def _names_to_ignore(case: Case) -> list[str]:
     value = case.metadata.get(IGNORE_KEY)
     names: list[Json] = value if isinstance(value, list) else [value]
     return [name for name in names if isinstance(name, str)]
 
 
 def _unknown_rules(item: LintItem, rules: RuleTable) -> Iterator[Violation]:
-    for name in _ignored_names(item.case):
+    for name in _names_to_ignore(item.case):
         if rules.find(name) is None:
             message = f"unknown lint rule {name!r} in {IGNORE_KEY!r}"
             yield Violation(UNKNOWN_RULE, item.location, message, rules.suggest_rule(name))

@@ -92,14 +92,14 @@ def _near_misses(totals: dict[str, int]) -> dict[str, str]:
             tags_by_variant.setdefault(variant, []).append(tag)
     misses: dict[str, str] = {}
     for tag in totals:
-        others = {
-            other
+        candidates = {
+            candidate
             for variant in _deletion_variants(tag)
-            for other in tags_by_variant[variant][:_TAGS_PER_VARIANT]
+            for candidate in tags_by_variant[variant][:_TAGS_PER_VARIANT]
         }
-        others |= {tag[:end] for end in range(4, len(tag) - 1)} & totals.keys()
-        for other in sorted(others - {tag}):
-            rare, usual = sorted((tag, other), key=lambda each: (totals[each], each))
+        candidates |= {tag[:end] for end in range(4, len(tag) - 1)} & totals.keys()
+        for candidate in sorted(candidates - {tag}):
+            rare, usual = sorted((tag, candidate), key=lambda each: (totals[each], each))
             if _is_variant(rare, usual) and (totals[rare] < 3 or totals[rare] * 3 <= totals[usual]):
                 misses[rare] = usual
     # Never suggest a tag that is to be replaced itself.

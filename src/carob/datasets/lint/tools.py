@@ -29,12 +29,12 @@ class UndeclaredTools(RuleFamily):
         self._pending: list[tuple[str, Violation]] = []
 
     def visit(self, item: LintItem) -> Iterable[Violation]:
-        own = {*_declared_tools(item.case)}
+        own = {*_tools_declared_by(item.case)}
         self._declared |= own
         expected = dict.fromkeys(expected_tools(item.case))
         if own:
-            return [_undeclared(item, name, own) for name in expected if name not in own]
-        self._pending += [(name, _undeclared(item, name, ())) for name in expected]
+            return [_violation(item, name, own) for name in expected if name not in own]
+        self._pending += [(name, _violation(item, name, ())) for name in expected]
         return ()
 
     def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
@@ -45,7 +45,7 @@ class UndeclaredTools(RuleFamily):
                 yield violation._replace(hint=_hint(name, self._declared))
 
 
-def _undeclared(item: LintItem, name: str, declared: Iterable[str]) -> Violation:
+def _violation(item: LintItem, name: str, declared: Iterable[str]) -> Violation:
     return Violation(
         UNDECLARED_TOOL,
         item.location,
@@ -60,7 +60,7 @@ def _hint(name: str, declared: Iterable[str]) -> str | None:
     return did_you_mean(name, names) or f"declared tools: {', '.join(names[:20])}"
 
 
-def _declared_tools(case: Case) -> Iterator[str]:
+def _tools_declared_by(case: Case) -> Iterator[str]:
     yield from case.tools or ()
     for turn in case.turns:
         for agent in (turn.app or {}).values():

@@ -45,7 +45,7 @@ class Typos(RuleFamily):
     def visit(self, item: LintItem) -> Iterator[Violation]:
         corrections = misspellings()
         count = 0
-        for text in _expected_texts(item.case):
+        for text in _texts_to_check(item.case):
             for match in _WORD.finditer(text):
                 correction = corrections.get(match[0].lower())
                 if correction and count < _PER_CASE:
@@ -65,7 +65,7 @@ class Typos(RuleFamily):
         return [Violation(NOT_CHECKED, WHOLE_DATASET, message, install_hint("typos"))]
 
 
-def _expected_texts(case: Case) -> Iterator[str]:
+def _texts_to_check(case: Case) -> Iterator[str]:
     yield from (turn.response for turn in case.turns if turn.response)
     yield from (text for text in (case.context, case.goal, case.relevant_context) if text)
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import inspect
 
-from carob.datasets.document_types import fields_by_name, is_open, nested_structs, type_info
+from carob.datasets.document_types import fields_by_name, find_structs, is_open, type_info
 from carob.datasets.formats import Format
 
 _Schema = dict[str, Any]
@@ -25,7 +25,7 @@ def schema_path(name: str) -> Path:
 def build_schema(form: Format) -> _Schema:
     """Build the JSON Schema of a format."""
     (root,), parts = msgspec.json.schema_components([form.shape])
-    structs = {struct.cls: struct for struct in nested_structs(type_info(form.shape))}
+    structs = {struct.cls: struct for struct in find_structs(type_info(form.shape))}
     for struct in structs.values():
         _relax(parts[struct.cls.__name__], struct)
     return {
