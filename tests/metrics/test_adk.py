@@ -21,7 +21,17 @@ from carob.metrics.usage.efficiency import (
     TurnDuration,
     TurnTokens,
 )
-from carob.schema import Case, Json, ModelCall, Score, ToolCall, Trace, Turn, Usage
+from carob.schema import (
+    Case,
+    Json,
+    ModelCall,
+    Score,
+    SourceDocument,
+    ToolCall,
+    Trace,
+    Turn,
+    Usage,
+)
 
 ROOT = Path(__file__).parents[2]
 Turns = tuple[Turn, ...]
@@ -82,14 +92,22 @@ def invocations(turns: Turns) -> list[dict[str, Any]]:
     return [
         {
             "user_content": {"parts": [{"text": "hi"}]},
-            "final_response": {"parts": [{"text": turn.response or ""}]},
-            "intermediate_data": {"invocation_events": [*map(event, turn.model_calls)]}
-            if turn.model_calls
-            else {"tool_uses": [{"name": c.name, "args": c.args} for c in turn.tool_calls or ()]},
+            "final_response": None
+            if turn.response is None
+            else {"parts": [{"text": turn.response}]},
+            "intermediate_data": intermediate_data(turn),
             "duration": None if turn.end is None else turn.end / 1e9,
         }
         for turn in turns
     ]
+
+
+def intermediate_data(turn: Turn) -> dict[str, Any] | None:
+    if turn.model_calls:
+        return {"invocation_events": [*map(event, turn.model_calls)]}
+    if turn.tool_calls is None:
+        return None
+    return {"tool_uses": [{"name": call.name, "args": call.args} for call in turn.tool_calls]}
 
 
 def event(call: ModelCall) -> dict[str, Any]:
@@ -109,7 +127,8 @@ def event(call: ModelCall) -> dict[str, Any]:
 def agree(ask: Ask, metric: Metric, expected: Turns, actual: Turns, **criterion: Json) -> None:
     """Score both ways, and hold every number to the last bit."""
     theirs = ask(metric.name, expected, actual, criterion)
-    outcome = metric.score(Case(id="c", turns=expected), Trace(id="t", turns=actual))
+    case = Case(id="c", turns=expected, origin=SourceDocument(format="adk", doc={}))
+    outcome = metric.score(case, Trace(id="t", turns=actual))
     if theirs["score"] is None:
         assert not isinstance(outcome, Score)
         return
@@ -174,8 +193,34 @@ def test_trajectory_equals_adks_bit_for_bit(ask: Ask, match_type: MatchType, ign
     metric = ToolTrajectory(match_type=match_type, ignore_args=ignore_args)
     for _ in range(300):
         expected = [calls(chance) for _ in range(chance.randint(1, 7))]
-        actual = [disturbed(chance, made) for made in expected]
-        agree(ask, metric, turns(expected), turns(actual), **criterion(metric))
+        actual = [recorded(disturbed(chance, made)) for made in expected]
+        golden = tuple(silent(chance, turn) for turn in turns(expected))
+        agree(ask, metric, golden, turns(actual), **criterion(metric))
+
+
+def silent(chance: random.Random, turn: Turn) -> Turn:
+    """Some turns without `intermediate_data`."""
+    return Turn() if chance.random() < 0.2 else turn
+
+
+def recorded(made: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    """The calls as ADK records them: with arguments, though these may be empty."""
+    return tuple(call if call.args is not None else ToolCall(call.name, {}) for call in made)
+
+
+@pytest.mark.parametrize("made", [(), (ToolCall(name="a", args={"x": 1}),)])
+@pytest.mark.parametrize("match_type", ["EXACT", "IN_ORDER", "ANY_ORDER"])
+def test_calls_of_a_golden_without_intermediate_data_score_as_in_adk(
+    ask: Ask, made: tuple[ToolCall, ...], match_type: MatchType
+):
+    metric = ToolTrajectory(match_type=match_type)
+    agree(ask, metric, (Turn(),), turns([made]), **criterion(metric))
+
+
+def test_turn_without_a_response_scores_as_in_adk(ask: Ask):
+    golden = (Turn(response="one two"), Turn(response="three"))
+    agree(ask, ResponseMatch(), golden, (Turn(response="one two"), Turn(user="hi")))
+    agree(ask, ResponseMatch(), golden[:1], (Turn(user="hi"),))
 
 
 def disturbed(chance: random.Random, made: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
@@ -199,10 +244,18 @@ def criterion(metric: ToolTrajectory) -> dict[str, Json]:
 @pytest.mark.parametrize("ignore_args", [False, True])
 def test_argument_equality_is_that_of_adk(ask: Ask, ignore_args: bool):
     metric = ToolTrajectory(ignore_args=ignore_args)
+    args = [made for made in ARGS if made is not None]
     for golden in ARGS:
-        expected = turns([(ToolCall(name="a", args=golden),)] * len(ARGS))
-        actual = turns([(ToolCall(name="a", args=made),) for made in ARGS])
+        expected = turns([(ToolCall(name="a", args=golden),)] * len(args))
+        actual = turns([(ToolCall(name="a", args=made),) for made in args])
         agree(ask, metric, expected, actual, **criterion(metric))
+
+
+def test_call_recorded_without_arguments_matches_empty_ones_unlike_in_adk(ask: Ask):
+    expected, actual = turns([(ToolCall("a", {}),)]), turns([(ToolCall("a"),)])
+    assert ask("tool_trajectory_avg_score", expected, actual, {})["score"] == 0.0
+    score = ToolTrajectory().score(Case(id="c", turns=expected), Trace(id="t", turns=actual))
+    assert score == Score(value=1.0, turns=(1.0,))
 
 
 def test_missing_turns_fail_where_adk_stops(ask: Ask):

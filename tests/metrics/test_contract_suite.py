@@ -118,9 +118,10 @@ def test_empty_case_and_empty_trace_are_unscored(kind: type[Metric]):
     assert outcome.reason
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
 @every
-def test_trace_that_recorded_nothing_is_unscored_and_never_zero(kind: type[Metric]):
-    outcome = metric(kind).score(CASE, Trace(id="t", turns=(Turn(), Turn())))
+def test_trace_that_recorded_nothing_is_unscored_and_never_zero(kind: type[Metric], count: int):
+    outcome = metric(kind).score(CASE, Trace(id="t", turns=(Turn(),) * count))
     assert isinstance(outcome, Unscored)
     assert outcome.reason
 

@@ -102,9 +102,13 @@ def test_trace_without_content_has_no_arguments_to_compare():
     assert ToolTrajectory(ignore_args=True).score(case, bare) == Score(value=1.0, turns=(1.0,))
 
 
-def test_call_without_arguments_is_compared_if_content_was_recorded():
-    recorded = Trace(id="t", turns=(Turn(user="Hi", tool_calls=(ToolCall(name="find_order"),)),))
-    case = Case(id="c", turns=(Turn(tool_calls=(ToolCall(name="find_order", args={"id": 7}),)),))
-    score = ToolTrajectory().score(case, recorded)
+def test_call_without_arguments_is_compared_if_those_of_other_calls_were_recorded():
+    expected = ToolCall(name="find_order", args={"id": 7})
+    case = Case(id="c", turns=(Turn(tool_calls=(expected, expected)),))
+    bare = ToolCall(name="find_order")
+    mixed = Trace(id="t", turns=(Turn(user="Hi", tool_calls=(bare, expected)),))
+    score = ToolTrajectory().score(case, mixed)
     assert isinstance(score, Score)
     assert score.value == 0.0
+    text_only = Trace(id="t", turns=(Turn(user="Hi", tool_calls=(bare, bare)),))
+    assert isinstance(ToolTrajectory().score(case, text_only), Unscored)

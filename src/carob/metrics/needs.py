@@ -51,16 +51,25 @@ def has_usage(usage: Usage) -> bool:
     return usage != Usage()
 
 
+def records_text(trace: Trace) -> bool:
+    """Tell whether texts of the user or of an agent were recorded.
+
+    Frameworks can record traces without content. Only in a trace that has text does a turn without
+    a response mean that the agent gave none.
+    """
+    for turn in trace.turns:  # a loop, because `any` takes twice as long and runs for every pair
+        if turn.user is not None or turn.response is not None or turn.messages:
+            return True
+    return False
+
+
 NO_ARGS = Unscored(reason="the arguments of tool calls were not recorded")
 
 
 def has_args(trace: Trace) -> bool:
     """Tell whether the arguments of tool calls were recorded, if there were calls."""
-    # Frameworks can record traces without content: no text and no arguments. In a trace that has
-    # text, a call without arguments really had none.
-    for turn in trace.turns:
-        if turn.user is not None or turn.response is not None:
-            return True
+    # Frameworks can record calls without arguments. In a trace that has the arguments of any call,
+    # a call without arguments really had none.
     calls = [call for turn in trace.turns for call in turn.tool_calls or ()]
     return not calls or any(call.args is not None for call in calls)
 

@@ -37,7 +37,7 @@ def score_by_turn(
 ) -> Score | Unscored:
     """Rate each pair of turns and return the mean over those that have a score.
 
-    All scores of `rate` must have the same keys in `details`, with numbers as values.
+    The `details` of all scores must have numbers as values.
     """
     outcomes = [rate(pair) for pair in pair_turns(case, trace)]
     scores = [outcome for outcome in outcomes if isinstance(outcome, Score)]
@@ -62,8 +62,11 @@ def join_unscored(turns: Sequence[Unscored]) -> Unscored:
 
 
 def _mean_details(scores: Sequence[Score]) -> dict[str, Json]:
-    details = [score.details for score in scores]
-    return {key: mean([cast("float", turn[key]) for turn in details]) for key in details[0]}
+    values: dict[str, list[float]] = {}
+    for score in scores:  # a turn without a response has no details
+        for key, value in score.details.items():
+            values.setdefault(key, []).append(cast("float", value))
+    return {key: mean(numbers) for key, numbers in values.items()}
 
 
 def join_reasons(reasons: Iterable[str], turns: Sequence[float | None]) -> str:

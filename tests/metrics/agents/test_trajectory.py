@@ -52,6 +52,35 @@ def test_calls_follow_the_agent_that_made_them():
     assert value("exact", "a find b buy a mail", turn) == 1.0
 
 
+CALLS = tuple(ToolCall(name=name) for name in ("find", "pay", "mail"))
+DEMANDING = Case(
+    id="c",
+    trajectory=("greet", "bill", "pay"),
+    tool_calls=(ToolCall(name="find"), ToolCall(name="mail")),
+    agents=("desk",),
+)
+
+
+def test_steps_that_the_case_demands_elsewhere_do_not_count_against_the_trajectory():
+    turn = Turn(agents=("desk", "greet", "desk", "bill"), tool_calls=CALLS)
+    trace = Trace(id="t", turns=(turn,))
+    assert Trajectory().score(DEMANDING, trace) == Score(value=1.0)
+    strict = Trajectory(steps="all").score(DEMANDING, trace)
+    assert isinstance(strict, Score)
+    assert strict.value < 0.5
+
+
+def test_tools_that_nobody_demands_count_in_a_trajectory_of_tools_only():
+    case = Case(id="c", trajectory=("find", "pay"), tool_calls=(ToolCall(name="mail"),))
+    calls = (*CALLS, ToolCall(name="delete"))
+    score = Trajectory().score(case, Trace(id="t", turns=(Turn(tool_calls=calls),)))
+    assert score == Score(
+        value=2 / 3,
+        reason="expected find → pay, got find → pay → delete "
+        "(match=in_order allows other steps in between)",
+    )
+
+
 def test_turns_follow_each_other():
     assert value("exact", "greet bill", agents("greet"), agents("bill")) == 1.0
 

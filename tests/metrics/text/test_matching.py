@@ -45,8 +45,16 @@ def test_share_of_texts_contained_in_any_response():
 
 def test_nothing_to_contain_is_unscored():
     assert isinstance(Contains().score(Case(id="c"), trace("a")), Unscored)
-    outcome = Contains().score(Case(id="c", contains=("a",)), trace(None))
-    assert outcome == Unscored(reason="no response was recorded")
+    silent = Trace(id="t", turns=(Turn(),))
+    outcome = Contains().score(Case(id="c", contains=("a",)), silent)
+    assert outcome == Unscored(reason="the response was not recorded")
+
+
+def test_regex_of_a_turn_without_the_expected_response_is_zero():
+    silent = Trace(id="t", turns=(Turn(user="hi"), Turn(user="hi", response="a")))
+    case = Case(id="c", turns=(Turn(response="a"), Turn(response="a")))
+    score = Regex(pattern="a").score(case, silent)
+    assert score == Score(value=0.5, turns=(0.0, 1.0), reason="turn 1: no response")
 
 
 def test_pattern_is_searched_in_every_response():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.metrics.metric import Metric
-from carob.metrics.text.matching import ExactMatch
+from carob.metrics.text.matching import Contains, ExactMatch
 from carob.metrics.text.overlap import RougeL
 from carob.metrics.text.response_match import ResponseMatch, rouge_1
 from carob.schema import Case, Score, Trace, Turn, Unscored
@@ -63,10 +63,45 @@ def test_case_without_expectation_is_unscored():
     assert outcome == Unscored(reason="the case expects no response", not_applicable=True)
 
 
-def test_response_that_was_not_recorded_is_unscored_but_an_empty_one_is_zero():
-    assert ResponseMatch().score(case("a"), trace(None)) == Unscored(
-        reason="the response was not recorded"
+METRICS = [ResponseMatch(), RougeL(), ExactMatch(), Contains(texts=("a",))]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_agent_that_gave_no_response_scores_zero(metric: Metric):
+    score = metric.score(case("a"), trace(None))
+    assert isinstance(score, Score)
+    assert (score.value, score.reason) == (0.0, "no response")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("turns", [(), (Turn(),), (Turn(tool_calls=()), Turn(), Turn())])
+def test_trace_without_any_text_is_unscored_whatever_its_length(
+    metric: Metric, turns: tuple[Turn, ...]
+):
+    outcome = metric.score(case("a", "b"), Trace(id="t", turns=turns))
+    assert isinstance(outcome, Unscored)
+    assert "the response was not recorded" in outcome.reason
+    assert not outcome.not_applicable
+
+
+def test_text_of_any_turn_shows_that_responses_were_recorded():
+    silent = Trace(id="t", turns=(Turn(), Turn(response="b")))
+    score = ResponseMatch().score(case("a", "b"), silent)
+    assert score == Score(value=0.5, turns=(0.0, 1.0), reason="turn 1: no response")
+
+
+def test_columns_of_a_simulation_table_have_the_last_response_only():
+    turns = (Turn(user="hi"), Turn(user="hi", response="b"))
+    table = Trace(id="t", turns=turns, convention="simulation")
+    assert ResponseMatch().score(case("a", "b"), table) == Score(value=1.0, turns=(None, 1.0))
+    score = ResponseMatch().score(
+        case("a"), Trace(id="t", turns=turns[:1], convention="simulation")
     )
+    assert isinstance(score, Score)
+    assert score.value == 0.0
+
+
+def test_empty_response_is_zero():
     assert ResponseMatch().score(case("a"), trace("")) == Score(
         value=0.0, turns=(0.0,), reason="the response is empty"
     )

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from carob.metrics.needs import NO_ARGS
 from carob.metrics.tools.accuracy import ToolUsage
+from carob.metrics.tools.trajectory import ToolTrajectory
 from carob.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
 
 Order = Literal["any_order", "strict", "in_order", "subset", "superset"]
@@ -97,12 +99,31 @@ def test_comparators_apply_per_argument(comparator: Any, wish: Json, got: Json, 
 
 def test_reason_lists_what_differs():
     actual = [call("search", city="paris"), call("mail", to="ops")]
-    score = compare(ToolUsage(), [SEARCH, PAY], actual)
+    score = compare(ToolUsage(order="any_order"), [SEARCH, PAY], actual)
     assert score.reason == (
         "wrong argument in search: city: expected 'Paris', got 'paris'; "
         "missing pay(); unexpected mail(to='ops')"
     )
     assert score.details == {"precision": 0.25, "recall": 0.25, "f1": 0.25}
+
+
+def test_extra_calls_do_not_lower_the_calls_that_a_case_demands():
+    assert compare(ToolUsage(), [SEARCH], [PAY, SEARCH]) == Score(
+        value=1.0, details={"precision": 0.5, "recall": 1.0, "f1": 2 / 3}
+    )
+    assert compare(ToolUsage(), [SEARCH, BOOK], [PAY, SEARCH]).reason == (
+        "matched 1 of 2; missing book(hotel=7)"
+    )
+    assert compare(ToolUsage(), [], [PAY]).value == 0.0
+
+
+def test_reason_names_the_parameter_that_would_raise_the_score():
+    extra = compare(ToolUsage(order="any_order"), [SEARCH], [PAY, SEARCH])
+    assert extra.reason == "matched 1 of 1; unexpected pay() (order=superset allows extra calls)"
+    more = compare(ToolUsage(), [SEARCH], [call("search", city="Paris", stars=4)])
+    assert more.reason == (
+        "wrong argument in search: stars: unexpected 4 (args=superset allows extra arguments)"
+    )
 
 
 def test_reason_starts_with_the_number_of_matched_calls():
@@ -113,7 +134,7 @@ def test_reason_starts_with_the_number_of_matched_calls():
 @given(st.permutations([call("f", x=n % 3, y=n % 2) for n in range(5)]))
 def test_score_does_not_depend_on_the_order_of_calls(actual: list[ToolCall]):
     expected = [call("f", x=n, y=0) for n in range(3)]
-    assert compare(ToolUsage(), expected, actual).value == pytest.approx(0.75)
+    assert compare(ToolUsage(order="any_order"), expected, actual).value == pytest.approx(0.75)
 
 
 SOME = st.lists(
@@ -127,22 +148,39 @@ SOME = st.lists(
 def test_score_is_bit_identical_in_any_order_of_calls(
     expected: list[ToolCall], actual: list[ToolCall], chance: Random
 ):
-    score = compare(ToolUsage(), expected, actual)
+    score = compare(ToolUsage(order="any_order"), expected, actual)
     for calls in (expected, actual):
         chance.shuffle(calls)
-    assert compare(ToolUsage(), expected, actual).value == score.value
+    assert compare(ToolUsage(order="any_order"), expected, actual).value == score.value
 
 
-def test_turns_without_expectations_are_left_out():
-    golden = Case(id="c", turns=(Turn(tool_calls=(PAY,)), Turn(), Turn(tool_calls=(BOOK,))))
-    trace = Trace(id="t", turns=(Turn(tool_calls=(PAY,)), Turn(tool_calls=(PAY,))))
-    score = ToolUsage().score(golden, trace)
-    assert score == Score(
-        value=0.5,
-        turns=(1.0, None, 0.0),
-        reason="turn 3: the turn is missing",
-        details={"precision": 0.5, "recall": 0.5, "f1": 0.5},
-    )
+@pytest.mark.parametrize("made", [(), (PAY,), (BOOK, PAY)])
+def test_turn_that_states_no_calls_expects_none_as_in_tool_trajectory(made: tuple[ToolCall, ...]):
+    golden = Case(id="c", turns=(Turn(tool_calls=(PAY,)), Turn(), Turn()))
+    trace = Trace(id="t", turns=(Turn(tool_calls=(PAY,)), Turn(tool_calls=made)))
+    usage, trajectory = ToolUsage().score(golden, trace), ToolTrajectory().score(golden, trace)
+    assert isinstance(usage, Score)
+    assert isinstance(trajectory, Score)
+    assert usage.turns == trajectory.turns == (1.0, float(not made), 0.0)
+
+
+BARE_SEARCH, BARE_PAY = ToolCall(name="search"), ToolCall(name="pay")
+
+
+def test_call_without_arguments_matches_empty_arguments():
+    assert compare(ToolUsage(), [PAY], [BARE_PAY]).value == 1.0
+    assert by_turn([[PAY]], [[BARE_PAY]]).value == 1.0
+    assert compare(ToolUsage(), [PAY, SEARCH], [BARE_PAY, SEARCH]).value == 1.0
+
+
+def test_arguments_that_were_not_recorded_are_unscored():
+    golden = Case(id="c", turns=(Turn(tool_calls=(SEARCH,)), Turn(tool_calls=(PAY,))))
+    turns = Turn(user="hi", tool_calls=(BARE_SEARCH,)), Turn(user="hi", tool_calls=(BARE_PAY,))
+    trace = Trace(id="t", turns=turns)
+    assert ToolUsage().score(golden, trace) == NO_ARGS
+    assert ToolUsage(args="ignore").score(golden, trace) != NO_ARGS
+    other = compare(ToolUsage(), [SEARCH], [BARE_PAY])
+    assert (other.value, other.reason) == (0.0, "missing search(city='Paris')")
 
 
 def test_nothing_expected_and_nothing_recorded_are_unscored():
@@ -181,7 +219,7 @@ def test_details_are_means_over_turns():
 def test_calls_in_an_extra_turn_are_unexpected():
     score = by_turn([[SEARCH]], [[SEARCH], [PAY], []])
     assert (score.value, score.turns) == (0.5, (1.0, 0.0, None))
-    assert score.reason == "turn 2: unexpected pay()"
+    assert score.reason == "turn 2: unexpected pay() (order=superset allows extra calls)"
 
 
 def test_negative_tolerance_is_rejected():

@@ -2,10 +2,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
 import pytest
 
+from carob.metrics import Metric
+from carob.metrics.needs import NO_ARGS
+from carob.metrics.tools.accuracy import ToolUsage
 from carob.metrics.tools.trajectory import ToolTrajectory
-from carob.schema import Case, Json, Score, ToolCall, Trace, Turn, Unscored
+from carob.schema import Case, Json, Score, SourceDocument, ToolCall, Trace, Turn, Unscored
 
 Calls = tuple[ToolCall, ...] | None
 
@@ -132,6 +136,38 @@ def test_reason_lists_both_sides_where_their_number_differs():
 def test_case_without_expectations_is_unscored():
     outcome = EXACT.score(case(None), trace((A,)))
     assert outcome == Unscored(reason="the case expects no tool calls", not_applicable=True)
+
+
+def from_adk(*turns: Calls) -> Case:
+    return msgspec.structs.replace(case(*turns), origin=SourceDocument(format="adk", doc={}))
+
+
+@pytest.mark.parametrize("metric", [EXACT, ToolUsage()])
+def test_adk_data_without_intermediate_data_expects_no_calls(metric: Metric):
+    made, none = metric.score(from_adk(None), trace((A,))), metric.score(from_adk(None), trace(()))
+    assert isinstance(made, Score)
+    assert isinstance(none, Score)
+    assert (made.value, none.value) == (0.0, 1.0)
+    assert isinstance(metric.score(from_adk(), trace((A,))), Unscored)
+
+
+def test_call_without_arguments_equals_empty_arguments():
+    assert value(EXACT, (B,), (call("b"),)) == 1
+    assert value(EXACT, (A, B), (A, call("b"))) == 1
+    assert value(ToolTrajectory(args="any"), (B,), (call("b"),)) == 1
+
+
+def test_arguments_that_were_not_recorded_are_unscored_and_never_zero():
+    bare = call("a"), call("b")
+    assert EXACT.score(case((A, B)), trace(bare)) == NO_ARGS
+    assert EXACT.score(case((A,), (B,)), trace((bare[0],), (bare[1],))) == NO_ARGS
+    assert EXACT.score(Case(id="c", tool_calls=(A, B)), trace(bare)) == NO_ARGS
+
+
+def test_other_calls_are_wrong_whether_or_not_arguments_were_recorded():
+    score = EXACT.score(case((A,), (B,)), trace((call("a"),), (call("c"),)))
+    assert isinstance(score, Score)
+    assert score.turns == (None, 0.0)
 
 
 def test_calls_that_were_not_recorded_are_unscored():

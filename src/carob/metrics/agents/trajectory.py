@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
 from carob.schema import Case, Score, ToolCall, Trace, Turn, Unscored
+
+Step: TypeAlias = tuple[Literal["agent", "tool"], str]
 
 _MAX_CELLS = 4_000_000  # of the edit distance table: about a second
 
@@ -22,22 +24,29 @@ class Trajectory(Metric):
     are ignored. Loops and repeats count. An agent that continues in the next turn may be repeated
     there or not, whichever scores higher.
 
+    `steps`: with `major`, agents and tools that the case expects elsewhere (such as in
+    `agents_evaluated` and `reference_tool_interactions`) do not count if the trajectory does not
+    name them, and beside agents no tool does that it does not name. With `all`, every step of the
+    kinds that the trajectory names counts.
+
     `match`: `similarity` is (length of the longer sequence - edit distance) / that length. `exact`,
     `in_order` (the expected steps in their order, others may come in between) and `any_order` (all
     expected steps, others may come too) are 1 or 0.
     """
 
     name: ClassVar[str] = "trajectory_accuracy"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("agents", "case.trajectory")
 
     match: Literal["similarity", "exact", "in_order", "any_order"] = "similarity"
+    steps: Literal["major", "all"] = "major"
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.trajectory is None:
             return Unscored(reason="the case expects no trajectory", not_applicable=True)
-        steps = _find_steps(trace, set(case.trajectory))
+        minor = _minor_steps(case, case.trajectory, trace) if self.steps == "major" else set[Step]()
+        steps = _find_steps(trace, set(case.trajectory), minor)
         actual = [name for name, _ in steps]
         if not actual and not _has_steps(trace):
             return Unscored(reason="neither agents nor tool calls were recorded")
@@ -48,11 +57,11 @@ class Trajectory(Metric):
         if value < 1.0 and len(distinct) < len(actual):
             other = _VALUES[self.match](case.trajectory, distinct)
             value, actual = (other, distinct) if other > value else (value, actual)
-        reason = (
-            ""
-            if value == 1.0
-            else f"expected {_format_path(case.trajectory)}, got {_format_path(actual)}"
-        )
+        if value == 1.0:
+            return Score(value=1.0)
+        reason = f"expected {_format_path(case.trajectory)}, got {_format_path(actual)}"
+        if self.match in ("similarity", "exact") and is_subsequence(case.trajectory, actual):
+            reason += " (match=in_order allows other steps in between)"
         return Score(value=value, reason=reason)
 
 
@@ -83,8 +92,23 @@ def _has_steps(trace: Trace) -> bool:
     return any(turn.agents or turn.tool_calls is not None for turn in trace.turns)
 
 
-def _find_steps(trace: Trace, names: set[str]) -> list[tuple[str, bool]]:
-    """Return the steps of the kinds that the names refer to.
+def _minor_steps(case: Case, names: Sequence[str], trace: Trace) -> set[Step]:
+    """Return the steps that do not count against a trajectory of agents or major steps.
+
+    A case that demands `generate_qr_code` must not fail because its trajectory leaves it out.
+    """
+    calls = [call for turn in case.turns for call in turn.tool_calls or ()]
+    tools = {call.name for call in (*(case.tool_calls or ()), *calls)}
+    agents: set[str] = set()
+    if not set(trace.agents).isdisjoint(names):
+        tools |= {call.name for turn in trace.turns for call in turn.tool_calls or ()}
+        agents = {*(case.agents or ())}
+    steps: set[Step] = {*(("agent", name) for name in agents), *(("tool", name) for name in tools)}
+    return {(kind, name) for kind, name in steps if name not in names}
+
+
+def _find_steps(trace: Trace, names: set[str], minor: set[Step]) -> list[tuple[str, bool]]:
+    """Return the steps of the kinds that the names refer to, without the minor ones.
 
     Each comes with whether it is an agent that continues from the previous turn.
     """
@@ -95,20 +119,21 @@ def _find_steps(trace: Trace, names: set[str]) -> list[tuple[str, bool]]:
     previous: str | None = None
     for turn in trace.turns:
         for kind, name in _turn_steps(turn):
-            if with_agents if kind == "agent" else with_tools:
+            counts = with_agents if kind == "agent" else with_tools
+            if counts and (kind, name) not in minor:
                 steps.append((name, kind == "agent" and name == previous))
             previous = None if kind == "agent" else previous
         previous = turn.agents[-1] if turn.agents else previous
     return steps
 
 
-def _turn_steps(turn: Turn) -> list[tuple[Literal["agent", "tool"], str]]:
+def _turn_steps(turn: Turn) -> list[Step]:
     """Return the agents of a turn, each followed by its tool calls.
 
     Calls of an unknown agent come after the last agent.
     """
     remaining = list(turn.tool_calls or ())
-    steps: list[tuple[Literal["agent", "tool"], str]] = []
+    steps: list[Step] = []
     for number, agent in enumerate(turn.agents, 1):
         steps.append(("agent", agent))
         # An agent may appear twice with calls of others in between. Only the calls at the head of

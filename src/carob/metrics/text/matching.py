@@ -9,7 +9,12 @@ from typing import ClassVar
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
 from carob.metrics.patterns import compile_pattern
-from carob.metrics.text.responses import RecordedResponse, rate_against_reference, rate_responses
+from carob.metrics.text.responses import (
+    RecordedResponse,
+    missing_response,
+    rate_against_reference,
+    rate_responses,
+)
 from carob.metrics.tools.calls import format_value
 from carob.schema import Case, Score, Trace, Unscored
 
@@ -23,7 +28,7 @@ class ExactMatch(Metric):
     """
 
     name: ClassVar[str] = "exact_match"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -55,7 +60,7 @@ class Contains(Metric):
     """
 
     name: ClassVar[str] = "contains"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.contains")
 
@@ -68,7 +73,7 @@ class Contains(Metric):
             return Unscored(reason="the case requires no text", not_applicable=True)
         responses = [turn.response for turn in trace.turns if turn.response is not None]
         if not responses:
-            return Unscored(reason="no response was recorded")
+            return missing_response(trace, trace.turns[-1] if trace.turns else None)
         text = self._normalize("\n".join(responses))
         missing = [part for part in required if self._normalize(part) not in text]
         reason = f"missing {', '.join(map(format_value, missing))}" if missing else ""
@@ -82,13 +87,15 @@ class Contains(Metric):
 class Regex(Metric):
     """Share of the responses that match a regular expression.
 
+    A turn that expects a response and has none scores 0.
+
     `pattern` is searched anywhere in the response, in RE2 syntax: matching takes time linear in the
     text, but there is no lookaround and there are no backreferences, and `\\b` knows ASCII words
     only.
     """
 
     name: ClassVar[str] = "regex"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response",)
     imports: ClassVar[tuple[str, ...]] = ("re2",)
@@ -99,7 +106,7 @@ class Regex(Metric):
         compile_pattern(self.pattern)  # fail before the run, not in each case
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        return rate_responses(case, trace, self._rate)
+        return rate_responses(case, trace, self._rate, needs_response=True)
 
     def _rate(self, response: RecordedResponse) -> Score:
         if compile_pattern(self.pattern).search(response.response):

@@ -24,7 +24,7 @@ class SemanticSimilarity(Metric):
     """
 
     name: ClassVar[str] = "semantic_similarity"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.7
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
     imports: ClassVar[tuple[str, ...]] = ("model2vec",)

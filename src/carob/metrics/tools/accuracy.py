@@ -13,8 +13,14 @@ from carob.metrics.needs import NO_ARGS, Need, has_args
 from carob.metrics.patterns import require_re2
 from carob.metrics.tools.arguments import ArgsMode, ArgumentMatcher, Comparator, check_tolerance
 from carob.metrics.tools.assignment import align, assign
-from carob.metrics.tools.calls import expects_calls_by_turn, format_call, recorded_calls
-from carob.metrics.turns import TurnPair, score_by_turn
+from carob.metrics.tools.calls import (
+    NOT_RECORDED,
+    expects_calls_by_turn,
+    format_call,
+    has_calls,
+    recorded_calls,
+)
+from carob.metrics.turns import TurnPair, pair_turns, score_by_turn
 from carob.schema import Case, Score, ToolCall, Trace, Unscored
 
 Calls: TypeAlias = Sequence[ToolCall]
@@ -30,6 +36,10 @@ class CallMatch(NamedTuple):
     credit: float
     mismatches: tuple[str, ...]
     """Descriptions of the arguments that differ."""
+    checks: int
+    """The number of arguments that were compared."""
+    has_extra: bool
+    """Whether the actual call has arguments that the case does not expect."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +49,16 @@ class ToolUsage(Metric):
     Each expected call is paired with an actual call of the same tool so that the total credit is
     as high as possible. A pair earns (1 + correct arguments) / (1 + compared arguments).
     Precision = credit / actual calls, recall = credit / expected calls, F1 = 2PR / (P + R). If
-    the case states calls by turn, each turn is scored on its own and the result is the mean; an
-    extra turn counts if it calls tools.
+    the case states calls by turn, each turn is scored on its own and the result is the mean; a turn
+    that states none expects none, and an extra turn counts if it calls tools. If the trace has no
+    arguments at all, a case that depends on them is unscored.
 
     `order` sets how calls are paired and which number is the score. `any_order`: F1. `strict`:
     F1 of the best pairing that keeps both orders. `in_order`: recall of that pairing, so other
     calls may come in between. `superset`: recall in any order, so extra calls are allowed.
-    `subset`: precision in any order, so missing calls are allowed.
+    `subset`: precision in any order, so missing calls are allowed. `auto` is `superset` for calls
+    that the case states as a whole, such as `reference_tool_interactions`, the tools that the
+    agent must call; it is `any_order` for calls by turn and for a case that expects none.
 
     `args` sets which arguments must match: `exact`, `ignore`, `subset` (the actual arguments are
     among the expected ones) or `superset` (they include the expected ones).
@@ -56,11 +69,11 @@ class ToolUsage(Metric):
     """
 
     name: ClassVar[str] = "tool_usage_accuracy"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_args", "case.tool_calls")
 
-    order: Literal["any_order", "strict", "in_order", "subset", "superset"] = "any_order"
+    order: Literal["auto", "any_order", "strict", "in_order", "subset", "superset"] = "auto"
     args: ArgsMode = "exact"
     comparators: Mapping[str, Comparator] = field(default_factory=dict[str, Comparator])
 
@@ -72,44 +85,60 @@ class ToolUsage(Metric):
                 check_tolerance(f"comparators: {argument}", comparator)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        if self.args != "ignore" and not has_args(trace):
-            return NO_ARGS
         if expects_calls_by_turn(case):
-            return score_by_turn(case, trace, self._score_turn)
+            return self._score_turns(case, trace)
         if case.tool_calls is None:
             return Unscored(reason="the case expects no tool calls", not_applicable=True)
         actual = recorded_calls(trace)
         if actual is None or not trace.turns:
-            return Unscored(reason="tool calls were not recorded")
-        return self._compare(case.tool_calls, actual)
+            return NOT_RECORDED
+        order = "superset" if self.order == "auto" and case.tool_calls else self.order
+        return self._compare(case.tool_calls, actual, order, has_args(trace))
 
-    def _score_turn(self, pair: TurnPair) -> Score | Unscored:
-        if pair.golden is None and pair.actual and pair.actual.tool_calls:
-            return self._compare((), pair.actual.tool_calls)
-        if pair.golden is None or pair.golden.tool_calls is None:
+    def _score_turns(self, case: Case, trace: Trace) -> Score | Unscored:
+        if not has_calls(trace):
+            return NOT_RECORDED
+        args_recorded = has_args(trace)
+        outcomes = [self._score_turn(pair, args_recorded) for pair in pair_turns(case, trace)]
+        if NO_ARGS in outcomes:  # the mean of the other turns must not pass the case
+            return NO_ARGS
+        return score_by_turn(case, trace, lambda pair: outcomes[pair.number - 1])
+
+    def _score_turn(self, pair: TurnPair, args_recorded: bool) -> Score | Unscored:
+        golden, actual = pair.golden, pair.actual
+        if golden is None and not (actual and actual.tool_calls):
             return Unscored(reason="the turn expects no tool calls", not_applicable=True)
-        if pair.actual is None:
+        if actual is None:
             return Score(value=0.0, reason="the turn is missing", details={**_rates(0.0, 1, 0)})
-        if pair.actual.tool_calls is None:
-            return Unscored(reason="tool calls were not recorded")
-        return self._compare(pair.golden.tool_calls, pair.actual.tool_calls)
+        if actual.tool_calls is None:
+            return NOT_RECORDED
+        expected = (golden.tool_calls if golden else None) or ()
+        return self._compare(expected, actual.tool_calls, self.order, args_recorded)
 
-    def _compare(self, expected: Calls, actual: Calls) -> Score | Unscored:
+    def _compare(
+        self, expected: Calls, actual: Calls, order: str, args_recorded: bool
+    ) -> Score | Unscored:
         if min(len(expected), len(actual)) * len(expected) * len(actual) > _MAX_STEPS:
             return Unscored(reason=f"too many calls to pair: {len(expected)} × {len(actual)}")
-        matches = self._match_calls(expected, actual)
+        matches = self._match_calls(expected, actual, order)
+        if not args_recorded and any(match.checks for match in matches):
+            return NO_ARGS
         rates = _rates(fsum(match.credit for match in matches), len(expected), len(actual))
-        value = rates[_RATE_BY_ORDER[self.order]]
-        if not expected and self.order in ("in_order", "superset"):
-            value = 1.0  # extra calls are allowed
-        if not actual and self.order == "subset":
+        value = rates[_RATE_BY_ORDER[order]]
+        if not expected and order in _EXTRA_ALLOWED:
+            value = 1.0
+        if not actual and order == "subset":
             value = 1.0  # missing calls are allowed
-        reason = "; ".join(_describe(expected, actual, matches))
+        reason = "; ".join(_describe(expected, actual, matches, order))
+        if order not in _EXTRA_ALLOWED and value < (rates["recall"] if expected else 1.0):
+            reason += " (order=superset allows extra calls)"
+        elif value < 1.0 and self.args == "exact" and any(match.has_extra for match in matches):
+            reason += " (args=superset allows extra arguments)"
         return Score(value=value, reason=reason, details={**rates})
 
-    def _match_calls(self, expected: Calls, actual: Calls) -> list[CallMatch]:
+    def _match_calls(self, expected: Calls, actual: Calls, order: str) -> list[CallMatch]:
         matcher = ArgumentMatcher(mode=self.args, comparators=self.comparators)
-        if self.order in ("strict", "in_order"):
+        if order in ("strict", "in_order"):
             rows, columns = range(len(expected)), range(len(actual))
             return _pair_calls(matcher, expected, actual, rows, columns, align)
         # Calls of different tools earn nothing, so each tool is an assignment problem of its own,
@@ -149,11 +178,12 @@ def _match(
     matcher: ArgumentMatcher, expected: Calls, actual: Calls, row: int, column: int
 ) -> CallMatch:
     if expected[row].name != actual[column].name:
-        return CallMatch(row, column, 0.0, ())
+        return CallMatch(row, column, 0.0, (), 0, False)
     checks = matcher.check(expected[row], actual[column])
     mismatches = tuple(check.mismatch for check in checks if check.mismatch is not None)
     credit = (1 + len(checks) - len(mismatches)) / (1 + len(checks))
-    return CallMatch(row, column, credit, mismatches)
+    has_extra = any(check.extra for check in checks)
+    return CallMatch(row, column, credit, mismatches, len(checks), has_extra)
 
 
 def _by_tool(calls: Calls) -> dict[str, list[int]]:
@@ -163,23 +193,29 @@ def _by_tool(calls: Calls) -> dict[str, list[int]]:
     return indexes
 
 
-def _describe(expected: Calls, actual: Calls, matches: Sequence[CallMatch]) -> list[str]:
-    """Describe what differs from the expected calls; empty if nothing does."""
+def _describe(
+    expected: Calls, actual: Calls, matches: Sequence[CallMatch], order: str
+) -> list[str]:
+    """Describe what lowers the score; empty if nothing does."""
     by_expected = {match.expected: match for match in matches}
     used = {match.actual for match in matches}
     lines: list[str] = []
     for index, call in enumerate(expected):
-        if index not in by_expected:
+        if index not in by_expected and order != "subset":
             lines.append(f"missing {format_call(call)}")
-        elif mismatches := by_expected[index].mismatches:
+        elif index in by_expected and (mismatches := by_expected[index].mismatches):
             lines.append(f"wrong argument in {call.name}: {', '.join(mismatches)}")
-    lines += [f"unexpected {format_call(call)}" for i, call in enumerate(actual) if i not in used]
+    if order not in _EXTRA_ALLOWED:
+        extra = (call for index, call in enumerate(actual) if index not in used)
+        lines += [f"unexpected {format_call(call)}" for call in extra]
     correct = sum(not match.mismatches for match in matches)
     summary = [f"matched {correct} of {len(expected)}"] if lines and correct else []
     return [*summary, *lines]
 
 
+_EXTRA_ALLOWED = ("in_order", "superset")
 _RATE_BY_ORDER = {
+    "auto": "f1",
     "any_order": "f1",
     "strict": "f1",
     "in_order": "recall",

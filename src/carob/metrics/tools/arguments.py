@@ -22,6 +22,8 @@ class ArgumentCheck(NamedTuple):
 
     key: str
     mismatch: str | None
+    extra: bool = False
+    """Whether the case does not expect the argument."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +56,7 @@ class ArgumentMatcher:
         for key, value in actual.items():
             if key not in expected and self._comparator(tool, key) != "any":
                 message = f"{key}: unexpected {format_value(value)}"
-                yield ArgumentCheck(key, None if self.mode == "superset" else message)
+                yield ArgumentCheck(key, None if self.mode == "superset" else message, extra=True)
 
     def _mismatch(self, tool: str, key: str, expected: Json, actual: Json) -> str | None:
         if values_match(expected, actual, self._comparator(tool, key)):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from carob.schema import Case, Json, ToolCall, ToolResult, Trace, Turn
+from carob.schema import Case, Json, ToolCall, ToolResult, Trace, Turn, Unscored
 
 _WIDTH = 60
+_ADK_FORMATS = frozenset({"adk", "adk-history"})
+NOT_RECORDED = Unscored(reason="tool calls were not recorded")
 
 
 def format_call(call: ToolCall) -> str:
@@ -39,11 +41,24 @@ def recorded_calls(trace: Trace) -> tuple[ToolCall, ...] | None:
 
 
 def expects_calls_by_turn(case: Case) -> bool:
-    """Tell whether the case states its expected calls turn by turn."""
-    for turn in case.turns:  # noqa: SIM110 - runs for every pair, and `any` takes twice as long
+    """Tell whether the case states its expected calls turn by turn.
+
+    Then a turn that states none expects none. ADK's data always does: where `intermediate_data` is
+    missing, ADK expects no call.
+    """
+    for turn in case.turns:  # a loop, because `any` takes twice as long and runs for every pair
         if turn.tool_calls is not None:
             return True
-    return False
+    return bool(case.turns) and case.tool_calls is None and _is_from_adk(case)
+
+
+def _is_from_adk(case: Case) -> bool:
+    return case.origin is not None and case.origin.format.partition(".")[0] in _ADK_FORMATS
+
+
+def has_calls(trace: Trace) -> bool:
+    """Tell whether the tool calls of any turn were recorded."""
+    return any(turn.tool_calls is not None for turn in trace.turns)
 
 
 def calls_with_results(turn: Turn) -> Iterator[tuple[ToolCall, ToolResult | None]]:

@@ -10,10 +10,12 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 from carob.metrics.metric import Metric
 from carob.metrics.needs import NO_ARGS, Need, has_args
 from carob.metrics.tools.calls import (
+    NOT_RECORDED,
     argument_differences,
     expects_calls_by_turn,
     format_call,
     format_calls,
+    has_calls,
     recorded_calls,
 )
 from carob.metrics.turns import mean
@@ -29,8 +31,12 @@ class ToolTrajectory(Metric):
 
     1 or 0 per turn, then the mean. Calls are equal if their names and arguments are; ids are
     ignored. Missing and extra turns score 0. In a case that states calls by turn, a turn without
-    any expects none. Calls that the case states for no particular turn are compared with those
-    of the whole trace.
+    any expects none. ADK data always states them by turn: as in ADK, a turn without
+    `intermediate_data` scores 1 if no tool was called, else 0. Calls that the case states for no
+    particular turn are compared with those of the whole trace.
+
+    A call that was recorded without arguments equals an expected call with empty arguments. If the
+    trace has no arguments at all, a case that depends on them is unscored.
 
     `match_type`: `EXACT` (the same calls in the same order), `IN_ORDER` (the expected calls in
     their order, others may come in between) or `ANY_ORDER` (all expected calls, others may be
@@ -40,7 +46,7 @@ class ToolTrajectory(Metric):
     """
 
     name: ClassVar[str] = "tool_trajectory_avg_score"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_args", "case.tool_calls")
 
@@ -69,9 +75,10 @@ class ToolTrajectory(Metric):
         return expected.perfect if actual == expected.calls else self._score_turns(case, trace)
 
     def _score_turns(self, case: Case, trace: Trace) -> Score | Unscored:
-        if not self.ignore_args and not has_args(trace):
-            return NO_ARGS
+        if not has_calls(trace):
+            return NOT_RECORDED
         match, same = _MATCH[self.match_type], self._same_call()
+        undecided = False
         values: list[float | None] = []
         reasons: list[str] = []
         several = len(case.turns) > 1 or len(trace.turns) > 1
@@ -84,13 +91,19 @@ class ToolTrajectory(Metric):
             elif match(golden.tool_calls or (), actual.tool_calls, same):
                 values.append(1.0)
                 continue
+            elif self._depends_on_args(golden.tool_calls or (), actual.tool_calls, trace):
+                undecided = True
+                values.append(None)
+                continue
             else:
                 reason = _describe_mismatch(golden.tool_calls or (), actual.tool_calls, same)
             values.append(0.0)
             reasons.append(f"turn {len(values)}: {reason}" if several else reason)
         known = [value for value in values if value is not None]
+        if undecided and not reasons:  # other turns may fail the case, but not pass it
+            return NO_ARGS
         if not known:
-            return _NOT_RECORDED
+            return NOT_RECORDED
         return Score(value=mean(known), turns=tuple(values), reason="; ".join(reasons))
 
     def _score_trace(self, case: Case, trace: Trace) -> Score | Unscored:
@@ -99,13 +112,19 @@ class ToolTrajectory(Metric):
             return Unscored(reason="the case expects no tool calls", not_applicable=True)
         actual = recorded_calls(trace)
         if actual is None or not trace.turns:
-            return _NOT_RECORDED
-        if not self.ignore_args and not has_args(trace):
-            return NO_ARGS
+            return NOT_RECORDED
         same = self._same_call()
         if _MATCH[self.match_type](expected, actual, same):
             return Score(value=1.0)
+        if self._depends_on_args(expected, actual, trace):
+            return NO_ARGS
         return Score(value=0.0, reason=_describe_mismatch(expected, actual, same))
+
+    def _depends_on_args(self, expected: Calls, actual: Calls, trace: Trace) -> bool:
+        """Whether calls that do not match could match if their arguments had been recorded."""
+        if self.ignore_args or has_args(trace):
+            return False
+        return _MATCH[self.match_type](expected, actual, _same_tool)
 
     def _same_call(self) -> SameCall:
         if self.ignore_args:
@@ -159,7 +178,9 @@ def _describe_mismatch(expected: Calls, actual: Calls, same: SameCall) -> str:
 
 
 def _same_args(expected: ToolCall, actual: ToolCall) -> bool:
-    return expected.name == actual.name and expected.args == actual.args
+    if expected.name != actual.name:
+        return False
+    return expected.args == actual.args or (actual.args is None and expected.args == {})
 
 
 def _same_tool(expected: ToolCall, actual: ToolCall) -> bool:
@@ -167,7 +188,7 @@ def _same_tool(expected: ToolCall, actual: ToolCall) -> bool:
 
 
 def _same_or_unstated_args(expected: ToolCall, actual: ToolCall) -> bool:
-    return expected.name == actual.name and expected.args in (None, actual.args)
+    return _same_args(expected, actual) or (expected.name == actual.name and expected.args is None)
 
 
 def _match_exact(expected: Calls, actual: Calls, same: SameCall) -> bool:
@@ -200,7 +221,6 @@ def _match_any_order(expected: Calls, actual: Calls, same: SameCall) -> bool:
     return True
 
 
-_NOT_RECORDED = Unscored(reason="tool calls were not recorded")
 _MATCH: dict[str | int, Callable[[Calls, Calls, SameCall], bool]] = {
     "EXACT": _match_exact,
     "IN_ORDER": _match_in_order,
