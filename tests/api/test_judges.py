@@ -44,9 +44,10 @@ def test_one_answer_is_judged_from_within_a_loop(judge: ScriptedServer):
     assert len(judge.requests) == 1
 
 
-def test_without_a_judge_a_judged_metric_does_not_pass():
-    with pytest.raises(AssertionError, match="no judge is configured"):
-        carob.check(CASE, "At ten.", metrics=["Helpfulness"])
+def test_judge_that_is_named_without_a_model_is_an_error():
+    with pytest.raises(UsageError, match="no judge is configured for Helpfulness") as caught:
+        carob.check(CASE, "At ten.", metrics=["Helpfulness", "latency"])
+    assert "--judge PROVIDER:MODEL, or as `judge` in carob.toml" in str(caught.value.hint)
 
 
 def test_metrics_of_one_model_share_one_asker(judge: ScriptedServer):

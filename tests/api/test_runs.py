@@ -65,4 +65,5 @@ def test_no_case_passes_a_profile_with_a_metric_that_broke(
     names = ["response_match_score", "rouge_l"]
     (result,) = carob.run(golden=golden, metrics=names, profile=str(both)).cases
     assert result.judgement
-    assert (result.judgement.passed, result.status) == (True, "error")
+    assert (result.judgement.passed, result.status) == (False, "error")
+    assert result.judgement.reason == "Not scored: rouge_l"

@@ -187,7 +187,8 @@ def test_carob_toml_is_found_and_flags_override_it():
 
 def test_text_shows_failures_first_with_expected_and_actual():
     lines = run().stdout.splitlines()
-    assert lines[0].startswith("failed: bike_shop_support: 4 failed, 1 unscored, 4 passed of 9")
+    counts = "4 failed, 1 not applicable, 4 passed of 9"
+    assert lines[0].startswith(f"failed: bike_shop_support: {counts}")
     assert (
         "    turn 3: book_repair: slot: expected '2026-03-05T09:00', got '2026-03-05T11:00'"
         in lines
@@ -229,6 +230,13 @@ def test_an_error_in_the_config_names_the_config():
     assert told.startswith(f"test_config.json: metric '{TRAJECTORY}': match_type: found 'X'")
     flagged = str(run("-c", str(config), "-m", "respons_match_score").exception)
     assert flagged.startswith("unknown metric 'respons_match_score'")
+
+
+def test_repeated_golden_data_is_an_error_and_never_silently_the_last():
+    golden = ["--golden", "support.evalset.json", "-g", "support.csv"]
+    error = CliRunner().invoke(carob, ["run", "traces/good.otlp.jsonl", *golden]).exception
+    assert isinstance(error, UsageError)
+    assert str(error) == "--golden may be passed only once"
 
 
 def test_a_run_without_golden_data_says_so_first():

@@ -35,7 +35,9 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def completion(content: str) -> ServerResponse:
     choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-    return json_response({"choices": [choice], "usage": {"prompt_tokens": 900, "completion_tokens": 40}})
+    return json_response(
+        {"choices": [choice], "usage": {"prompt_tokens": 900, "completion_tokens": 40}}
+    )
 
 
 def grade(score: object = 4) -> ServerResponse:
@@ -189,12 +191,22 @@ def test_an_unknown_provider_is_an_error_before_anything_runs():
     assert result.exception.hint == "did you mean 'openai'?"
 
 
-def test_without_a_judge_judged_metrics_do_not_pass():
-    command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
+@pytest.mark.parametrize("more", [[], ["-m", "latency"], ["--dry-run"]])
+def test_judge_that_is_named_without_a_model_is_an_error_before_anything_runs(more: list[str]):
+    command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence", *more]
     result = CliRunner().invoke(carob, command)
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception) == "no judge is configured for TaskAdherence"
+    assert "--judge PROVIDER:MODEL, or as `judge` in carob.toml" in str(result.exception.hint)
+    assert not Path(".carob").exists()
+
+
+def test_judges_that_only_golden_rows_require_leave_cases_unscored():
+    result = CliRunner().invoke(carob, ["run", "--golden", "support.explain.jsonl"])
     assert result.exit_code == 1
-    assert result.stdout.startswith("inconclusive: ")
-    assert "no judge is configured: name one with --judge PROVIDER:MODEL" in result.stdout
+    assert "TaskAdherence scored no case: no judge is configured: name one with --judge" in (
+        result.stdout
+    )
 
 
 def test_an_attempt_to_steer_the_judge_is_flagged_and_fenced(server: Serve):

@@ -14,6 +14,7 @@ from carob.cli.options import (
     FILE,
     command,
     config_option,
+    golden_option,
     judge_options,
     option,
     output_options,
@@ -33,7 +34,7 @@ from carob.schema import Calibration, Problem
 @click.argument("labels", type=FILE)
 @click.argument("traces", nargs=-1, type=FILE)
 @option("--run", "scored", metavar="RUN", help="Run with the scores of the judge.")
-@option("-g", "--golden", type=FILE, help="Golden data, in any format.")
+@golden_option("Golden data, in any format.")
 @option(
     "-m",
     "--metric",

@@ -21,11 +21,20 @@ FILE = click.Path(readable=False, path_type=Path)  # the reader reports missing 
 
 
 class _Command(click.Command):
-    """A command whose help ends with examples."""
+    """A command whose help ends with examples, and that refuses a repeated `--golden`."""
 
     def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # click would silently take the last of several, and the others would never be evaluated.
+        given = self.make_parser(ctx).parse_args(args=[*args])[2]
+        for param in self.params:
+            if isinstance(param, _Option) and param.once and given.count(param) > 1:
+                hint = "evaluate each dataset in a run of its own"
+                raise UsageError(f"{param.opts[-1]} may be passed only once", hint=hint)
+        return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
@@ -38,6 +47,10 @@ class _Command(click.Command):
 
 class _Option(click.Option):
     """An option whose help shows `[default: CPU count]` for a computed default."""
+
+    def __init__(self, *args: Any, once: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.once = once
 
     def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
         extra = super().get_help_extra(ctx)
@@ -76,6 +89,9 @@ config_option = option(
 store_option = option(
     "--store", metavar="PATH|URL", help="Store of runs.", show_default=".carob/carob.db"
 )
+
+
+force_option = option("--force", is_flag=True, help="Overwrite an existing file.")
 
 
 def output_options(*formats: str) -> Callable[[F], F]:
@@ -127,17 +143,8 @@ def _check_form(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 
 def golden_option(text: str) -> Callable[[F], F]:
-    """Add `--golden`. It may be passed once: click would silently take the last of several."""
-    return option("-g", "--golden", type=FILE, multiple=True, callback=_single, help=text)
-
-
-def _single(_ctx: click.Context, param: click.Parameter, values: tuple[Path, ...]) -> Path | None:
-    if len(values) > 1:
-        raise UsageError(
-            f"{param.opts[-1]} was passed {len(values)} times, expected once",
-            hint="evaluate each dataset in a run of its own",
-        )
-    return values[0] if values else None
+    """Add `--golden`, which may be passed once."""
+    return option("-g", "--golden", type=FILE, once=True, help=text)
 
 
 def selection_options(function: F) -> F:

@@ -150,10 +150,10 @@ def _remarks(run: Run) -> Iterator[str]:
         yield f"judging stopped early: {run.stopped}"
     if run.verdict == "informational":
         yield WHY_INFORMATIONAL
-    yield from (flat(metric.text) for metric in metrics_without_scores(run))
     counts = run.summary.cases
     if run.dataset is None and counts.unscored == counts.total:
         yield "no golden data: pass --golden, or choose metrics that need none with -m"
+    yield from (flat(metric.text) for metric in metrics_without_scores(run))
 
 
 def _version(run: Run) -> str:
