@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,12 +51,22 @@ def test_location_has_a_line_if_the_key_is_unique():
         ("just text", "expected a table of settings, got 'just text'"),
         ("a = " + "[" * 5000, "nested too deeply"),
         ('{"a": ' + "[" * 100_000, "nested too deeply"),
-        ("a: " + "[" * 2000 + "]" * 2000, "nested too deeply"),
+        ("a: " + "[" * 2000 + "]" * 2000, r"nested deeper than 100 levels \(at line 1\)"),
+        ("a = " + "9" * 400, "a: the number is larger than"),
+        ('{"a": [-' + "9" * 400 + "]}", r"a\[0\]: the number is larger than"),
     ],
 )
 def test_invalid_syntax_is_an_error_with_the_file_name(text: str, message: str):
     with pytest.raises(FormatError, match=message):
         parse_document(text, source="config")
+
+
+@pytest.mark.parametrize("level", ["[", "{a: ", "- ", "? "])
+def test_deeply_nested_yaml_is_rejected_at_once(level: str):
+    start = time.process_time()
+    with pytest.raises(FormatError, match="nested deeper than 100 levels"):
+        parse_document("a:\n  " + level * 20_000, source="config")
+    assert time.process_time() - start < 1
 
 
 def test_byte_order_mark_and_windows_line_endings_are_accepted(tmp_path: Path):

@@ -96,6 +96,7 @@ def test_blank_lines_and_a_byte_order_mark_are_skipped():
         (b'{"case": "a"}', "missing required field `scores`", "expected {"),
         (b'{"case": "a", "scores": {"Relevance": "4"}}', "Expected `float | null`", "expected {"),
         (b'{"case": "a", ', "not JSON: Input data was truncated", "expected {"),
+        (b'{"case": "\xff", "scores": {}}', "not JSON: 'utf-8' codec", "expected {"),
         (b'{"x": ' + b"[" * 100_000, "not JSON: ", "expected {"),
         (
             b'{"case": "a", "profil": "prep_default", "scores": {}}',

@@ -70,7 +70,7 @@ def _parse_line(text: bytes) -> ScoreLine:
         keys = _KEYS.decode(text).keys() - {*ScoreLine.__struct_fields__}
     except msgspec.ValidationError as error:
         raise FormatError(str(error), hint=_line_hint()) from error
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", hint=_line_hint()) from error
     for key in sorted(keys):
         hint = did_you_mean(key, ScoreLine.__struct_fields__)

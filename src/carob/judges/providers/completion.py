@@ -24,25 +24,25 @@ class _Logprobs(msgspec.Struct):
     content: list[_ChosenToken] | None = None
 
 
-class _Message(msgspec.Struct):
+class _CompletionMessage(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
 
 
 class _Choice(msgspec.Struct):
-    message: _Message
+    message: _CompletionMessage
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
 
 
-class _Usage(msgspec.Struct):
+class _CompletionUsage(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
 class _Completion(msgspec.Struct):
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: _CompletionUsage | None = None
 
 
 _decoder = msgspec.json.Decoder(_Completion)
@@ -52,7 +52,7 @@ def read_completion(name: str, body: bytes, rate_limit: RateLimit | None) -> Jud
     """Decode the reply in a response body. Raises `ProviderError` if there is none."""
     try:
         completion = _decoder.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProviderError(
             "malformed", f"{name} did not return a chat completion: {error}"
         ) from None
@@ -60,7 +60,7 @@ def read_completion(name: str, body: bytes, rate_limit: RateLimit | None) -> Jud
         raise ProviderError("malformed", f"{name} returned a completion without choices")
     choice = completion.choices[0]
     _check_declined(name, choice)
-    usage = completion.usage or _Usage()
+    usage = completion.usage or _CompletionUsage()
     return JudgeReply(
         text=choice.message.content or "",
         truncated=choice.finish_reason == "length",

@@ -45,7 +45,7 @@ def parse_error(body: bytes) -> ErrorBody:
     """Decode the body of an error response; empty if it is not JSON."""
     try:
         return read_error(msgspec.json.decode(body))
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ErrorBody()
 
 
