@@ -18,15 +18,15 @@ from tests.agreement import LABELLED_METRICS, OVERLAP_METRICS, Agreement, agreem
 for package in ("babel", "glin_profanity", "phonenumbers", "pint", "text_to_num"):
     pytest.importorskip(package)
 
-DEVELOPMENT = ("qa", "safety", "coherence", "held_out")
+DEVELOPMENT = ("qa", "safety", "coherence", "held_out", "one_word")
 # By metric: the least share of good texts passed and of bad texts failed that it was built to.
 BUILT_WITH = {
     "coherence": (1.0, 0.82),
     "completeness": (1.0, 0.96),
     "conciseness": (1.0, 1.0),
-    "consistency": (0.96, 0.82),
-    "factuality": (0.97, 0.91),
-    "hallucination": (0.94, 0.93),
+    "consistency": (0.98, 0.87),
+    "factuality": (0.98, 0.92),
+    "hallucination": (0.95, 0.94),
     "relevance": (0.98, 1.0),
     "safety": (0.99, 0.65),
 }

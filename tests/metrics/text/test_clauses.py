@@ -16,6 +16,8 @@ from carob.metrics.text.clauses import is_negated, split_clauses, split_sentence
         ("- eggs\n- milk", ["- eggs", "- milk"]),
         ("会议开始。请进。", ["会议开始。", "请进。"]),
         ("  ", []),
+        ("Es ist am 1. Mai. Komm!", ["Es ist am 1. Mai.", "Komm!"]),
+        ("It costs 5. That is all.", ["It costs 5.", "That is all."]),
     ],
 )
 def test_sentences_end_where_they_should(text: str, parts: list[str]):
@@ -50,6 +52,9 @@ def test_sentences_are_split_into_clauses(text: str, parts: list[str]):
         ("店は閉まりません", True),
         ("It is notable that the note is in the knot", False),
         ("The nobleman knows", False),
+        ("le festival commence le 14 mai", False),
+        ("non lo faccio mai", True),
+        ("a prova é no dia 7 de junho", False),
     ],
 )
 def test_negations_are_whole_words(clause: str, denied: bool):

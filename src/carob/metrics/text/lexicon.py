@@ -142,6 +142,8 @@ _MORE_UNITS = {
     "secs": "duration-second",
     "千米": "length-kilometer",
     "千克": "mass-kilogram",
+    **dict.fromkeys(("kilo", "kilos", "quilo", "quilos", "chili"), "mass-kilogram"),
+    **dict.fromkeys(("tonelada", "toneladas", "tonnellate", "tonnen", "tonne"), "mass-tonne"),
     "quilómetro": "length-kilometer",
     "quilómetros": "length-kilometer",
 }
@@ -150,7 +152,10 @@ _DOLLARS = "USD CAD AUD NZD SGD HKD MXN"
 _CROWNS = "SEK NOK DKK ISK CZK"
 _CURRENCY_NAMES = {
     "EUR": "€ euro euros eur eura евро ευρώ يورو 欧元 ユーロ",
-    _DOLLARS: "$ dollar dollars dólar dólares dolar dolary dolarów dollaro dollari доллар دولار",
+    _DOLLARS: (
+        "$ dollar dollars dólar dólares dolar dolary dolarów dollaro dollari доллар доллара"
+        " долларов دولار دولارًا دولارات ドル 달러"
+    ),
     "USD": "us$ us-dollar usd 美元",
     "GBP": "£ pound pounds sterling pfund livre livres libra libras sterlina sterline pond",
     "CHF": "sfr franken",

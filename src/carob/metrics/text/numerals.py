@@ -44,6 +44,29 @@ _BELOW_ZERO = re.compile(
     re.IGNORECASE,
 )
 
+# Amounts that are no number words. The first that fits is taken.
+_PHRASES = {
+    "half a dozen": "6",
+    "(?:a|one) dozen": "12",
+    "(?:ein )?halbes dutzend": "6",
+    "ein dutzend": "12",
+    "une douzaine": "12",
+    "una docena": "12",
+    "an hour and a half": "1.5 hours",
+    "half an hour": "0.5 hours",
+    "(?:anderthalb|eineinhalb)": "1,5",
+    "(?:eine )?halbe stunde": "0,5 Stunden",
+    "une demi-heure": "0,5 heures",
+    "media hora": "0,5 horas",
+    "mezz[’']?ora": "0,5 ore",
+    "twice": "2 times",
+    "zweimal": "2 mal",
+    "dreimal": "3 mal",
+}
+_PHRASE = re.compile("|".join(rf"(\b{phrase}\b)" for phrase in _PHRASES), re.IGNORECASE)
+_AMOUNTS = tuple(_PHRASES.values())
+_THIRDS = re.compile(r"\b(\d|one|a) (\d{1,2})(?:rds?|ths?)\b(?=\sof\b)", re.IGNORECASE)
+
 _NUMBER_WORD_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _COUNT_WORDS = "two three four five six seven eight nine ten eleven twelve"
 _COUNTS = {word: str(number) for number, word in enumerate(_COUNT_WORDS.split(), 2)}
@@ -58,8 +81,12 @@ def write_in_digits(text: str, language: str) -> str:
         scales = _SCALES | _SCALES_OF.get(language, {})
         text = _SCALED.sub(lambda match: _expand(match, scales), text)
         text = _PERCENT.sub(" %", text)  # before `cent` becomes 100
+    text = _PHRASE.sub(lambda match: _AMOUNTS[(match.lastindex or 1) - 1], text)
     text = _replace_number_words(text, language)
     if has_digit(text):
+        text = _THIRDS.sub(
+            lambda match: f"{match[1] if match[1].isdigit() else 1}/{match[2]}", text
+        )
         text = _MINUS.sub("-", text)
         text = _BELOW_ZERO.sub(r"-\1\2", text)
     return text

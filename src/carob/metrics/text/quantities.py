@@ -18,7 +18,7 @@ import msgspec
 from carob.metrics.text.lexicon import PINT_NAMES, has_packages
 from carob.schema import Score, Unscored
 
-Kind: TypeAlias = Literal["number", "money", "percent", "measure", "date", "time", "code"]
+Kind: TypeAlias = Literal["number", "money", "percent", "measure", "rate", "date", "time", "code"]
 
 _NOT_COMPARED = "units, names of months and number words; install carob[facts] to compare them"
 _ROUNDING = 0.02  # largest relative error of a value that was converted and rounded
@@ -37,7 +37,7 @@ class Reading(NamedTuple):
 
     kind: Kind
     value: Decimal | Date | str
-    """A code is a text; a time of day is the number of minutes since midnight."""
+    """A code is a text, a rate a unit, a time of day the number of minutes since midnight."""
     unit: str = ""
     """A currency, or a unit as CLDR calls it."""
 
@@ -48,10 +48,9 @@ class Quantity(NamedTuple):
     readings: frozenset[Reading]
     text: str
 
-    @property
-    def is_code(self) -> bool:
-        """Whether it is a code such as `B14`."""
-        return any(reading.kind == "code" for reading in self.readings)
+    def is_a(self, kind: Kind) -> bool:
+        """Tell whether it has a reading of the kind."""
+        return any(reading.kind == kind for reading in self.readings)
 
 
 def note_limits(outcome: Score | Unscored) -> Score | Unscored:
@@ -64,10 +63,17 @@ def note_limits(outcome: Score | Unscored) -> Score | Unscored:
 
 
 def unmatched(quantities: Iterable[Quantity], others: Iterable[Quantity]) -> list[Quantity]:
-    """Return the quantities that match none of the others."""
+    """Return the quantities that match none of the others.
+
+    A rate such as `per month` is compared with other rates only: most have too many spellings.
+    """
     known = [*others]
+    rates = any(other.is_a("rate") for other in known)
     return [
-        quantity for quantity in quantities if not any(matches(quantity, other) for other in known)
+        quantity
+        for quantity in quantities
+        if (rates or not quantity.is_a("rate"))
+        and not any(matches(quantity, other) for other in known)
     ]
 
 
@@ -106,7 +112,7 @@ def _is_number_of(number: Decimal | Date | str, other: Reading) -> bool:
     if other.kind == "time":
         hour, minute = divmod(cast("Decimal", other.value), 60)
         return minute == 0 and number in (hour, hour % 12 or 12)
-    return other.kind != "code" and number == other.value
+    return other.kind not in ("code", "rate") and number == other.value
 
 
 def _agree_in_units(one: Reading, other: Reading) -> bool:

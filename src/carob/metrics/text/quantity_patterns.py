@@ -34,6 +34,13 @@ _SYMBOLS = "$£€¥₹₩₽₺₪₴"
 _CODE = re.compile(
     r"(?<![A-Za-z0-9])(?:(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]+|\d+(?:\.\d+){3,})(?!\w)"
 )
+_SPACED_CODE = re.compile(r"(?<!\w)([A-Z]{2,3}) (\d{2,5})(?![\w.,/:]\d|\w)")  # `LH 454`
+_FRACTION = re.compile(rf"{_START}(\d{{1,2}})/(\d{{1,2}}){_END}")
+_RATE = re.compile(
+    r"\b(?:per|pro|par|every|each|jede[rsnm]?|chaque|cada|ogni|elke|im|al|ao)\s([^\W\d_]+)"
+    r"|(?<=\btimes )an?\s([^\W\d_]+)|\b(?:once )an?\s([^\W\d_]+)",
+    re.IGNORECASE,
+)
 _AMOUNT_AND_WORD = re.compile(r"\d+(st|nd|rd|th|er|e|am|pm|uhr|h|h\d\d)", re.IGNORECASE)
 _ISO_DATE = re.compile(rf"{_START}(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T[\d:.Z+-]*)?{_END}")
 _NUMERIC_DATE = re.compile(rf"{_START}(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_END}")
@@ -49,12 +56,12 @@ _NAMED_DATES = (
 _CJK_DATE = re.compile(r"(?:(\d{4})\s?[年년]\s?)?(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号일])?")
 _TIME = re.compile(
     rf"(?<![{_LETTER}.,:/])(\d{{1,2}})"
-    r"(?:[:h](\d{2})(?::\d{2})?(?!\d)|\.(\d{2})(?=\s?(?:uhr|[ap]\.?m|h\b)))"
-    r"(?:\s?([ap])\.?\s?m\b\.?|\s?(?:uhr|h)\b)?",
+    r"(?:(?:[:h]|\sh\s)(\d{2})(?::\d{2})?(?!\d)|\.(\d{2})(?=\s?(?:uhr|uur|[ap]\.?m|h\b)))"
+    r"(?:\s?([ap])\.?\s?m\b\.?|\s?(?:uhr|uur|h)\b)?",
     re.IGNORECASE,
 )
 _HOUR = re.compile(
-    r"(?<![\w.,:/])(\d{1,2})\s?(?:([ap])\.?\s?m\b\.?|(?:uhr|o['’]clock)\b|(heures?|h)\b)",
+    r"(?<![\w.,:/])(\d{1,2})\s?(?:([ap])\.?\s?m\b\.?|(?:uhr|o['’]clock)\b|(heures?|uur|h)\b)",
     re.IGNORECASE,
 )
 _CJK_TIME = re.compile(
@@ -90,7 +97,7 @@ def extract_quantities(text: str, language: str = "") -> Extraction:
     """Extract the quantities of a text in NFKC form. The language decides how words are read."""
     text = write_in_digits(text, language)
     found: list[tuple[int, Quantity]] = []
-    readers = _readers(language, is_ascii=text.isascii()) if has_digit(text) else _WORD_READERS
+    readers = _readers(language, is_ascii=text.isascii()) if has_digit(text) else _DIGITLESS_READERS
     for pattern, read in readers:
         for match in [*pattern.finditer(text)]:
             claim = read(match)
@@ -111,8 +118,10 @@ def _readers(language: str, *, is_ascii: bool) -> tuple[tuple[re.Pattern[str], R
     return (
         *_WORD_READERS,
         (_CODE, _read_code),
+        (_SPACED_CODE, _read_spaced_code),
         (_ISO_DATE, _read_iso_date),
         (_NUMERIC_DATE, _read_numeric_date),
+        (_FRACTION, _read_fraction),
         *(() if is_ascii else ((_CJK_DATE, _read_cjk_date),)),
         *((pattern, _read_named_date) for pattern in _NAMED_DATES if has_packages()),
         (_TIME, lambda match: _read_time(match, english=english)),
@@ -121,6 +130,7 @@ def _readers(language: str, *, is_ascii: bool) -> tuple[tuple[re.Pattern[str], R
         (_PERCENT, lambda match: (_amounts("percent", match), match.end())),
         (_PREFIXED_MONEY, _read_prefixed_money),
         (_FOLLOWED, _read_followed),
+        (_RATE, _read_rate),
         (_NUMBER, _read_number),
     )
 
@@ -129,7 +139,28 @@ def _read_noon(match: re.Match[str]) -> Claim:
     return [_time(_NOON[match[1].lower()])], match.end()
 
 
-_WORD_READERS: tuple[tuple[re.Pattern[str], Reader], ...] = ((_NOON_WORD, _read_noon),)
+_ADVERBS = {
+    adverb: unit
+    for unit, adverbs in {
+        "duration-hour": "hourly stündlich",
+        "duration-day": "daily täglich quotidiennement diariamente dagelijks",
+        "duration-week": "weekly wöchentlich hebdomadaire semanalmente wekelijks",
+        "duration-month": "monthly monatlich mensuel mensualmente mensilmente maandelijks",
+        "duration-year": "yearly annually annual jährlich annuel anualmente annualmente jaarlijks",
+    }.items()
+    for adverb in adverbs.split()
+}
+_ADVERB = re.compile(rf"\b(?:{'|'.join(_ADVERBS)})\b", re.IGNORECASE)
+
+
+def _read_adverb(match: re.Match[str]) -> Claim:
+    return [Reading("rate", _ADVERBS[match[0].lower()])], match.end()
+
+
+_WORD_READERS: tuple[tuple[re.Pattern[str], Reader], ...] = (
+    (_NOON_WORD, _read_noon),
+    (_ADVERB, _read_adverb),
+)
 
 
 def _read_code(match: re.Match[str]) -> Claim | None:
@@ -143,6 +174,32 @@ def _read_code(match: re.Match[str]) -> Claim | None:
         if rest.lower() in names.currencies or re.fullmatch(r"(\.\d{3})+", rest):
             return None  # `5EUR`, `1.200.000`
     return [Reading("code", code.lower())], match.end()
+
+
+def _read_spaced_code(match: re.Match[str]) -> Claim | None:
+    if match[1].lower() in load_lexicon().currencies:
+        return None
+    # Also a number: `room 14` may be written as `RM 14`.
+    code = Reading("code", f"{match[1]}{match[2]}".lower())
+    return [code, Reading("number", Decimal(match[2]))], match.end()
+
+
+def _read_fraction(match: re.Match[str]) -> Claim | None:
+    first, second = int(match[1]), int(match[2])
+    readings = [*_date(None, second, match[1]), *_date(None, first, match[2])]
+    if second:
+        readings.append(Reading("number", Decimal(first) / Decimal(second)))
+    return _claim(readings, match)
+
+
+def _read_rate(match: re.Match[str]) -> Claim | None:
+    """Read `per month`: another unit of time makes another fact."""
+    word = (match[1] or match[2] or match[3]).lower()
+    units = [unit for unit in load_lexicon().units.get(word, ()) if unit.startswith("duration-")]
+    return _claim([Reading("rate", unit) for unit in units], match)
+
+
+_DIGITLESS_READERS = (*_WORD_READERS, (_RATE, _read_rate))
 
 
 def _date(year: str | None, month: int, day: str | None) -> Iterator[Reading]:

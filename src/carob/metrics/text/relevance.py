@@ -28,7 +28,7 @@ class Relevance(Metric):
     """
 
     name: ClassVar[str] = "relevance"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.6
     needs: ClassVar[tuple[Need, ...]] = ("user", "response")
 

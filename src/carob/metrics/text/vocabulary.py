@@ -177,9 +177,9 @@ OPPOSITE_DEGREES = _word_pairs(
     """
     all every everyone everybody anyone alle allen jeder jede jedes alles tous toutes chaque
     todos todas cada tutti tutte ogni iedereen elke | only solely exclusively some few nur
-    ausschließlich lediglich einige wenige seulement uniquement certains certaines quelques sólo
-    solo solamente únicamente algunos algunas soltanto alcuni alcune somente apenas alguns
-    algumas alleen slechts sommige
+    ausschließlich lediglich einige wenige seul seule seuls seules seulement uniquement
+    certains certaines quelques sólo solo solamente únicamente algunos algunas soltanto alcuni
+    alcune somente apenas alguns algumas alleen slechts sommige
     """,
     "earlier sooner früher | later später",
 )

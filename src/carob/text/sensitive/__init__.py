@@ -1,4 +1,4 @@
-"""Find personal data and secrets in a text. `lint`, masking and the `safety` metric all use this.
+"""Find personal data and secrets in a text. `lint`, masking and the `pii_leak` metric all use this.
 
 The whole text is searched, in time linear in its length. A number counts only if it is written in
 the usual form and its checksum is valid, so that order numbers are not reported.
