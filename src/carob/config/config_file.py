@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 from carob.errors import FormatError, InputError, UsageError, install_hint
 from carob.schema import Json
@@ -174,7 +174,7 @@ def _bounded_loader(yaml: Any) -> Any:
             if self.depth == _MAX_DEPTH:
                 raise ValueError(f"nested deeper than {_MAX_DEPTH} levels {_at(event)}")
             self.depth += 1
-            node = cast("Any", super()).compose_node(parent, index)
+            node = yaml.SafeLoader.compose_node(self, parent, index)
             self.depth -= 1
             return node
 
