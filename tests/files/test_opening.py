@@ -56,21 +56,21 @@ def outcome(read: Callable[[Path], list[object]], path: Path) -> list[object] | 
         return error.message
 
 
-def put(path: Path, data: bytes) -> Path:
+def write_bytes(path: Path, data: bytes) -> Path:
     path.write_bytes(data)
     return path
 
 
 @pytest.mark.parametrize("packing", PACKED)
 def test_datasets_and_traces_read_the_same_bytes(packing: str, tmp_path: Path):
-    path = put(tmp_path / "f", PACKED[packing])
+    path = write_bytes(tmp_path / "f", PACKED[packing])
     assert read_dataset(path) == read_trace(path) == list(map(json.loads, LINES.splitlines()))
 
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_datasets_and_traces_refuse_the_same_bytes_with_the_same_message(kind: str, tmp_path: Path):
     data, message = REFUSED[kind]
-    path = put(tmp_path / "f", data)
+    path = write_bytes(tmp_path / "f", data)
     refused = outcome(read_dataset, path)
     assert isinstance(refused, str)
     assert refused.startswith(message)
@@ -80,15 +80,15 @@ def test_datasets_and_traces_refuse_the_same_bytes_with_the_same_message(kind: s
 @pytest.mark.parametrize("name", [".", "missing", "pipe", "file/inner"])
 def test_datasets_and_traces_refuse_the_same_paths(name: str, tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
-    put(tmp_path / "file", b"{}")
+    write_bytes(tmp_path / "file", b"{}")
     refused = outcome(read_dataset, tmp_path / name)
     assert isinstance(refused, str)
     assert outcome(read_trace, tmp_path / name) == refused
 
 
 @pytest.mark.parametrize("packing", PACKED)
-def test_changed_text_is_packed_as_it_was(packing: str, tmp_path: Path):
-    path = put(tmp_path / "f", PACKED[packing])
+def test_changed_text_is_compressed_as_before(packing: str, tmp_path: Path):
+    path = write_bytes(tmp_path / "f", PACKED[packing])
     data, packed_as = read_packed(path)
     assert data == LINES.encode()
     path.write_bytes(packed_as.pack(data.replace(b"2", b"3")))
@@ -97,24 +97,24 @@ def test_changed_text_is_packed_as_it_was(packing: str, tmp_path: Path):
         assert packed_as.pack(data) == PACKED[packing]
 
 
-def test_broken_character_of_utf_16_names_its_line(tmp_path: Path):
+def test_invalid_utf_16_is_an_error_with_its_line(tmp_path: Path):
     text = "x\n" * 200_000
-    path = put(tmp_path / "f", text.encode("utf-16") + b"\0\xd8")
+    path = write_bytes(tmp_path / "f", text.encode("utf-16") + b"\0\xd8")
     with pytest.raises(InputError) as caught:
         read_packed(path)
     assert caught.value.where == f"{path} line 200001"
     assert caught.value.message == "not valid UTF-16"
 
 
-def test_tolerant_reader_replaces_a_broken_character_of_utf_16(tmp_path: Path):
-    path = put(tmp_path / "f", '["'.encode("utf-16") + b"\0\xd8" + '"]'.encode("utf-16-le"))
+def test_tolerant_reader_replaces_invalid_utf_16(tmp_path: Path):
+    path = write_bytes(tmp_path / "f", '["'.encode("utf-16") + b"\0\xd8" + '"]'.encode("utf-16-le"))
     with open_input(path, tolerant=True) as file:
         assert file.stream.read().decode() == '["\ufffd"]'
 
 
 def test_tolerant_reader_reads_a_truncated_gzip_file_to_its_end(tmp_path: Path):
     lines = "".join(f'{{"a": {number * 7919 % 10007}}}\n' for number in range(2000))
-    path = put(tmp_path / "f", gzip.compress(lines.encode())[:-2000])
+    path = write_bytes(tmp_path / "f", gzip.compress(lines.encode())[:-2000])
     problems: list[str] = []
     values = [*read_values(path, report=lambda problem: problems.append(problem.message))]
     assert 100 < len(values) < 2000
@@ -122,12 +122,12 @@ def test_tolerant_reader_reads_a_truncated_gzip_file_to_its_end(tmp_path: Path):
 
 
 def test_plain_text_that_begins_like_another_format_is_text(tmp_path: Path):
-    with open_input(put(tmp_path / "f", b"PAR1,BZh\n1,2\n")) as file:
+    with open_input(write_bytes(tmp_path / "f", b"PAR1,BZh\n1,2\n")) as file:
         assert file.head == b"PAR1,BZh\n1,2\n"
 
 
 def test_plain_file_is_read_without_a_wrapper(tmp_path: Path):
-    with open_input(put(tmp_path / "f", LINES.encode())) as file:
+    with open_input(write_bytes(tmp_path / "f", LINES.encode())) as file:
         assert isinstance(file.stream, io.BufferedReader)
         assert isinstance(file.stream.raw, io.FileIO)
 
@@ -142,7 +142,7 @@ def test_plain_file_is_read_without_a_wrapper(tmp_path: Path):
         ("pipe", "pipe: not a regular file", "save it to a file first"),
     ],
 )
-def test_anything_but_a_regular_file_is_refused_with_its_kind(
+def test_irregular_file_is_an_error_with_its_kind(
     name: str, message: str, hint: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)

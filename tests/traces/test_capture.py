@@ -44,7 +44,7 @@ def capture(*traces: Trace, filter_: TraceFilter | None = None) -> Capture:
     return result
 
 
-def test_a_case_expects_what_the_agent_did():
+def test_case_expects_the_actions_of_the_agent():
     case = case_from_trace(trace())
     (turn,) = case.turns
     assert (turn.user, turn.response) == ("Where is my order?", "On its way.")
@@ -52,7 +52,7 @@ def test_a_case_expects_what_the_agent_did():
     assert (case.agents, case.trajectory, case.state) == (("orders",), ("orders",), {"done": True})
 
 
-def test_a_case_knows_where_it_comes_from_and_has_the_date_of_the_trace():
+def test_case_has_the_source_and_date_of_its_trace():
     assert case_from_trace(trace()).lineage == Lineage(
         source="genai trace",
         trace_id=f"{1:032x}",
@@ -61,19 +61,19 @@ def test_a_case_knows_where_it_comes_from_and_has_the_date_of_the_trace():
     )
 
 
-def test_the_same_question_with_another_answer_is_another_case():
+def test_same_question_with_a_different_answer_is_a_different_case():
     result = capture(trace(1), trace(2, response="It is lost."))
     first, second = (case.id for case in result.cases)
     assert second == f"{first}-2"
 
 
-def test_a_trace_with_the_same_content_is_a_duplicate():
+def test_trace_with_the_same_content_is_a_duplicate():
     result = capture(trace(1), trace(2))
     assert len(result.cases) == 1
     assert result.to_report("adk").duplicates == ("s-2",)
 
 
-def test_a_trace_without_the_users_message_is_a_problem_with_a_hint():
+def test_trace_without_a_user_message_is_a_problem_with_a_hint():
     result = capture(trace(user=None))
     assert result.cases == []
     (problem,) = result.problems
@@ -97,24 +97,24 @@ def test_a_trace_without_the_users_message_is_a_problem_with_a_hint():
         (TraceFilter(status="error"), False),
     ],
 )
-def test_a_filter_takes_matching_traces_only(filter_: TraceFilter, matches: bool):
+def test_filter_selects_only_matching_traces(filter_: TraceFilter, matches: bool):
     result = capture(trace(), filter_=filter_)
     assert (len(result.cases), result.left_out) == ((1, 0) if matches else (0, 1))
 
 
-def test_a_trace_without_agents_belongs_to_the_agent_of_the_filter():
+def test_trace_without_agents_belongs_to_the_agent_of_the_filter():
     (case,) = capture(trace(agents=()), filter_=TraceFilter(agent="orders")).cases
     assert case.agents == ("orders",)
 
 
-def test_logged_cases_get_the_agent_and_keep_the_rest():
+def test_logged_cases_get_the_agent_and_preserve_other_fields():
     result = Capture(TraceFilter(agent="orders"))
     logged = Case.of("Hi", "Hello")
     result.add_cases([logged])
     assert [(case.agents, case.turns) for case in result.cases] == [(("orders",), logged.turns)]
 
 
-def test_a_row_of_the_table_keeps_the_trace_with_the_case():
+def test_row_of_the_table_stores_the_trace_with_the_case():
     case = table_case(trace())
     assert case.turns == (Turn(user="Where is my order?"),)
     assert case.recorded is not None

@@ -41,11 +41,11 @@ MOMENT = 1_700_000_000 * SECOND
         ([], ""),
     ],
 )
-def test_an_id_has_one_spelling(value: Json, expected: str):
+def test_id_is_normalized(value: Json, expected: str):
     assert identity(value) == expected
 
 
-def test_short_hex_gets_its_zeros_back():
+def test_short_hex_id_is_padded():
     assert pad_identity("1F") == "000000000000001f"
     assert pad_identity("1" * 31) == "0" + "1" * 31
     assert pad_identity("not hex") == "not hex"
@@ -54,24 +54,24 @@ def test_short_hex_gets_its_zeros_back():
 @pytest.mark.parametrize(
     "value", [3, "3", "CLIENT", "SPAN_KIND_CLIENT", "SpanKind.CLIENT", "client"]
 )
-def test_a_kind_has_one_word(value: Json):
+def test_kind_is_normalized(value: Json):
     assert kind(value) == "client"
 
 
 @pytest.mark.parametrize("value", [None, 0, 99, "weird", "SPAN_KIND_UNSPECIFIED", []])
-def test_an_unknown_kind_is_internal(value: Json):
+def test_unknown_kind_is_internal(value: Json):
     assert kind(value) == "internal"
 
 
 @pytest.mark.parametrize(
     "value", [2, "2", "ERROR", "Error", "STATUS_CODE_ERROR", "StatusCode.ERROR", {"code": 2}]
 )
-def test_a_status_has_one_word(value: Json):
+def test_status_is_normalized(value: Json):
     assert status(value) == "error"
 
 
 @pytest.mark.parametrize("value", [None, 0, "", "Unset", True, {}, [], "STATUS_CODE_UNSET"])
-def test_an_unknown_status_is_unset(value: Json):
+def test_unknown_status_is_unset(value: Json):
     assert status(value) == "unset"
 
 
@@ -93,22 +93,22 @@ def test_an_unknown_status_is_unset(value: Json):
         "2023-11-14 22:13:20 UTC",
     ],
 )
-def test_a_moment_is_the_same_in_every_notation(value: Json):
+def test_timestamp_is_the_same_in_every_notation(value: Json):
     assert instant(value) == MOMENT
 
 
-def test_nanoseconds_of_a_date_are_kept():
+def test_nanoseconds_of_a_date_are_preserved():
     assert instant("2023-11-14T22:13:20.123456789Z") == MOMENT + 123_456_789
 
 
 @pytest.mark.parametrize(
     "value", [None, "", "soon", 0, -5, True, 1e30, [1], ["a", "b"], {}, "2023-13-45T00:00:00Z"]
 )
-def test_an_invalid_time_is_none(value: Json):
+def test_invalid_time_is_none(value: Json):
     assert instant(value) is None
 
 
-def test_nanoseconds_are_taken_at_their_word():
+def test_explicit_nanoseconds_are_unchanged():
     assert nanoseconds("1000") == 1000
     assert [nanoseconds(value) for value in (0, "", -1, "x", 2**63, None)] == [None] * 6
 
@@ -124,9 +124,9 @@ def test_nanoseconds_are_taken_at_their_word():
         ("P", None),
     ],
 )
-def test_durations_in_words(value: str, seconds: float | None):
+def test_durations_with_units_are_parsed(value: str, seconds: float | None):
     assert period(value) == (None if seconds is None else int(seconds * SECOND))
 
 
-def test_a_derived_id_follows_from_the_content():
+def test_derived_id_depends_on_the_content():
     assert content_digest_id({"a": 1}) == content_digest_id({"a": 1}) != content_digest_id({"a": 2})

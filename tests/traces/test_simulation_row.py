@@ -53,19 +53,19 @@ def test_each_call_is_one_span_with_its_arguments_and_result():
 
 def test_spans_have_the_durations_of_the_turn():
     lengths = [row["end_time"] - row["start_time"] for row in rows(session())]
-    whole, front, orders, *models, first, second = lengths
-    assert (whole, front, orders) == (8 * SECOND, 8 * SECOND, SECOND + 250)
+    root, front, orders, *models, first, second = lengths
+    assert (root, front, orders) == (8 * SECOND, 8 * SECOND, SECOND + 250)
     assert models == [SECOND, 2 * SECOND]
     assert (first, second) == (250, 250)
 
 
-def test_a_tool_span_is_a_child_of_the_model_call_that_requested_it():
-    found = {row["span_id"]: row for row in rows(session())}
-    tool = next(row for row in found.values() if row["name"].startswith("execute_tool"))
-    model = found[tool["parent_span_id"]]
-    agent = found[model["parent_span_id"]]
+def test_tool_span_is_a_child_of_the_model_call_that_requested_it():
+    by_id = {row["span_id"]: row for row in rows(session())}
+    tool = next(row for row in by_id.values() if row["name"].startswith("execute_tool"))
+    model = by_id[tool["parent_span_id"]]
+    agent = by_id[model["parent_span_id"]]
     assert (model["name"], agent["name"]) == ("call_llm", "invoke_agent orders")
-    assert found[agent["parent_span_id"]]["name"] == "invoke_agent front"
+    assert by_id[agent["parent_span_id"]]["name"] == "invoke_agent front"
 
 
 def test_existing_spans_are_used_unchanged():
@@ -73,13 +73,13 @@ def test_existing_spans_are_used_unchanged():
     assert [row["name"] for row in rows(session(spans=(span,)))] == ["invocation"]
 
 
-def test_the_summary_keeps_repeated_calls_and_names_no_user():
+def test_summary_lists_repeated_calls_and_no_user():
     lines = summarize_session(session()).splitlines()
     assert lines[0] == "user: Where are my orders?"
     assert lines.count('orders calls find_order({"order_id":8})') == 2
     assert lines[-1] == "orders: Both are shipped."
 
 
-def test_the_user_is_not_a_column():
+def test_user_is_not_a_column():
     columns = add_table_columns(session(), "case-1").attributes
     assert columns.keys() == {"app_name", "trace_summary", "session_trace"}

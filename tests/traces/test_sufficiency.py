@@ -10,17 +10,17 @@ def lacks(need: str, trace: Trace) -> str | None:
     return "no response was recorded" if need == "response" else None
 
 
-def test_a_metric_is_supported_if_its_needs_are_met():
-    found = check_sufficiency(Trace(id="t", convention="adk"), NEEDS, lacks)
-    assert found.supports == {"cost": None, "rouge": "no response was recorded", "count": None}
+def test_metric_is_supported_if_its_needs_are_met():
+    report = check_sufficiency(Trace(id="t", convention="adk"), NEEDS, lacks)
+    assert report.supports == {"cost": None, "rouge": "no response was recorded", "count": None}
 
 
-def test_the_hint_is_that_of_the_framework():
-    found = check_sufficiency(Trace(id="t", convention="openllmetry"), NEEDS, lacks)
-    assert found.hints == {
+def test_hint_depends_on_the_framework():
+    report = check_sufficiency(Trace(id="t", convention="openllmetry"), NEEDS, lacks)
+    assert report.hints == {
         "no response was recorded": "openllmetry: set TRACELOOP_TRACE_CONTENT=true"
     }
 
 
-def test_a_framework_without_a_known_way_has_no_hint():
+def test_unknown_framework_has_no_hint():
     assert check_sufficiency(Trace(id="t", convention="chat"), NEEDS, lacks).hints == {}

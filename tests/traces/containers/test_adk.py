@@ -65,15 +65,15 @@ SESSION: dict[str, Json] = {
 
 
 def read(document: Json) -> Trace:
-    (found,) = read_items([document], source="f")
-    assert isinstance(found, Trace)
-    return found
+    (trace,) = read_items([document], source="f")
+    assert isinstance(trace, Trace)
+    return trace
 
 
-def test_a_session_is_read_in_full():
-    found = read(SESSION)
-    (turn,) = found.turns
-    assert (found.id, found.conversation, found.state) == ("s-1", "s-1", {"order": "7"})
+def test_session_is_read_in_full():
+    trace = read(SESSION)
+    (turn,) = trace.turns
+    assert (trace.id, trace.conversation, trace.state) == ("s-1", "s-1", {"order": "7"})
     assert (turn.id, turn.user, turn.response) == ("e-1", "Where is order 7?", "In two days.")
     assert [(c.name, c.args, c.id, c.agent) for c in turn.tool_calls or ()] == [
         ("find_order", {"order_id": "7"}, "adk-1", "support")
@@ -82,13 +82,13 @@ def test_a_session_is_read_in_full():
         ("find_order", {"eta": 2}, None)
     ]
     assert turn.messages == (AgentMessage(agent="support", text="One moment."),)
-    assert (turn.agents, found.duration_ms) == (("support",), 2500.0)
+    assert (turn.agents, trace.duration_ms) == (("support",), 2500.0)
 
 
 def test_thoughts_count_as_output_tokens_and_are_not_messages():
-    found = read(SESSION)
-    assert found.models == ("gemini-x",)
-    assert found.usage == Usage(
+    trace = read(SESSION)
+    assert trace.models == ("gemini-x",)
+    assert trace.usage == Usage(
         input_tokens=100, output_tokens=15, reasoning_tokens=5, total_tokens=115
     )
 
@@ -108,13 +108,13 @@ def test_camel_case_reads_the_same():
     assert read(camel(SESSION)) == read(SESSION)
 
 
-def test_events_alone_carry_the_state_in_their_deltas():
-    found = read(EVENTS)
-    assert found.state == {"order": "7"}
-    assert found.turns == read(SESSION).turns
+def test_state_is_read_from_event_deltas():
+    trace = read(EVENTS)
+    assert trace.state == {"order": "7"}
+    assert trace.turns == read(SESSION).turns
 
 
-def test_history_in_a_string_names_its_cases():
+def test_history_in_a_string_has_its_case_ids():
     result: Json = {
         "eval_set_file": "shop.json",
         "eval_set_id": "shop",
@@ -125,10 +125,10 @@ def test_history_in_a_string_names_its_cases():
         "session_details": SESSION,
     }
     history: Json = {"eval_set_result_id": "r1", "eval_case_results": [result]}
-    found = read(json.dumps(history))
-    assert (found.id, found.case, found.state) == ("s-1", "order_7", {"order": "7"})
-    assert found.turns == read(SESSION).turns
-    assert found.attributes["final_eval_status"] == 1
+    trace = read(json.dumps(history))
+    assert (trace.id, trace.case, trace.state) == ("s-1", "order_7", {"order": "7"})
+    assert trace.turns == read(SESSION).turns
+    assert trace.attributes["final_eval_status"] == 1
 
 
 def history(*invocations: Json, session: Json = None) -> Json:
@@ -136,13 +136,15 @@ def history(*invocations: Json, session: Json = None) -> Json:
         "eval_id": "order_7",
         "session_id": "s-1",
         "session_details": session,
-        "eval_metric_result_per_invocation": [{"actual_invocation": invocation} for invocation in invocations],
+        "eval_metric_result_per_invocation": [
+            {"actual_invocation": invocation} for invocation in invocations
+        ],
     }
     return {"evalSetResultId": "r1", "evalCaseResults": [result]}
 
 
-def test_without_a_session_the_invocations_tell():
-    found = read(
+def test_without_a_session_the_invocations_are_read():
+    trace = read(
         history(
             {
                 "invocation_id": "e-1",
@@ -153,14 +155,14 @@ def test_without_a_session_the_invocations_tell():
             }
         )
     )
-    (turn,) = found.turns
+    (turn,) = trace.turns
     assert (turn.user, turn.response) == ("Where is order 7?", "In two days.")
     assert [call.name for call in turn.tool_calls or ()] == ["find_order"]
     assert [message.text for message in turn.messages] == ["One moment."]
 
 
-def test_the_older_intermediate_data_tell_too():
-    found = read(
+def test_older_intermediate_data_is_read():
+    trace = read(
         history(
             {
                 "user_content": USER["content"],
@@ -173,44 +175,42 @@ def test_the_older_intermediate_data_tell_too():
             }
         )
     )
-    (turn,) = found.turns
+    (turn,) = trace.turns
     assert (turn.response, [m.text for m in turn.messages]) == ("", ["One moment."])
     assert [(c.name, c.args) for c in turn.tool_calls or ()] == [("find_order", None)]
     assert [(r.name, r.error) for r in turn.tool_results] == [("find_order", "no such order")]
 
 
-@pytest.mark.parametrize(
-    ("written", "args"), [({"args": {}}, {}), ({"args": None}, None), ({}, None)]
-)
-def test_absent_arguments_are_not_empty_ones(written: dict[str, Json], args: Json):
-    uses: Json = [{"name": "list_orders", **written}]
-    found = read(
+@pytest.mark.parametrize(("call", "args"), [({"args": {}}, {}), ({"args": None}, None), ({}, None)])
+def test_missing_arguments_are_not_empty_arguments(call: dict[str, Json], args: Json):
+    uses: Json = [{"name": "list_orders", **call}]
+    trace = read(
         history({"user_content": USER["content"], "intermediate_data": {"toolUses": uses}})
     )
-    assert found.turns[0].tool_calls == (ToolCall(name="list_orders", args=args),)
+    assert trace.turns[0].tool_calls == (ToolCall(name="list_orders", args=args),)
 
 
-CALLED: Json = {"parts": [{"function_call": {"name": "find_order", "args": {}}}]}
+CALL_EVENT: Json = {"parts": [{"function_call": {"name": "find_order", "args": {}}}]}
 
 
-@pytest.mark.parametrize("final", [None, CALLED])
-def test_a_response_without_text_is_empty_and_not_unrecorded(final: Json):
-    found = read(history({"user_content": USER["content"], "final_response": final}))
-    assert (found.turns[0].response, found.turns[0].tool_calls) == ("", ())
+@pytest.mark.parametrize("final", [None, CALL_EVENT])
+def test_response_without_text_is_empty_not_missing(final: Json):
+    trace = read(history({"user_content": USER["content"], "final_response": final}))
+    assert (trace.turns[0].response, trace.turns[0].tool_calls) == ("", ())
 
 
 def timed(**times: float) -> Json:
     return {"user_content": USER["content"], **times}
 
 
-def test_a_turn_that_was_only_dated_did_not_take_no_time():
+def test_turn_with_only_a_timestamp_has_no_duration():
     (turn,) = read(history(timed(creation_timestamp=1_767_607_200.5))).turns
     assert (turn.start, turn.end) == (1_767_607_200_500_000_000, None)
 
 
-def test_turns_that_were_only_timed_follow_one_another():
-    found = read(history(timed(duration=36.508), timed(duration=0.25, creation_timestamp=0.0)))
-    assert [(turn.start, turn.end) for turn in found.turns] == [
+def test_turns_with_only_durations_are_consecutive():
+    trace = read(history(timed(duration=36.508), timed(duration=0.25, creation_timestamp=0.0)))
+    assert [(turn.start, turn.end) for turn in trace.turns] == [
         (0, 36_508_000_000),
         (36_508_000_000, 36_758_000_000),
     ]
@@ -218,14 +218,14 @@ def test_turns_that_were_only_timed_follow_one_another():
     assert late.duration_ms == 3000.0
 
 
-def test_an_event_that_names_its_model_is_a_model_call_without_any_count():
+def test_event_with_a_model_is_a_model_call_without_usage():
     event: Json = {"author": "support", "model_version": "gemini-x", "usage_metadata": None}
     data: Json = {"invocation_events": [event, {"author": "support"}]}
     (turn,) = read(history({"user_content": USER["content"], "intermediate_data": data})).turns
     assert turn.model_calls == (ModelCall(model="gemini-x", agent="support"),)
 
 
-def test_a_turn_of_a_session_takes_as_long_as_was_measured():
+def test_turn_of_a_session_has_the_measured_duration():
     measured: Json = {"invocation_id": "e-1", "user_content": USER["content"], "duration": 7.25}
     (turn,) = read(history(measured, session=SESSION)).turns
     assert (turn.start, turn.end) == (1_767_607_200_500_000_000, 1_767_607_207_750_000_000)

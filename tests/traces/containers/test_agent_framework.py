@@ -64,11 +64,11 @@ PYTHON: list[Json] = [
     ],
     ids=["dotnet", "python", "bare"],
 )
-def test_a_session_is_read_in_full(document: Json):
-    (found,) = read_items([document], source="f")
-    assert isinstance(found, Trace)
-    (turn,) = found.turns
-    assert (found.conversation, turn.agents) == ("s", ("planner",))
+def test_session_is_read_in_full(document: Json):
+    (trace,) = read_items([document], source="f")
+    assert isinstance(trace, Trace)
+    (turn,) = trace.turns
+    assert (trace.conversation, turn.agents) == ("s", ("planner",))
     assert (turn.user, turn.response) == ("Plan my week.", "Six hours of a.")
     assert [(c.name, c.args, c.id) for c in turn.tool_calls or ()] == [
         ("hours", {"w": 1}, "c1"),

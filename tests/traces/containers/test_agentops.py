@@ -27,12 +27,12 @@ def test_nested_attributes_get_their_dotted_names_back():
         "trace": {"trace_id": "5b8efff798038103d269b633813fc60c", "span_count": 1},
         "spans": [span],
     }
-    (found,) = read_items([document], source="f")
-    assert isinstance(found, Span)
-    assert found.trace_id == "5b8efff798038103d269b633813fc60c"
-    assert (found.name, found.kind, found.status) == ("openai.chat.completion", "client", "ok")
-    assert found.resource == {"service.name": "shop"}
-    assert found.attributes == {
+    (record,) = read_items([document], source="f")
+    assert isinstance(record, Span)
+    assert record.trace_id == "5b8efff798038103d269b633813fc60c"
+    assert (record.name, record.kind, record.status) == ("openai.chat.completion", "client", "ok")
+    assert record.resource == {"service.name": "shop"}
+    assert record.attributes == {
         "gen_ai.completion.0.role": "assistant",
         "gen_ai.completion.0.content": "Hi",
         "gen_ai.usage.prompt_tokens": 5,

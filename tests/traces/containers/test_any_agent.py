@@ -20,8 +20,8 @@ def span(number: int, parent: int | None, name: str) -> dict[str, Json]:
 
 def test_decimal_ids_become_hex_and_the_root_gets_the_final_output():
     spans: list[Json] = [span(2**63, 255, "call_llm m"), span(255, None, "invoke_agent")]
-    found = list(read_items([{"spans": spans, "final_output": "18 °C"}], source="f"))
-    child, root = (item for item in found if isinstance(item, Span))
+    records = list(read_items([{"spans": spans, "final_output": "18 °C"}], source="f"))
+    child, root = (item for item in records if isinstance(item, Span))
     assert child.trace_id == root.trace_id == "80000000000000000000000000000001"
     assert (child.span_id, child.parent_id) == ("8000000000000000", "00000000000000ff")
     assert (child.kind, child.status, child.resource) == ("client", "ok", {"service.name": "shop"})

@@ -16,17 +16,17 @@ def test_wrapped_values_of_an_object_are_unwrapped():
     assert attributes({"n": {"intValue": "1"}, "o": {"a": 1}}) == {"n": 1, "o": {"a": 1}}
 
 
-def test_a_value_without_a_wrapper_stays_as_it_is():
+def test_value_without_a_wrapper_is_unchanged():
     value: Json = {"content": "Hi", "role": "user"}
     assert plain(value) == value
     assert plain({"intValue": "many"}) == "many"
 
 
-def test_a_resource_may_stand_bare():
+def test_resource_may_be_unwrapped():
     assert resource({"attributes": {"a": 1}}) == resource({"a": 1}) == {"a": 1}
 
 
-def test_nesting_becomes_dots_and_lists_of_objects_become_numbers():
+def test_nested_keys_are_joined_by_dots_and_list_indexes():
     nested: dict[str, Json] = {"llm": {"tools": [{"name": "x"}, {"name": "y"}], "tags": ["a"]}}
     assert flatten_nested(nested) == {
         "llm.tools.0.name": "x",
@@ -35,11 +35,11 @@ def test_nesting_becomes_dots_and_lists_of_objects_become_numbers():
     }
 
 
-def test_attributes_that_are_objects_by_nature_stay_whole():
+def test_object_attributes_are_not_flattened():
     assert flatten_nested({"tool": {"parameters": {"a": {"b": 1}}}}) == {
         "tool.parameters": {"a": {"b": 1}}
     }
 
 
-def test_empty_objects_are_kept_and_nulls_are_not():
+def test_empty_objects_are_preserved_and_nulls_are_dropped():
     assert flatten_nested({"a": {}, "b": None, "c": {"d": []}}) == {"a": {}, "c.d": []}

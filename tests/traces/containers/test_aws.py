@@ -82,11 +82,11 @@ LOG: dict[str, Json] = {
     ],
     ids=["toolkit", "insights", "events", "query"],
 )
-def test_the_span_is_found_in_every_kind_of_log_event(item: Json):
-    (found,) = read_items([[item]], source="f")
-    assert isinstance(found, Span)
-    assert (found.trace_id, found.kind, found.status) == (TRACE, "client", "unset")
-    assert (found.scope, found.resource) == ("strands.telemetry.tracer", {"service.name": "shop"})
+def test_span_is_found_in_every_kind_of_log_event(item: Json):
+    (record,) = read_items([[item]], source="f")
+    assert isinstance(record, Span)
+    assert (record.trace_id, record.kind, record.status) == (TRACE, "client", "unset")
+    assert (record.scope, record.resource) == ("strands.telemetry.tracer", {"service.name": "shop"})
 
 
 def test_logs_in_a_second_file_join_their_span():
@@ -94,7 +94,7 @@ def test_logs_in_a_second_file_join_their_span():
     logs = read_items([[{"raw_otel_json": LOG}]], source="logs.json")
     records = [item for item in (*logs, *spans) if isinstance(item, Span | LogRecord)]
     traces = assemble(records, source="", report=lambda problem: None)
-    ((found,),) = traces.values()
-    assert [(e.name, e.body) for e in found.events] == [
+    ((record,),) = traces.values()
+    assert [(e.name, e.body) for e in record.events] == [
         ("gen_ai.user.message", {"content": [{"text": "Hi"}]})
     ]

@@ -25,9 +25,9 @@ DIALOGUE: list[Json] = [
 
 
 def read(*values: Json) -> Trace:
-    (found,) = read_items(values, source="f")
-    assert isinstance(found, Trace)
-    return found
+    (trace,) = read_items(values, source="f")
+    assert isinstance(trace, Trace)
+    return trace
 
 
 def summarize(turn: Turn) -> list[Json]:
@@ -42,26 +42,26 @@ EXPECTED: list[Json] = [
 ]
 
 
-def test_user_messages_begin_turns():
+def test_user_messages_start_turns():
     assert [summarize(turn) for turn in read(DIALOGUE).turns] == EXPECTED
 
 
-def test_a_message_a_line_is_one_dialogue():
+def test_one_message_per_line_is_one_trace():
     assert read(*DIALOGUE).turns == read(DIALOGUE).turns
 
 
-def test_a_task_of_tau_bench_names_its_case():
-    found = read([{"task_id": 4, "trial": 1, "reward": 1.0, "traj": DIALOGUE, "info": {}}])
-    assert (found.id, found.case, found.attributes) == ("4#1", "4", {"reward": 1.0, "trial": 1})
-    assert found.turns == read(DIALOGUE).turns
+def test_tau_bench_task_has_its_case_id():
+    trace = read([{"task_id": 4, "trial": 1, "reward": 1.0, "traj": DIALOGUE, "info": {}}])
+    assert (trace.id, trace.case, trace.attributes) == ("4#1", "4", {"reward": 1.0, "trial": 1})
+    assert trace.turns == read(DIALOGUE).turns
 
 
-def test_a_record_with_messages_keeps_its_id():
-    found = read({"id": "x", "messages": DIALOGUE, "session_id": "s"})
-    assert (found.id, found.conversation) == ("x", "s")
+def test_record_with_messages_preserves_its_id():
+    trace = read({"id": "x", "messages": DIALOGUE, "session_id": "s"})
+    assert (trace.id, trace.conversation) == ("x", "s")
 
 
-def test_the_same_messages_have_the_same_id():
+def test_same_messages_have_the_same_id():
     assert read(DIALOGUE).id == read(list(DIALOGUE)).id
     assert read(DIALOGUE).id != read(DIALOGUE[:5]).id
 
@@ -142,7 +142,7 @@ TAU2: list[Json] = [
     [ANTHROPIC, BEDROCK, RESPONSES, LANGCHAIN, GEMINI, TAU2],
     ids=["anthropic", "bedrock", "responses", "langchain", "gemini", "tau2"],
 )
-def test_every_dialect_gives_the_same_turn(dialogue: list[Json]):
+def test_every_message_dialect_gives_the_same_turn(dialogue: list[Json]):
     assert [summarize(turn) for turn in read(dialogue).turns] == EXPECTED[:1]
 
 
@@ -153,11 +153,11 @@ def test_messages_between_calls_are_not_the_response():
     assert turn.response == "It was shipped."
 
 
-def test_an_unanswered_message_has_no_response():
+def test_unanswered_message_has_no_response():
     assert read([*DIALOGUE, {"role": "user", "content": "Bye"}]).turns[-1].response is None
 
 
-def test_a_failed_call_is_an_error():
+def test_failed_call_is_an_error():
     failed: Json = {"role": "tool", "id": "c1", "content": "no such order", "error": True}
     (turn,) = read([DIALOGUE[1], CALL, failed]).turns
     assert [result.error for result in turn.tool_results] == ["no such order"]
@@ -170,5 +170,5 @@ def test_usage_is_counted_where_it_is_recorded():
         "prompt_tokens_details": {"cached_tokens": 8},
     }
     answer: Json = {"role": "assistant", "content": "Hi", "usage": usage}
-    found = read([DIALOGUE[1], answer])
-    assert found.usage == Usage(input_tokens=10, output_tokens=4, cached_tokens=8)
+    trace = read([DIALOGUE[1], answer])
+    assert trace.usage == Usage(input_tokens=10, output_tokens=4, cached_tokens=8)

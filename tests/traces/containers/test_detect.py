@@ -28,13 +28,13 @@ def test_items_are_found_within_any_wrapper(document: Json):
     assert len(list(read_items([document], source="f"))) == 1
 
 
-def test_a_recognized_file_without_spans_lists_its_containers():
+def test_recognized_file_without_spans_lists_its_containers():
     with pytest.raises(FormatError) as caught:
         list(read_items([{"resourceSpans": []}, {"resourceMetrics": []}], source="f"))
     assert str(caught.value) == "f: no spans in 2 values: found 2 × otlp"
 
 
-def test_an_unknown_object_lists_its_keys_and_the_known_containers():
+def test_unknown_object_lists_its_keys_and_the_known_containers():
     with pytest.raises(UnknownFormatError) as caught:
         list(read_items([{"data": [{"colour": "red"}]}], source="f"))
     assert str(caught.value) == (
@@ -44,10 +44,10 @@ def test_an_unknown_object_lists_its_keys_and_the_known_containers():
     assert all(container.name in (caught.value.hint or "") for container in builtin_containers())
 
 
-def test_an_unknown_value_among_known_ones_is_a_warning_if_there_is_a_listener():
+def test_unknown_value_among_known_ones_is_a_warning_if_there_is_a_listener():
     problems: list[Problem] = []
-    found = list(read_items([{"x": 1}, SPAN, {"y": 2}], source="f", report=problems.append))
-    assert len(found) == 1
+    records = list(read_items([{"x": 1}, SPAN, {"y": 2}], source="f", report=problems.append))
+    assert len(records) == 1
     assert [(p.where, p.message, p.severity) for p in problems] == [
         (
             "f value 1",
@@ -64,5 +64,5 @@ def test_only_unknown_values_are_an_error_even_with_a_listener():
         list(read_items([{"x": 1}], source="f", report=lambda problem: None))
 
 
-def test_the_table_lists_each_container_under_its_own_name():
+def test_table_lists_each_container_under_its_own_name():
     assert [container.name for container in builtin_containers()] == [*BUILTIN]

@@ -185,7 +185,7 @@ def test_tables_have_the_numbers_of_the_events(
     assert numbers(read_golden(tmp_path, table)) == expected
 
 
-def test_a_session_without_user_inputs_is_read_from_its_events(
+def test_session_without_user_inputs_is_read_from_its_events(
     tmp_path: Path, expected: dict[str, Any]
 ):
     table = row(session_trace=converted(), session_state=SESSION)

@@ -12,9 +12,9 @@ START = 1_700_000_000_000_000_000
 
 
 def read(item: Json) -> Span:
-    (found,) = read_items([item], source="f")
-    assert isinstance(found, Span)
-    return found
+    (record,) = read_items([item], source="f")
+    assert isinstance(record, Span)
+    return record
 
 
 ROWS: dict[str, dict[str, Json]] = {
@@ -91,7 +91,7 @@ ROWS: dict[str, dict[str, Json]] = {
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_one_span_in_many_spellings(row: str):
+def test_span_is_read_in_every_spelling(row: str):
     assert read(ROWS[row]) == Span(
         trace_id=TRACE,
         span_id=SPAN,
@@ -102,25 +102,25 @@ def test_one_span_in_many_spellings(row: str):
     )
 
 
-def test_a_trace_may_say_its_id_once_for_all_its_spans():
+def test_trace_id_may_be_stated_once_for_all_spans():
     item: Json = {"traceId": TRACE, "spans": [{"spanId": SPAN, "name": "chat"}]}
     assert read(item).trace_id == TRACE
 
 
-def test_attributes_without_a_place_of_their_own_are_the_dotted_keys():
+def test_dotted_keys_are_attributes():
     item: Json = {"trace_id": 7, "span_id": 8, "gcp.vertex.agent.event_id": "e"}
     assert read(item).attributes == {"gcp.vertex.agent.event_id": "e"}
 
 
 def test_events_are_read_under_either_name():
     event: Json = {"event_name": "gen_ai.choice", "attributes": {"index": 0}, "timestamp": START}
-    found = read({"trace_id": TRACE, "span_id": SPAN, "span_events": [event]})
-    assert [(e.name, e.time, e.attributes) for e in found.events] == [
+    record = read({"trace_id": TRACE, "span_id": SPAN, "span_events": [event]})
+    assert [(e.name, e.time, e.attributes) for e in record.events] == [
         ("gen_ai.choice", START, {"index": 0})
     ]
 
 
-def test_a_log_record_is_distinguished_from_a_span():
+def test_log_record_is_distinguished_from_a_span():
     item: Json = {
         "traceId": TRACE,
         "spanId": SPAN,
@@ -128,9 +128,9 @@ def test_a_log_record_is_distinguished_from_a_span():
         "body": {"content": "Hi"},
         "attributes": {"event.name": "gen_ai.user.message"},
     }
-    (found,) = read_items([item], source="f")
-    assert isinstance(found, LogRecord)
-    assert (found.event.name, found.event.body) == ("gen_ai.user.message", {"content": "Hi"})
+    (record,) = read_items([item], source="f")
+    assert isinstance(record, LogRecord)
+    assert (record.event.name, record.event.body) == ("gen_ai.user.message", {"content": "Hi"})
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_a_log_record_is_distinguished_from_a_span():
         {"event_names": ["e"], "event_timestamps": [START], "event_attributes": [{"n": 1}]},
     ],
 )
-def test_events_of_which_each_field_is_a_list_of_its_own(columns: dict[str, Json]):
+def test_events_may_be_parallel_lists(columns: dict[str, Json]):
     (event,) = read(ROWS["clickhouse"] | columns).events
     assert (event.name, event.time, event.attributes) == ("e", START, {"n": 1})
 
 
-def test_an_event_that_is_all_attributes_is_a_log_record():
+def test_event_with_only_attributes_is_a_log_record():
     item: Json = {
         "body": None,
         "severity_number": None,
@@ -155,6 +155,6 @@ def test_an_event_that_is_all_attributes_is_a_log_record():
         "span_id": f"0x{SPAN}",
         "event_name": "gen_ai.client.inference.operation.details",
     }
-    (found,) = read_items([item], source="f")
-    assert isinstance(found, LogRecord)
-    assert found.event.name == "gen_ai.client.inference.operation.details"
+    (record,) = read_items([item], source="f")
+    assert isinstance(record, LogRecord)
+    assert record.event.name == "gen_ai.client.inference.operation.details"

@@ -1,4 +1,4 @@
-"""Whatever a file holds, reading it gives records or an error of ours."""
+"""Reading any file gives records or a CarobError."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ JSON = st.recursive(
 )
 
 
-def survive(found: Sequence[Json | bytes | otlp.Records]) -> None:
+def read_or_refuse(values: Sequence[Json | bytes | otlp.Records]) -> None:
     try:
-        records = list(read_items(found, source="f", report=lambda problem: None))
+        records = list(read_items(values, source="f", report=lambda problem: None))
     except CarobError:
         return
     assemble(
@@ -71,14 +71,14 @@ def survive(found: Sequence[Json | bytes | otlp.Records]) -> None:
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON)
 def test_any_json_is_read_or_refused(value: Json):
-    survive([value])
+    read_or_refuse([value])
     for container in CONTAINERS:
         assert container.claims(value) in (True, False)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(CONTAINERS), JSON)
-def test_a_container_that_claims_an_item_reads_it(container: object, value: Json):
+def test_container_reads_every_item_it_claims(container: object, value: Json):
     claimed = next((c for c in CONTAINERS if c is container), CONTAINERS[0])
     if claimed.claims(value):
         for record in claimed.read(value, source="f"):
@@ -86,7 +86,7 @@ def test_a_container_that_claims_an_item_reads_it(container: object, value: Json
 
 
 def mutated(value: Json, chance: random.Random) -> Json:
-    """The same document with something wrong in a few places."""
+    """The same document with a few random mutations."""
     if chance.random() < 0.004:
         return chance.choice(
             [None, True, -1, 2**200, 1e300, "", "x", "[]", [], {}, [None], {"": 1}]
@@ -99,34 +99,36 @@ def mutated(value: Json, chance: random.Random) -> Json:
 
 
 def decodable(path: Path) -> list[Json]:
-    found = read_values(path, report=lambda problem: None)
-    return [value for value in found if not isinstance(value, bytes)]
+    values = read_values(path, report=lambda problem: None)
+    return [value for value in values if not isinstance(value, bytes)]
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
-def test_a_damaged_sample_is_read_or_refused(path: Path):
-    whole = decodable(path)
+def test_damaged_sample_is_read_or_refused(path: Path):
+    original = decodable(path)
     for seed in range(15):
-        damaged = mutated(whole, random.Random(seed))  # noqa: S311
-        survive(damaged if isinstance(damaged, list) else [damaged])
-        typed = [otlp.decode(json.dumps(value).encode()) for value in whole_list(damaged)]
-        survive(typed)
+        damaged = mutated(original, random.Random(seed))  # noqa: S311
+        read_or_refuse(damaged if isinstance(damaged, list) else [damaged])
+        typed = [otlp.decode(json.dumps(value).encode()) for value in as_list(damaged)]
+        read_or_refuse(typed)
 
 
-def whole_list(value: Json) -> list[Json]:
+def as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_damaged_bytes_are_read_or_refused(path: Path, tmp_path: Path):
-    whole = path.read_bytes()
+    original = path.read_bytes()
     for seed in range(10):
         chance = random.Random(seed)  # noqa: S311
-        raw = bytearray(whole[: chance.randrange(1, len(whole))])
+        raw = bytearray(original[: chance.randrange(1, len(original))])
         for _ in range(5):
             raw[chance.randrange(len(raw))] = chance.randrange(256)
         (tmp_path / "f").write_bytes(raw)
         try:
-            survive(list(read_values(tmp_path / "f", report=lambda p: None, decode=otlp.decode)))
+            read_or_refuse(
+                list(read_values(tmp_path / "f", report=lambda p: None, decode=otlp.decode))
+            )
         except CarobError:
             continue

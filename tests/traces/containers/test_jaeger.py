@@ -18,15 +18,15 @@ def span(**fields: Json) -> dict[str, Json]:
 
 
 def read(document: Json) -> list[Span]:
-    found = list(read_items([document], source="f"))
-    assert all(isinstance(item, Span) for item in found)
-    return [item for item in found if isinstance(item, Span)]
+    records = list(read_items([document], source="f"))
+    assert all(isinstance(item, Span) for item in records)
+    return [item for item in records if isinstance(item, Span)]
 
 
 def test_short_ids_are_padded_and_microseconds_become_nanoseconds():
-    (found,) = read({"data": [{"traceID": "1f", "spans": [span()], "processes": {}}]})
-    assert (found.trace_id, found.span_id) == ("000000000000001f", "0000000000000002")
-    assert (found.start, found.end) == (1_700_000_000_000_000_000, 1_700_000_000_001_500_000)
+    (record,) = read({"data": [{"traceID": "1f", "spans": [span()], "processes": {}}]})
+    assert (record.trace_id, record.span_id) == ("000000000000001f", "0000000000000002")
+    assert (record.start, record.end) == (1_700_000_000_000_000_000, 1_700_000_000_001_500_000)
 
 
 def test_tags_that_carry_fields_of_the_span_become_fields():
@@ -39,13 +39,13 @@ def test_tags_that_carry_fields_of_the_span_become_fields():
         {"key": "ok", "type": "bool", "value": True},
         {"key": "reasons", "type": "string", "value": '["stop"]'},
     ]
-    (found,) = read(span(tags=tags))
-    assert (found.kind, found.status, found.status_message) == ("client", "error", "boom")
-    assert found.scope == "gcp.vertex.agent"
-    assert found.attributes == {"n": 12, "ok": True, "reasons": '["stop"]'}
+    (record,) = read(span(tags=tags))
+    assert (record.kind, record.status, record.status_message) == ("client", "error", "boom")
+    assert record.scope == "gcp.vertex.agent"
+    assert record.attributes == {"n": 12, "ok": True, "reasons": '["stop"]'}
 
 
-def test_the_parent_is_the_reference_within_the_trace():
+def test_parent_is_the_reference_within_the_trace():
     references: Json = [
         {"refType": "CHILD_OF", "traceID": "99", "spanID": "7"},
         {"refType": "FOLLOWS_FROM", "traceID": "1f", "spanID": "8"},
@@ -62,24 +62,24 @@ def test_logs_become_events_and_processes_become_resources():
     ]
     log: Json = {"timestamp": 1_700_000_000_000_001, "fields": fields}
     process: Json = {"serviceName": "shop", "tags": [{"key": "host", "value": "a"}]}
-    (found,) = read([{"spans": [span(logs=[log])], "processes": {"p1": process}}])
-    assert [(e.name, e.time) for e in found.events] == [("exception", 1_700_000_000_000_001_000)]
-    assert found.events[0].attributes == {"exception.type": "ValueError"}
-    assert found.resource == {"service.name": "shop", "host": "a"}
+    (record,) = read([{"spans": [span(logs=[log])], "processes": {"p1": process}}])
+    assert [(e.name, e.time) for e in record.events] == [("exception", 1_700_000_000_000_001_000)]
+    assert record.events[0].attributes == {"exception.type": "ValueError"}
+    assert record.resource == {"service.name": "shop", "host": "a"}
 
 
-def test_the_error_tag_alone_is_an_error():
+def test_error_tag_alone_is_an_error():
     assert read(span(tags=[{"key": "error", "type": "bool", "value": True}]))[0].status == "error"
 
 
-def test_milliseconds_of_grafanas_table_are_not_taken_for_microseconds():
+def test_grafana_table_has_milliseconds_not_microseconds():
     row = span(startTime=1_700_000_000_000.25, duration=1.5, serviceName="shop", serviceTags=[])
-    (found,) = read([row])
-    assert (found.start, found.end) == (1_700_000_000_000_250_000, 1_700_000_000_001_750_000)
-    assert found.resource == {"service.name": "shop"}
+    (record,) = read([row])
+    assert (record.start, record.end) == (1_700_000_000_000_250_000, 1_700_000_000_001_750_000)
+    assert record.resource == {"service.name": "shop"}
 
 
-def test_spans_as_protobuf_spells_them_are_read():
+def test_protobuf_spelling_of_spans_is_read():
     item: Json = {
         "traceId": "W47/95gDgQPSabYzgT/GDA==",
         "spanId": "7uGbfsPBsXQ=",
@@ -95,8 +95,10 @@ def test_spans_as_protobuf_spells_them_are_read():
         ],
         "logs": [{"timestamp": "2023-11-14T22:13:21Z", "fields": [{"key": "event", "vStr": "x"}]}],
     }
-    (found,) = read({"result": {"spans": [item]}})
-    assert (found.span_id, found.parent_id) == ("eee19b7ec3c1b174", "eee19b7ec3c1b175")
-    assert (found.start, found.end) == (1_700_000_000_000_000_000, 1_700_000_001_500_000_000)
-    assert found.attributes == {"model": "gpt-4o", "n": 12, "none": 0, "empty": ""}
-    assert [(event.name, event.time) for event in found.events] == [("x", 1_700_000_001_000_000_000)]
+    (record,) = read({"result": {"spans": [item]}})
+    assert (record.span_id, record.parent_id) == ("eee19b7ec3c1b174", "eee19b7ec3c1b175")
+    assert (record.start, record.end) == (1_700_000_000_000_000_000, 1_700_000_001_500_000_000)
+    assert record.attributes == {"model": "gpt-4o", "n": 12, "none": 0, "empty": ""}
+    assert [(event.name, event.time) for event in record.events] == [
+        ("x", 1_700_000_001_000_000_000)
+    ]

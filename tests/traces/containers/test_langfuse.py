@@ -26,18 +26,18 @@ def read(document: Json) -> list[Span]:
     return [item for item in read_items([document], source="f") if isinstance(item, Span)]
 
 
-def test_the_original_attributes_come_back_out_of_the_metadata():
+def test_original_attributes_are_restored_from_the_metadata():
     metadata = {
         "attributes": {"gen_ai.request.model": "m"},
         "scope": {"name": "pydantic-ai", "version": "1"},
         "resourceAttributes": {"service.name": "shop"},
     }
-    (found,) = read(
+    (record,) = read(
         {"trace": {"id": "trace-1"}, "observations": [observation(metadata=json.dumps(metadata))]}
     )
-    assert found.attributes["gen_ai.request.model"] == "m"
-    assert found.attributes["langfuse.observation.output"] == "Hi"
-    assert (found.scope, found.resource) == ("pydantic-ai", {"service.name": "shop"})
+    assert record.attributes["gen_ai.request.model"] == "m"
+    assert record.attributes["langfuse.observation.output"] == "Hi"
+    assert (record.scope, record.resource) == ("pydantic-ai", {"service.name": "shop"})
 
 
 def test_langfuse_fields_have_the_names_of_its_sdk():
@@ -47,16 +47,16 @@ def test_langfuse_fields_have_the_names_of_its_sdk():
         level="ERROR",
         statusMessage="no",
     )
-    (found,) = read({"data": [item], "meta": {"page": 1}})
-    assert found.attributes == {
+    (record,) = read({"data": [item], "meta": {"page": 1}})
+    assert record.attributes == {
         "langfuse.observation.type": "generation",
         "langfuse.observation.input": '{"messages": []}',
         "langfuse.observation.output": "Hi",
         "langfuse.observation.model.name": "gpt-x",
         "langfuse.observation.usage_details": {"input": 3, "output": 5, "total": 8},
     }
-    assert (found.status, found.status_message) == ("error", "no")
-    assert found.start == 1_767_607_200_123_000_000
+    assert (record.status, record.status_message) == ("error", "no")
+    assert record.start == 1_767_607_200_123_000_000
 
 
 def test_observations_without_a_parent_get_the_session_of_the_trace():
@@ -73,15 +73,15 @@ def test_observations_without_a_parent_get_the_session_of_the_trace():
     assert (inner.parent_id, "langfuse.session.id" in inner.attributes) == ("obs-1", False)
 
 
-def test_a_trace_of_which_only_the_fields_were_exported_is_one_span():
+def test_trace_with_only_its_fields_is_one_span():
     document: Json = {
         "data": [{"id": "trace-1", "name": "n", "input": "Q", "observations": ["obs-1"]}]
     }
-    (found,) = read(document)
-    assert found.attributes == {"langfuse.trace.name": "n", "langfuse.trace.input": "Q"}
+    (record,) = read(document)
+    assert record.attributes == {"langfuse.trace.name": "n", "langfuse.trace.input": "Q"}
 
 
-def test_the_python_clients_spelling_reads_the_same():
+def test_python_client_spelling_is_read():
     def snake(key: str) -> str:
         return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
 
@@ -90,7 +90,7 @@ def test_the_python_clients_spelling_reads_the_same():
     assert read([renamed]) == read([item])
 
 
-def test_numbers_come_out_of_the_text_of_their_wrapper():
+def test_wrapped_numbers_are_unwrapped():
     metadata: Json = {
         "attributes": {
             "gen_ai.usage.cache_read_input_tokens": '{"intValue":7}',
@@ -98,13 +98,13 @@ def test_numbers_come_out_of_the_text_of_their_wrapper():
             "note": '{"intValues": 1}',
         }
     }
-    (found,) = read({"data": [observation(metadata=metadata)]})
-    assert found.attributes["gen_ai.usage.cache_read_input_tokens"] == 7
-    assert found.attributes["gen_ai.usage.input_tokens"] == "653"
-    assert found.attributes["note"] == '{"intValues": 1}'
+    (record,) = read({"data": [observation(metadata=metadata)]})
+    assert record.attributes["gen_ai.usage.cache_read_input_tokens"] == 7
+    assert record.attributes["gen_ai.usage.input_tokens"] == "653"
+    assert record.attributes["note"] == '{"intValues": 1}'
 
 
-def test_a_request_to_the_ingestion_is_read_as_its_last_update_left_it():
+def test_ingestion_request_has_the_state_of_its_last_update():
     at = "2024-01-01T00:00:0{}Z"
     batch: Json = [
         {"type": "trace-create", "body": {"id": "t", "sessionId": "s-1", "name": "chat"}},
@@ -118,11 +118,13 @@ def test_a_request_to_the_ingestion_is_read_as_its_last_update_left_it():
         },
         {"type": "score-create", "body": {"id": "x", "traceId": "t", "value": 1}},
     ]
-    (found,) = read_items([{"batch": batch, "metadata": {}}], source="f")
-    assert isinstance(found, Span)
-    assert (found.trace_id, found.attributes["langfuse.session.id"]) == ("t", "s-1")
-    assert {key: found.attributes[f"langfuse.observation.{key}"] for key in ("type", "output")} == {
+    (record,) = read_items([{"batch": batch, "metadata": {}}], source="f")
+    assert isinstance(record, Span)
+    assert (record.trace_id, record.attributes["langfuse.session.id"]) == ("t", "s-1")
+    assert {
+        key: record.attributes[f"langfuse.observation.{key}"] for key in ("type", "output")
+    } == {
         "type": "generation",
         "output": "six",
     }
-    assert found.end is not None
+    assert record.end is not None

@@ -27,27 +27,27 @@ def read(document: Json) -> list[Span]:
     return [item for item in read_items([document], source="f") if isinstance(item, Span)]
 
 
-def test_a_runs_fields_become_attributes():
-    (found,) = read([run(CHILD, "llm", parent_run_id=ROOT, total_tokens=7, error="boom")])
-    assert (found.trace_id, found.span_id, found.parent_id) == (ROOT, CHILD, ROOT)
-    assert found.start == 1_767_607_200_090_000_000
-    assert found.attributes == {
+def test_run_fields_become_attributes():
+    (record,) = read([run(CHILD, "llm", parent_run_id=ROOT, total_tokens=7, error="boom")])
+    assert (record.trace_id, record.span_id, record.parent_id) == (ROOT, CHILD, ROOT)
+    assert record.start == 1_767_607_200_090_000_000
+    assert record.attributes == {
         "langsmith.run_type": "llm",
         "langsmith.inputs": {"q": 1},
         "langsmith.outputs": {"a": 2},
         "langsmith.error": "boom",
         "langsmith.total_tokens": 7,
     }
-    assert (found.status, found.status_message) == ("error", "boom")
+    assert (record.status, record.status_message) == ("error", "boom")
 
 
-def test_runs_within_a_run_are_its_children():
+def test_nested_runs_are_children():
     child = run(CHILD, "tool", trace_id=None)
     root, inner = read(run(ROOT, "chain", trace_id=None, child_runs=[child]))
     assert (inner.trace_id, inner.parent_id) == (ROOT, root.span_id)
 
 
-def test_the_dotted_order_names_the_trace():
+def test_dotted_order_contains_the_trace_id():
     order = f"20260105T100000000000Z{ROOT}.20260105T100001000000Z{CHILD}"
-    (found,) = read(run(CHILD, "tool", trace_id=None, dotted_order=order))
-    assert found.trace_id == ROOT
+    (record,) = read(run(CHILD, "tool", trace_id=None, dotted_order=order))
+    assert record.trace_id == ROOT

@@ -20,21 +20,21 @@ def span(key: str, *children: Json, **fields: Json) -> dict[str, Json]:
 
 def test_children_are_linked_to_their_parents():
     document: Json = {"trace_id": "ab" * 16, "spans": [span("a", span("b", span("c")), span("d"))]}
-    found = [item for item in read_items([document], source="f") if isinstance(item, Span)]
-    assert [(s.span_id, s.parent_id) for s in found] == [
+    spans = [item for item in read_items([document], source="f") if isinstance(item, Span)]
+    assert [(s.span_id, s.parent_id) for s in spans] == [
         ("a", None),
         ("b", "a"),
         ("c", "b"),
         ("d", "a"),
     ]
-    assert {s.trace_id for s in found} == {"ab" * 16}
+    assert {s.trace_id for s in spans} == {"ab" * 16}
 
 
-def test_a_duration_in_words_gives_the_end():
-    (found,) = read_items([span("a", trace_id="ab" * 16)], source="f")
-    assert isinstance(found, Span)
-    assert (found.start, found.status) == (1_767_607_200_500_000_000, "ok")
-    assert found.end == 1_767_607_200_500_000_000 + 108_250_000_000
+def test_duration_in_words_gives_the_end():
+    (record,) = read_items([span("a", trace_id="ab" * 16)], source="f")
+    assert isinstance(record, Span)
+    assert (record.start, record.status) == (1_767_607_200_500_000_000, "ok")
+    assert record.end == 1_767_607_200_500_000_000 + 108_250_000_000
 
 
 def test_logs_of_a_span_belong_to_it():

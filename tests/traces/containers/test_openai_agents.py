@@ -31,19 +31,19 @@ def read(document: Json) -> list[Span]:
 def test_span_data_becomes_attributes():
     data: Json = {"type": "function", "name": "lookup", "input": '{"id": 1}', "output": "ok"}
     error: Json = {"message": "Error running tool", "data": {}}
-    (found,) = read({"data": [span("span_2", "span_1", data, error)]})
-    assert found.attributes == {
+    (record,) = read({"data": [span("span_2", "span_1", data, error)]})
+    assert record.attributes == {
         "openai_agents.type": "function",
         "openai_agents.name": "lookup",
         "openai_agents.input": '{"id": 1}',
         "openai_agents.output": "ok",
         "openai_agents.error": error,
     }
-    assert (found.name, found.status) == ("lookup", "error")
-    assert found.status_message == "Error running tool"
+    assert (record.name, record.status) == ("lookup", "error")
+    assert record.status_message == "Error running tool"
 
 
-def test_the_trace_is_the_root_of_its_spans():
+def test_trace_is_the_root_of_its_spans():
     agent = span("span_1", None, {"type": "agent", "name": "triage"})
     root, child = read({"data": [TRACE, agent]})
     assert (root.span_id, root.name) == ("trace_1", "Support")
@@ -51,6 +51,6 @@ def test_the_trace_is_the_root_of_its_spans():
     assert (child.trace_id, child.parent_id) == ("trace_1", "trace_1")
 
 
-def test_a_trace_may_hold_its_spans():
-    held: Json = {**TRACE, "spans": [span("span_1", None, {"type": "agent", "name": "triage"})]}
-    assert [found.span_id for found in read(held)] == ["trace_1", "span_1"]
+def test_trace_may_contain_its_spans():
+    document: Json = {**TRACE, "spans": [span("span_1", None, {"type": "agent", "name": "triage"})]}
+    assert [record.span_id for record in read(document)] == ["trace_1", "span_1"]

@@ -22,16 +22,16 @@ def span(**fields: Json) -> dict[str, Json]:
 
 
 def request(**fields: Json) -> dict[str, Json]:
-    return of_spans(span(**fields))
+    return export_request(span(**fields))
 
 
-def of_spans(*spans: Json) -> dict[str, Json]:
+def export_request(*spans: Json) -> dict[str, Json]:
     scope: Json = {"name": "my.library", "version": "1.0"}
     return {"resourceSpans": [{"scopeSpans": [{"scope": scope, "spans": [*spans]}]}]}
 
 
-def both(document: dict[str, Json]) -> Span:
-    """The span as the typed decoder and as the loose reader understand it."""
+def read_both_ways(document: dict[str, Json]) -> Span:
+    """The span, which the typed decoder and the loose reader read alike."""
     typed = otlp.decode(json.dumps(document).encode())
     (fast,) = read_items([typed], source="f")
     (slow,) = read_items([document], source="f")
@@ -40,21 +40,25 @@ def both(document: dict[str, Json]) -> Span:
     return fast
 
 
-def test_a_span_is_read_in_full():
+def test_span_is_read_in_full():
     status: Json = {"code": "STATUS_CODE_ERROR", "message": "boom"}
     event: Json = {"name": "exception", "timeUnixNano": "1544712660500000000"}
-    found = both(request(status=status, events=[event]))
-    assert (found.trace_id, found.span_id) == (
+    record = read_both_ways(request(status=status, events=[event]))
+    assert (record.trace_id, record.span_id) == (
         "5b8efff798038103d269b633813fc60c",
         "eee19b7ec3c1b174",
     )
-    assert (found.parent_id, found.kind, found.status) == (None, "client", "error")
-    assert (found.start, found.end) == (1544712660000000000, 1544712661000000000)
-    assert (found.scope, found.scope_version, found.status_message) == ("my.library", "1.0", "boom")
-    assert [(e.name, e.time) for e in found.events] == [("exception", 1544712660500000000)]
+    assert (record.parent_id, record.kind, record.status) == (None, "client", "error")
+    assert (record.start, record.end) == (1544712660000000000, 1544712661000000000)
+    assert (record.scope, record.scope_version, record.status_message) == (
+        "my.library",
+        "1.0",
+        "boom",
+    )
+    assert [(e.name, e.time) for e in record.events] == [("exception", 1544712660500000000)]
 
 
-def test_every_kind_of_value_becomes_plain():
+def test_every_kind_of_value_is_unwrapped():
     inner: Json = [{"key": "k", "value": {"intValue": "7"}}]
     kinds: dict[str, Json] = {
         "text": {"stringValue": "x"},
@@ -69,8 +73,8 @@ def test_every_kind_of_value_becomes_plain():
         "bytes": {"bytesValue": "AAE="},
         "null": {},
     }
-    found = both(request(attributes=[{"key": k, "value": v} for k, v in kinds.items()]))
-    assert found.attributes == {
+    record = read_both_ways(request(attributes=[{"key": k, "value": v} for k, v in kinds.items()]))
+    assert record.attributes == {
         "text": "x",
         "number": 12,
         "small": 12,
@@ -85,18 +89,18 @@ def test_every_kind_of_value_becomes_plain():
     }
 
 
-def test_the_typed_decoder_reads_the_specified_spelling():
+def test_typed_decoder_reads_the_specified_spelling():
     assert isinstance(otlp.decode(json.dumps(request()).encode()), otlp.Records)
 
 
-def test_a_twin_spelling_is_not_taken_for_an_empty_one():
+def test_snake_case_is_not_read_as_an_empty_request():
     raw = json.dumps(request()).replace("startTimeUnixNano", "start_time_unix_nano")
-    (found,) = read_items([otlp.decode(raw.encode())], source="f")
-    assert isinstance(found, Span)
-    assert found.start == 1544712660000000000
+    (record,) = read_items([otlp.decode(raw.encode())], source="f")
+    assert isinstance(record, Span)
+    assert record.start == 1544712660000000000
 
 
-def test_log_records_name_their_span_and_their_event():
+def test_log_records_have_their_span_and_event_name():
     record: Json = {
         "timeUnixNano": "0",
         "observedTimeUnixNano": "5",
@@ -114,7 +118,7 @@ def test_log_records_name_their_span_and_their_event():
     assert fast.event.body == {"content": "Hi"}
 
 
-def test_ids_of_one_request_may_be_spelled_in_different_ways():
+def test_ids_of_one_request_may_use_different_spellings():
     ids = {
         "eee19b7ec3c1b174": "",
         "EEE19B7EC3C1B175": "EEE19B7EC3C1B174",
@@ -123,7 +127,9 @@ def test_ids_of_one_request_may_be_spelled_in_different_ways():
         "eee19b7ec3c1b1": "7uGbfsPBsXQ=",
         "a" * 18: "eee19b7ec3c1b1",
     }
-    document = of_spans(*(span(spanId=key, parentSpanId=parent) for key, parent in ids.items()))
+    document = export_request(
+        *(span(spanId=key, parentSpanId=parent) for key, parent in ids.items())
+    )
     fast = list(read_items([otlp.decode(json.dumps(document).encode())], source="f"))
     assert fast == list(read_items([document], source="f"))
     assert [(span.span_id, span.parent_id) for span in fast if isinstance(span, Span)] == [
@@ -136,8 +142,11 @@ def test_ids_of_one_request_may_be_spelled_in_different_ways():
     ]
 
 
-def test_a_parent_may_be_spelled_otherwise_than_the_span_that_it_is():
+def test_parent_id_may_use_a_different_spelling():
     first, second = span(spanId="eee19b7ec3c1b174"), span(spanId="eee19b7ec3c1b175")
-    document = of_spans(first, {**second, "parentSpanId": "EEE19B7EC3C1B174"})
-    found = read_items([otlp.decode(json.dumps(document).encode())], source="f")
-    assert [one.parent_id for one in found if isinstance(one, Span)] == [None, "eee19b7ec3c1b174"]
+    document = export_request(first, {**second, "parentSpanId": "EEE19B7EC3C1B174"})
+    records = read_items([otlp.decode(json.dumps(document).encode())], source="f")
+    assert [record.parent_id for record in records if isinstance(record, Span)] == [
+        None,
+        "eee19b7ec3c1b174",
+    ]

@@ -17,7 +17,7 @@ SAMPLE = (
 )
 
 
-def test_messages_with_their_length_before_them_are_read_one_by_one():
+def test_length_prefixed_messages_are_read():
     message = SAMPLE.read_bytes()
     framed = len(message).to_bytes(4, "big") + message
     once = list(read_items([message], source="f"))
@@ -29,10 +29,10 @@ def test_logs_are_distinguished_from_spans():
     record = LogMessage(time_unix_nano=5, event_name="said", trace_id=b"\1" * 16, span_id=b"\2" * 8)
     record.body.CopyFrom(AnyValue(string_value="Hi"))
     data = LogsData(resource_logs=[ResourceLogs(scope_logs=[ScopeLogs(log_records=[record])])])
-    (found,) = read_items([data.SerializeToString()], source="f")
-    assert isinstance(found, LogRecord)
-    assert (found.trace_id, found.span_id) == ("01" * 16, "02" * 8)
-    assert (found.event.name, found.event.time, found.event.body) == ("said", 5, "Hi")
+    (log,) = read_items([data.SerializeToString()], source="f")
+    assert isinstance(log, LogRecord)
+    assert (log.trace_id, log.span_id) == ("01" * 16, "02" * 8)
+    assert (log.event.name, log.event.time, log.event.body) == ("said", 5, "Hi")
 
 
 def test_other_bytes_are_refused():
@@ -40,7 +40,7 @@ def test_other_bytes_are_refused():
         list(read_items([b"\x00\x01\x02\x03 nothing"], source="f"))
 
 
-def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+def test_missing_library_hints_at_the_package(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
     with pytest.raises(InputError) as caught:
         list(read_items([SAMPLE.read_bytes()], source="f"))

@@ -5,12 +5,12 @@ from carob.traces.containers.detect import read_items
 
 
 def read(document: Json) -> Span:
-    (found,) = read_items([document], source="f")
-    assert isinstance(found, Span)
-    return found
+    (record,) = read_items([document], source="f")
+    assert isinstance(record, Span)
+    return record
 
 
-def test_the_kind_field_becomes_the_openinference_kind():
+def test_kind_field_becomes_the_openinference_kind():
     item: Json = {
         "name": "get_weather",
         "context": {"trace_id": "5b8efff798038103d269b633813fc60c", "span_id": "eee19b7ec3c1b174"},
@@ -22,11 +22,11 @@ def test_the_kind_field_becomes_the_openinference_kind():
         "status_message": "boom",
         "attributes": {"tool.name": "get_weather"},
     }
-    found = read({"data": [item], "next_cursor": None})
-    assert found.attributes == {"tool.name": "get_weather", "openinference.span.kind": "TOOL"}
-    assert (found.kind, found.status, found.status_message) == ("internal", "error", "boom")
-    assert found.start == 1_767_607_200_000_001_000
-    assert found.end == 1_767_607_201_000_000_000
+    record = read({"data": [item], "next_cursor": None})
+    assert record.attributes == {"tool.name": "get_weather", "openinference.span.kind": "TOOL"}
+    assert (record.kind, record.status, record.status_message) == ("internal", "error", "boom")
+    assert record.start == 1_767_607_200_000_001_000
+    assert record.end == 1_767_607_201_000_000_000
 
 
 def test_columns_of_a_dataframe_become_dotted_attributes():
@@ -43,9 +43,9 @@ def test_columns_of_a_dataframe_become_dotted_attributes():
         "attributes.tool.name": None,
         "attributes.tags": ["x"],
     }
-    found = read(row)
-    assert found.start == 1_767_607_200_000_000_000
-    assert found.attributes == {
+    record = read(row)
+    assert record.start == 1_767_607_200_000_000_000
+    assert record.attributes == {
         "llm.input_messages.0.message.role": "user",
         "llm.input_messages.0.message.content": "Hi",
         "llm.model_name": "m",

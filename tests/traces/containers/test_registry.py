@@ -1,4 +1,4 @@
-"""Containers of other packages are read as the built-in ones are, in worker processes too."""
+"""Containers of other packages are used like built-in ones, also in worker processes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("shop")
-def test_a_container_of_another_package_is_asked_last():
+def test_container_of_another_package_is_tried_last():
     (trace,) = read_items([{"data": [{"asked": "Hi?", "answered": "Hi."}]}], source="f")
     assert isinstance(trace, Trace)
     assert (trace.id, trace.source) == ("Hi?", "f")
@@ -56,7 +56,7 @@ def test_a_container_of_another_package_is_asked_last():
 
 
 @pytest.mark.usefixtures("shop")
-def test_an_unknown_item_lists_the_containers_of_other_packages():
+def test_unknown_item_lists_the_containers_of_other_packages():
     with pytest.raises(UnknownFormatError) as caught:
         list(read_items([{"color": "red"}], source="f"))
     assert (caught.value.hint or "").endswith("flat, cloudwatch, shop-log")

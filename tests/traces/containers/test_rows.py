@@ -11,11 +11,11 @@ from carob.traces.containers.detect import read_items
 TRACE = "5b8efff798038103d269b633813fc60c"
 SPAN = "eee19b7ec3c1b174"
 START = 1_700_000_000_000_000_000
-WHEN = "2023-11-14T22:13:20Z"
+TIMESTAMP = "2023-11-14T22:13:20Z"
 
 ROWS: dict[str, dict[str, Json]] = {
     "honeycomb": {
-        "Timestamp": WHEN,
+        "Timestamp": TIMESTAMP,
         "trace.trace_id": TRACE,
         "trace.span_id": SPAN,
         "name": "chat",
@@ -31,7 +31,7 @@ ROWS: dict[str, dict[str, Json]] = {
         "n": 1,
     },
     "application insights": {
-        "timestamp": WHEN,
+        "timestamp": TIMESTAMP,
         "operation_Id": TRACE,
         "id": SPAN,
         "operation_ParentId": "",
@@ -40,7 +40,7 @@ ROWS: dict[str, dict[str, Json]] = {
         "customDimensions": '{"n": 1}',
     },
     "workspace": {
-        "TimeGenerated": WHEN,
+        "TimeGenerated": TIMESTAMP,
         "OperationId": TRACE,
         "Id": SPAN,
         "Name": "chat",
@@ -62,13 +62,13 @@ ROWS: dict[str, dict[str, Json]] = {
         "traceId": TRACE,
         "spanId": SPAN,
         "name": "chat",
-        "startTime": WHEN,
+        "startTime": TIMESTAMP,
         "durationInNanos": 10**9,
         "span.attributes.n": 1,
         "span.attributes.gen_ai@system": "openai",
     },
     "elastic": {
-        "@timestamp": WHEN,
+        "@timestamp": TIMESTAMP,
         "trace_id": TRACE,
         "span_id": SPAN,
         "name": "chat",
@@ -79,7 +79,7 @@ ROWS: dict[str, dict[str, Json]] = {
         "traceId": TRACE,
         "spanId": SPAN,
         "name": "chat",
-        "startTime": WHEN,
+        "startTime": TIMESTAMP,
         "endTime": "2023-11-14T22:13:21Z",
         "labels": {"n": 1},
     },
@@ -87,20 +87,20 @@ ROWS: dict[str, dict[str, Json]] = {
 
 
 def read(item: Json) -> Span:
-    (found,) = read_items([item], source="f")
-    assert isinstance(found, Span)
-    return found
+    (record,) = read_items([item], source="f")
+    assert isinstance(record, Span)
+    return record
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())
-def test_each_store_has_its_own_names_for_the_same(row: dict[str, Json]):
-    found = read(row)
-    assert (found.trace_id, found.span_id, found.parent_id) == (TRACE, SPAN, None)
-    assert (found.name, found.start, found.end) == ("chat", START, START + 10**9)
-    assert (found.attributes["n"], found.status) == (1, "unset")
+def test_column_names_of_every_store_are_read(row: dict[str, Json]):
+    record = read(row)
+    assert (record.trace_id, record.span_id, record.parent_id) == (TRACE, SPAN, None)
+    assert (record.name, record.start, record.end) == ("chat", START, START + 10**9)
+    assert (record.attributes["n"], record.status) == (1, "unset")
 
 
-def test_opensearch_writes_dots_as_another_sign():
+def test_opensearch_escapes_dots():
     assert read(ROWS["opensearch"]).attributes == {"n": 1, "gen_ai.system": "openai"}
 
 
@@ -108,15 +108,15 @@ def test_opensearch_writes_dots_as_another_sign():
     ("store", "failure"),
     [("datadog", {"error": 1}), ("application insights", {"success": "False"})],
 )
-def test_a_row_states_that_the_span_failed(store: str, failure: dict[str, Json]):
+def test_row_with_a_failed_status_is_an_error(store: str, failure: dict[str, Json]):
     assert read({**ROWS[store], **failure}).status == "error"
 
 
-def test_a_row_without_a_span_of_its_own_is_a_log_record():
-    (found,) = read_items(
+def test_row_without_a_span_id_is_a_log_record():
+    (record,) = read_items(
         [
             {
-                "timestamp": WHEN,
+                "timestamp": TIMESTAMP,
                 "operation_Id": TRACE,
                 "operation_ParentId": SPAN,
                 "message": '{"content": "Hi"}',
@@ -125,9 +125,9 @@ def test_a_row_without_a_span_of_its_own_is_a_log_record():
         ],
         source="f",
     )
-    assert isinstance(found, LogRecord)
-    assert (found.span_id, found.event.name) == (SPAN, "gen_ai.user.message")
-    assert found.event.body == {"content": "Hi"}
+    assert isinstance(record, LogRecord)
+    assert (record.span_id, record.event.name) == (SPAN, "gen_ai.user.message")
+    assert record.event.body == {"content": "Hi"}
 
 
 ROW = ROWS["honeycomb"]
@@ -138,11 +138,11 @@ FRAMES: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
-def test_tables_that_name_their_columns_once_are_read_row_by_row(frame: Json):
+def test_tables_with_a_column_list_are_read_by_row(frame: Json):
     assert read(frame) == read(ROW)
 
 
-def test_pandas_writes_a_dataframe_by_column_or_by_index():
+def test_dataframe_may_be_oriented_by_column_or_index():
     row: dict[str, Json] = {
         "context.trace_id": TRACE,
         "context.span_id": SPAN,

@@ -22,16 +22,16 @@ CANONICAL = SAMPLES / "01_otlp_canonical.json"
 
 def spans(path: Path) -> list[Span]:
     records = read_items(read_values(path, report=lambda problem: None), source=path.name)
-    found = assemble(
+    traces = assemble(
         (record for record in records if isinstance(record, Span)),
         source="",
         report=lambda problem: None,
     )
-    return [span for trace in found.values() for span in trace]
+    return [span for trace in traces.values() for span in trace]
 
 
 def essence(span: Span) -> dict[str, Json]:
-    """What every container keeps: microseconds, and attributes as text."""
+    """The fields that every container preserves: microseconds, and attributes as text."""
     return {
         "ids": [span.trace_id, span.span_id, span.parent_id],
         "name": span.name,
@@ -102,7 +102,7 @@ def rows(value: Json) -> list[Json]:
 
 
 @pytest.mark.parametrize("packing", REPACKED)
-def test_packing_changes_nothing(tmp_path: Path, packing: str):
+def test_compression_changes_nothing(tmp_path: Path, packing: str):
     path = tmp_path / "repacked"
     path.write_bytes(REPACKED[packing](document()))
     assert spans(path) == spans(CANONICAL)
@@ -111,7 +111,7 @@ def test_packing_changes_nothing(tmp_path: Path, packing: str):
 def test_base64_ids_are_the_same_ids(tmp_path: Path):
     raw = CANONICAL.read_text()
     for span in spans(CANONICAL):
-        for found in (span.trace_id, span.span_id):
-            raw = raw.replace(found, base64.b64encode(bytes.fromhex(found)).decode())
+        for span_id in (span.trace_id, span.span_id):
+            raw = raw.replace(span_id, base64.b64encode(bytes.fromhex(span_id)).decode())
     (tmp_path / "base64.json").write_text(raw)
     assert spans(tmp_path / "base64.json") == spans(CANONICAL)

@@ -58,11 +58,11 @@ ROW: dict[str, Json] = {
 }
 
 
-def test_the_spans_of_a_row_know_their_case_and_the_final_state():
-    (found,) = read_items([{**ROW, "session_trace": json.dumps([SPAN])}], source="f")
-    assert isinstance(found, Span)
-    assert (found.span_id, found.name) == ("0000000000000011", "invocation")
-    assert found.resource == {
+def test_spans_of_a_row_have_its_case_and_final_state():
+    (record,) = read_items([{**ROW, "session_trace": json.dumps([SPAN])}], source="f")
+    assert isinstance(record, Span)
+    assert (record.span_id, record.name) == ("0000000000000011", "invocation")
+    assert record.resource == {
         "carob.case.id": "q-1",
         "carob.conversation.id": "s-1",
         "carob.state": {"order": "7"},
@@ -73,24 +73,24 @@ def test_without_spans_the_session_is_read():
     event: Json = {"author": "user", "content": {"parts": [{"text": "Hi"}]}}
     session: Json = {"id": "s-1", "appName": "shop", "events": [event]}
     row: Json = {**ROW, "session_trace": "[]", "final_session_state": session}
-    (found,) = read_items([row], source="f")
-    assert isinstance(found, Trace)
-    assert (found.case, [turn.user for turn in found.turns]) == ("q-1", ["Hi"])
+    (record,) = read_items([row], source="f")
+    assert isinstance(record, Trace)
+    assert (record.case, [turn.user for turn in record.turns]) == ("q-1", ["Hi"])
 
 
-def test_without_spans_and_session_the_columns_tell():
-    (found,) = read_items([ROW], source="f")
-    assert isinstance(found, Trace)
-    assert [(turn.user, turn.response) for turn in found.turns] == [
+def test_without_spans_and_session_the_columns_are_read():
+    (record,) = read_items([ROW], source="f")
+    assert isinstance(record, Trace)
+    assert [(turn.user, turn.response) for turn in record.turns] == [
         ("Hi", None),
         ("Where is order 7?", "In two days."),
     ]
-    assert found.turns[0].tool_calls == ()
-    assert [(c.name, c.args) for c in found.turns[1].tool_calls or ()] == [("find", {"id": 7})]
-    assert (found.state, found.agents) == ({"order": "7"}, ("support",))
+    assert record.turns[0].tool_calls == ()
+    assert [(c.name, c.args) for c in record.turns[1].tool_calls or ()] == [("find", {"id": 7})]
+    assert (record.state, record.agents) == ({"order": "7"}, ("support",))
 
 
-def test_spans_without_content_lend_their_times_to_the_columns():
+def test_spans_without_content_add_their_times_to_the_columns():
     bare: Json = {
         "name": "call_llm",
         "span_id": 17,
@@ -99,10 +99,10 @@ def test_spans_without_content_lend_their_times_to_the_columns():
         "end_time": 1_767_607_201_000_000_000,
         "attributes": {"gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 5},
     }
-    (found,) = read_items([{**ROW, "session_trace": [bare]}], source="f")
-    assert isinstance(found, Trace)
-    assert (found.turns[-1].response, found.models) == ("In two days.", ("m",))
-    assert (found.usage.input_tokens, found.duration_ms) == (5, 1000.0)
+    (record,) = read_items([{**ROW, "session_trace": [bare]}], source="f")
+    assert isinstance(record, Trace)
+    assert (record.turns[-1].response, record.models) == ("In two days.", ("m",))
+    assert (record.usage.input_tokens, record.duration_ms) == (5, 1000.0)
 
 
 def test_spans_add_times_and_model_calls_to_the_columns_of_a_row():
@@ -130,19 +130,22 @@ def test_spans_add_times_and_model_calls_to_the_columns_of_a_row():
     assert (last.start, last.end) == (1_767_607_200_000_000_000, 1_767_607_201_000_000_000)
 
 
-def test_a_row_without_spans_is_read_from_its_columns():
+def test_row_without_spans_is_read_from_its_columns():
     recorded = Trace(id="s-1", turns=(Turn(user="Hi"),))
     assert with_spans(recorded) is recorded
 
 
-def test_the_session_of_a_row_lends_its_events_and_its_state():
+def test_session_of_a_row_adds_its_events_and_state():
     event: dict[str, Json] = {"author": "support", "timestamp": 1_767_607_201.0}
     usage: Json = {"promptTokenCount": 9}
-    asked: Json = {"author": "user", "timestamp": 1_767_607_200.0, "content": "Hi"}
-    session: Json = {"state": {"order": "7"}, "events": [asked, {**event, "usageMetadata": usage}]}
+    question: Json = {"author": "user", "timestamp": 1_767_607_200.0, "content": "Hi"}
+    session: Json = {
+        "state": {"order": "7"},
+        "events": [question, {**event, "usageMetadata": usage}],
+    }
     recorded = Trace(id="s-1", turns=(Turn(user="Hi"),), attributes={"finalSessionState": session})
-    found = with_spans(recorded)
-    assert (found.state, found.usage, found.duration_ms) == (
+    trace = with_spans(recorded)
+    assert (trace.state, trace.usage, trace.duration_ms) == (
         {"order": "7"},
         Usage(input_tokens=9),
         1000.0,
@@ -150,13 +153,13 @@ def test_the_session_of_a_row_lends_its_events_and_its_state():
 
 
 @pytest.mark.parametrize("start", [0, 1_000_000_000, 5_000_000_000_000, 1_767_607_200_000_000_000])
-def test_times_that_count_from_the_start_of_the_session_are_nanoseconds_too(start: int):
+def test_times_relative_to_the_session_start_are_nanoseconds(start: int):
     spans: Json = [{**SPAN, "start_time": start, "end_time": start + 12_000_000_000}]
     recorded = Trace(id="s-1", turns=(Turn(user="Hi"),), attributes={"session_trace": spans})
     assert with_spans(recorded).duration_ms == 12_000.0
 
 
-def test_the_unit_of_a_time_follows_from_its_size():
+def test_unit_of_a_time_follows_from_its_size():
     spans: Json = [{**SPAN, "start_time": 1_767_607_200, "end_time": 1_767_607_212}]
     recorded = Trace(id="s-1", turns=(Turn(user="Hi"),), attributes={"session_trace": spans})
     assert with_spans(recorded).duration_ms == 12_000.0

@@ -5,13 +5,13 @@ from carob.traces.containers.detect import read_items
 
 
 def read(history: list[Json], **fields: Json) -> Trace:
-    (found,) = read_items([{"history": history, "trajectory": [], **fields}], source="f")
-    assert isinstance(found, Trace)
-    return found
+    (trace,) = read_items([{"history": history, "trajectory": [], **fields}], source="f")
+    assert isinstance(trace, Trace)
+    return trace
 
 
-def test_observations_in_the_users_name_are_results_and_no_turns():
-    found = read(
+def test_observations_with_the_user_role_are_results_not_turns():
+    trace = read(
         [
             {"role": "system", "content": "You are a programmer."},
             {"role": "user", "content": "An example.", "is_demo": True},
@@ -21,7 +21,7 @@ def test_observations_in_the_users_name_are_results_and_no_turns():
             {"role": "assistant", "content": "Done.", "action": "submit\n"},
         ]
     )
-    (turn,) = found.turns
+    (turn,) = trace.turns
     assert (turn.user, turn.response) == ("Fix the bug.", "Done.")
     assert [result.result for result in turn.tool_results] == ["main.py"]
 
@@ -30,7 +30,7 @@ def test_calls_and_totals_are_read():
     function: Json = {"name": "bash", "arguments": '{"command": "ls"}'}
     call: Json = {"id": "c1", "type": "function", "function": function}
     stats: Json = {"tokens_sent": 100, "tokens_received": 7}
-    found = read(
+    trace = read(
         [
             {"role": "user", "content": "Fix it."},
             {"role": "assistant", "content": "Look.", "action": "ls", "tool_calls": [call]},
@@ -39,21 +39,21 @@ def test_calls_and_totals_are_read():
         info={"model_stats": stats},
         instance_id="lib-7",
     )
-    (turn,) = found.turns
+    (turn,) = trace.turns
     assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
         ("bash", {"command": "ls"})
     ]
     assert [(result.name, result.id) for result in turn.tool_results] == [("bash", "c1")]
-    assert (found.case, found.usage.input_tokens, found.usage.output_tokens) == ("lib-7", 100, 7)
+    assert (trace.case, trace.usage.input_tokens, trace.usage.output_tokens) == ("lib-7", 100, 7)
 
 
-def test_the_task_is_a_user_message_for_any_message_type():
-    found = read(
+def test_task_is_a_user_message_for_any_message_type():
+    trace = read(
         [
             {"role": "user", "content": "Fix it.", "message_type": "observation"},
             {"role": "assistant", "content": "Look.", "message_type": "action"},
             {"role": "user", "content": "main.py", "message_type": "observation"},
         ]
     )
-    (turn,) = found.turns
+    (turn,) = trace.turns
     assert (turn.user, [result.result for result in turn.tool_results]) == ("Fix it.", ["main.py"])

@@ -17,17 +17,21 @@ def read(**fields: Json) -> Span:
         "localEndpoint": {"serviceName": "shop"},
         **fields,
     }
-    (found,) = read_items([[[item]]], source="f")
-    assert isinstance(found, Span)
-    return found
+    (record,) = read_items([[[item]]], source="f")
+    assert isinstance(record, Span)
+    return record
 
 
-def test_a_span_is_read_in_full():
-    found = read(kind="CLIENT", tags={"n": "12", "otel.scope.name": "ai"})
-    assert (found.span_id, found.parent_id) == ("352bff9a74ca9ad2", "6b221d5bc9e6496c")
-    assert (found.start, found.end) == (1_700_000_000_000_000_000, 1_700_000_000_001_500_000)
-    assert (found.kind, found.scope, found.resource) == ("client", "ai", {"service.name": "shop"})
-    assert found.attributes == {"n": "12"}
+def test_span_is_read_in_full():
+    record = read(kind="CLIENT", tags={"n": "12", "otel.scope.name": "ai"})
+    assert (record.span_id, record.parent_id) == ("352bff9a74ca9ad2", "6b221d5bc9e6496c")
+    assert (record.start, record.end) == (1_700_000_000_000_000_000, 1_700_000_000_001_500_000)
+    assert (record.kind, record.scope, record.resource) == (
+        "client",
+        "ai",
+        {"service.name": "shop"},
+    )
+    assert record.attributes == {"n": "12"}
 
 
 @pytest.mark.parametrize(
@@ -54,16 +58,16 @@ def test_annotations_become_events(value: str, name: str, attributes: dict[str, 
         ({}, "unset", None),
     ],
 )
-def test_the_error_tag_is_the_message(tags: dict[str, Json], status: str, message: str | None):
-    found = read(tags=tags)
-    assert (found.status, found.status_message) == (status, message)
-    assert found.attributes == {}
+def test_error_tag_is_the_message(tags: dict[str, Json], status: str, message: str | None):
+    record = read(tags=tags)
+    assert (record.status, record.status_message) == (status, message)
+    assert record.attributes == {}
 
 
 def test_tags_of_the_first_version_are_binary_annotations():
-    (found,) = read_items(
+    (record,) = read_items(
         [{"traceId": "1f", "id": "2", "binaryAnnotations": [{"key": "n", "value": "1"}]}],
         source="f",
     )
-    assert isinstance(found, Span)
-    assert found.attributes == {"n": "1"}
+    assert isinstance(record, Span)
+    assert record.attributes == {"n": "1"}

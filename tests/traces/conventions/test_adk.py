@@ -8,7 +8,7 @@ from carob.traces.mapping.traces import to_traces
 USER: Json = {"role": "user", "parts": [{"text": "tide?"}]}
 
 
-def named(name: str, key: str, parent: str | None, **attributes: Json) -> Span:
+def span(name: str, key: str, parent: str | None, **attributes: Json) -> Span:
     return Span(
         trace_id="t1",
         span_id=key,
@@ -28,25 +28,25 @@ def call(key: str, contents: list[Json], parts: Json, **usage: Json) -> Span:
         "gcp.vertex.agent.llm_request": json.dumps({"contents": contents}),
         "gcp.vertex.agent.llm_response": json.dumps(response),
     }
-    return named("call_llm", key, "2", **attributes)
+    return span("call_llm", key, "2", **attributes)
 
 
-def trace(*spans: Span) -> Trace:
-    (found,) = to_traces(
-        [named("invocation", "1", None), named("agent_run [guide]", "2", "1"), *spans]
+def to_trace(*spans: Span) -> Trace:
+    (trace,) = to_traces(
+        [span("invocation", "1", None), span("agent_run [guide]", "2", "1"), *spans]
     )
-    return found
+    return trace
 
 
 def test_spans_without_attributes_are_identified_by_their_names():
-    found = trace(call("3", [USER], [{"text": "six"}]))
-    assert (found.convention, found.conversation) == ("adk", "s-1")
-    assert [(t.user, t.response, t.agents) for t in found.turns] == [("tide?", "six", ("guide",))]
+    trace = to_trace(call("3", [USER], [{"text": "six"}]))
+    assert (trace.convention, trace.conversation) == ("adk", "s-1")
+    assert [(t.user, t.response, t.agents) for t in trace.turns] == [("tide?", "six", ("guide",))]
 
 
 def test_handover_texts_of_adk_are_not_user_text():
-    aside: Json = {"role": "user", "parts": [{"text": "For context:"}, {"text": "[a] said x"}]}
-    assert trace(call("3", [USER, aside], [{"text": "six"}])).turns[0].user == "tide?"
+    context: Json = {"role": "user", "parts": [{"text": "For context:"}, {"text": "[a] said x"}]}
+    assert to_trace(call("3", [USER, context], [{"text": "six"}])).turns[0].user == "tide?"
 
 
 def test_cached_and_thought_tokens_come_from_the_response():
@@ -59,57 +59,57 @@ def test_cached_and_thought_tokens_come_from_the_response():
         cached_content_token_count=4,
         thoughts_token_count=2,
     )
-    assert trace(counted).usage == Usage(
+    assert to_trace(counted).usage == Usage(
         input_tokens=9, output_tokens=5, cached_tokens=4, reasoning_tokens=2
     )
 
 
-def test_thoughts_are_output_also_where_the_attribute_leaves_them_out():
+def test_thoughts_count_as_output_even_if_the_attribute_excludes_them():
     counted = call("3", [USER], [{"text": "six"}], candidates_token_count=3, thoughts_token_count=2)
     counted.attributes["gen_ai.usage.output_tokens"] = 3
-    assert trace(counted).usage == Usage(output_tokens=5, reasoning_tokens=2)
+    assert to_trace(counted).usage == Usage(output_tokens=5, reasoning_tokens=2)
 
 
-def test_a_response_that_is_already_decoded_counts_as_well():
+def test_decoded_response_is_read():
     usage: Json = {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": None}
     counted = call("3", [USER], [{"text": "six"}])
     counted.attributes["gcp.vertex.agent.llm_response"] = {"usageMetadata": usage}
-    assert trace(counted).usage == Usage(input_tokens=9, output_tokens=3)
+    assert to_trace(counted).usage == Usage(input_tokens=9, output_tokens=3)
 
 
-def test_the_chunks_of_a_search_come_from_the_response():
+def test_search_chunks_come_from_the_response():
     chunk: Json = {"web": {"uri": "https://tides.example"}}
     searched = call("3", [USER], [{"text": "six"}])
     response: Json = {"groundingMetadata": {"groundingChunks": [chunk, chunk]}}
     searched.attributes["gcp.vertex.agent.llm_response"] = json.dumps(response)
-    assert trace(searched, call("4", [USER], [])).turns[0].grounding == (chunk, chunk)
-    assert trace(call("3", [USER], [{"text": "six"}])).turns[0].grounding is None
+    assert to_trace(searched, call("4", [USER], [])).turns[0].grounding == (chunk, chunk)
+    assert to_trace(call("3", [USER], [{"text": "six"}])).turns[0].grounding is None
 
 
-def test_a_tool_is_adks_by_any_attribute_that_only_adk_writes():
-    asked = call("3", [USER], [{"function_call": {"name": "tide", "args": {}}}])
-    shown: dict[str, Json] = {"gcp.vertex.agent.tool_response": '{"height": 6}'}
-    ran = named("execute_tool tide", "4", "3", **{"gen_ai.tool.name": "tide"}, **shown)
-    (result,) = trace(asked, ran).turns[0].tool_results
+def test_adk_tool_is_identified_by_any_adk_attribute():
+    model_call = call("3", [USER], [{"function_call": {"name": "tide", "args": {}}}])
+    attributes: dict[str, Json] = {"gcp.vertex.agent.tool_response": '{"height": 6}'}
+    ran = span("execute_tool tide", "4", "3", **{"gen_ai.tool.name": "tide"}, **attributes)
+    (result,) = to_trace(model_call, ran).turns[0].tool_results
     assert result.result == {"height": 6}
 
 
-def test_an_agent_with_unknown_attributes_is_identified_by_its_name():
-    agent = named("invoke_agent pilot", "2", "1", **{"gen_ai.agent.name": "pilot", "x": 1})
-    (found,) = to_traces([named("invocation", "1", None), agent, call("3", [USER], [])])
-    assert found.agents == ("pilot",)
+def test_agent_with_unknown_attributes_is_identified_by_its_name():
+    agent = span("invoke_agent pilot", "2", "1", **{"gen_ai.agent.name": "pilot", "x": 1})
+    (trace,) = to_traces([span("invocation", "1", None), agent, call("3", [USER], [])])
+    assert trace.agents == ("pilot",)
 
 
-def test_the_state_and_the_conversation_of_a_row_become_those_of_the_trace():
-    shown: dict[str, Json] = {"carob.state": {"tide": 6}, "carob.conversation.id": "s-7"}
-    plain = Span(trace_id="t1", span_id="1", name="call_llm", start=1, end=2, resource=shown)
-    (found,) = to_traces([plain])
-    assert (found.state, found.conversation) == ({"tide": 6}, "s-7")
+def test_state_and_conversation_of_a_row_belong_to_the_trace():
+    attributes: dict[str, Json] = {"carob.state": {"tide": 6}, "carob.conversation.id": "s-7"}
+    plain = Span(trace_id="t1", span_id="1", name="call_llm", start=1, end=2, resource=attributes)
+    (trace,) = to_traces([plain])
+    assert (trace.state, trace.conversation) == ({"tide": 6}, "s-7")
 
 
-def test_calls_without_an_id_take_the_id_of_their_span():
-    asked = call("3", [USER], [{"function_call": {"name": "tide", "args": {"city": "Oslo"}}}])
-    ran = named(
+def test_calls_without_an_id_get_the_id_of_their_span():
+    model_call = call("3", [USER], [{"function_call": {"name": "tide", "args": {"city": "Oslo"}}}])
+    ran = span(
         "execute_tool tide",
         "4",
         "3",
@@ -121,17 +121,17 @@ def test_calls_without_an_id_take_the_id_of_their_span():
             "gcp.vertex.agent.tool_response": '{"status": "error"}',
         },
     )
-    turn = trace(asked, ran).turns[0]
+    turn = to_trace(model_call, ran).turns[0]
     assert [(c.id, c.args) for c in turn.tool_calls or ()] == [("adk-1", {"city": "Oslo"})]
     assert [(r.result, r.error) for r in turn.tool_results] == [({"status": "error"}, None)]
     assert turn.response is None
 
 
-def asked(key: str, *parts: Json, shown: list[Json] | None = None) -> Span:
+def model_span(key: str, *parts: Json, results: list[Json] | None = None) -> Span:
     messages: list[Json] = [{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}]
-    if shown:
-        messages.append({"role": "user", "parts": shown})
-    return named(
+    if results:
+        messages.append({"role": "user", "parts": results})
+    return span(
         "generate_content gemini",
         key,
         "2",
@@ -145,7 +145,7 @@ def asked(key: str, *parts: Json, shown: list[Json] | None = None) -> Span:
 
 
 def tide(key: str, call_id: str) -> Span:
-    return named(
+    return span(
         "execute_tool tide",
         key,
         "2",
@@ -158,7 +158,7 @@ def tide(key: str, call_id: str) -> Span:
     )
 
 
-def test_an_id_that_only_counts_calls_gives_way_to_the_id_of_the_span():
+def test_numbered_id_is_replaced_by_the_id_of_the_span():
     call: Json = {
         "type": "tool_call",
         "id": "tide_0",
@@ -170,12 +170,12 @@ def test_an_id_that_only_counts_calls_gives_way_to_the_id_of_the_span():
         {"type": "tool_call_response", "id": "tide_0", "response": {"result": hour}}
         for hour in ("six", "ten")
     ]
-    turn = trace(
-        asked("3", call),
+    turn = to_trace(
+        model_span("3", call),
         tide("4", "adk-7df150a4-d395-4169-9339-d2e7074dd304"),
-        asked("5", again, shown=answers[:1]),
+        model_span("5", again, results=answers[:1]),
         tide("6", "adk-74e272c4-73f1-4243-85f6-5ad21b8fe316"),
-        asked("7", {"type": "text", "content": "six, ten"}, shown=answers),
+        model_span("7", {"type": "text", "content": "six, ten"}, results=answers),
     ).turns[0]
     assert [(c.id, c.args) for c in turn.tool_calls or ()] == [
         ("adk-7df150a4-d395-4169-9339-d2e7074dd304", {"city": "Oslo"}),
@@ -184,16 +184,18 @@ def test_an_id_that_only_counts_calls_gives_way_to_the_id_of_the_span():
     assert [r.result for r in turn.tool_results] == [{"result": "six"}, {"result": "ten"}]
 
 
-def test_a_tool_that_raised_ran_the_call_that_its_span_does_not_name():
-    asked: Json = [{"function_call": {"id": "c1", "name": "tide", "args": {}}}]
-    held: dict[str, Json] = {
+def test_failed_tool_span_without_an_id_belongs_to_its_call():
+    parts: Json = [{"function_call": {"id": "c1", "name": "tide", "args": {}}}]
+    attributes: dict[str, Json] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "tide",
         "gen_ai.tool.call.id": "<not specified>",
         "gcp.vertex.agent.tool_response": '{"result": "<not specified>"}',
         "error.type": "Timeout",
     }
-    turn = trace(call("3", [USER], asked), named("execute_tool tide", "4", "2", **held)).turns[0]
+    turn = to_trace(
+        call("3", [USER], parts), span("execute_tool tide", "4", "2", **attributes)
+    ).turns[0]
     assert [call.id for call in turn.tool_calls or ()] == ["c1"]
     assert [(result.id, result.result, result.error) for result in turn.tool_results] == [
         ("c1", None, "Timeout")

@@ -24,7 +24,7 @@ def test_decorated_tools_are_matched_with_the_calls_of_the_model():
         "gen_ai.completion.0.role": "assistant",
         "gen_ai.completion.0.finish_reason": "tool_calls",
     }
-    asked: dict[str, Json] = {
+    call_attributes: dict[str, Json] = {
         "agentops.span.kind": "AgentOpsSpanKindValues.TOOL",
         "tool.name": "tide",
         "tool.parameters": '{"city": "Oslo"}',
@@ -36,16 +36,16 @@ def test_decorated_tools_are_matched_with_the_calls_of_the_model():
         "agentops.tool.input": '{"args": [], "kwargs": {"city": "Oslo"}}',
         "agentops.tool.output": "six",
     }
-    (found,) = to_traces(
+    (trace,) = to_traces(
         [
             span("default.session", "1", None, {"agentops.span.kind": "session"}),
             span("a", "2", "1", {"agentops.span.kind": "agent", "operation.name": "guide"}),
             span("openai.chat.completion", "3", "2", chat),
-            span("tool_call.tide", "4", "3", asked),
+            span("tool_call.tide", "4", "3", call_attributes),
             span("tide.tool", "5", "2", ran),
         ]
     )
-    turn = found.turns[0]
+    turn = trace.turns[0]
     assert (turn.user, turn.agents) == ("When?", ("guide",))
     assert [(c.id, c.args) for c in turn.tool_calls or ()] == [("c1", {"city": "Oslo"})]
     assert [(r.id, r.result) for r in turn.tool_results] == [("c1", "six")]

@@ -9,7 +9,7 @@ CALL: Json = {"id": "c1", "type": "function", "function": {"name": "find", "argu
 
 
 def span(start: int, operation: str, *events: SpanEvent, parent: str | None = None, **more: Json):
-    held: dict[str, Json] = {
+    attributes: dict[str, Json] = {
         "gen_ai.operation.name": operation,
         "gen_ai.system": "az.ai.agents",
         "gen_ai.thread.id": "th",
@@ -22,21 +22,21 @@ def span(start: int, operation: str, *events: SpanEvent, parent: str | None = No
         name=operation,
         start=start,
         end=start + 1,
-        attributes=held,
+        attributes=attributes,
         events=events,
     )
 
 
 def event(name: str, body: Json, run: str | None = None, message: str | None = None) -> SpanEvent:
-    held: dict[str, Json] = {"gen_ai.event.content": json.dumps(body)}
+    attributes: dict[str, Json] = {"gen_ai.event.content": json.dumps(body)}
     if run:
-        held["gen_ai.thread.run.id"] = run
+        attributes["gen_ai.thread.run.id"] = run
     if message:
-        held["gen_ai.message.id"] = message
-    return SpanEvent(name=f"gen_ai.{name}", attributes=held)
+        attributes["gen_ai.message.id"] = message
+    return SpanEvent(name=f"gen_ai.{name}", attributes=attributes)
 
 
-def asked(start: int, content: str) -> Span:
+def user_message(start: int, content: str) -> Span:
     return span(
         start, "create_message", event("user.message", {"role": "user", "content": content})
     )
@@ -65,19 +65,19 @@ def calls(turn: Turn) -> list[tuple[str, Json, str | None]]:
     return [(call.name, call.args, call.id) for call in turn.tool_calls or ()]
 
 
-def test_a_streaming_run_records_its_own_messages():
-    done = (
+def test_streaming_run_records_its_own_messages():
+    events = (
         event("tool.message", {"content": "shipped", "id": "c1"}),
         event("assistant.message", {"tool_calls": [CALL]}),
         answer("It shipped.", "r1"),
     )
-    turn = to_traces([asked(1, "Where?"), run(3, "r1", *done)])[0].turns[0]
+    turn = to_traces([user_message(1, "Where?"), run(3, "r1", *events)])[0].turns[0]
     assert (turn.user, turn.response, turn.agents) == ("Where?", "It shipped.", ("asst",))
     assert calls(turn) == [("find", {"id": 7}, "c1")]
     assert [result.result for result in turn.tool_results] == ["shipped"]
 
 
-def test_the_calls_around_a_run_tell_what_it_does_not():
+def test_missing_messages_of_a_run_come_from_surrounding_calls():
     listed = span(
         20,
         "list_messages",
@@ -86,7 +86,9 @@ def test_the_calls_around_a_run_tell_what_it_does_not():
         answer("It shipped.", "r1"),
         event("user.message", {"content": "Where?"}),
     )
-    assert turns(asked(1, "Where?"), run(3, "r1"), asked(5, "Sure?"), run(7, "r2"), listed) == [
+    assert turns(
+        user_message(1, "Where?"), run(3, "r1"), user_message(5, "Sure?"), run(7, "r2"), listed
+    ) == [
         ("Where?", "It shipped."),
         ("Sure?", "Yes."),
     ]
@@ -94,47 +96,49 @@ def test_the_calls_around_a_run_tell_what_it_does_not():
 
 def test_steps_and_outputs_of_tools_belong_to_their_run():
     started = span(4, "start_thread_run", parent="s3", gen_ai__agent__id="asst")
-    sent = event("tool.message", {"content": "shipped", "id": "c1"})
-    outputs = span(5, "submit_tool_outputs", sent, parent="s3")
+    output = event("tool.message", {"content": "shipped", "id": "c1"})
+    outputs = span(5, "submit_tool_outputs", output, parent="s3")
     steps = span(9, "list_run_steps", event("run_step.tool_calls", {"tool_calls": [CALL]}, "r1"))
-    found = to_traces([asked(1, "Where?"), run(3, "r1"), started, outputs, steps])[0].turns
-    assert [(calls(turn), turn.agents) for turn in found] == [
+    run_turns = to_traces([user_message(1, "Where?"), run(3, "r1"), started, outputs, steps])[
+        0
+    ].turns
+    assert [(calls(turn), turn.agents) for turn in run_turns] == [
         ([("find", {"id": 7}, "c1")], ("asst",))
     ]
-    assert [result.result for result in found[0].tool_results] == ["shipped"]
+    assert [result.result for result in run_turns[0].tool_results] == ["shipped"]
 
 
-def test_a_response_of_foundry_is_a_model_call_of_its_agent():
-    def invoked(start: int, content: Json, shown: Json) -> Span:
-        held: dict[str, Json] = {
+def test_response_of_foundry_is_a_model_call_of_its_agent():
+    def invoked(start: int, content: Json, reply: Json) -> Span:
+        attributes: dict[str, Json] = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.provider.name": "microsoft.foundry",
             "az.namespace": "Microsoft.CognitiveServices",
             "gen_ai.agent.name": "shop",
             "gen_ai.usage.input_tokens": start,
         }
-        events = [("input", "user", content), ("output", "assistant", shown)]
+        events = [("input", "user", content), ("output", "assistant", reply)]
         messages = [
             event(f"{side}.messages", [{"role": role, "parts": [part]}])
             for side, role, part in events
         ]
-        one = span(start, "invoke_agent", *messages)
+        original = span(start, "invoke_agent", *messages)
         return Span(
             trace_id="t1",
-            span_id=one.span_id,
-            name=one.name,
+            span_id=original.span_id,
+            name=original.name,
             start=start,
             end=start + 1,
-            attributes=held,
-            events=one.events,
+            attributes=attributes,
+            events=original.events,
         )
 
     call: Json = {"type": "function_call", "id": "c1", "name": "find", "arguments": {"id": 7}}
     output: Json = {"type": "function_call_output", "id": "c1", "output": "shipped"}
     text: Json = {"type": "text", "content": "Where?"}
     first = invoked(1, text, {"type": "tool_call", "content": call})
-    shown: Json = {"type": "text", "content": "It shipped."}
-    second = invoked(5, {"type": "tool_call_output", "content": output}, shown)
+    reply: Json = {"type": "text", "content": "It shipped."}
+    second = invoked(5, {"type": "tool_call_output", "content": output}, reply)
     (turn,) = to_traces([first, second])[0].turns
     assert (turn.user, turn.response, turn.agents) == ("Where?", "It shipped.", ("shop",))
     assert calls(turn) == [("find", {"id": 7}, "c1")]

@@ -1,4 +1,4 @@
-"""Each convention by its own marks, in spans as small as they can be."""
+"""Each convention is detected in minimal spans."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from carob.traces.mapping.detect import builtin_detector
 from carob.traces.mapping.traces import to_traces
 
 
-def trace(root: dict[str, Json], *children: dict[str, Json], names: str = "") -> Trace:
-    shown = names.split()
+def to_trace(root: dict[str, Json], *children: dict[str, Json], names: str = "") -> Trace:
+    span_names = names.split()
     spans = [
         Span(
             trace_id="t1",
             span_id=str(number),
             parent_id="0" if number else None,
-            name=shown[number] if number < len(shown) else "",
+            name=span_names[number] if number < len(span_names) else "",
             start=number,
             end=10 - number,
             attributes=attributes,
         )
         for number, attributes in enumerate((root, *children))
     ]
-    (found,) = to_traces(spans)
-    return found
+    (trace,) = to_traces(spans)
+    return trace
 
 
-def story(found: Trace) -> Json:
-    turn = found.turns[0]
+def summarize(trace: Trace) -> Json:
+    turn = trace.turns[0]
     calls: list[Json] = [[c.id, c.name, c.args] for c in turn.tool_calls or ()]
     results: list[Json] = [[r.result, r.error is not None] for r in turn.tool_results]
-    return [found.convention, list(turn.agents), turn.user, turn.response, calls, results]
+    return [trace.convention, list(turn.agents), turn.user, turn.response, calls, results]
 
 
-def shown(convention: str, agent: str | None = "guide", call_id: str | None = "c1") -> Json:
+def expected(convention: str, agent: str | None = "guide", call_id: str | None = "c1") -> Json:
     agents: list[Json] = [agent] if agent else []
     calls: Json = [[call_id, "tide", {"city": "Oslo"}]]
     return [convention, agents, "tide?", "six", calls, [["06:10", False]]]
 
 
-def test_openai_agents_native():
+def test_openai_agents_spans_are_read():
     call: Json = {
         "type": "function_call",
         "call_id": "c1",
         "name": "tide",
         "arguments": '{"city": "Oslo"}',
     }
-    found = trace(
+    trace = to_trace(
         {
             "openai_agents.type": "trace",
             "openai_agents.workflow_name": "flow",
@@ -78,23 +78,23 @@ def test_openai_agents_native():
             "openai_agents.output": [{"role": "assistant", "content": "six"}],
         },
     )
-    assert story(found) == shown("openai-agents")
-    assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, reasoning_tokens=1))
+    assert summarize(trace) == expected("openai-agents")
+    assert (trace.conversation, trace.usage) == ("s-1", Usage(input_tokens=3, reasoning_tokens=1))
 
 
-def test_langsmith_runs():
+def test_langsmith_runs_are_read():
     human: Json = {
         "lc": 1,
         "type": "constructor",
         "id": ["HumanMessage"],
         "kwargs": {"content": "tide?"},
     }
-    made: Json = {
+    answer: Json = {
         "kwargs": {"content": "six", "usage_metadata": {"input_tokens": 3}},
         "type": "constructor",
         "id": ["AIMessage"],
     }
-    found = trace(
+    trace = to_trace(
         {
             "langsmith.run_type": "chain",
             "langsmith.inputs": {"messages": [{"role": "user", "content": "tide?"}]},
@@ -104,7 +104,7 @@ def test_langsmith_runs():
         {
             "langsmith.run_type": "llm",
             "langsmith.inputs": {"messages": [[human]]},
-            "langsmith.outputs": {"generations": [[{"text": "six", "message": made}]]},
+            "langsmith.outputs": {"generations": [[{"text": "six", "message": answer}]]},
             "langsmith.extra": {"metadata": {"ls_model_name": "m"}},
         },
         {
@@ -114,30 +114,34 @@ def test_langsmith_runs():
         },
         names="guide ChatOpenAI tide",
     )
-    assert story(found) == shown("langsmith")
-    assert (found.conversation, found.models, found.usage.input_tokens) == ("s-1", ("m",), 3)
+    assert summarize(trace) == expected("langsmith")
+    assert (trace.conversation, trace.models, trace.usage.input_tokens) == ("s-1", ("m",), 3)
 
 
-def test_the_result_of_a_failed_run_of_langsmith_comes_from_the_next_prompt():
+def test_result_of_a_failed_run_of_langsmith_comes_from_the_next_prompt():
     call: Json = {"name": "tide", "args": {"city": "Oslo"}, "id": "c1"}
     ai: Json = {"role": "assistant", "content": "", "tool_calls": [call]}
-    shown: Json = {"role": "tool", "content": "no such city", "tool_call_id": "c1"}
-    asked: Json = {"role": "user", "content": "tide?"}
+    tool_message: Json = {"role": "tool", "content": "no such city", "tool_call_id": "c1"}
+    user_message: Json = {"role": "user", "content": "tide?"}
     spans = [
         Span(trace_id="t", span_id=str(at), parent_id="0" if at else None, start=at, end=9)
         for at in range(4)
     ]
     runs: list[tuple[str, Json, Json]] = [
-        ("chain", {"messages": [asked]}, {"messages": [{"role": "assistant", "content": "none"}]}),
-        ("llm", {"messages": [asked]}, {"messages": [ai]}),
+        (
+            "chain",
+            {"messages": [user_message]},
+            {"messages": [{"role": "assistant", "content": "none"}]},
+        ),
+        ("llm", {"messages": [user_message]}, {"messages": [ai]}),
         ("tool", {"city": "Oslo"}, {}),
         (
             "llm",
-            {"messages": [asked, ai, shown]},
+            {"messages": [user_message, ai, tool_message]},
             {"messages": [{"role": "assistant", "content": "none"}]},
         ),
     ]
-    made = [
+    runs_as_spans = [
         msgspec.structs.replace(
             span,
             name="tide" if kind == "tool" else "guide",
@@ -150,12 +154,12 @@ def test_the_result_of_a_failed_run_of_langsmith_comes_from_the_next_prompt():
         )
         for span, (kind, inputs, outputs) in zip(spans, runs, strict=True)
     ]
-    (found,) = to_traces(made)
-    assert [(r.id, r.result) for r in found.turns[0].tool_results] == [("c1", "no such city")]
+    (trace,) = to_traces(runs_as_spans)
+    assert [(r.id, r.result) for r in trace.turns[0].tool_results] == [("c1", "no such city")]
 
 
-def test_langfuse_observations():
-    found = trace(
+def test_langfuse_observations_are_read():
+    trace = to_trace(
         {
             "langfuse.observation.type": "agent",
             "langfuse.observation.input": "tide?",
@@ -174,30 +178,30 @@ def test_langfuse_observations():
         },
         names="guide chat tide",
     )
-    assert story(found) == shown("langfuse", call_id=None)
-    assert (found.conversation, found.usage) == ("s-1", Usage(input_tokens=3, output_tokens=1))
+    assert summarize(trace) == expected("langfuse", call_id=None)
+    assert (trace.conversation, trace.usage) == ("s-1", Usage(input_tokens=3, output_tokens=1))
 
 
-def test_langfuse_counts_in_the_words_of_the_provider():
+def test_langfuse_usage_accepts_the_keys_of_the_provider():
     counted = {
         "prompt_tokens": 9,
         "completion_tokens": 3,
         "prompt_tokens_details": {"cached_tokens": 4},
         "completion_tokens_details": {"reasoning_tokens": 2},
     }
-    found = trace(
+    trace = to_trace(
         {
             "langfuse.observation.type": "generation",
             "langfuse.observation.usage_details": json.dumps(counted),
         }
     )
-    assert found.usage == Usage(
+    assert trace.usage == Usage(
         input_tokens=9, output_tokens=3, cached_tokens=4, reasoning_tokens=2
     )
 
 
-def test_mlflow_spans():
-    found = trace(
+def test_mlflow_spans_are_read():
+    trace = to_trace(
         {
             "mlflow.spanType": '"AGENT"',
             "mlflow.spanInputs": '{"question": "tide?"}',
@@ -215,12 +219,12 @@ def test_mlflow_spans():
         },
         names="guide chat tide",
     )
-    assert story(found) == shown("mlflow", call_id=None)
-    assert (found.models, found.usage) == (("m",), Usage(input_tokens=3))
+    assert summarize(trace) == expected("mlflow", call_id=None)
+    assert (trace.models, trace.usage) == (("m",), Usage(input_tokens=3))
 
 
-def test_any_agent():
-    found = trace(
+def test_any_agent_spans_are_read():
+    trace = to_trace(
         {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": "guide",
@@ -238,11 +242,11 @@ def test_any_agent():
             "genai.output": '"06:10"',
         },
     )
-    assert story(found) == shown("any-agent", call_id=None)
+    assert summarize(trace) == expected("any-agent", call_id=None)
 
 
-def test_agentops_with_its_attributes_taken_apart():
-    found = trace(
+def test_agentops_spans_with_nested_attributes_are_read():
+    trace = to_trace(
         {
             "agentops": {"span": {"kind": "workflow"}},
             "crewai": {"crew": {"result": "six", "tasks": [{"description": "tide?"}]}},
@@ -263,12 +267,12 @@ def test_agentops_with_its_attributes_taken_apart():
             "tool": {"name": "tide", "parameters": '{"city": "Oslo"}', "result": "06:10"},
         },
     )
-    assert story(found) == shown("agentops", call_id=None)
-    assert found.usage == Usage(input_tokens=3)
+    assert summarize(trace) == expected("agentops", call_id=None)
+    assert trace.usage == Usage(input_tokens=3)
 
 
-def test_vercel_of_old():
-    found = trace(
+def test_older_vercel_spans_are_read():
+    trace = to_trace(
         {
             "ai.operationId": "ai.generateText",
             "ai.telemetry.functionId": "guide",
@@ -289,12 +293,12 @@ def test_vercel_of_old():
             "ai.toolCall.result": '"06:10"',
         },
     )
-    assert story(found) == shown("vercel")
-    assert found.usage == Usage(input_tokens=3)
+    assert summarize(trace) == expected("vercel")
+    assert trace.usage == Usage(input_tokens=3)
 
 
-def test_pydantic_ai_where_the_scope_is_lost_keeps_its_structured_result():
-    found = trace(
+def test_pydantic_ai_without_a_scope_preserves_its_structured_result():
+    trace = to_trace(
         {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": "guide",
@@ -305,35 +309,35 @@ def test_pydantic_ai_where_the_scope_is_lost_keeps_its_structured_result():
             ),
         }
     )
-    assert (found.convention, found.turns[0].user) == ("pydantic-ai", "tide?")
-    assert found.turns[0].response == '{"answer": "six", "sure": true}'
+    assert (trace.convention, trace.turns[0].user) == ("pydantic-ai", "tide?")
+    assert trace.turns[0].response == '{"answer": "six", "sure": true}'
 
 
 @pytest.mark.parametrize(
     "system", ["strands-agents", "microsoft.agent_framework", "autogen", "gcp.vertex.agent"]
 )
-def test_a_lost_scope_is_made_up_for_by_the_system(system: str):
-    found = trace(
+def test_missing_scope_is_replaced_by_the_system(system: str):
+    trace = to_trace(
         {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": "guide",
             "gen_ai.system": system,
         }
     )
-    assert found.convention in ("strands", "agent-framework", "autogen", "adk")
+    assert trace.convention in ("strands", "agent-framework", "autogen", "adk")
 
 
-def test_an_agent_that_a_workflow_runs_twice_is_one_turn():
+def test_agent_run_twice_by_a_workflow_is_one_turn():
     again: dict[str, Json] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "writer",
     }
-    found = trace({"workflow.id": "w"}, again, again, names="workflow.run executor executor")
-    assert (found.convention, len(found.turns)) == ("agent-framework", 1)
+    trace = to_trace({"workflow.id": "w"}, again, again, names="workflow.run executor executor")
+    assert (trace.convention, len(trace.turns)) == ("agent-framework", 1)
 
 
-def test_the_usage_of_old_open_telemetry_and_text_numbers_are_counted():
-    found = trace(
+def test_older_opentelemetry_usage_and_numeric_text_are_counted():
+    trace = to_trace(
         {
             "gen_ai.request.model": "m",
             "gen_ai.usage.prompt_tokens": "3",
@@ -343,12 +347,12 @@ def test_the_usage_of_old_open_telemetry_and_text_numbers_are_counted():
             "gen_ai.completion.0.content": "six",
         }
     )
-    assert found.usage == Usage(input_tokens=3, output_tokens=2)
-    assert (found.turns[0].user, found.turns[0].response) == ("tide?", "six")
+    assert trace.usage == Usage(input_tokens=3, output_tokens=2)
+    assert (trace.turns[0].user, trace.turns[0].response) == ("tide?", "six")
 
 
-def test_codex_counts_its_turns_and_names_its_tools():
-    found = trace(
+def test_codex_records_turns_and_tools():
+    trace = to_trace(
         {
             "model": "gpt-5-codex",
             "thread.id": "th-1",
@@ -359,7 +363,7 @@ def test_codex_counts_its_turns_and_names_its_tools():
         {"tool_name": "exec_command", "call_id": "c1"},
         names="session_task.turn exec_command",
     )
-    assert story(found) == [
+    assert summarize(trace) == [
         "codex",
         [],
         None,
@@ -367,25 +371,25 @@ def test_codex_counts_its_turns_and_names_its_tools():
         [["c1", "exec_command", None]],
         [[None, False]],
     ]
-    assert (found.conversation, found.models) == ("th-1", ("gpt-5-codex",))
-    assert found.usage == Usage(input_tokens=9, output_tokens=3, cached_tokens=4)
+    assert (trace.conversation, trace.models) == ("th-1", ("gpt-5-codex",))
+    assert trace.usage == Usage(input_tokens=9, output_tokens=3, cached_tokens=4)
 
 
-def test_an_export_of_langfuse_replaces_the_events_it_lacks():
-    made = {"langfuse.observation.type": "agent"}
-    asked = json.dumps([{"role": "user", "content": '[{"text": "tide?"}]'}])
+def test_langfuse_export_replaces_missing_events():
+    kind = {"langfuse.observation.type": "agent"}
+    messages = json.dumps([{"role": "user", "content": '[{"text": "tide?"}]'}])
     result = json.dumps([{"message": '[{"text": "06:10"}]', "id": "c1"}])
-    found = trace(
+    trace = to_trace(
         {
-            **made,
+            **kind,
             "gen_ai.system": "strands-agents",
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": "guide",
-            "langfuse.observation.input": asked,
+            "langfuse.observation.input": messages,
             "langfuse.observation.output": json.dumps([{"message": "six", "finish_reason": "end"}]),
         },
         {
-            **made,
+            **kind,
             "gen_ai.system": "strands-agents",
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": "tide",
@@ -394,24 +398,24 @@ def test_an_export_of_langfuse_replaces_the_events_it_lacks():
             "langfuse.observation.output": result,
         },
     )
-    assert story(found) == shown("strands")
+    assert summarize(trace) == expected("strands")
 
 
-def test_a_run_of_adk_without_attributes_is_an_agent_in_langfuse_too():
-    made: dict[str, Json] = {"langfuse.observation.type": "span"}
+def test_adk_run_without_attributes_is_an_agent_in_langfuse():
+    kind: dict[str, Json] = {"langfuse.observation.type": "span"}
     spans = [
-        Span(trace_id="t", span_id="1", name="agent_run [guide]", attributes=made),
+        Span(trace_id="t", span_id="1", name="agent_run [guide]", attributes=kind),
         Span(
             trace_id="t",
             span_id="2",
             parent_id="1",
             name="call_llm",
-            attributes=made
+            attributes=kind
             | {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.session_id": "s-1"},
         ),
     ]
-    (found,) = to_traces(spans)
-    assert (found.turns[0].agents, found.conversation) == (("guide",), "s-1")
+    (trace,) = to_traces(spans)
+    assert (trace.turns[0].agents, trace.conversation) == (("guide",), "s-1")
 
 
 def test_tools_of_pydantic_ai_need_no_operation():
@@ -429,11 +433,11 @@ def test_tools_of_pydantic_ai_need_no_operation():
             attributes={"gen_ai.tool.name": "tide", "gen_ai.tool.call.arguments": "{}"},
         ),
     ]
-    (found,) = to_traces(spans)
-    assert [(r.name, r.error is not None) for r in found.turns[0].tool_results] == [("tide", True)]
+    (trace,) = to_traces(spans)
+    assert [(r.name, r.error is not None) for r in trace.turns[0].tool_results] == [("tide", True)]
 
 
-def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
+def test_any_agent_reads_the_messages_of_each_framework():
     call: Json = {
         "id": "c1",
         "type": "function",
@@ -449,8 +453,8 @@ def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
         "type": "ChatGeneration",
         "message": {"content": "", "additional_kwargs": more, "type": "ai"},
     }
-    for kept in (llama, langchain):
-        found = trace(
+    for messages in (llama, langchain):
+        trace = to_trace(
             {
                 "gen_ai.operation.name": "invoke_agent",
                 "gen_ai.agent.name": "any_agent",
@@ -459,10 +463,10 @@ def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
             {
                 "gen_ai.operation.name": "call_llm",
                 "gen_ai.request.model": "m",
-                "genai.output": json.dumps(kept),
+                "genai.output": json.dumps(messages),
             },
         )
-        assert story(found) == [
+        assert summarize(trace) == [
             "any-agent",
             ["any_agent"],
             None,
@@ -473,13 +477,13 @@ def test_any_agent_kept_the_messages_of_each_framework_as_they_were():
 
 
 def test_vercels_first_versions_are_identified_by_scope_and_name():
-    made = Span(
+    span = Span(
         trace_id="t1",
         span_id="s1",
         name="ai.generateText.doGenerate",
         scope="ai",
         attributes={"operation.name": "ai.generateText.doGenerate", "ai.model.id": "gpt-4o"},
     )
-    found = builtin_detector().identify(made)
-    assert found is not None
-    assert (found[1].name, found[2]) == ("vercel", "model")
+    detected = builtin_detector().identify(span)
+    assert detected is not None
+    assert (detected[1].name, detected[2]) == ("vercel", "model")

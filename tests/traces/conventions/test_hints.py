@@ -12,7 +12,7 @@ def test_every_convention_knows_how_to_record_every_field(name: str, field: str)
     assert how_to_record(name, field)
 
 
-def test_the_hint_names_the_switch():
+def test_hint_names_the_switch():
     assert "SPAN_AND_EVENT" in (how_to_record("adk", "user") or "")
     assert "TRACELOOP_TRACE_CONTENT=true" in (how_to_record("openllmetry", "response") or "")
     assert "session.id" in (how_to_record("strands", "conversation") or "")

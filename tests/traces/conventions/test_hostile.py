@@ -83,7 +83,7 @@ WORDS: tuple[str, ...] = (
 )
 
 
-def whole(table: dict[str, Json]) -> Json:
+def as_json(table: dict[str, Json]) -> Json:
     return table
 
 
@@ -91,7 +91,7 @@ def nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
     keys: st.SearchStrategy[str] = st.sampled_from(WORDS)
     lists: st.SearchStrategy[Json] = st.lists(inner, max_size=3)
     tables = st.dictionaries(keys, inner, max_size=4)
-    return lists | tables.map(whole)
+    return lists | tables.map(as_json)
 
 
 bait: st.SearchStrategy[Json] = st.sampled_from([*BAIT, *WORDS])
@@ -137,29 +137,29 @@ def test_any_value_is_read_as_messages_arguments_or_a_result(value: Json):
 
 @settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
 @given(st.data())
-def test_spoiled_attributes_give_a_trace_or_nothing(data: st.DataObject):
+def test_damaged_attributes_give_a_trace_or_nothing(data: st.DataObject):
     recorded = data.draw(st.sampled_from(RECORDED))
-    found = to_traces([spoiled(span, data) for span in recorded])
-    assert len(found) <= 1
-    assert all(isinstance(trace, Trace) for trace in found)
+    traces = to_traces([spoiled(span, data) for span in recorded])
+    assert len(traces) <= 1
+    assert all(isinstance(trace, Trace) for trace in traces)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_lost_spans_give_a_trace_or_nothing(data: st.DataObject):
+def test_missing_spans_give_a_trace_or_nothing(data: st.DataObject):
     recorded = data.draw(st.sampled_from(RECORDED))
-    kept = data.draw(st.lists(st.sampled_from(recorded), unique_by=lambda span: span.span_id))
-    assert len(to_traces(kept)) <= 1
+    remaining = data.draw(st.lists(st.sampled_from(recorded), unique_by=lambda span: span.span_id))
+    assert len(to_traces(remaining)) <= 1
 
 
 @pytest.mark.parametrize("number", range(len(RECORDED)))
-def test_children_before_parents_give_the_same_turns(number: int):
+def test_order_of_spans_does_not_change_the_turns(number: int):
     recorded = RECORDED[number]
     backwards = sorted(recorded, key=lambda span: span.start or 0)
     assert to_traces(backwards)[0].turns == to_traces(recorded)[0].turns
 
 
-def test_parents_in_a_circle_are_read():
+def test_cyclic_parents_are_read():
     recorded = RECORDED[0]
     first, second = recorded[0], recorded[1]
     circle = [
@@ -185,8 +185,8 @@ def test_ten_thousand_levels_of_agents_are_read():
     assert len(to_traces(deep)[0].turns[0].agents) == 10_000
 
 
-def asking(number: int) -> list[Span]:
-    """An agent with one model call, which asks for a tool that nobody is seen to run."""
+def agent_with_open_call(number: int) -> list[Span]:
+    """An agent with one model call that requests a tool without a result."""
     call: dict[str, Json] = {
         "type": "tool_call",
         "name": "look",
@@ -194,7 +194,7 @@ def asking(number: int) -> list[Span]:
         "arguments": {},
     }
     texts = json.dumps([{"role": "assistant", "parts": [call]}])
-    heard = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "go"}]}])
+    messages = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "go"}]}])
     chat: dict[str, Json] = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": texts}
     agent: dict[str, Json] = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}
     name, start = f"s{number}", 10 * number + 1
@@ -206,38 +206,38 @@ def asking(number: int) -> list[Span]:
             name,
             "chat",
             start=start + 1,
-            attributes={**chat, "gen_ai.input.messages": heard},
+            attributes={**chat, "gen_ai.input.messages": messages},
         ),
     ]
 
 
 def test_calls_without_results_are_not_compared_with_every_agent():
     root = Span("t", "root", None, "invoke_workflow w", start=0, end=10**9)
-    spans = [root, *(span for number in range(20_000) for span in asking(number))]
+    spans = [root, *(span for number in range(20_000) for span in agent_with_open_call(number))]
     started = time.process_time()
-    (found,) = to_traces(spans)
-    assert sum(len(turn.tool_calls or ()) for turn in found.turns) == 20_000
+    (trace,) = to_traces(spans)
+    assert sum(len(turn.tool_calls or ()) for turn in trace.turns) == 20_000
     assert time.process_time() - started < 20
 
 
-def test_nothing_is_nothing():
+def test_empty_values_have_no_content():
     assert to_traces([]) == []
 
 
-def test_a_chain_of_agents_that_is_longer_than_the_stack_is_freed():
+def test_chain_of_agents_longer_than_the_stack_is_freed():
     last = 200_000
     chain = [
         Span(
             trace_id="t",
-            span_id=f"{place}",
-            parent_id=f"{place - 1}" if place else None,
-            name="execute_tool x" if place == last else f"invoke_agent {place}",
-            start=place + 1,
+            span_id=f"{number}",
+            parent_id=f"{number - 1}" if number else None,
+            name="execute_tool x" if number == last else f"invoke_agent {number}",
+            start=number + 1,
             end=last + 2,
             attributes={
-                "gen_ai.operation.name": "execute_tool" if place == last else "invoke_agent"
+                "gen_ai.operation.name": "execute_tool" if number == last else "invoke_agent"
             },
         )
-        for place in range(last + 1)
+        for number in range(last + 1)
     ]
     assert len(to_traces(chain)) == len(to_traces(chain[::-1])) == 1

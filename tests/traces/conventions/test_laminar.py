@@ -20,15 +20,15 @@ def span(name: str, start: int, kind: str, received: str, returned: str, **more:
 
 def test_every_span_of_laminar_has_a_type_an_input_and_an_output():
     session: Json = {"lmnr.association.properties.session_id": "s"}
-    (found,) = to_traces(
+    (trace,) = to_traces(
         [
             span("run", 1, "DEFAULT", '{"task": "Where?"}', '"Here."', **session),
             span("llm", 2, "LLM", '[{"role": "user", "content": "Look"}]', '{"content": "ok"}'),
             span("click", 4, "TOOL", '{"index": 1}', '"clicked"'),
         ]
     )
-    (turn,) = found.turns
-    assert (found.conversation, turn.user, turn.response) == ("s", "Where?", "Here.")
+    (turn,) = trace.turns
+    assert (trace.conversation, turn.user, turn.response) == ("s", "Where?", "Here.")
     assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("click", {"index": 1})]
     assert [result.result for result in turn.tool_results] == ["clicked"]
     assert len(turn.model_calls) == 1

@@ -4,17 +4,21 @@ from carob.schema import Json, Span
 from carob.traces.mapping.traces import to_traces
 
 
-def test_what_failed_before_it_gave_anything_has_no_response_and_no_result():
+def test_failed_run_without_output_has_no_response_and_no_result():
     def span(key: str, parent: str | None, start: int, kind: str) -> Span:
-        held: dict[str, Json] = {
+        attributes: dict[str, Json] = {
             "langsmith.span.kind": kind,
             "gen_ai.completion": "{}",
             "langsmith.trace.name": key,
         }
-        return Span("t1", key, parent, key, start=start, end=9, attributes=held, status="error")
+        return Span(
+            "t1", key, parent, key, start=start, end=9, attributes=attributes, status="error"
+        )
 
     turn = to_traces([span("pilot", None, 1, "chain"), span("tide", "pilot", 2, "tool")])[0].turns[
         0
     ]
     assert turn.response is None
-    assert [(result.result, result.error) for result in turn.tool_results] == [(None, "the tool failed")]
+    assert [(result.result, result.error) for result in turn.tool_results] == [
+        (None, "the tool failed")
+    ]

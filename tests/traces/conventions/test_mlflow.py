@@ -7,30 +7,30 @@ from carob.traces.mapping.traces import to_traces
 
 
 def span(key: str, parent: str | None, start: int, kind: str, **more: Json) -> Span:
-    held: dict[str, Json] = {word: json.dumps(value) for word, value in more.items()}
-    held |= {"mlflow.spanType": json.dumps(kind)}
-    return Span("t1", key, parent, key, start=start, end=start + 1, attributes=held)
+    attributes: dict[str, Json] = {word: json.dumps(value) for word, value in more.items()}
+    attributes |= {"mlflow.spanType": json.dumps(kind)}
+    return Span("t1", key, parent, key, start=start, end=start + 1, attributes=attributes)
 
 
-def turn(*spans: Span) -> Turn:
-    (found,) = to_traces(spans)
-    return found.turns[0]
+def to_turn(*spans: Span) -> Turn:
+    (trace,) = to_traces(spans)
+    return trace.turns[0]
 
 
-def test_a_method_is_not_an_agents_name():
+def test_method_is_not_an_agent_name():
     run = span("AgentRunner.run", None, 1, "AGENT")
-    assert turn(run, span("pilot", "AgentRunner.run", 2, "AGENT")).agents == ("pilot",)
-    assert turn(span("Agent.run", None, 1, "AGENT", name="pilot")).agents == ("pilot",)
+    assert to_turn(run, span("pilot", "AgentRunner.run", 2, "AGENT")).agents == ("pilot",)
+    assert to_turn(span("Agent.run", None, 1, "AGENT", name="pilot")).agents == ("pilot",)
 
 
-def test_a_chain_that_bears_the_name_of_langchains_agent_is_the_agent():
+def test_chain_named_like_the_langchain_agent_is_the_agent():
     graph = span("pilot", None, 1, "CHAIN", metadata={"lc_agent_name": "pilot"})
     node = span("tools", "pilot", 2, "CHAIN", metadata={"lc_agent_name": "pilot"})
-    assert turn(graph, node, span("tide", "tools", 3, "TOOL")).agents == ("pilot",)
+    assert to_turn(graph, node, span("tide", "tools", 3, "TOOL")).agents == ("pilot",)
 
 
-def test_pydantic_ais_own_messages_tell_calls_by_id():
-    asked = [
+def test_pydantic_ai_messages_match_calls_by_id():
+    messages = [
         {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "tide?"}]},
         {
             "kind": "request",
@@ -42,8 +42,10 @@ def test_pydantic_ais_own_messages_tell_calls_by_id():
     ]
     call = {"part_kind": "tool-call", "tool_name": "tide", "args": "{}", "tool_call_id": "c1"}
     model = span("Model.request", None, 1, "LLM")
-    model.attributes["mlflow.spanInputs"] = json.dumps({"messages": asked})
+    model.attributes["mlflow.spanInputs"] = json.dumps({"messages": messages})
     model.attributes["mlflow.spanOutputs"] = json.dumps({"kind": "response", "parts": [call]})
-    found = turn(model)
-    assert found.user == "tide in Oslo?"
-    assert [(call.name, call.args, call.id) for call in found.tool_calls or ()] == [("tide", {}, "c1")]
+    turn = to_turn(model)
+    assert turn.user == "tide in Oslo?"
+    assert [(call.name, call.args, call.id) for call in turn.tool_calls or ()] == [
+        ("tide", {}, "c1")
+    ]

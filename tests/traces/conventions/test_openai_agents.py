@@ -19,7 +19,7 @@ def span(title: str, key: str, parent: str | None, **attributes: Json) -> Span:
     )
 
 
-def trace(group: str) -> Trace:
+def to_trace(group: str) -> Trace:
     call: Json = {"type": "function_call", "call_id": "c1", "name": "tide", "arguments": "{}"}
     usage: Json = {"input_tokens": 9, "output_tokens_details": {"reasoning_tokens": 2}}
     model: dict[str, Json] = {
@@ -30,7 +30,7 @@ def trace(group: str) -> Trace:
         "usage": json.dumps(usage),
     }
     last: dict[str, Json] = {"output": json.dumps([{"role": "assistant", "content": "six"}])}
-    (found,) = to_traces(
+    (trace,) = to_traces(
         [
             span("OpenAI Agents trace: {name}", "1", None, name="Agent workflow", group_id=group),
             span("Agent run: {name!r}", "2", "1", name="pilot"),
@@ -39,17 +39,17 @@ def trace(group: str) -> Trace:
             span("Chat completion with {gen_ai.request.model!r}", "7", "2", **last),
         ]
     )
-    return found
+    return trace
 
 
-def test_logfires_spans_of_the_openai_agents_sdk_are_read():
-    found = trace("s-1")
-    turn = found.turns[0]
+def test_logfire_spans_of_the_openai_agents_sdk_are_read():
+    trace = to_trace("s-1")
+    turn = trace.turns[0]
     assert (turn.user, turn.response, turn.agents) == ("tide?", "six", ("pilot",))
     assert [(call.id, call.args) for call in turn.tool_calls or ()] == [("c1", {})]
     assert [result.result for result in turn.tool_results] == ["at six"]
-    assert found.usage == Usage(input_tokens=9, reasoning_tokens=2)
+    assert trace.usage == Usage(input_tokens=9, reasoning_tokens=2)
 
 
-def test_a_group_that_is_null_is_not_a_conversation():
-    assert (trace("s-1").conversation, trace("null").conversation) == ("s-1", None)
+def test_null_group_is_not_a_conversation():
+    assert (to_trace("s-1").conversation, to_trace("null").conversation) == ("s-1", None)

@@ -18,12 +18,12 @@ def span(key: str, parent: str | None, start: int, attributes: dict[str, Json]) 
     )
 
 
-def trace(*spans: Span) -> Trace:
-    (found,) = to_traces(spans)
-    return found
+def to_trace(*spans: Span) -> Trace:
+    (trace,) = to_traces(spans)
+    return trace
 
 
-def test_a_crew_that_names_only_its_provider_has_its_tasks_and_its_result():
+def test_crew_with_only_a_provider_has_tasks_and_result():
     crew = span(
         "crewai.workflow",
         None,
@@ -47,10 +47,10 @@ def test_a_crew_that_names_only_its_provider_has_its_tasks_and_its_result():
             "gen_ai.request.model": "m",
         },
     )
-    found = trace(crew, writer)
-    turn = found.turns[0]
+    trace = to_trace(crew, writer)
+    turn = trace.turns[0]
     assert (turn.user, turn.response, turn.agents) == ("Write about tides.", "Tides.", ("writer",))
-    assert (found.usage, found.models) == (Usage(input_tokens=9, output_tokens=3), ("m",))
+    assert (trace.usage, trace.models) == (Usage(input_tokens=9, output_tokens=3), ("m",))
     assert turn.tool_calls is None
 
 
@@ -74,7 +74,7 @@ def test_llama_index_runs_tools_as_tasks():
             "traceloop.entity.output": json.dumps({"tool_id": "c1", "tool_output": recorded}),
         },
     )
-    turn = trace(root, ran).turns[0]
+    turn = to_trace(root, ran).turns[0]
     assert [(c.id, c.name, c.args) for c in turn.tool_calls or ()] == [
         ("c1", "tide", {"city": "Oslo"})
     ]
@@ -82,7 +82,7 @@ def test_llama_index_runs_tools_as_tasks():
 
 
 def test_tool_messages_of_unknown_role_are_results():
-    asked = span(
+    model_span = span(
         "ask.chat",
         None,
         1,
@@ -112,30 +112,30 @@ def test_tool_messages_of_unknown_role_are_results():
             "gen_ai.completion.0.content": "At six.",
         },
     )
-    turn = trace(asked, recorded).turns[0]
+    turn = to_trace(model_span, recorded).turns[0]
     assert (turn.user, turn.response) == ("When?", "At six.")
     assert [(r.id, r.result) for r in turn.tool_results] == [("c1", "six")]
 
 
-def test_llama_indexs_first_and_last_step_stand_in_for_model_calls_that_are_not_recorded():
+def test_first_and_last_step_of_llama_index_replace_missing_model_calls():
     def message(role: str, text: str) -> Json:
         return {"role": role, "blocks": [{"block_type": "text", "text": text}]}
 
     def step(key: str, start: int, recorded: Json) -> Span:
-        held: dict[str, Json] = {
+        attributes: dict[str, Json] = {
             "traceloop.span.kind": "task",
             "traceloop.entity.output": json.dumps(recorded),
         }
-        return span(key, "run", start, held)
+        return span(key, "run", start, attributes)
 
     handed: Json = {"input": [message("user", "tide?")], "current_agent_name": "pilot"}
-    answered: Json = {"result": {"response": message("assistant", "at six")}}
+    answer: Json = {"result": {"response": message("assistant", "at six")}}
     run = span("run", None, 1, {"traceloop.span.kind": "workflow"})
-    turn = trace(run, step("one", 2, handed), step("two", 3, handed), step("three", 4, answered))
+    turn = to_trace(run, step("one", 2, handed), step("two", 3, handed), step("three", 4, answer))
     assert (turn.turns[0].user, turn.turns[0].response) == ("tide?", "at six")
 
 
-def test_a_task_that_bears_the_name_of_langchains_agent_is_the_agent():
+def test_task_named_like_the_langchain_agent_is_the_agent():
     recorded = "traceloop.association.properties.lc_agent_name"
     task: dict[str, Json] = {
         "gen_ai.operation.name": "execute_task",
@@ -144,12 +144,12 @@ def test_a_task_that_bears_the_name_of_langchains_agent_is_the_agent():
         recorded: "pilot",
     }
     ran: dict[str, Json] = {"traceloop.span.kind": "tool", "traceloop.entity.name": "tide"}
-    found = trace(span("a", None, 1, task), span("b", "a", 2, ran | {recorded: "pilot"}))
-    assert [call.agent for call in found.turns[0].tool_calls or ()] == ["pilot"]
+    trace = to_trace(span("a", None, 1, task), span("b", "a", 2, ran | {recorded: "pilot"}))
+    assert [call.agent for call in trace.turns[0].tool_calls or ()] == ["pilot"]
 
 
-def test_litellm_records_each_call_as_a_completion_of_its_own():
-    held: dict[str, Json] = {
+def test_litellm_completions_are_model_calls():
+    attributes: dict[str, Json] = {
         "llm.request.type": "completion",
         "gen_ai.prompt.0.role": "user",
         "gen_ai.prompt.0.content": "tide?",
@@ -159,7 +159,7 @@ def test_litellm_records_each_call_as_a_completion_of_its_own():
         "gen_ai.completion.1.function_call.name": "sun",
         "gen_ai.completion.1.function_call.arguments": "{}",
     }
-    turn = trace(span("litellm_request", None, 1, held)).turns[0]
+    turn = to_trace(span("litellm_request", None, 1, attributes)).turns[0]
     assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
         ("tide", {"city": "Oslo"}),
         ("sun", {}),

@@ -1,4 +1,4 @@
-"""Conventions of other packages are used as the built-in ones are, in worker processes too."""
+"""Conventions of other packages are used like built-in ones, also in worker processes."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def span(number: int, attributes: dict[str, Json], parent: str | None = None) ->
     )
 
 
-def test_the_table_lists_every_convention_by_its_own_name():
+def test_table_lists_every_convention_by_its_own_name():
     names = [convention.name for convention in builtin_conventions()]
     assert all(key.startswith(name) for key, name in zip(BUILTIN, names, strict=True))
 
 
 @pytest.mark.usefixtures("shop")
-def test_a_convention_of_another_package_explains_its_spans():
+def test_convention_of_another_package_explains_its_spans():
     (trace,) = to_traces([span(1, CLERK)])
     assert (trace.convention, trace.mapper) == ("shop", "shop@1")
     assert (trace.turns[0].user, trace.turns[0].response) == ("Hi?", "Hi.")

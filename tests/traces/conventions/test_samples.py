@@ -1,4 +1,4 @@
-"""Captures of real instrumentations around a scripted model: what was done is known."""
+"""Captures of real instrumentations around a scripted model, with known expected traces."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ CAPTURES = sorted((HERE / "captures").iterdir())
 def traces(path: Path) -> list[Trace]:
     records = read_items(read_values(path, report=lambda problem: None), source=path.name)
     loose = (record for record in records if not isinstance(record, Trace))
-    found = assemble(loose, source="", report=lambda problem: None)
-    return [trace for spans in found.values() for trace in to_traces(spans, source=path.name)]
+    spans_by_trace = assemble(loose, source="", report=lambda problem: None)
+    return [
+        trace for spans in spans_by_trace.values() for trace in to_traces(spans, source=path.name)
+    ]
 
 
-def shown(trace: Trace) -> dict[str, Json]:
+def describe_trace(trace: Trace) -> dict[str, Json]:
     return {
         "convention": trace.convention,
         "conversation": trace.conversation,
         "sources": {**trace.sources},
-        "turns": [shown_turn(turn) for turn in trace.turns],
+        "turns": [describe_turn(turn) for turn in trace.turns],
     }
 
 
-def shown_turn(turn: Turn) -> dict[str, Json]:
+def describe_turn(turn: Turn) -> dict[str, Json]:
     calls = [{"id": c.id, "name": c.name, "args": c.args} for c in turn.tool_calls or ()]
     results = [
         {"id": r.id, "name": r.name, "result": r.result, "error": r.error}
@@ -52,19 +54,21 @@ def shown_turn(turn: Turn) -> dict[str, Json]:
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
-def test_each_capture_gives_what_was_done(path: Path):
+def test_each_capture_gives_the_expected_trace(path: Path):
     expected = HERE / "expected" / f"{path.name.removesuffix('.otlp.jsonl')}.json"
-    assert [shown(trace) for trace in traces(path)] == msgspec.json.decode(expected.read_bytes())
+    assert [describe_trace(trace) for trace in traces(path)] == msgspec.json.decode(
+        expected.read_bytes()
+    )
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
-def test_the_mapper_and_its_version_are_remembered(path: Path):
+def test_mapper_and_its_version_are_recorded(path: Path):
     for trace in traces(path):
         assert re.fullmatch(rf"{trace.convention}@\d+", trace.mapper or "")
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
-def test_a_turn_lasts_as_long_as_its_calls(path: Path):
+def test_turn_lasts_as_long_as_its_calls(path: Path):
     for turn in (turn for trace in traces(path) for turn in trace.turns):
         starts = [
             call.start for call in (*turn.model_calls, *(turn.tool_calls or ())) if call.start

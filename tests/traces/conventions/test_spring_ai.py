@@ -16,7 +16,7 @@ def span(key: str, parent: str | None, start: int, end: int, attributes: dict[st
     )
 
 
-def test_tools_of_a_model_call_are_in_springs_own_attributes():
+def test_tools_of_a_model_call_are_in_spring_ai_attributes():
     own: dict[str, Json] = {"gen_ai.operation.name": "framework", "gen_ai.system": "spring_ai"}
     client = span("client", None, 1, 9, {**own, "spring.ai.kind": "chat_client"})
     model: dict[str, Json] = {

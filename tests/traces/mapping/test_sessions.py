@@ -10,19 +10,19 @@ def trace(key: str, conversation: str | None, start: int, case: str | None = Non
 
 
 def test_traces_of_a_conversation_become_one_in_order_of_time():
-    found = list(
+    sessions = list(
         merge_sessions([trace("b", "s-1", 20), trace("x", None, 15), trace("a", "s-1", 10)])
     )
-    assert [(one.id, [turn.user for turn in one.turns]) for one in found] == [
+    assert [(session.id, [turn.user for turn in session.turns]) for session in sessions] == [
         ("s-1", ["a", "b"]),
         ("x", ["x"]),
     ]
 
 
-def test_the_case_is_that_of_any_trace_of_the_session():
-    (found,) = merge_sessions([trace("a", "s-1", 10), trace("b", "s-1", 20, case="tides-1")])
-    assert found.case == "tides-1"
+def test_case_comes_from_any_trace_of_the_session():
+    (session,) = merge_sessions([trace("a", "s-1", 10), trace("b", "s-1", 20, case="tides-1")])
+    assert session.case == "tides-1"
 
 
-def test_an_id_that_equals_a_conversation_stays_apart():
+def test_trace_id_equal_to_a_conversation_is_not_merged():
     assert len(list(merge_sessions([trace("s-1", None, 1), trace("a", "s-1", 2)]))) == 2

@@ -29,16 +29,16 @@ from carob.traces.mapping.tool_spans import (
         "{\"calling\": \"tool_name='weather' arguments={'city': 'Oslo'}\"}",
     ],
 )
-def test_arguments_come_out_of_their_wrappers(recorded: Json):
+def test_arguments_are_unwrapped(recorded: Json):
     assert unwrap_arguments(recorded) == {"city": "Oslo"}
 
 
 @pytest.mark.parametrize("recorded", [{"input": "Oslo"}, {"args": "-l"}, {"kwargs": 1, "a": 2}])
-def test_arguments_that_only_look_like_a_wrapper_stay(recorded: Json):
+def test_arguments_that_only_look_wrapped_are_unchanged(recorded: Json):
     assert unwrap_arguments(recorded) == recorded
 
 
-def test_a_bare_argument_stays_what_it_is():
+def test_plain_argument_is_unchanged():
     assert unwrap_arguments("Oslo") == "Oslo"
     assert unwrap_arguments("") == {}
 
@@ -85,7 +85,7 @@ def test_a_bare_argument_stays_what_it_is():
         ),
     ],
 )
-def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: ToolOutput):
+def test_result_is_unwrapped(recorded: Json, expected: ToolOutput):
     assert unwrap_output(recorded) == expected
 
 
@@ -96,18 +96,18 @@ def test_a_result_comes_out_of_its_wrapper(recorded: Json, expected: ToolOutput)
         "\nI encountered an error while trying to use the tool. This was the error: down.",
     ],
 )
-def test_a_text_that_a_framework_returns_in_place_of_an_exception_is_a_failure(text: str):
+def test_error_text_of_a_framework_is_a_failure(text: str):
     assert unwrap_output(text) == ToolOutput(text, None, failed=True)
 
 
-def test_a_schema_is_not_taken_for_arguments():
+def test_schema_is_not_read_as_arguments():
     assert is_schema({"properties": {"city": {"type": "string"}}, "type": "object"})
     assert is_schema({"city": {"type": "string", "description": "the city"}})
     assert not is_schema({"city": "Oslo"})
     assert not is_schema({})
 
 
-def test_a_span_fails_by_its_status_its_error_type_or_an_exception():
+def test_span_fails_by_its_status_its_error_type_or_an_exception():
     raised = SpanEvent(name="exception", attributes={"exception.message": "no such city"})
     assert failure_reason(Span(trace_id="t", span_id="s")) is None
     assert failure_reason(Span(trace_id="t", span_id="s", status="error")) == ""

@@ -1,4 +1,4 @@
-"""The engine: turns, tool calls, agents and tokens, whatever the convention."""
+"""Turns, tool calls, agents and usage, independent of the convention."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ def text(content: str) -> Json:
     return [{"type": "text", "content": content}]
 
 
-def calls(*asked: tuple[str | None, str, Json]) -> Json:
-    return [{"type": "tool_call", "id": i, "name": n, "arguments": a} for i, n, a in asked]
+def calls(*requested: tuple[str | None, str, Json]) -> Json:
+    return [{"type": "tool_call", "id": i, "name": n, "arguments": a} for i, n, a in requested]
 
 
-def asks(content: str) -> str:
+def user_message(content: str) -> str:
     return json.dumps([{"role": "user", "parts": text(content)}])
 
 
-def trace(*spans: Span) -> Trace:
-    (found,) = to_traces(spans)
-    return found
+def to_trace(*spans: Span) -> Trace:
+    (trace,) = to_traces(spans)
+    return trace
 
 
-def test_a_model_call_that_three_libraries_recorded_is_counted_once():
-    found = trace(
+def test_model_call_recorded_by_three_libraries_is_counted_once():
+    trace = to_trace(
         agent("guide", None, 0, 10),
         chat("outer", "guide", 1, text("hi"), gen_ai__usage__input_tokens=99),
         chat("middle", "outer", 2, gen_ai__usage__input_tokens=7, gen_ai__usage__output_tokens=2),
@@ -84,39 +84,43 @@ def test_a_model_call_that_three_libraries_recorded_is_counted_once():
             gen_ai__request__model="m",
         ),
     )
-    (call,) = found.model_calls
+    (call,) = trace.model_calls
     assert (call.usage, call.model, call.agent) == (Usage(input_tokens=5), "m", "guide")
 
 
-def test_a_model_call_that_seems_to_start_before_the_one_around_it_is_part_of_it():
+def test_model_call_that_starts_before_its_parent_is_part_of_it():
     inner = chat("inner", "outer", 1, text("hi"), gen_ai__usage__input_tokens=5)
     outer = chat("outer", None, 2, text("hi"), gen_ai__usage__input_tokens=7)
-    assert trace(inner, outer).usage == Usage(input_tokens=5)
+    assert to_trace(inner, outer).usage == Usage(input_tokens=5)
 
 
-def test_two_recorders_of_one_response_record_one_call():
-    one = chat("one", None, 1, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5)
-    two = chat("two", None, 2, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5)
+def test_two_spans_of_one_response_are_one_call():
+    first = chat(
+        "one", None, 1, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5
+    )
+    second = chat(
+        "two", None, 2, text("hi"), gen_ai__response__id="r", gen_ai__usage__input_tokens=5
+    )
     later = chat(
         "later", None, 9, text("ho"), gen_ai__response__id="r", gen_ai__usage__input_tokens=1
     )
-    assert trace(one, two, later).usage == Usage(input_tokens=6)
+    assert to_trace(first, second, later).usage == Usage(input_tokens=6)
 
 
-def test_an_outer_count_stands_in_where_the_leaf_has_none():
+def test_outer_usage_is_used_if_the_leaf_has_none():
     outer = chat("outer", None, 1, text("hi"), gen_ai__usage__input_tokens=7)
-    assert trace(outer, chat("inner", "outer", 2)).usage == Usage(input_tokens=7)
+    assert to_trace(outer, chat("inner", "outer", 2)).usage == Usage(input_tokens=7)
 
 
-def test_an_agents_count_is_used_only_without_any_model_call():
+def test_agent_usage_is_used_only_without_model_calls():
     alone = agent("guide", None, 0, 9, gen_ai__usage__input_tokens=880)
-    assert trace(alone).usage == Usage(input_tokens=880)
+    assert to_trace(alone).usage == Usage(input_tokens=880)
     model = chat("m", "guide", 1, text("hi"), gen_ai__usage__input_tokens=560)
-    assert trace(alone, model).usage == Usage(input_tokens=560)
+    assert to_trace(alone, model).usage == Usage(input_tokens=560)
 
 
-def test_spans_join_calls_by_id_then_arguments_then_order():
-    found = trace(
+def test_spans_match_calls_by_id_then_arguments_then_order():
+    trace = to_trace(
         agent("guide", None, 0, 20),
         chat(
             "m",
@@ -135,33 +139,33 @@ def test_spans_join_calls_by_id_then_arguments_then_order():
         tool("s1", "guide", 4, "tide", gen_ai__tool__call__id="a", gen_ai__tool__call__result="1"),
         tool("s2", "guide", 5, "tide", gen_ai__tool__call__result="2"),
     )
-    assert [r.result for r in found.turns[0].tool_results] == ["1", "2", "3"]
+    assert [r.result for r in trace.turns[0].tool_results] == ["1", "2", "3"]
 
 
-def test_the_models_own_arguments_win_over_the_spans():
-    found = trace(
+def test_arguments_of_the_model_override_those_of_the_span():
+    trace = to_trace(
         agent("guide", None, 0, 20),
         chat("m", "guide", 1, calls(("a", "tide", {"city": "Oslo"}))),
         tool("s", "guide", 3, "tide", gen_ai__tool__call__arguments="Oslo"),
     )
-    assert [c.args for c in found.turns[0].tool_calls or ()] == [{"city": "Oslo"}]
+    assert [c.args for c in trace.turns[0].tool_calls or ()] == [{"city": "Oslo"}]
 
 
-def test_a_tool_that_no_model_was_seen_asking_for_takes_its_place_by_time():
-    found = trace(
+def test_tool_span_without_a_request_is_ordered_by_time():
+    trace = to_trace(
         agent("guide", None, 0, 20),
         chat("m1", "guide", 1, calls(("a", "first", {}))),
         tool("s", "guide", 3, "second"),
         chat("m2", "guide", 5, calls(("c", "third", {}))),
     )
-    assert [c.name for c in found.turns[0].tool_calls or ()] == ["first", "second", "third"]
+    assert [c.name for c in trace.turns[0].tool_calls or ()] == ["first", "second", "third"]
 
 
-def test_a_tool_within_a_tool_of_its_name_is_the_same_call():
-    found = trace(
+def test_nested_tool_of_the_same_name_is_the_same_call():
+    trace = to_trace(
         agent("guide", None, 0, 9), tool("a", "guide", 1, "tide"), tool("b", "a", 1, "tide")
     )
-    assert len(found.turns[0].tool_calls or ()) == 1
+    assert len(trace.turns[0].tool_calls or ()) == 1
 
 
 def test_results_without_a_span_come_from_the_next_calls_input():
@@ -169,18 +173,20 @@ def test_results_without_a_span_come_from_the_next_calls_input():
         {"role": "user", "parts": text("tide?")},
         {"role": "tool", "parts": [{"type": "tool_call_response", "id": "a", "response": "06:10"}]},
     ]
-    found = trace(
+    trace = to_trace(
         span("app", None, 0, 9),
-        chat("m1", "app", 1, calls(("a", "tide", {})), gen_ai__input__messages=asks("tide?")),
+        chat(
+            "m1", "app", 1, calls(("a", "tide", {})), gen_ai__input__messages=user_message("tide?")
+        ),
         chat("m2", "app", 3, text("06:10"), gen_ai__input__messages=json.dumps(history)),
     )
-    turn = found.turns[0]
+    turn = trace.turns[0]
     assert (turn.user, turn.response, turn.agents) == ("tide?", "06:10", ())
     assert [(r.id, r.result, r.error) for r in turn.tool_results] == [("a", "06:10", None)]
 
 
-def test_calls_of_a_sub_agent_carry_its_name_and_its_text_is_not_the_response():
-    found = trace(
+def test_calls_of_a_sub_agent_have_its_name_and_its_text_is_not_the_response():
+    trace = to_trace(
         agent("lead", None, 0, 20),
         chat("m1", "lead", 1, calls(("a", "ask_tides", {}))),
         tool("t1", "lead", 2, "ask_tides", gen_ai__tool__call__id="a"),
@@ -189,7 +195,7 @@ def test_calls_of_a_sub_agent_carry_its_name_and_its_text_is_not_the_response():
         chat("m3", "tides", 6, text("at six")),
         chat("m4", "lead", 9, text("High tide is at six.")),
     )
-    turn = found.turns[0]
+    turn = trace.turns[0]
     assert [(c.name, c.agent) for c in turn.tool_calls or ()] == [
         ("ask_tides", "lead"),
         ("tide", "tides"),
@@ -198,8 +204,8 @@ def test_calls_of_a_sub_agent_carry_its_name_and_its_text_is_not_the_response():
     assert [(m.agent, m.text) for m in turn.messages] == [("tides", "at six")]
 
 
-def test_sub_agents_beside_the_coordinator_do_not_answer_for_it():
-    found = trace(
+def test_sub_agents_beside_the_coordinator_do_not_respond_for_it():
+    trace = to_trace(
         span("run", None, 0, 20, traceloop__span__kind="workflow"),
         agent(
             "lead",
@@ -216,55 +222,55 @@ def test_sub_agents_beside_the_coordinator_do_not_answer_for_it():
             gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": text("sub")}]),
         ),
     )
-    assert (len(found.turns), found.turns[0].response) == (1, "six")
+    assert (len(trace.turns), trace.turns[0].response) == (1, "six")
 
 
-def test_an_agent_that_takes_over_answers():
-    found = trace(
+def test_agent_that_takes_over_responds():
+    trace = to_trace(
         agent("run", None, 0, 20),
         agent("triage", "run", 1, 5),
         chat("m1", "triage", 2, calls(("a", "transfer_to_tides", {}))),
         agent("tides", "run", 6, 19),
         chat("m2", "tides", 7, text("at six")),
     )
-    assert (found.turns[0].response, found.turns[0].agents[1:]) == ("at six", ("triage", "tides"))
+    assert (trace.turns[0].response, trace.turns[0].agents[1:]) == ("at six", ("triage", "tides"))
 
 
-def test_calls_beside_their_agent_belong_to_the_one_that_runs_meanwhile():
-    found = trace(
+def test_calls_beside_their_agent_belong_to_the_running_agent():
+    trace = to_trace(
         span("workflow.run", None, 0, 20, gen_ai__operation__name="invoke_workflow"),
         agent("tides", "workflow.run", 1, 9),
         chat("m", "workflow.run", 2, text("six")),
         tool("t", "workflow.run", 4, "tide"),
     )
-    assert found.model_calls[0].agent == "tides"
-    assert [c.agent for c in found.turns[0].tool_calls or ()] == ["tides"]
+    assert trace.model_calls[0].agent == "tides"
+    assert [c.agent for c in trace.turns[0].tool_calls or ()] == ["tides"]
 
 
-def test_a_new_message_to_the_same_agent_under_a_plain_span_begins_a_turn():
-    again = agent("guide", "session", 11, 19, gen_ai__input__messages=asks("and wind?"))
-    found = trace(
+def test_new_message_to_the_same_agent_under_a_plain_span_starts_a_turn():
+    again = agent("guide", "session", 11, 19, gen_ai__input__messages=user_message("and wind?"))
+    trace = to_trace(
         span("session", None, 0, 50),
-        agent("guide", "session", 1, 9, gen_ai__input__messages=asks("tide?")),
+        agent("guide", "session", 1, 9, gen_ai__input__messages=user_message("tide?")),
         chat("m1", "guide", 2, text("six")),
         msgspec.structs.replace(again, span_id="g2"),
         chat("m2", "g2", 12, text("west")),
     )
-    assert [(t.user, t.response) for t in found.turns] == [("tide?", "six"), ("and wind?", "west")]
+    assert [(t.user, t.response) for t in trace.turns] == [("tide?", "six"), ("and wind?", "west")]
 
 
-def test_without_agents_a_call_that_quotes_the_last_answer_begins_a_turn():
+def test_without_agents_a_call_that_quotes_the_last_response_starts_a_turn():
     history = [
         {"role": "user", "parts": text("tide?")},
         {"role": "assistant", "parts": text("six")},
         {"role": "user", "parts": text("and wind?")},
     ]
-    found = trace(
+    trace = to_trace(
         span("app", None, 0, 20),
-        chat("m1", "app", 1, text("six"), gen_ai__input__messages=asks("tide?")),
+        chat("m1", "app", 1, text("six"), gen_ai__input__messages=user_message("tide?")),
         chat("m2", "app", 5, text("west"), gen_ai__input__messages=json.dumps(history)),
     )
-    assert [(t.user, t.response) for t in found.turns] == [("tide?", "six"), ("and wind?", "west")]
+    assert [(t.user, t.response) for t in trace.turns] == [("tide?", "six"), ("and wind?", "west")]
 
 
 @pytest.mark.parametrize("operation", ["create_agent", "embeddings", "agent_step", "unknown"])
@@ -272,27 +278,28 @@ def test_spans_without_a_turn_give_no_trace(operation: str):
     assert to_traces([span("x", None, 0, 1, gen_ai__operation__name=operation)]) == []
 
 
-def test_a_merged_tool_is_not_a_call():
+def test_merged_tool_is_not_a_call():
     assert to_traces([tool("execute_tool (merged)", None, 1, "(merged tools)")]) == []
 
 
-def test_what_is_not_recorded_is_none_and_what_is_empty_is_empty():
-    silent = trace(
+def test_missing_values_are_none_and_empty_values_are_empty():
+    silent = to_trace(
         agent("guide", None, 0, 9), chat("m", "guide", 1), tool("t", "guide", 2, "tide")
     ).turns[0]
     assert (silent.user, silent.response) == (None, None)
     assert [c.args for c in silent.tool_calls or ()] == [None]
     assert (
-        trace(agent("guide", None, 0, 9), chat("m", "guide", 1, text(""))).turns[0].response == ""
+        to_trace(agent("guide", None, 0, 9), chat("m", "guide", 1, text(""))).turns[0].response
+        == ""
     )
 
 
 def test_tool_calls_are_unknown_if_nothing_records_them():
-    assert trace(span("app", None, 0, 9), chat("m", "app", 1)).turns[0].tool_calls is None
-    assert trace(agent("guide", None, 0, 9), chat("m", "guide", 1)).turns[0].tool_calls == ()
+    assert to_trace(span("app", None, 0, 9), chat("m", "app", 1)).turns[0].tool_calls is None
+    assert to_trace(agent("guide", None, 0, 9), chat("m", "guide", 1)).turns[0].tool_calls == ()
 
 
-def test_a_failed_tool_and_a_failed_turn_say_why():
+def test_failed_tool_and_failed_turn_have_an_error():
     raised = SpanEvent(name="exception", attributes={"exception.message": "no such city"})
     failed = msgspec.structs.replace(
         tool("t", "guide", 2, "tide"), events=(raised,), status="error"
@@ -300,70 +307,72 @@ def test_a_failed_tool_and_a_failed_turn_say_why():
     owner = msgspec.structs.replace(
         agent("guide", None, 0, 9), status="error", status_message="boom"
     )
-    turn = trace(owner, failed).turns[0]
+    turn = to_trace(owner, failed).turns[0]
     assert (turn.error, [r.error for r in turn.tool_results]) == ("boom", ["no such city"])
 
 
-def test_the_case_the_conversation_and_the_spans_are_kept_on_request():
+def test_case_conversation_and_requested_spans_are_preserved():
     spans = [
         span("app", None, 0, 9, carob__case__id="tides-1"),
         agent("guide", "app", 1, 8, gen_ai__conversation__id="s-1"),
     ]
-    (found,) = to_traces(spans, source="a.jsonl", keep_spans=True)
-    assert (found.case, found.conversation, found.source) == ("tides-1", "s-1", "a.jsonl")
-    assert found.spans == tuple(spans)
+    (trace,) = to_traces(spans, source="a.jsonl", keep_spans=True)
+    assert (trace.case, trace.conversation, trace.source) == ("tides-1", "s-1", "a.jsonl")
+    assert trace.spans == tuple(spans)
     assert to_traces(spans)[0].spans == ()
 
 
-def test_an_evaluation_within_the_trace_is_not_the_agents_work():
+def test_evaluation_spans_are_not_part_of_the_turn():
     judge = span("judge", "guide", 3, 5, openinference__span__kind="EVALUATOR")
-    found = trace(
+    trace = to_trace(
         agent("guide", None, 0, 9),
         judge,
         chat("m", "judge", 4, text("good"), gen_ai__usage__input_tokens=3),
     )
-    assert found.model_calls == ()
+    assert trace.model_calls == ()
 
 
-def test_spans_that_lost_their_parent_stay_together():
-    found = trace(
+def test_spans_with_a_missing_parent_stay_together():
+    trace = to_trace(
         chat("m1", "gone", 1, calls(("a", "tide", {}))), chat("m2", "gone", 4, text("six"))
     )
-    assert [(t.response, len(t.tool_calls or ())) for t in found.turns] == [("six", 1)]
+    assert [(t.response, len(t.tool_calls or ())) for t in trace.turns] == [("six", 1)]
 
 
-def results(*shown: tuple[str | None, str]) -> str:
-    parts = [{"type": "tool_call_response", "id": i, "response": content} for i, content in shown]
-    asked = json.loads(asks("tides?"))
-    return json.dumps([*asked, {"role": "tool", "parts": parts}])
+def results(*contents: tuple[str | None, str]) -> str:
+    parts = [
+        {"type": "tool_call_response", "id": i, "response": content} for i, content in contents
+    ]
+    messages = json.loads(user_message("tides?"))
+    return json.dumps([*messages, {"role": "tool", "parts": parts}])
 
 
 @pytest.mark.parametrize("ids", [("call_1", "call_2"), (None, None)])
-def test_results_that_name_no_call_come_by_order(ids: tuple[str | None, str | None]):
+def test_results_without_a_call_id_are_matched_by_order(ids: tuple[str | None, str | None]):
     first = chat("first", None, 1, calls(("fc_1", "tide", {"city": "Oslo"}), ("fc_2", "sum", {})))
-    shown = results((ids[0], "six"), (ids[1], "555"))
-    last = chat("last", None, 3, text("done"), gen_ai__input__messages=shown)
-    found = trace(first, last).turns[0].tool_results
-    assert [(r.name, r.result) for r in found] == [("tide", "six"), ("sum", "555")]
+    messages = results((ids[0], "six"), (ids[1], "555"))
+    last = chat("last", None, 3, text("done"), gen_ai__input__messages=messages)
+    tool_results = to_trace(first, last).turns[0].tool_results
+    assert [(r.name, r.result) for r in tool_results] == [("tide", "six"), ("sum", "555")]
 
 
-def test_no_call_is_given_the_result_of_another():
+def test_call_never_gets_the_result_of_another():
     first = chat("first", None, 1, calls(("c1", "tide", {"city": "Oslo"}), ("c2", "tide", {})))
     ran = tool("ran", None, 2, "tide", gen_ai__tool__call__id="c1", gen_ai__tool__call__result="6")
     last = chat("last", None, 4, text("done"), gen_ai__input__messages=results(("c1", "6")))
-    found = trace(first, ran, last).turns[0].tool_results
-    assert [(r.id, r.result) for r in found] == [("c1", "6")]
+    tool_results = to_trace(first, ran, last).turns[0].tool_results
+    assert [(r.id, r.result) for r in tool_results] == [("c1", "6")]
 
 
-def test_a_turn_whose_owner_has_no_times_begins_with_its_first_part():
+def test_turn_without_times_starts_with_its_first_child():
     owner = msgspec.structs.replace(agent("guide", None, 0, 9), start=None, end=None)
-    turn = trace(owner, chat("model", "guide", 3, text("hi"))).turns[0]
+    turn = to_trace(owner, chat("model", "guide", 3, text("hi"))).turns[0]
     assert (turn.start, turn.end) == (3, 4)
 
 
-def test_a_response_may_name_itself_only_in_its_output():
-    one = chat("one", None, 1, gen_ai__response__id="msg_1", gen_ai__usage__input_tokens=5)
-    two = span(
+def test_response_id_may_be_only_in_the_output():
+    first = chat("one", None, 1, gen_ai__response__id="msg_1", gen_ai__usage__input_tokens=5)
+    second = span(
         "two",
         None,
         2,
@@ -372,131 +381,131 @@ def test_a_response_may_name_itself_only_in_its_output():
         output__value='{"id": "msg_1", "content": [{"type": "text", "text": "hi"}]}',
         llm__token_count__prompt=5,
     )
-    found = trace(one, two)
-    assert (found.usage, found.turns[0].response) == (Usage(input_tokens=5), "hi")
+    trace = to_trace(first, second)
+    assert (trace.usage, trace.turns[0].response) == (Usage(input_tokens=5), "hi")
 
 
 @pytest.mark.parametrize("content", [[{"type": "text"}], []])
-def test_an_answer_without_its_content_is_unknown(content: Json):
-    turn = trace(agent("guide", None, 0, 9), chat("model", "guide", 1, content)).turns[0]
+def test_response_without_content_is_unknown(content: Json):
+    turn = to_trace(agent("guide", None, 0, 9), chat("model", "guide", 1, content)).turns[0]
     assert turn.response == (None if content else "")
 
 
-def test_fields_of_an_inner_recorder_complete_a_call():
+def test_fields_of_an_inner_span_complete_a_call():
     inner = tool("inner", "outer", 3, "weather", gen_ai__tool__call__id="c1", error__type="Timeout")
     outer = tool("outer", "a", 2, "weather", gen_ai__tool__call__result="no weather")
-    (made,) = to_traces([agent("a", None, 1, 9), outer, inner])[0].turns
-    assert [(result.id, result.result, result.error) for result in made.tool_results] == [
+    (turn,) = to_traces([agent("a", None, 1, 9), outer, inner])[0].turns
+    assert [(result.id, result.result, result.error) for result in turn.tool_results] == [
         ("c1", "no weather", "Timeout")
     ]
 
 
-def test_a_result_that_is_a_printed_object_is_taken_from_the_message():
-    asked = calls(("c1", "expert", {}))
-    shown = [
+def test_result_that_is_a_printed_object_is_taken_from_the_message():
+    requested = calls(("c1", "expert", {}))
+    messages = [
         {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "6"}]}
     ]
-    found = trace(
+    trace = to_trace(
         agent("a", None, 0, 9),
-        chat("one", "a", 1, asked),
+        chat("one", "a", 1, requested),
         tool("run", "a", 3, "expert", gen_ai__tool__call__result="[<af.Content object at 0x7f>]"),
-        chat("two", "a", 5, text("at six"), gen_ai__input__messages=json.dumps(shown)),
+        chat("two", "a", 5, text("at six"), gen_ai__input__messages=json.dumps(messages)),
     )
-    assert [result.result for result in found.turns[0].tool_results] == ["6"]
+    assert [result.result for result in trace.turns[0].tool_results] == ["6"]
 
 
-def test_runs_within_one_workflow_that_continue_from_the_last_answer_are_turns():
+def test_runs_in_a_workflow_that_continue_from_the_last_response_are_turns():
     before: list[Json] = [
         {"role": "user", "parts": text("tide?")},
         {"role": "assistant", "parts": text("at six")},
         {"role": "user", "parts": text("and low?")},
     ]
-    found = trace(
+    trace = to_trace(
         span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
         agent("a", "w", 1, 9),
         chat("one", "a", 2, text("at six"), gen_ai__input__messages=json.dumps(before[:1])),
         msgspec.structs.replace(agent("b", "w", 11, 19), name="a"),
         chat("two", "b", 12, text("at noon"), gen_ai__input__messages=json.dumps(before)),
     )
-    assert [(turn.user, turn.response, turn.end) for turn in found.turns] == [
+    assert [(turn.user, turn.response, turn.end) for turn in trace.turns] == [
         ("tide?", "at six", 9),
         ("and low?", "at noon", 19),
     ]
 
 
-def test_model_calls_of_a_workflow_without_agents_that_go_on_from_the_last_answer_are_turns():
+def test_model_calls_in_a_workflow_that_continue_from_the_last_response_are_turns():
     before = [
         {"role": "user", "parts": text("tide?")},
         {"role": "assistant", "parts": text("at six")},
         {"role": "user", "parts": text("and low?")},
     ]
-    found = trace(
+    trace = to_trace(
         span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
-        chat("one", "w", 2, text("at six"), gen_ai__input__messages=asks("tide?")),
+        chat("one", "w", 2, text("at six"), gen_ai__input__messages=user_message("tide?")),
         chat("two", "w", 12, text("at noon"), gen_ai__input__messages=json.dumps(before)),
     )
-    assert [(turn.user, turn.response) for turn in found.turns] == [
+    assert [(turn.user, turn.response) for turn in trace.turns] == [
         ("tide?", "at six"),
         ("and low?", "at noon"),
     ]
 
 
-def test_steps_of_one_workflow_that_pass_the_answer_on_are_one_turn():
-    found = trace(
+def test_steps_of_a_workflow_that_pass_the_answer_on_are_one_turn():
+    trace = to_trace(
         span("w", None, 0, 99, gen_ai__operation__name="invoke_workflow"),
         agent("a", "w", 1, 9),
-        chat("one", "a", 2, text("a draft"), gen_ai__input__messages=asks("write")),
+        chat("one", "a", 2, text("a draft"), gen_ai__input__messages=user_message("write")),
         agent("b", "w", 11, 19),
-        chat("two", "b", 12, text("a text"), gen_ai__input__messages=asks("a draft")),
+        chat("two", "b", 12, text("a text"), gen_ai__input__messages=user_message("a draft")),
     )
-    assert [(turn.user, turn.response) for turn in found.turns] == [("write", "a text")]
+    assert [(turn.user, turn.response) for turn in trace.turns] == [("write", "a text")]
 
 
-def test_a_recorder_without_content_beside_another_hides_no_turn():
+def test_spans_without_content_do_not_hide_a_turn():
     before = [
         {"role": "user", "parts": text("tide?")},
         {"role": "assistant", "parts": text("at six")},
         {"role": "user", "parts": text("and low?")},
     ]
-    found = trace(
+    trace = to_trace(
         span("session", None, 0, 99),
-        chat("one", "session", 1, text("at six"), gen_ai__input__messages=asks("tide?")),
+        chat("one", "session", 1, text("at six"), gen_ai__input__messages=user_message("tide?")),
         chat("bare one", "session", 2),
         chat("two", "session", 5, text("at noon"), gen_ai__input__messages=json.dumps(before)),
     )
-    assert [turn.user for turn in found.turns] == ["tide?", "and low?"]
+    assert [turn.user for turn in trace.turns] == ["tide?", "and low?"]
 
 
-def test_an_agent_does_not_receive_the_results_of_another():
-    shown = [{"role": "tool", "parts": [{"type": "tool_call_response", "response": "logs"}]}]
-    found = trace(
+def test_agent_does_not_receive_the_results_of_another():
+    messages = [{"role": "tool", "parts": [{"type": "tool_call_response", "response": "logs"}]}]
+    trace = to_trace(
         agent("a", None, 0, 9),
         agent("b", "a", 1, 4),
         chat("one", "b", 2, calls((None, "final_answer", {}))),
-        chat("two", "a", 5, text("six"), gen_ai__input__messages=json.dumps(shown)),
+        chat("two", "a", 5, text("six"), gen_ai__input__messages=json.dumps(messages)),
     )
-    assert found.turns[0].tool_results == ()
+    assert trace.turns[0].tool_results == ()
 
 
-def test_the_answer_of_another_agent_does_not_replace_one_that_is_not_recorded():
-    shown = [
+def test_response_of_another_agent_does_not_replace_a_missing_one():
+    messages = [
         {"role": "user", "parts": text("tide?")},
         {"role": "assistant", "parts": calls(("c1", "expert", {}))},
     ]
-    found = trace(
+    trace = to_trace(
         agent("a", None, 0, 9),
-        chat("one", "a", 1, gen_ai__input__messages=asks("tide?")),
+        chat("one", "a", 1, gen_ai__input__messages=user_message("tide?")),
         tool("run", "a", 2, "expert"),
         agent("b", None, 3, 5),
         chat("two", "b", 4, text("at six")),
-        chat("three", "a", 7, gen_ai__input__messages=json.dumps(shown)),
+        chat("three", "a", 7, gen_ai__input__messages=json.dumps(messages)),
     )
-    assert found.turns[0].response is None
-    assert [(call.name, call.id) for call in found.turns[0].tool_calls or ()] == [("expert", "c1")]
+    assert trace.turns[0].response is None
+    assert [(call.name, call.id) for call in trace.turns[0].tool_calls or ()] == [("expert", "c1")]
 
 
-def test_a_requested_call_is_not_a_response():
-    asked = json.dumps([{"role": "assistant", "parts": calls(("c1", "find", {}))}])
-    found = to_traces([agent("shop", None, 1, 9, gen_ai__output__messages=asked)])[0].turns[0]
-    assert found.response is None
-    assert [call.name for call in found.tool_calls or ()] == ["find"]
+def test_requested_call_is_not_a_response():
+    output = json.dumps([{"role": "assistant", "parts": calls(("c1", "find", {}))}])
+    turn = to_traces([agent("shop", None, 1, 9, gen_ai__output__messages=output)])[0].turns[0]
+    assert turn.response is None
+    assert [call.name for call in turn.tool_calls or ()] == ["find"]

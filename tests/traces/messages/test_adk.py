@@ -22,7 +22,7 @@ CONTENT: Json = {
 }
 
 
-def test_text_leaves_thoughts_out():
+def test_text_excludes_thoughts():
     assert text_of(CONTENT) == "One\nTwo"
 
 
@@ -32,7 +32,7 @@ def test_no_text_is_not_empty_text():
     assert text_of({"parts": [{"text": ""}]}) == ""
 
 
-def test_keys_within_arguments_and_responses_are_left_alone():
+def test_keys_within_arguments_and_responses_are_unchanged():
     assert calls_of(CONTENT, agent="a") == [ToolCall(name="find", args={"orderId": 7}, agent="a")]
     assert results_of(CONTENT) == [ToolResult(name="find", id="f1", result={"camelKey": 1})]
 
@@ -42,7 +42,7 @@ def event(author: str, texts: str, invocation: str, **fields: Json) -> dict[str,
     return {"author": author, "content": content, "invocation_id": invocation, **fields}
 
 
-def test_an_agent_that_comes_back_is_named_again():
+def test_returning_agent_is_listed_again():
     events: Json = [
         event("user", "Hi", "1"),
         event("root", "Over to you.", "1"),
@@ -62,20 +62,20 @@ def test_each_invocation_is_a_turn():
     ]
 
 
-def test_an_error_belongs_to_its_turn():
+def test_error_belongs_to_its_turn():
     failed = event("root", "", "1", error_code="SAFETY", error_message="blocked")
     (turn,) = event_turns([event("user", "A", "1"), failed])
     assert (turn.error, turn.response) == ("blocked", None)
 
 
-def test_grounding_is_kept():
+def test_grounding_is_preserved():
     chunk: Json = {"web": {"uri": "https://example.org"}}
     grounded = event("root", "a", "1", grounding_metadata={"grounding_chunks": [chunk]})
     (turn,) = event_turns([event("user", "A", "1"), grounded])
     assert turn.grounding == (chunk,)
 
 
-def test_later_deltas_of_the_state_win():
+def test_later_state_deltas_override_earlier_ones():
     def delta(**state: Json) -> Json:
         return {"author": "root", "actions": {"stateDelta": state}}
 

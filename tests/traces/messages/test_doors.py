@@ -1,4 +1,4 @@
-"""The same messages give the same turns, whether a chat file or a span carries them."""
+"""The same messages give the same turns from chat files and from spans."""
 
 from __future__ import annotations
 
@@ -368,7 +368,7 @@ DOORS: list[Callable[[list[Json]], Turn]] = [
 ]
 
 
-def shown(turn: Turn) -> list[Json]:
+def describe_turn(turn: Turn) -> list[Json]:
     calls: list[Json] = [[call.name, call.args, call.id] for call in turn.tool_calls or ()]
     results: list[Json] = [
         [result.name, result.result, result.id, result.error] for result in turn.tool_results
@@ -381,12 +381,12 @@ def shown(turn: Turn) -> list[Json]:
 def test_every_shape_gives_the_same_turn_through_every_door(
     door: Callable[[list[Json]], Turn], shape: str
 ):
-    assert shown(door(SHAPES[shape])) == TURN
+    assert describe_turn(door(SHAPES[shape])) == TURN
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_calls_without_ids_give_the_same_turn(door: Callable[[list[Json]], Turn]):
-    assert shown(door(FUNCTION_CALL)) == [
+    assert describe_turn(door(FUNCTION_CALL)) == [
         QUESTION,
         [["find", {"id": 7}, None]],
         [["find", "shipped", None, None]],
@@ -396,7 +396,7 @@ def test_calls_without_ids_give_the_same_turn(door: Callable[[list[Json]], Turn]
 
 @pytest.mark.parametrize("door", DOORS)
 def test_built_in_tools_are_calls(door: Callable[[list[Json]], Turn]):
-    assert shown(door(WEB_SEARCH)) == [
+    assert describe_turn(door(WEB_SEARCH)) == [
         QUESTION,
         [["web_search", {"query": "order 7"}, "ws1"]],
         [],
@@ -405,6 +405,6 @@ def test_built_in_tools_are_calls(door: Callable[[list[Json]], Turn]):
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_failed_call_has_the_same_error(door: Callable[[list[Json]], Turn]):
+def test_failed_call_has_the_same_error(door: Callable[[list[Json]], Turn]):
     result: Json = ["find", {"code": 5}, "c1", "the tool failed"]
-    assert shown(door(FAILED)) == [QUESTION, [FIND], [result], ANSWER]
+    assert describe_turn(door(FAILED)) == [QUESTION, [FIND], [result], ANSWER]

@@ -8,35 +8,37 @@ from carob.traces.messages import events
 from carob.traces.messages.message import Message, ResultBlock
 
 
-def turn(operation: str, *happened: SpanEvent, **attributes: Json) -> Turn:
-    held: dict[str, Json] = {"gen_ai.operation.name": operation, **attributes}
-    only = Span(trace_id="t", span_id="s", start=1, end=2, attributes=held, events=happened)
+def to_turn(operation: str, *happened: SpanEvent, **attributes: Json) -> Turn:
+    all_attributes: dict[str, Json] = {"gen_ai.operation.name": operation, **attributes}
+    only = Span(
+        trace_id="t", span_id="s", start=1, end=2, attributes=all_attributes, events=happened
+    )
     return to_traces([only])[0].turns[0]
 
 
 def test_several_details_events_of_one_span_are_merged():
-    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}])
-    answered: Json = [{"role": "assistant", "parts": [{"type": "text", "content": "six"}]}]
+    question = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "tide?"}]}])
+    answer: Json = [{"role": "assistant", "parts": [{"type": "text", "content": "six"}]}]
     name = "gen_ai.client.inference.operation.details"
-    found = turn(
+    turn = to_turn(
         "chat",
-        SpanEvent(name=name, attributes={"gen_ai.input.messages": asked}),
-        SpanEvent(name=name, attributes={"gen_ai.output.messages": answered}),
+        SpanEvent(name=name, attributes={"gen_ai.input.messages": question}),
+        SpanEvent(name=name, attributes={"gen_ai.output.messages": answer}),
     )
-    assert (found.user, found.response) == ("tide?", "six")
+    assert (turn.user, turn.response) == ("tide?", "six")
 
 
-def test_log_records_hold_their_message_in_the_body():
-    found = turn(
+def test_log_records_have_their_message_in_the_body():
+    turn = to_turn(
         "chat",
         SpanEvent(name="gen_ai.user.message", body={"content": "tide?"}),
         SpanEvent(name="gen_ai.choice", body={"index": 0, "message": {"content": "six"}}),
     )
-    assert (found.user, found.response) == ("tide?", "six")
+    assert (turn.user, turn.response) == ("tide?", "six")
 
 
-def test_azure_keeps_a_message_as_json_in_one_attribute():
-    found = turn(
+def test_azure_message_is_json_in_one_attribute():
+    turn = to_turn(
         "chat",
         SpanEvent(
             name="gen_ai.user.message",
@@ -47,11 +49,11 @@ def test_azure_keeps_a_message_as_json_in_one_attribute():
             attributes={"gen_ai.event.content": '{"message": {"content": "six"}, "index": 0}'},
         ),
     )
-    assert (found.user, found.response) == ("tide?", "six")
+    assert (turn.user, turn.response) == ("tide?", "six")
 
 
-def test_the_earliest_events_hold_a_prompt_and_a_completion():
-    found = turn(
+def test_oldest_events_have_a_prompt_and_a_completion():
+    turn = to_turn(
         "chat",
         SpanEvent(
             name="gen_ai.content.prompt",
@@ -62,16 +64,16 @@ def test_the_earliest_events_hold_a_prompt_and_a_completion():
             attributes={"gen_ai.completion": '[{"role": "assistant", "content": "six"}]'},
         ),
     )
-    assert (found.user, found.response) == ("tide?", "six")
+    assert (turn.user, turn.response) == ("tide?", "six")
 
 
-def test_events_without_content_are_not_recorded_rather_than_empty():
-    found = turn(
+def test_events_without_content_are_missing_not_empty():
+    turn = to_turn(
         "chat",
         SpanEvent(name="gen_ai.user.message", attributes={"gen_ai.system": "x"}),
         SpanEvent(name="gen_ai.choice", attributes={"gen_ai.system": "x"}),
     )
-    assert (found.user, found.response) == (None, None)
+    assert (turn.user, turn.response) == (None, None)
 
 
 def test_adot_records_an_agent_and_a_tool_in_the_body_of_one_record():
@@ -79,54 +81,56 @@ def test_adot_records_an_agent_and_a_tool_in_the_body_of_one_record():
         "input": {"messages": [{"role": "user", "content": {"content": '[{"text": "tide?"}]'}}]},
         "output": {"messages": [{"role": "assistant", "content": {"message": "six"}}]},
     }
-    found = turn("invoke_agent", SpanEvent(name="strands.telemetry.tracer", body=body))
-    assert (found.user, found.response) == ("tide?", "six")
+    agent_turn = to_turn("invoke_agent", SpanEvent(name="strands.telemetry.tracer", body=body))
+    assert (agent_turn.user, agent_turn.response) == ("tide?", "six")
     ran: Json = {
         "input": {"messages": [{"role": "tool", "content": {"content": '{"city": "Oslo"}'}}]},
         "output": {"messages": [{"role": "assistant", "content": {"message": '[{"text": "6"}]'}}]},
     }
     log = SpanEvent(name="strands.telemetry.tracer", body=ran)
-    used = turn("execute_tool", log, **{"gen_ai.tool.name": "tide"})
-    assert [c.args for c in used.tool_calls or ()] == [{"city": "Oslo"}]
-    assert [r.result for r in used.tool_results] == ["6"]
+    tool_turn = to_turn("execute_tool", log, **{"gen_ai.tool.name": "tide"})
+    assert [c.args for c in tool_turn.tool_calls or ()] == [{"city": "Oslo"}]
+    assert [r.result for r in tool_turn.tool_results] == ["6"]
 
 
-def adot(asked: Json, shown: Json) -> Span:
-    body: Json = {"input": {"messages": asked}, "output": {"messages": shown}}
+def adot(input_value: Json, output_value: Json) -> Span:
+    body: Json = {"input": {"messages": input_value}, "output": {"messages": output_value}}
     event = SpanEvent(name="strands.telemetry.tracer", time=1, body=body)
     return Span(trace_id="t", span_id="s", events=(event,))
 
 
-def test_earlier_answers_are_not_part_of_the_output_of_adot():
+def test_earlier_responses_are_not_part_of_the_adot_output():
     before: Json = {"role": "assistant", "content": {"content": '[{"text": "At six."}]'}}
     choice: Json = {"finish_reason": "end_turn", "message": '[{"text": "At ten."}]'}
     span = adot([], [before, {"role": "assistant", "content": choice}])
     assert events.read_output(span) == [Message("assistant", "At ten.")]
 
 
-def test_copies_beside_a_whole_value_of_adot_are_not_messages():
+def test_copies_beside_a_complete_adot_value_are_not_messages():
     tool: Json = {"role": "tool", "content": "six", "tool_call_id": "c1"}
-    whole = json.dumps({"messages": [{"role": "user", "content": "When?"}, tool]})
-    shown: list[Json] = [{"role": "user", "content": it} for it in (whole, "When?", "six")]
-    assert events.read_input(adot(shown, [])) == [
+    value = json.dumps({"messages": [{"role": "user", "content": "When?"}, tool]})
+    copies: list[Json] = [
+        {"role": "user", "content": content} for content in (value, "When?", "six")
+    ]
+    assert events.read_input(adot(copies, [])) == [
         Message("user", "When?"),
         Message("tool", results=[ResultBlock("c1", None, "six", error=False)]),
     ]
 
 
-def test_a_value_of_adot_without_messages_is_not_user_text():
+def test_adot_value_without_messages_is_not_user_text():
     assert (
         events.read_input(adot([{"role": "user", "content": '{"inputs": {"topic": 1}}'}], []))
         is None
     )
 
 
-def test_content_that_was_moved_into_a_log_is_found_beside_what_is_left_on_the_span():
-    shown: Json = {"output": {"messages": [{"role": "assistant", "content": "six"}]}}
-    log = SpanEvent(name="scope", body=shown)
-    left: dict[str, Json] = {"gen_ai.completion.0.role": "assistant"}
-    assert turn("chat", log, **left).response == "six"
-    (result,) = turn(
+def test_content_moved_into_a_log_is_merged_with_the_span():
+    body: Json = {"output": {"messages": [{"role": "assistant", "content": "six"}]}}
+    log = SpanEvent(name="scope", body=body)
+    attributes: dict[str, Json] = {"gen_ai.completion.0.role": "assistant"}
+    assert to_turn("chat", log, **attributes).response == "six"
+    (result,) = to_turn(
         "execute_tool", log, **{"gen_ai.tool.name": "tide", "gen_ai.tool.call.arguments": "{}"}
     ).tool_results
     assert result.result == "six"

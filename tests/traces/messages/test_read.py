@@ -142,13 +142,13 @@ def test_user_text_is_found_in_every_shape(shape: str, encoded: bool):
 
 
 @pytest.mark.parametrize("shape", CALLING)
-def test_a_tool_call_is_found_in_every_shape(shape: str):
+def test_tool_call_is_found_in_every_shape(shape: str):
     messages = read_messages(json.dumps(CALLING[shape]), "assistant")
     assert [call for message in messages for call in message.calls] == [CALL]
 
 
 @pytest.mark.parametrize("shape", ANSWERING)
-def test_a_tools_answer_is_found_in_every_shape_and_is_not_the_user(shape: str):
+def test_tool_result_is_found_in_every_shape_and_is_not_user_text(shape: str):
     messages = read_messages(ANSWERING[shape], "user")
     assert [(r.id, r.value) for message in messages for r in message.results] == [("c1", "06:10")]
     assert last_user(messages) is None
@@ -163,7 +163,7 @@ def test_thoughts_are_not_text():
     assert read_messages([{"role": "assistant", "parts": parts}], "assistant")[0].text == "06:10"
 
 
-def test_the_last_answer_is_the_last_text_not_the_join():
+def test_response_is_the_last_text_not_all_texts():
     messages = [
         Message("assistant", "Let me look."),
         Message("assistant", None, [CALL]),
@@ -172,12 +172,12 @@ def test_the_last_answer_is_the_last_text_not_the_join():
     assert last_answer(messages) == "06:10"
 
 
-def test_an_answer_without_text_is_empty_and_a_call_is_not_an_answer():
+def test_response_without_text_is_empty_and_a_call_is_not_a_response():
     assert last_answer([Message("assistant", "")]) == ""
     assert last_answer([Message("assistant", None, [CALL])]) is None
 
 
-def test_a_json_list_that_a_tool_answers_stays_a_list():
+def test_json_list_as_a_tool_result_stays_a_list():
     listed: Json = [{"name": "a"}, {"name": "b"}]
     messages = read_messages(
         [{"role": "tool", "tool_call_id": "c1", "content": json.dumps(listed)}], "user"
@@ -185,7 +185,7 @@ def test_a_json_list_that_a_tool_answers_stays_a_list():
     assert messages[0].results == [ResultBlock("c1", None, listed, error=False)]
 
 
-def test_a_structured_answer_of_a_crew_is_its_raw_text():
+def test_structured_crew_output_is_its_raw_text():
     messages = read_messages(
         {"raw": "06:10", "messages": [{"role": "assistant", "content": "x"}]}, "assistant"
     )
@@ -203,7 +203,7 @@ PRINTED = {
 }
 
 
-def test_messages_that_langchain_printed_are_read():
+def test_printed_langchain_messages_are_read():
     assert read_messages({"messages": list(PRINTED.values())}, "assistant") == [
         Message("user", "When?"),
         Message("assistant", "It's at six."),
@@ -212,13 +212,13 @@ def test_messages_that_langchain_printed_are_read():
     ]
 
 
-def test_a_text_that_begins_like_a_printed_message_is_a_text():
+def test_text_that_starts_like_a_printed_message_is_text():
     assert read_messages("content= is a keyword", "assistant") == [
         Message("assistant", "content= is a keyword")
     ]
 
 
-def test_a_message_printed_as_a_dict_is_read():
+def test_message_printed_as_a_dict_is_read():
     printed = str(
         {
             "content": None,
@@ -232,20 +232,20 @@ def test_a_message_printed_as_a_dict_is_read():
     assert read_messages(json.dumps(messages), "assistant") == [Message("assistant", calls=[CALL])]
 
 
-def test_a_message_without_content_is_not_an_answer():
+def test_message_without_content_is_not_a_response():
     assert last_answer(read_messages([{"role": "assistant"}], "assistant")) is None
     assert last_answer(read_messages([{"role": "assistant", "content": ""}], "assistant")) == ""
 
 
-def test_a_summary_of_earlier_turns_is_not_user_text():
-    asked: Json = [
+def test_summary_of_earlier_turns_is_not_user_text():
+    messages: Json = [
         {"role": "user", "parts": [{"type": "text", "content": "When?"}]},
         {"role": "user", "parts": [{"type": "compaction", "content": "They spoke of tides."}]},
     ]
-    assert last_user(read_messages(json.dumps(asked), "user")) == "When?"
+    assert last_user(read_messages(json.dumps(messages), "user")) == "When?"
 
 
-def test_a_tool_of_the_provider_is_a_call_with_its_result():
+def test_provider_tool_is_a_call_with_its_result():
     parts: Json = [
         {
             "type": "server_tool_call",
@@ -267,18 +267,18 @@ def test_a_tool_of_the_provider_is_a_call_with_its_result():
 
 
 @pytest.mark.parametrize(("kind", "failed"), [("json", False), ("error-text", True)])
-def test_a_result_of_vercel_may_be_an_error(kind: str, failed: bool):
+def test_vercel_result_may_be_an_error(kind: str, failed: bool):
     part: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": kind, "value": "x"}}
     (messages,) = read_messages([{"role": "tool", "content": [part]}], "user")
     assert messages.results == [ResultBlock("c1", None, "x", failed)]
 
 
-def test_a_message_that_only_calls_tools_is_not_an_answer_even_if_its_text_is_empty():
+def test_message_with_only_tool_calls_is_not_a_response_even_with_empty_text():
     assert last_answer([Message("assistant", "", [CALL])]) is None
     assert last_answer([Message("assistant", "")]) == ""
 
 
-def test_a_printed_block_of_text_is_the_text():
+def test_printed_text_block_is_its_text():
     messages: Json = {
         "type": "text",
         "content": "{'annotations': [], 'text': 'six', 'type': 'output_text'}",
@@ -286,7 +286,7 @@ def test_a_printed_block_of_text_is_the_text():
     assert read_messages([{"role": "assistant", "parts": [messages]}], "assistant")[0].text == "six"
 
 
-def test_a_call_in_the_content_and_beside_it_is_one():
+def test_call_in_the_content_and_beside_it_is_one_call():
     block: Json = {"toolUse": {"toolUseId": "c1", "name": "search", "input": {"q": "tides"}}}
     call: Json = {"name": "search", "arguments": '{"q": "tides"}'}
     beside: Json = [{"id": "c1", "type": "function", "function": call}]
@@ -294,7 +294,7 @@ def test_a_call_in_the_content_and_beside_it_is_one():
     assert [message.calls for message in read_messages(value, "assistant")] == [[CALL]]
 
 
-def test_tools_that_openai_runs_itself_are_calls_with_their_results():
+def test_built_in_openai_tools_are_calls_with_their_results():
     action: Json = {"type": "search", "query": "tides"}
     value: Json = {
         "object": "response",

@@ -16,7 +16,7 @@ ANTHROPIC: dict[str, Json] = {
     "cache_read_input_tokens": 5000,
     "cache_creation_input_tokens": 1000,
 }
-WHOLE = Usage(input_tokens=7000, output_tokens=2000, cached_tokens=5000, cache_write_tokens=1000)
+TOTAL = Usage(input_tokens=7000, output_tokens=2000, cached_tokens=5000, cache_write_tokens=1000)
 
 
 def span(attributes: dict[str, Json]) -> Span:
@@ -28,7 +28,7 @@ def usage(**counts: int) -> Usage | None:
 
 
 def test_input_includes_the_cached_tokens_that_anthropic_reports_beside_it():
-    assert usage_of(ANTHROPIC) == WHOLE
+    assert usage_of(ANTHROPIC) == TOTAL
 
 
 def test_few_cached_tokens_are_added_too():
@@ -51,9 +51,7 @@ def test_cached_tokens_of_other_providers_are_part_of_the_input(counts: dict[str
 
 
 @pytest.mark.parametrize(("total", "tokens"), [(15, 9), (19, 13), (None, 13), (99, 13)])
-def test_the_total_shows_whether_cached_tokens_are_part_of_the_input(
-    total: int | None, tokens: int
-):
+def test_total_shows_whether_cached_tokens_are_part_of_the_input(total: int | None, tokens: int):
     recorded = usage_of(
         {"inputTokens": 9, "outputTokens": 6, "cacheReadInputTokens": 4, "totalTokens": total}
     )
@@ -61,7 +59,7 @@ def test_the_total_shows_whether_cached_tokens_are_part_of_the_input(
     assert recorded.input_tokens == tokens
 
 
-def test_a_part_larger_than_its_whole_is_beside_it():
+def test_part_larger_than_its_whole_is_beside_it():
     assert include_cached(Usage(input_tokens=1, cached_tokens=2)).input_tokens == 3
     assert include_cached(Usage(input_tokens=2, cached_tokens=2)).input_tokens == 2
     assert include_cached(Usage(cached_tokens=2)) == Usage(cached_tokens=2)
@@ -74,7 +72,7 @@ def test_spans_of_anthropic_count_the_same():
         "gen_ai.usage.cache_read_input_tokens": 5000,
         "gen_ai.usage.cache_creation_input_tokens": 1000,
     }
-    assert GenAi().usage(span({**names})) == WHOLE
+    assert GenAi().usage(span({**names})) == TOTAL
 
 
 def test_claude_code_reports_cached_tokens_beside_the_input():
@@ -90,7 +88,7 @@ def test_langfuse_passes_on_the_counts_of_anthropic():
 
 def test_tokens_cost_and_cache_of_an_anthropic_call():
     pytest.importorskip("genai_prices")
-    call = ModelCall(model="claude-sonnet-4-5", provider="anthropic", usage=WHOLE)
+    call = ModelCall(model="claude-sonnet-4-5", provider="anthropic", usage=TOTAL)
     case, trace = Case(id="c"), Trace(id="t", turns=(Turn(model_calls=(call,)),))
     tokens, cost = TokenUsage().score(case, trace), Cost().score(case, trace)
     cache = CacheEfficiency().score(case, trace)

@@ -35,39 +35,39 @@ def read(path: Path, raw: bytes) -> tuple[list[Json | bytes], list[Problem]]:
     ],
     ids=["lines", "crlf", "bom", "printed", "glued", "mixed", "gzip", "utf-16"],
 )
-def test_every_packing_gives_the_same_values(tmp_path: Path, raw: bytes):
+def test_every_compression_gives_the_same_values(tmp_path: Path, raw: bytes):
     assert read(tmp_path / "f", raw) == ([{"a": 1}, {"a": 2}], [])
 
 
-def test_an_array_is_one_value(tmp_path: Path):
-    found, problems = read(tmp_path / "f", b'[\n{"a": 1},\n{"a": 2}\n]\n')
-    assert (found, problems) == ([[{"a": 1}, {"a": 2}]], [])
+def test_array_is_one_value(tmp_path: Path):
+    values, problems = read(tmp_path / "f", b'[\n{"a": 1},\n{"a": 2}\n]\n')
+    assert (values, problems) == ([[{"a": 1}, {"a": 2}]], [])
 
 
-def test_a_cut_last_line_is_a_warning(tmp_path: Path):
-    found, problems = read(tmp_path / "f", b'{"a": 1}\n{"a": 2}\n{"a": [3, "x')
-    assert found == [{"a": 1}, {"a": 2}]
+def test_truncated_last_line_is_a_warning(tmp_path: Path):
+    values, problems = read(tmp_path / "f", b'{"a": 1}\n{"a": 2}\n{"a": [3, "x')
+    assert values == [{"a": 1}, {"a": 2}]
     assert [(p.message, p.severity) for p in problems] == [
         ("the file ends inside a JSON value", "warning")
     ]
     assert problems[0].where.endswith("f line 3")
 
 
-def test_a_cut_line_in_the_middle_costs_that_line_only(tmp_path: Path):
-    found, problems = read(tmp_path / "f", b'{"a": 1}\n{"a": [2, \n{"a": 3}\n{"a": 4}\n')
-    assert found == [{"a": 1}, {"a": 3}, {"a": 4}]
+def test_truncated_line_in_the_middle_loses_only_that_line(tmp_path: Path):
+    values, problems = read(tmp_path / "f", b'{"a": 1}\n{"a": [2, \n{"a": 3}\n{"a": 4}\n')
+    assert values == [{"a": 1}, {"a": 3}, {"a": 4}]
     assert [p.message for p in problems] == ["truncated JSON value"]
 
 
-def test_a_cut_array_of_lines_gives_the_lines_that_are_whole(tmp_path: Path):
-    found, problems = read(tmp_path / "f", b'[{"a": 1},\n{"a": 2},\n{"a": ')
-    assert found == [{"a": 1}, {"a": 2}]
+def test_truncated_array_gives_its_complete_lines(tmp_path: Path):
+    values, problems = read(tmp_path / "f", b'[{"a": 1},\n{"a": 2},\n{"a": ')
+    assert values == [{"a": 1}, {"a": 2}]
     assert len(problems) == 1
 
 
-def test_text_between_the_values_is_left_out_and_named(tmp_path: Path):
-    found, problems = read(tmp_path / "f", b'starting up\n{\n "a": 1\n}\nbye\n')
-    assert found == [{"a": 1}]
+def test_text_between_the_values_is_skipped_and_reported(tmp_path: Path):
+    values, problems = read(tmp_path / "f", b'starting up\n{\n "a": 1\n}\nbye\n')
+    assert values == [{"a": 1}]
     assert [p.message for p in problems] == ["not JSON: 'starting up'", "not JSON: 'bye'"]
 
 
@@ -82,8 +82,8 @@ def test_text_between_the_values_is_left_out_and_named(tmp_path: Path):
     ],
 )
 def test_near_json_is_repaired_and_reported(tmp_path: Path, raw: bytes, value: Json, message: str):
-    found, problems = read(tmp_path / "f", raw)
-    assert found == [value]
+    values, problems = read(tmp_path / "f", raw)
+    assert values == [value]
     assert [p.message for p in problems] == [message]
 
 
@@ -101,7 +101,7 @@ def test_near_json_is_repaired_and_reported(tmp_path: Path, raw: bytes, value: J
         (b"\x1f\x8bnot gzip at all", "damaged gzip data"),
     ],
 )
-def test_an_unreadable_file_has_a_clear_error(tmp_path: Path, raw: bytes, message: str):
+def test_unreadable_file_has_a_clear_error(tmp_path: Path, raw: bytes, message: str):
     with pytest.raises(InputError) as caught:
         read(tmp_path / "f", raw)
     assert message in caught.value.message
@@ -115,7 +115,7 @@ def test_broken_json_names_its_line_and_column(tmp_path: Path):
     assert caught.value.where == f"{tmp_path / 'f'} line 3 column 7"
 
 
-def test_a_directory_a_socket_a_pipe_and_nothing_are_refused(tmp_path: Path):
+def test_directory_socket_pipe_and_missing_file_are_errors(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(os.path.relpath(tmp_path / "socket"))
@@ -124,7 +124,7 @@ def test_a_directory_a_socket_a_pipe_and_nothing_are_refused(tmp_path: Path):
                 list(read_values(tmp_path / name, report=lambda problem: None))
 
 
-def test_a_value_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_value_over_the_limit_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(json_values, "MAX_VALUE", 10_000)
     large = json.dumps({"a": "x" * 20_000}).encode()
     for raw in (large, gzip.compress(large, mtime=0), b"{" + b"\n1" * 20_000):
@@ -132,25 +132,25 @@ def test_a_value_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.M
             read(tmp_path / "f", raw)
 
 
-def test_a_binary_file_is_returned_as_bytes(tmp_path: Path):
+def test_binary_file_is_returned_as_bytes(tmp_path: Path):
     assert read(tmp_path / "f", b"\n\x02\x12\x00") == ([b"\n\x02\x12\x00"], [])
 
 
-def test_the_decoder_can_be_replaced(tmp_path: Path):
+def test_decoder_can_be_replaced(tmp_path: Path):
     path = tmp_path / "f"
     path.write_bytes(b'{"resourceSpans": []}\n{"a": 1}\n')
-    found = list(read_values(path, report=lambda problem: None, decode=otlp.decode))
-    assert found == [otlp.Records(), {"a": 1}]
+    values = list(read_values(path, report=lambda problem: None, decode=otlp.decode))
+    assert values == [otlp.Records(), {"a": 1}]
 
 
-def test_json_in_a_string_that_speaks_of_columns_is_no_table(tmp_path: Path):
+def test_json_string_that_mentions_columns_is_not_a_table(tmp_path: Path):
     inner = json.dumps({"note": "user_inputs", "user_inputs": ["a"]})
     assert read(tmp_path / "f", json.dumps(inner).encode()) == ([inner], [])
 
 
-def test_a_table_gives_its_rows_without_empty_cells(tmp_path: Path):
-    found, _ = read(tmp_path / "f", b'id,user_inputs,note\r\n1,"[""Hi""]",\r\n')
-    assert found == [{"id": "1", "user_inputs": '["Hi"]'}]
+def test_table_gives_its_rows_without_empty_cells(tmp_path: Path):
+    values, _ = read(tmp_path / "f", b'id,user_inputs,note\r\n1,"[""Hi""]",\r\n')
+    assert values == [{"id": "1", "user_inputs": '["Hi"]'}]
 
 
 @pytest.mark.parametrize(
@@ -164,16 +164,16 @@ def test_a_table_gives_its_rows_without_empty_cells(tmp_path: Path):
     ],
     ids=["lines", "gzip", "utf-16", "table", "protobuf"],
 )
-def test_only_json_text_can_be_read_from_any_line_on(tmp_path: Path, raw: bytes, divisible: bool):
+def test_only_json_text_can_be_read_from_any_line(tmp_path: Path, raw: bytes, divisible: bool):
     (tmp_path / "f").write_bytes(raw)
     assert is_divisible(tmp_path / "f") is divisible
 
 
-def test_lines_from_the_middle_of_a_file_know_their_number():
+def test_lines_from_the_middle_of_a_file_have_their_number():
     problems: list[Problem] = []
     lines = iter([b'{"a": 1}\n', b'{"a": '])
-    found = read_lines(lines, source="f", report=problems.append, lines_before=10)
-    assert list(found) == [{"a": 1}]
+    values = read_lines(lines, source="f", report=problems.append, lines_before=10)
+    assert list(values) == [{"a": 1}]
     assert [problem.where for problem in problems] == ["f line 12"]
 
 
@@ -182,7 +182,7 @@ def test_lines_from_the_middle_of_a_file_know_their_number():
     [b'{"a": "' + b'\\"' * 300_000, b"{" * 300_000, b'{"a": [\n' * 100_000, b'["' * 300_000],
     ids=["escaped quotes", "brackets", "open lines", "open strings"],
 )
-def test_a_damaged_end_takes_no_longer_than_its_length(tmp_path: Path, tail: bytes):
-    found, problems = read(tmp_path / "f", b'{"a": 1}\n' + tail)
-    assert found == [{"a": 1}]
+def test_damaged_end_takes_linear_time(tmp_path: Path, tail: bytes):
+    values, problems = read(tmp_path / "f", b'{"a": 1}\n' + tail)
+    assert values == [{"a": 1}]
     assert problems
