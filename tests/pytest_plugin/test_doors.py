@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 import carob
@@ -98,3 +100,64 @@ def test_two_traces_without_a_case_are_paired_by_no_door(
     Path("labels.csv").write_text("case,label\na,pass\n")
     with pytest.raises(carob.CarobError, match="no trace belongs to a labeled case"):
         calibration.calibrate("labels.csv", traces=traces, golden=golden, metrics=[METRIC])
+
+
+SELECTIONS = [
+    (["--tag", "returns"], {"tags": ["returns"]}),
+    (["--where", "len(turns) > 1", "--limit", "1"], {"where": "len(turns) > 1", "limit": 1}),
+    (
+        ["--case", "order_status", "--case", "return_helmet"],
+        {"cases": ["order_status", "return_helmet"]},
+    ),
+    (
+        ["--limit", "3", "--threshold", "factuality=0.2"],
+        {"limit": 3, "thresholds": {"factuality": 0.2}},
+    ),
+]
+
+
+def document(name: str) -> object:
+    """The JSON of a run: parameters that are tuples in Python are lists there."""
+    return msgspec.json.decode(Path(name).read_bytes())
+
+
+@pytest.mark.parametrize(("options", "arguments"), SELECTIONS)
+def test_every_door_selects_the_same_cases_and_metrics(
+    shop: pytest.Pytester, options: list[str], arguments: dict[str, Any]
+):
+    golden = "demo/support_golden.json"
+    args = ["run", *ALL, "-g", golden, *options, "--no-store", "--format", "json", "-o", "cli.json"]
+    subprocess.run([*CLI, *args], check=False, capture_output=True)
+    shop.makepyfile(f"""
+        import pytest
+
+        @pytest.mark.golden({golden!r}, traces={ALL!r}, **{arguments!r})
+        def test_case(): ...
+    """)
+    shop.runpytest_subprocess("-q", "--carob-run", "pytest.json")
+    python = carob.run(ALL, golden=golden, **arguments)
+    assert (
+        document("cli.json")
+        == document("pytest.json")
+        == msgspec.json.decode(msgspec.json.encode(python))
+    )
+    assert 0 < len({result.case for result in python.cases}) < 8
+    assert "tool_usage_accuracy" in [metric.name for metric in python.metrics]
+
+
+@pytest.mark.parametrize("golden", ["support.explain.jsonl", "support.simulation.csv"])
+def test_every_door_chooses_the_same_metrics_for_recorded_answers(
+    shop: pytest.Pytester, golden: str
+):
+    golden = f"demo/{golden}"
+    args = ["run", "-g", golden, "--no-store", "--format", "json", "-o", "cli.json"]
+    subprocess.run([*CLI, *args], check=False, capture_output=True)
+    shop.makepyfile(f"""
+        import pytest
+
+        @pytest.mark.golden({golden!r})
+        def test_case(): ...
+    """)
+    shop.runpytest_subprocess("-q", "--carob-run", "pytest.json")
+    python = msgspec.json.decode(msgspec.json.encode(carob.run(golden=golden)))
+    assert document("cli.json") == document("pytest.json") == python

@@ -27,50 +27,52 @@ def outcome(shop: pytest.Pytester, body: str, arguments: str = "") -> pytest.Run
         "Trace(id='t', turns=(Turn(response='No, we are closed on Monday.'),))",
     ],
 )
-def test_an_answer_is_a_text_a_dict_a_list_or_a_trace(shop: pytest.Pytester, answer: str):
+def test_answer_is_a_text_a_dict_a_list_or_a_trace(shop: pytest.Pytester, answer: str):
     outcome(shop, f"golden.check({answer})").assert_outcomes(passed=1)
 
 
-def test_an_answer_of_another_kind_is_an_error(shop: pytest.Pytester):
+def test_answer_of_an_unsupported_type_is_an_error(shop: pytest.Pytester):
     result = outcome(shop, "golden.check(None)")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*UsageError: invalid answer None"])
 
 
-def test_a_misspelt_field_of_an_answer_is_an_error(shop: pytest.Pytester):
+def test_misspelled_field_of_an_answer_is_an_error(shop: pytest.Pytester):
     result = outcome(shop, "golden.check({'respons': 'No.'})")
     result.stdout.fnmatch_lines(["*UsageError: unknown field 'respons' in an answer"])
 
 
 def test_scores_can_be_asserted(shop: pytest.Pytester):
     body = "assert golden.score('We are closed.')['response_match_score'] >= 0.3"
-    outcome(shop, body).assert_outcomes(passed=1)
+    outcome(shop, body, "metrics='response_match_score'").assert_outcomes(passed=1)
 
 
-def test_a_failed_assert_on_a_score_still_shows_the_case(shop: pytest.Pytester):
-    result = outcome(shop, "assert golden.score('We are closed.')['response_match_score'] == 1")
+def test_failed_assert_on_a_score_still_shows_the_case(shop: pytest.Pytester):
+    body = "assert golden.score('We are closed.')['response_match_score'] == 1"
+    result = outcome(shop, body, "metrics='response_match_score'")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["E*assert 0.* == 1", "*- carob -*", "    expected  No, we are closed on Monday."]
     )
 
 
-def test_what_was_not_scored_is_no_number(shop: pytest.Pytester):
+def test_unscored_metric_has_no_value(shop: pytest.Pytester):
     result = outcome(
         shop,
         "assert golden.score('No.')['tool_trajectory_avg_score'] < 1",
+        "metrics='tool_trajectory_avg_score'",
     )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["E*AssertionError: tool_trajectory_avg_score unscored: *"])
 
 
-def test_a_test_that_gives_no_answer_fails(shop: pytest.Pytester):
+def test_missing_answer_fails(shop: pytest.Pytester):
     result = outcome(shop, "pass")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["unscored monday  (the test gave no answer)"])
 
 
-def test_a_target_is_asked_for_the_answer(shop: pytest.Pytester):
+def test_target_is_asked_for_the_answer(shop: pytest.Pytester):
     target = "target=lambda case: case.turns[0].response"
     outcome(shop, "pass", target).assert_outcomes(passed=1)
 
@@ -81,7 +83,7 @@ def test_every_answer_of_several_must_pass(shop: pytest.Pytester):
     result.stdout.fnmatch_lines(["E*failed monday  (trace *#2, the answer of the test)"])
 
 
-def test_an_unscored_case_fails_unless_that_is_allowed(shop: pytest.Pytester):
+def test_unscored_case_fails_unless_that_is_allowed(shop: pytest.Pytester):
     metric = "metrics=['tool_trajectory_avg_score']"
     outcome(shop, "golden.check('No.')", metric).assert_outcomes(failed=1)
     allowed = outcome(shop, "golden.check('No.')", f"{metric}, allow_unscored=True")
@@ -89,12 +91,12 @@ def test_an_unscored_case_fails_unless_that_is_allowed(shop: pytest.Pytester):
     allowed.stdout.fnmatch_lines(["SKIPPED*unscored: tool_trajectory_avg_score: *"])
 
 
-def test_a_threshold_of_the_marker_counts(shop: pytest.Pytester):
+def test_threshold_of_the_marker_applies(shop: pytest.Pytester):
     lower = "metrics=['response_match_score'], thresholds={'response_match_score': 0.3}"
     outcome(shop, "golden.check('We are closed.')", lower).assert_outcomes(passed=1)
 
 
-def test_the_traces_of_a_case_are_at_hand(shop: pytest.Pytester):
+def test_traces_of_a_case_are_available(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
 
@@ -109,7 +111,7 @@ def test_the_traces_of_a_case_are_at_hand(shop: pytest.Pytester):
     shop.runpytest_inprocess().assert_outcomes(passed=8, skipped=1)
 
 
-def test_a_case_without_a_trace_names_the_traces_without_a_case(shop: pytest.Pytester):
+def test_case_without_a_trace_names_the_traces_without_a_case(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
 
@@ -152,7 +154,7 @@ def test_traces_that_cannot_be_read_fail_every_case(shop: pytest.Pytester):
     result.stdout.fnmatch_lines(["*broken.jsonl*"])
 
 
-def test_the_fixture_needs_the_marker(shop: pytest.Pytester):
+def test_fixture_needs_the_marker(shop: pytest.Pytester):
     shop.makepyfile("def test_shop(golden): ...")
     result = shop.runpytest_inprocess()
     result.assert_outcomes(errors=1)

@@ -28,51 +28,55 @@ def recorded(shop: pytest.Pytester, *arguments: str, name: str = "run.json") -> 
     return find_run(str(shop.path / name))
 
 
-def test_a_session_is_one_run_however_many_processes_it_has(
+def test_session_is_one_run_for_any_number_of_processes(
     shop: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     shop.makepyfile(TESTS)
     recorded(shop, name="one.json")
     recorded(shop, "-n", "2", name="two.json")
-    one, two = (Path(shop.path / name).read_bytes() for name in ("one.json", "two.json"))
-    assert one == two
+    first, second = (Path(shop.path / name).read_bytes() for name in ("one.json", "two.json"))
+    assert first == second
 
 
-def test_a_run_holds_every_case_in_the_order_of_the_data(shop: pytest.Pytester):
+def test_run_contains_every_case_in_dataset_order(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
-    made = recorded(shop, "-p", "no:randomly")
-    assert made.verdict == "failed"
-    assert made.dataset is not None
-    assert made.dataset.name == "bike_shop_support + shop"
-    assert [(one.case, one.status) for one in made.cases[-3:]] == [
+    run = recorded(shop, "-p", "no:randomly")
+    assert run.verdict == "failed"
+    assert run.dataset is not None
+    assert run.dataset.name == "bike_shop_support + shop"
+    assert [(case.case, case.status) for case in run.cases[-3:]] == [
         ("monday", "failed"),
         ("bells", "passed"),
         ("ebikes", "error"),
     ]
-    assert made.cases[-1].paired_by == "the test ended with KeyError"
-    assert {group.value for group in made.summary.groups} >= {"shop", "stock", "repair"}
+    assert run.cases[-1].paired_by == "the test ended with KeyError"
+    assert {group.value for group in run.summary.groups} >= {"shop", "stock", "repair"}
 
 
-def test_a_part_of_the_cases_makes_a_run_of_them(shop: pytest.Pytester):
+def test_run_contains_only_the_selected_cases(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
-    made = recorded(shop, "-k", "bells")
-    assert [one.case for one in made.cases] == ["bells"]
-    assert made.verdict == "passed"
+    run = recorded(shop, "-k", "bells")
+    assert [case.case for case in run.cases] == ["bells"]
+    assert run.verdict == "passed"
 
 
-def test_a_recorded_case_scores_as_in_carob_run(shop: pytest.Pytester):
+def test_recorded_case_scores_as_in_carob_run(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
-    made = recorded(shop, "-k", "test_recorded")
+    session_run = recorded(shop, "-k", "test_recorded")
     shop.run(
         *(CAROB, "run", "demo/traces/regressed.otlp.jsonl", "--no-store"),
         *("-g", "demo/support.evalset.json", "--format", "json", "-o", "other.json"),
     )
-    other = find_run(str(shop.path / "other.json"))
-    assert (made.id, made.cases, made.summary) == (other.id, other.cases, other.summary)
+    command_run = find_run(str(shop.path / "other.json"))
+    assert (session_run.id, session_run.cases, session_run.summary) == (
+        command_run.id,
+        command_run.cases,
+        command_run.summary,
+    )
 
 
-def test_a_run_can_be_gated_against_another(shop: pytest.Pytester):
+def test_run_can_be_gated_against_another(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
     recorded(shop, "-k", "test_recorded")
     shop.run(
@@ -84,14 +88,14 @@ def test_a_run_can_be_gated_against_another(shop: pytest.Pytester):
     gate.stdout.fnmatch_lines(["failed: *"])
 
 
-def test_no_golden_test_is_an_empty_run_and_not_the_last_one(shop: pytest.Pytester):
+def test_session_without_golden_tests_is_an_empty_run_not_the_last_one(shop: pytest.Pytester):
     shop.path.joinpath("run.json").write_text("of last time")
     shop.makepyfile("def test_other(): ...")
-    made = recorded(shop)
-    assert (made.verdict, made.cases) == ("inconclusive", ())
+    run = recorded(shop)
+    assert (run.verdict, run.cases) == ("inconclusive", ())
 
 
-def test_a_skipped_case_is_unscored(shop: pytest.Pytester):
+def test_skipped_case_is_unscored(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
 
@@ -99,18 +103,22 @@ def test_a_skipped_case_is_unscored(shop: pytest.Pytester):
         @pytest.mark.golden("shop.json", tags="shop")
         def test_shop(golden): ...
     """)
-    [one] = recorded(shop).cases
-    assert (one.status, one.paired_by) == ("unscored", "the test was skipped")
+    [case] = recorded(shop).cases
+    assert (case.status, case.paired_by) == ("unscored", "the test was skipped")
 
 
-def test_what_cannot_become_one_run_is_an_error_before_anything_runs(shop: pytest.Pytester):
+def test_markers_with_different_thresholds_are_an_error_before_anything_runs(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
 
         @pytest.mark.golden("shop.json", metrics="response_match_score")
         def test_one(): ...
 
-        @pytest.mark.golden("shop.json", thresholds={"response_match_score": 0.5})
+        @pytest.mark.golden(
+            "shop.json",
+            metrics="response_match_score",
+            thresholds={"response_match_score": 0.5},
+        )
         def test_two(): ...
     """)
     result = shop.runpytest_inprocess("--carob-run", "run.json")
@@ -120,13 +128,13 @@ def test_what_cannot_become_one_run_is_an_error_before_anything_runs(shop: pytes
     )
 
 
-def test_a_folder_that_is_missing_is_an_error_before_anything_runs(shop: pytest.Pytester):
+def test_missing_folder_is_an_error_before_anything_runs(shop: pytest.Pytester):
     result = shop.runpytest_inprocess("--carob-run", "gone/run.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*gone/run.json: the folder does not exist"])
 
 
-def test_a_run_is_kept_in_the_store(shop: pytest.Pytester):
+def test_run_is_saved_in_the_store(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
     result = shop.runpytest_subprocess("-k", "bells", "--carob-store", "kept.db")
     result.stdout.fnmatch_lines(["passed: shop: 1 passed of 1 (run-*)", "saved in the store"])

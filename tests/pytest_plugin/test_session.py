@@ -43,7 +43,7 @@ def test_every_case_is_a_test_under_its_own_id(shop: pytest.Pytester):
     )
 
 
-def test_a_failure_shows_what_was_expected_and_what_came(shop: pytest.Pytester):
+def test_failure_shows_expected_and_actual_answer(shop: pytest.Pytester):
     shop.makepyfile(LIVE)
     result = shop.runpytest_subprocess("-k", "bells")
     result.assert_outcomes(failed=1, deselected=2)
@@ -76,30 +76,30 @@ def test_traces_are_scored_and_a_failure_shows_the_edit_script(shop: pytest.Pyte
     assert "test_a_failure" not in lines(result)
 
 
-def test_the_last_failures_are_run_again(shop: pytest.Pytester):
+def test_last_failures_are_run_again(shop: pytest.Pytester):
     shop.makepyfile(RECORDED)
     shop.runpytest_subprocess("-q")
     result = shop.runpytest_subprocess("--lf", "-q")
     result.assert_outcomes(failed=5)
-    one = shop.runpytest_subprocess(
-        "-q", "test_the_last_failures_are_run_again.py::test_support[order_status]"
+    selected = shop.runpytest_subprocess(
+        "-q", "test_last_failures_are_run_again.py::test_support[order_status]"
     )
-    one.assert_outcomes(passed=1)
+    selected.assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "found", "hint"),
+    ("arguments", "message", "hint"),
     [
         ('metrics=["respons_match_score"]', "unknown metric 'respons_match_score'", "did you mean"),
         ('metric=["latency"]', "unknown argument 'metric'", "did you mean 'metrics'?"),
-        ('thresholds={"latency": 1}', "metric 'latency' is not part of this run", "are tool_"),
+        ('thresholds={"latency": 1}', "metric 'latency' is not part of this run", "are factuality"),
         ('tags=["stocks"]', "shop: none of the 3 cases matches", "the tags are repair"),
         ('where="tag == 1"', "unknown field 'tag'", "did you mean 'tags'?"),
         ('traces="gone.jsonl"', "gone.jsonl: no such file", ""),
     ],
 )
-def test_a_misspelt_name_is_an_error_before_anything_runs(
-    shop: pytest.Pytester, arguments: str, found: str, hint: str
+def test_misspelled_name_is_an_error_before_anything_runs(
+    shop: pytest.Pytester, arguments: str, message: str, hint: str
 ):
     shop.makepyfile(f"""
         import pytest
@@ -111,12 +111,12 @@ def test_a_misspelt_name_is_an_error_before_anything_runs(
     """)
     result = shop.runpytest_inprocess()
     result.assert_outcomes(errors=1)
-    assert found in lines(result)
+    assert message in lines(result)
     assert hint in lines(result)
     assert "Traceback" not in lines(result)
 
 
-def test_a_golden_file_that_is_missing_is_an_error(shop: pytest.Pytester):
+def test_missing_golden_file_is_an_error(shop: pytest.Pytester):
     shop.makepyfile('import pytest\n@pytest.mark.golden("gone.json")\ndef test_shop(): ...')
     result = shop.runpytest_inprocess()
     result.assert_outcomes(errors=1)
@@ -134,11 +134,11 @@ def test_cases_are_chosen_by_tag_and_by_expression(shop: pytest.Pytester):
         def test_where(): ...
     """)
     result = shop.runpytest_inprocess("--collect-only", "-q")
-    found = [line.partition("::")[2] for line in lines(result).splitlines() if "::" in line]
-    assert found == ["test_tag[bells]", "test_where[ebikes]"]
+    names = [line.partition("::")[2] for line in lines(result).splitlines() if "::" in line]
+    assert names == ["test_tag[bells]", "test_where[ebikes]"]
 
 
-def test_a_marker_goes_with_other_parameters_and_with_classes(shop: pytest.Pytester):
+def test_marker_works_with_other_parameters_and_classes(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
 
@@ -153,7 +153,7 @@ def test_a_marker_goes_with_other_parameters_and_with_classes(shop: pytest.Pytes
     result.stdout.fnmatch_lines(["*test_model[[]monday-small] PASSED*", "*[[]monday-large]*"])
 
 
-def test_a_marker_that_could_have_no_effect_is_refused(shop: pytest.Pytester):
+def test_marker_on_a_unittest_method_is_an_error(shop: pytest.Pytester):
     shop.makepyfile("""
         import unittest
         import pytest
@@ -167,7 +167,7 @@ def test_a_marker_that_could_have_no_effect_is_refused(shop: pytest.Pytester):
     result.stderr.fnmatch_lines(["*test_shop: methods of unittest cannot be marked*"])
 
 
-def test_two_markers_on_one_test_are_refused(shop: pytest.Pytester):
+def test_two_markers_on_one_test_are_an_error(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
 
@@ -180,7 +180,7 @@ def test_two_markers_on_one_test_are_refused(shop: pytest.Pytester):
     result.stdout.fnmatch_lines(["pytest.mark.golden: two `golden` markers on one test"])
 
 
-def test_a_config_beside_the_tests_names_metrics(shop: pytest.Pytester):
+def test_config_beside_the_tests_names_metrics(shop: pytest.Pytester):
     shop.path.joinpath("carob.toml").write_text("[metrics.response_match_score]\nthreshold = 0.1\n")
     shop.makepyfile("""
         import pytest
@@ -205,7 +205,7 @@ def test_nothing_of_carob_is_loaded_for_tests_without_a_marker(shop: pytest.Pyte
     shop.runpytest_subprocess().assert_outcomes(passed=1)
 
 
-def test_paths_start_where_pytest_is_configured_or_else_where_it_was_called(
+def test_paths_are_relative_to_the_pytest_root_or_the_working_directory(
     shop: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):
     folder = shop.mkdir("tests")
@@ -218,7 +218,7 @@ def test_paths_start_where_pytest_is_configured_or_else_where_it_was_called(
     shop.runpytest_inprocess().assert_outcomes(failed=3)
 
 
-def test_a_dataset_is_read_once_for_all_tests_of_a_process(shop: pytest.Pytester):
+def test_dataset_is_read_once_for_all_tests_of_a_process(shop: pytest.Pytester):
     shop.makeconftest("""
         from carob.pytest_plugin import session
 
@@ -243,7 +243,7 @@ def test_a_dataset_is_read_once_for_all_tests_of_a_process(shop: pytest.Pytester
     assert result.ret == 0
 
 
-def test_ids_that_would_disturb_a_terminal_are_escaped(shop: pytest.Pytester):
+def test_ids_with_control_characters_are_escaped(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest
         from carob import Case, Dataset
