@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from carob.api.load import load
 from carob.cli import carob, show_error
 from carob.errors import CarobError
 
@@ -168,3 +169,67 @@ def test_a_dataset_without_cases_is_valid_with_a_warning(tmp_path: Path):
     (tmp_path / "empty.csv").write_text("Input,ExpectedOutput\n")
     result = CliRunner().invoke(carob, ["validate", str(tmp_path / "empty.csv")])
     assert (result.exit_code, "warning: " in result.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("convert", "GOLDEN", "DST", "--to", "csv"),
+        ("subset", "GOLDEN", "DST", "--limit", "1"),
+        ("schema", "adk", "-o", "DST"),
+    ],
+)
+def test_no_file_is_overwritten_unless_forced(golden: Path, args: tuple[str, ...]):
+    dst = golden.with_name("mine.json")
+    dst.write_text("mine")
+    paths = {"GOLDEN": golden, "DST": dst}
+    call = [str(paths.get(arg, arg)) for arg in args]
+    error = run(*call).exception
+    assert isinstance(error, CarobError)
+    assert str(error) == f"{dst} already exists and differs"
+    assert error.hint == "pass --force to overwrite"
+    assert dst.read_text() == "mine"
+    assert run(*call, "--force").exit_code == 0
+    assert run(*call).exit_code == 0, "writing the same bytes again is not overwriting"
+
+
+def test_a_sidecar_file_is_not_overwritten_either(golden: Path):
+    csv = golden.with_name("golden.csv")
+    run("convert", golden, csv, "--to", "csv")
+    sidecar = golden.with_name("golden.csv.carob.json")
+    sidecar.write_text("{}")
+    error = run("convert", golden, csv, "--to", "csv").exception
+    assert str(error) == f"{sidecar} already exists and differs"
+
+
+def test_a_subset_by_id_and_number(golden: Path):
+    dst = golden.with_name("part.json")
+    assert run("subset", golden, dst, "--limit", "1").exit_code == 0
+    (example,) = json.loads(dst.read_text())["examples"]
+    dst.unlink()
+    (id, _) = [case.id for case in load(golden).cases]
+    assert run("subset", golden, dst, "--case", id).exit_code == 0
+    assert json.loads(dst.read_text())["examples"] == [example]
+
+
+def test_a_subset_requires_a_condition(golden: Path):
+    result = run("subset", golden, golden.with_name("part.json"))
+    assert result.exit_code == 2
+    assert "pass --tag, --where, --case or --limit" in result.stderr
+
+
+def test_validate_knows_the_profiles_of_the_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    row = {"case_id": "a-001", "question": "Open?", "threshold_profile": "mine"}
+    Path("rows.jsonl").write_text(json.dumps(row) + "\n")
+    result = run("validate", "rows.jsonl")
+    assert result.exit_code == 1
+    assert "unknown profile 'mine'" in result.stdout
+    Path("mine.toml").write_text(
+        'name = "mine"\nscale = [0, 1]\ncomposite = 0.5\n'
+        "[metrics.bleu]\nthreshold = 0.5\nweight = 1\n"
+    )
+    Path("carob.toml").write_text('[policy]\nprofiles = ["mine.toml"]\n')
+    assert run("validate", "rows.jsonl").exit_code == 0
+    Path("carob.toml").rename("other.toml")
+    assert run("validate", "rows.jsonl", "--config", "other.toml").exit_code == 0

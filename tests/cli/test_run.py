@@ -40,7 +40,7 @@ def test_a_run_prints_the_json_contract():
     assert made["dataset"]["format"] == "adk"
     assert made["metrics"][0] | {"params": {}} == {
         "name": TRAJECTORY,
-        "version": 1,
+        "version": 2,
         "params": {},
         "threshold": 1.0,
         "scale": [0.0, 1.0],
@@ -334,3 +334,16 @@ def test_a_dry_run_estimates_the_chosen_judges():
     args = ("--dry-run", "--judge", "openai:gpt-4.1-mini", "--no-store", "--format", "json")
     result = run(*args, release="", golden="support.explain.jsonl")
     assert "TaskAdherence" in result.stdout
+
+
+def test_a_report_is_broken_down_by_what_the_run_has():
+    run(
+        *("-m", "contains", "--no-store", "--by", "criticality", "--format", "json"),
+        *("-o", "run.json"),
+        golden="support_golden.json",
+    )
+    shown = CliRunner().invoke(carob, ["report", "run.json", "--by", "criticality"])
+    assert any(line.startswith("criticality ") for line in shown.stdout.splitlines())
+    error = CliRunner().invoke(carob, ["report", "run.json", "--by", "tags"]).exception
+    assert isinstance(error, UsageError)
+    assert str(error.hint).startswith("did you mean 'tag'?")
