@@ -47,7 +47,7 @@ def quarantine(expires: str = "2026-06-30", case: str = "warranty_frame") -> str
 def test_a_run_contains_the_digests_of_cases_and_mappers():
     cases = json.loads(Path("good.json").read_text())["cases"]
     assert all(one["digest"].startswith("sha256:") for one in cases)
-    assert {one["mapper"] for one in cases if one["trace"]} == {"genai@1"}
+    assert {one["mapper"] for one in cases if one["trace"]} == {"genai@2"}
 
 
 def test_broken_cases_are_shown_with_expected_before_and_after():

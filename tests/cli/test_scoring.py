@@ -14,7 +14,7 @@ def metrics(*args: str) -> Result:
 
 def test_all_metrics_are_listed_with_what_they_need():
     listed = metrics().stdout
-    assert "response_match_score@2  offline, 0 to 1, higher is better, threshold 0.8\n" in listed
+    assert "response_match_score@3  offline, 0 to 1, higher is better, threshold 0.8\n" in listed
     assert "  parameters: match_type, ignore_args, args\n" in listed
 
 

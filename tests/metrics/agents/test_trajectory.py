@@ -68,6 +68,7 @@ def test_steps_that_the_case_demands_elsewhere_do_not_count_against_the_trajecto
     strict = Trajectory(steps="all").score(DEMANDING, trace)
     assert isinstance(strict, Score)
     assert strict.value < 0.5
+    assert strict.reason.endswith(" (steps=major counts named steps only)")
 
 
 def test_tools_that_nobody_demands_count_in_a_trajectory_of_tools_only():

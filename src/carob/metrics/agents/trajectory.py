@@ -45,8 +45,9 @@ class Trajectory(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         if case.trajectory is None:
             return Unscored(reason="the case expects no trajectory", not_applicable=True)
-        minor = _minor_steps(case, case.trajectory, trace) if self.steps == "major" else set[Step]()
-        steps = _find_steps(trace, set(case.trajectory), minor)
+        minor = _minor_steps(case, case.trajectory, trace)
+        ignored = minor if self.steps == "major" else set[Step]()
+        steps = _find_steps(trace, set(case.trajectory), ignored)
         actual = [name for name, _ in steps]
         if not actual and not _has_steps(trace):
             return Unscored(reason="neither agents nor tool calls were recorded")
@@ -60,7 +61,9 @@ class Trajectory(Metric):
         if value == 1.0:
             return Score(value=1.0)
         reason = f"expected {_format_path(case.trajectory)}, got {_format_path(actual)}"
-        if self.match in ("similarity", "exact") and is_subsequence(case.trajectory, actual):
+        if self.steps == "all" and any(name in actual for _, name in minor):
+            reason += " (steps=major counts named steps only)"
+        elif self.match in ("similarity", "exact") and is_subsequence(case.trajectory, actual):
             reason += " (match=in_order allows other steps in between)"
         return Score(value=value, reason=reason)
 
