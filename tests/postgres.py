@@ -1,4 +1,4 @@
-"""A real PostgreSQL server in a folder of its own, for tests and measurements."""
+"""A real PostgreSQL server in a temporary folder, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SETTINGS = ("listen_addresses=", "fsync=off", "max_connections=40")
 
 @contextmanager
 def server(*, durable: bool = False) -> Generator[str]:
-    """The address of an empty database. The server is gone when the block is left."""
+    """The URL of an empty database. The server stops at the end of the block."""
     folder = Path(tempfile.mkdtemp(prefix="carob-pg-"))
     settings = [f"unix_socket_directories={folder}", *_SETTINGS]
     options = " ".join(f"-c {one}" for one in settings if not (durable and one == "fsync=off"))
@@ -55,7 +55,7 @@ def _unprivileged() -> Sequence[str]:
 
 
 def _binary(program: str) -> Path:
-    """Debian keeps the server's programs out of the path."""
+    """Debian does not install the server programs on the PATH."""
     binaries = [*sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))]
     in_path = shutil.which(program)
     if not binaries and not in_path:

@@ -94,5 +94,5 @@ def _make(
 
 @pytest.fixture
 def run() -> MakeRun:
-    """Makes a run of one metric from the values of its cases, several for attempts."""
+    """Builds a run of one metric from the values of its cases; a list means several attempts."""
     return _make

@@ -1,4 +1,4 @@
-"""Runs of a judge, and labels of people, built by hand."""
+"""Runs of a judge and human labels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def metric(
 def judged(
     cases: Mapping[str, Outcome | list[Outcome]], use: MetricSpec | None = None, *others: MetricSpec
 ) -> Run:
-    """A run with one trace of each case, `t-CASE`, or with several, `t-CASE-0` and so on."""
+    """A run with one trace per case, `t-CASE`, or several: `t-CASE-0`, `t-CASE-1`, …."""
     chosen = use or metric()
     results: list[CaseResult] = []
     for case, outcome in cases.items():

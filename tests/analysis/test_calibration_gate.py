@@ -24,7 +24,7 @@ REQUIRED_TONE = GateRules(require_calibration=True, metrics=("tone",))
 def calibration_of(
     use: MetricSpec | None = None, *, wrong: int = 0, verdicts: bool = False
 ) -> Calibration:
-    """A judge who is wrong so many times of twenty."""
+    """The calibration of a judge that is wrong in `wrong` of twenty cases."""
     scores = {f"c{n}": 5.0 if n % 2 else 1.0 for n in range(20)}
     opinions: dict[str, LabelValue] = {}
     for number, (case, score) in enumerate(scores.items()):

@@ -86,13 +86,13 @@ def _interval(cells: Table) -> tuple[float, float]:
 
 
 def _alike(people: list[float], kappa: float) -> list[list[float]]:
-    """Both have the same habits, and agree beyond chance as often as kappa says."""
+    """Judge and humans have the same distribution and agree beyond chance by kappa."""
     chance = np.outer(people, people)
     return cast("list[list[float]]", (kappa * np.diag(people) + (1 - kappa) * chance).tolist())
 
 
 def _noisy(people: list[float], noise: float) -> list[list[float]]:
-    """The judge is now and then one or two levels off."""
+    """The judge is sometimes one or two levels off."""
     levels = np.arange(len(people))
     near = np.exp(-((levels[:, None] - levels) ** 2) / (2 * noise**2))
     off = near / near.sum(1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What the tests of golden data share: the formats, and google-adk as an oracle."""
+"""Shared fixtures: the formats, and google-adk as an oracle."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Oracle = Callable[[object], dict[str, Any]]
 
 @pytest.fixture(scope="session")
 def formats() -> list[Format]:
-    """Every format that is installed, through the door that plugins use."""
+    """Every installed format, loaded through the plugin registry."""
     return [*plugins.formats()]
 
 
 @pytest.fixture(scope="session")
 def adk() -> Iterator[Oracle]:
-    """Ask google-adk whether it loads a document, and what it writes."""
+    """Ask google-adk whether it loads a document, and for its serialization."""
     python = Path(os.environ.get("CAROB_PEERS", ROOT / ".peers/bin/python"))
     if not python.exists():
         pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")

@@ -1,5 +1,5 @@
-"""What every format promises. A new format earns its place by dropping samples into
-`tests/samples/<format>/`; nothing here knows a format by name."""
+"""The contract of every format. A new format is tested by adding samples to
+`tests/samples/<format>/`; no format is named here."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def document_formats() -> list[str]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_bundled_schemas_are_up_to_date(name: str) -> None:
+def test_bundled_schemas_are_up_to_date(name: str) -> None:
     hint = "run `python -m carob.datasets.schemas`"
     assert schema_path(name).read_bytes() == encode_schema(build_schema(FORMATS[name])), hint
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_path(name).read_bytes()))

@@ -34,11 +34,11 @@ def test_aliases_and_other_spellings_are_accepted(key: str):
     assert (parsed.people[0].first_name, parsed.people[0].size, parsed.on) == ("Ada", 3, True)
 
 
-def test_a_null_stands_for_the_default():
+def test_null_stands_for_the_default():
     assert parse_document({"people": [], "on": None}, Outer).on is False
 
 
-def test_a_mismatch_is_located_by_its_path():
+def test_mismatch_is_located_by_its_path():
     with pytest.raises(FormatError) as raised:
         parse_document({"people": [{"first_name": 3}]}, Outer)
     assert raised.value.where == "$.people[0].first_name"
@@ -53,6 +53,6 @@ def test_known_keys_get_their_usual_spelling_and_others_keep_theirs():
     assert normalize_keys({"caseId": 1, "ownKey": 2}, ("case_id",)) == {"case_id": 1, "ownKey": 2}
 
 
-def test_the_usual_spelling_wins_wherever_it_stands():
+def test_usual_spelling_wins_wherever_it_stands():
     assert normalize_keys({"caseId": 1, "case_id": 2}, ("case_id",)) == {"case_id": 2}
     assert normalize_keys({"case_id": 2, "caseId": 1}, ("case_id",)) == {"case_id": 2}

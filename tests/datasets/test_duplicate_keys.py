@@ -24,7 +24,7 @@ def test_long_numbers_and_deep_nesting_are_harmless():
     assert paths("[" * 100_000 + "]" * 100_000) == []
 
 
-def test_a_duplicate_key_makes_a_file_invalid(tmp_path: Path):
+def test_duplicate_key_makes_a_file_invalid(tmp_path: Path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(
         '{"case_id": "a", "question": "q"}\n{"case_id": "b", "question": "q", "question": "r"}\n'

@@ -16,7 +16,7 @@ def write_labels(folder: Path, text: str, name: str = "labels.csv") -> Path:
     return path
 
 
-def test_a_table_of_all_columns(tmp_path: Path):
+def test_table_with_all_columns_is_read(tmp_path: Path):
     text = 'case,label,trace,metric,by,note\na,4,t-1,tone,ida,"dry, but fine"\n\nb,2.5,,,,\n'
     label, second = read_labels(write_labels(tmp_path, text))
     assert (label.case, label.label, label.trace, label.metric) == ("a", 4.0, "t-1", "tone")
@@ -34,7 +34,7 @@ def test_a_table_of_all_columns(tmp_path: Path):
         ("l.json", '[\n {"case": "a", "label": "VALID"},\n {"case": "b", "label": false}\n]'),
     ],
 )
-def test_the_same_labels_in_every_format(tmp_path: Path, name: str, text: str):
+def test_labels_are_the_same_in_every_format(tmp_path: Path, name: str, text: str):
     labels = read_labels(write_labels(tmp_path, text, name))
     assert [(label.case, label.label) for label in labels] == [("a", "passed"), ("b", "failed")]
     assert [label.where.rpartition(" ")[2] for label in labels] in (["2", "3"], ["1", "3"])
@@ -48,11 +48,11 @@ def test_the_same_labels_in_every_format(tmp_path: Path, name: str, text: str):
         *[("3", 3.0), ("-1.5", -1.5), ("1e1", 10.0)],
     ],
 )
-def test_verdicts_and_numbers(tmp_path: Path, text: str, opinion: LabelValue):
+def test_verdicts_and_numbers_are_read(tmp_path: Path, text: str, opinion: LabelValue):
     assert read_labels(write_labels(tmp_path, f"case,label\na,{text}\n"))[0].label == opinion
 
 
-def test_an_id_may_look_like_a_number(tmp_path: Path):
+def test_id_may_look_like_a_number(tmp_path: Path):
     assert read_labels(write_labels(tmp_path, '{"case": 7, "label": 4}', "l.json"))[0].case == "7"
 
 
@@ -78,7 +78,7 @@ def test_an_id_may_look_like_a_number(tmp_path: Path):
         ),
     ],
 )
-def test_a_mistake_in_a_table_is_reported_with_its_line(
+def test_mistake_in_a_table_is_reported_with_its_line(
     tmp_path: Path, text: str, message: str, hint: str | None
 ):
     with pytest.raises(InputError) as caught:
@@ -102,13 +102,13 @@ def test_a_mistake_in_a_table_is_reported_with_its_line(
         ('[{"case": "a", "label": NaN}]', "not JSON"),
     ],
 )
-def test_a_mistake_in_json_is_reported_with_its_line(tmp_path: Path, text: str, message: str):
+def test_mistake_in_json_is_reported_with_its_line(tmp_path: Path, text: str, message: str):
     with pytest.raises(InputError) as caught:
         read_labels(write_labels(tmp_path, text, "labels.json"))
     assert message in str(caught.value)
 
 
-def test_a_missing_file_is_named(tmp_path: Path):
+def test_missing_file_is_named(tmp_path: Path):
     with pytest.raises(InputError, match="no such file"):
         read_labels(tmp_path / "labels.csv")
 

@@ -23,7 +23,7 @@ def test_fields_without_an_equivalent_are_listed_and_preserved():
     assert msgspec.structs.replace(back, origin=None) == case
 
 
-def test_an_edit_in_between_survives_converting_back():
+def test_edit_in_between_survives_converting_back():
     source: Any = {
         "eval_id": "a",
         "extra": 1,
@@ -38,7 +38,7 @@ def test_an_edit_in_between_survives_converting_back():
     assert "Hello" in str(back["conversation"])
 
 
-def test_a_written_document_has_no_rest():
+def test_written_document_has_no_rest():
     case = Case.of("Hi", "Hello", tags=["", "a"])
     for lens in LENSES.values():
         assert lens.find_extra(lens.put(case, LENSES).doc) is None

@@ -10,11 +10,11 @@ def test_strings_with_brackets_do_not_disturb_the_search():
     assert find_lines(TEXT, paths) == {"$.a[1][1].c.d": 5, "$.e": 7, "$.a[0].b": 3, "$": 1}
 
 
-def test_a_missing_path_has_the_line_of_the_enclosing_value():
+def test_missing_path_has_the_line_of_the_enclosing_value():
     assert find_lines(TEXT, ["$.a[1][0].gone.deeper"]) == {"$.a[1][0].gone.deeper": 4}
 
 
-def test_a_document_within_a_string_has_one_line():
+def test_document_within_a_string_has_one_line():
     assert find_lines(b'"{\\"a\\": 1}"', ["$.a"]) == {"$.a": 1}
 
 

@@ -20,13 +20,13 @@ def case(user: str, **args: str) -> Case:
     return Case(id="c", turns=(turn,), metadata={"reviewed_by": "ann@shop.example"})
 
 
-def test_the_same_text_gets_the_same_placeholder_in_message_and_argument():
+def test_same_text_gets_the_same_placeholder_in_message_and_argument():
     (turn,) = mask_case(case("I am jo@mail.example", to="Jo@Mail.example"), Masks()).turns
     assert turn.user == "I am <email-1>"
     assert turn.tool_calls == (ToolCall(name="mail", args={"to": "<email-1>"}),)
 
 
-def test_a_number_gets_the_same_placeholder_in_any_notation():
+def test_number_gets_the_same_placeholder_in_any_notation():
     text = "Call +1 415 555 2671, that is (415) 555-2671."
     assert Masks().mask(text) == "Call <phone-1>, that is <phone-1>."
 
@@ -43,7 +43,7 @@ def test_existing_placeholders_are_not_reused():
     assert masks.mask("jo@mail.example") == "<email-5>"
 
 
-def test_the_end_of_a_long_text_is_masked_too():
+def test_end_of_a_long_text_is_masked_too():
     (turn,) = mask_case(case("x " * 20_000 + "jo@mail.example"), Masks()).turns
     assert "jo@mail" not in (turn.user or "")
 
@@ -54,12 +54,12 @@ def test_lineage_is_not_masked():
     }
 
 
-def test_a_case_with_nothing_to_mask_is_the_same():
+def test_case_with_nothing_to_mask_is_the_same():
     clean = case("Hello")
     assert mask_case(clean, Masks()) is clean
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
+def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
     missing: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
     monkeypatch.setattr(masking, "missing_packages", lambda: missing)
     with pytest.raises(UsageError, match="masking requires the package 'phonenumbers'") as caught:
@@ -90,7 +90,7 @@ PIECES = [
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=8).map("".join))
-def test_a_masked_text_has_nothing_left_to_mask(text: str):
+def test_masked_text_has_nothing_left_to_mask(text: str):
     once = Masks().mask(text)
     assert find_sensitive(once) == []
     assert Masks().mask(once) == once

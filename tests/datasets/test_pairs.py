@@ -1,4 +1,4 @@
-"""There and back between every two formats, over generated files."""
+"""Round trips between every two formats, with generated files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ values = st.recursive(
 def record(
     needed: dict[str, Any], optional: dict[str, Any], *, extensible: bool = True
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """An object with its keys in any order, and with unknown ones where that is allowed."""
+    """An object with its keys in any order, and with unknown keys if they are allowed."""
     strange = st.dictionaries(st.sampled_from(["x_owner", "x note", "ünknown"]), values, max_size=2)
     table = st.fixed_dictionaries(needed, optional=optional)
     mixed = st.tuples(table, strange if extensible else st.just({}))

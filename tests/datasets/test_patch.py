@@ -19,11 +19,11 @@ def test_applying_the_difference_gives_the_new_document(old: Json, new: Json):
 
 
 @given(old=DOCS, new=DOCS, edited=DOCS)
-def test_a_patch_can_be_applied_to_any_other_document(old: Json, new: Json, edited: Json):
+def test_patch_can_be_applied_to_any_other_document(old: Json, new: Json, edited: Json):
     apply(edited, diff(old, new))
 
 
-def test_the_same_document_has_no_difference():
+def test_same_document_has_no_difference():
     assert diff({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}) is None
 
 
@@ -33,7 +33,7 @@ def test_types_of_numbers_and_order_of_keys_are_differences():
     assert diff({"a": 1, "b": 2}, {"b": 2, "a": 1}) == {"order": ["b", "a"]}
 
 
-def test_an_edited_value_survives_the_patch_that_would_replace_it():
+def test_edited_value_survives_the_patch_that_would_replace_it():
     patch = diff({"text": "a b", "role": "user"}, {"text": "a  b", "role": "user", "note": 1})
     assert apply({"text": "edited", "role": "user"}, patch) == {
         "text": "edited",
@@ -42,7 +42,7 @@ def test_an_edited_value_survives_the_patch_that_would_replace_it():
     }
 
 
-def test_an_edited_value_keeps_the_spelling_of_its_key():
+def test_edited_value_keeps_the_spelling_of_its_key():
     patch = diff({"user_content": "hi"}, {"userContent": "hi"})
     assert apply({"user_content": "edited"}, patch) == {"userContent": "edited"}
 
@@ -56,7 +56,7 @@ def test_elements_are_found_again_after_an_insertion():
     ]
 
 
-def test_an_atomic_member_is_replaced_as_a_whole_or_not_at_all():
+def test_atomic_member_is_replaced_as_a_whole_or_not_at_all():
     patch = diff({"parts": ["a b"]}, {"parts": ["a", "b"]}, lambda key, _: key == "parts")
     assert apply({"parts": ["a b"]}, patch) == {"parts": ["a", "b"]}
     assert apply({"parts": ["edited"]}, patch) == {"parts": ["edited"]}

@@ -16,7 +16,7 @@ def write_json(path: Path, value: Any) -> Path:
     return path
 
 
-def test_an_invalid_case_is_located_by_file_line_and_path(tmp_path: Path, formats: list[Format]):
+def test_invalid_case_is_located_by_file_line_and_path(tmp_path: Path, formats: list[Format]):
     path = write_json(
         tmp_path / "a.json", {"name": "x", "examples": [{"input": "a"}, {"input": 3}]}
     )
@@ -26,19 +26,19 @@ def test_an_invalid_case_is_located_by_file_line_and_path(tmp_path: Path, format
     assert raised.value.hint == "run `carob validate` to list every problem in the file"
 
 
-def test_the_error_for_an_unknown_file_lists_the_formats(tmp_path: Path, formats: list[Format]):
+def test_error_for_an_unknown_file_lists_the_formats(tmp_path: Path, formats: list[Format]):
     with pytest.raises(UnknownFormatError) as raised:
         read_dataset(write_json(tmp_path / "a.json", {"what": 1}), formats)
     assert all(form.name in str(raised.value.hint) for form in formats)
 
 
-def test_the_same_text_twice_gets_two_ids(tmp_path: Path, formats: list[Format]):
+def test_same_text_twice_gets_two_ids(tmp_path: Path, formats: list[Format]):
     path = write_json(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\nx,z\n")
     first, second = (case.id for case in read_dataset(path, formats).cases)
     assert second == f"{first}-2"
 
 
-def test_an_invalid_row_stops_reading_with_its_line(tmp_path: Path, formats: list[Format]):
+def test_invalid_row_stops_reading_with_its_line(tmp_path: Path, formats: list[Format]):
     path = write_json(tmp_path / "a.jsonl", '{"case_id": "a-001", "question": "x"}\n{\n')
     with pytest.raises(InputError, match="line 2 column 2"):
         read_dataset(path, formats)

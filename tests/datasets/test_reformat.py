@@ -35,7 +35,7 @@ FILES = [
 @pytest.mark.parametrize("drop", [False, True], ids=["preserved", "dropped"])
 @pytest.mark.parametrize("to", NAMES)
 @pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
-def test_a_conversion_makes_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
+def test_conversion_makes_no_difference(sample: Path, to: str, drop: bool, tmp_path: Path):
     converted = tmp_path / NAMES[to]
     datasets.convert(sample, converted, to=to, drop=drop)
     assert versions.diff(sample, converted).changes == ()
@@ -82,14 +82,14 @@ def test_fields_without_an_equivalent_in_the_other_format_are_losses(
     assert reformatted.dataset.cases[0].turns[0].tool_calls is None
 
 
-def test_a_dataset_of_the_same_format_is_unchanged(formats: list[Format], tmp_path: Path):
+def test_dataset_of_the_same_format_is_unchanged(formats: list[Format], tmp_path: Path):
     table = tmp_path / "support.csv"
     table.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     dataset = load(table)
     assert reformat_like(dataset, dataset, formats).dataset is dataset
 
 
-def test_an_expectation_that_only_the_new_format_can_state_is_a_change(tmp_path: Path):
+def test_expectation_that_only_the_new_format_can_state_is_a_change(tmp_path: Path):
     old, new = tmp_path / "support.csv", tmp_path / "support_golden.json"
     old.write_text("Input,ExpectedOutput\nOpen?,Yes.\n")
     datasets.convert(old, new, to="questions", drop=True)

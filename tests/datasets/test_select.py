@@ -21,7 +21,7 @@ def select(**conditions: object) -> list[str]:
     return [case.id for case in select_cases(DATASET, selection).cases]
 
 
-def test_a_case_must_meet_all_conditions():
+def test_case_must_meet_all_conditions():
     assert select(tags=("hours",)) == ["open", "monday"]
     assert select(tags=("hours", "edge")) == ["monday"]
     assert select(where="metadata.level == 2") == ["monday", "bells"]
@@ -30,13 +30,13 @@ def test_a_case_must_meet_all_conditions():
     assert select(cases=("bells", "open"), tags=("stock",)) == ["bells"]
 
 
-def test_the_limit_counts_the_cases_that_meet_the_other_conditions():
+def test_limit_counts_the_cases_that_meet_the_other_conditions():
     assert select(limit=2) == ["open", "monday"]
     assert select(limit=1, where="metadata.level == 2") == ["monday"]
     assert select(limit=9) == ["open", "monday", "bells"]
 
 
-def test_an_unknown_case_is_an_error_with_a_suggestion():
+def test_unknown_case_is_an_error_with_a_suggestion():
     with pytest.raises(UsageError, match="shop: unknown case 'mondy'") as caught:
         select(cases=("open", "mondy"))
     assert caught.value.hint == "did you mean 'monday'?"

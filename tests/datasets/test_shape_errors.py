@@ -24,7 +24,7 @@ def shape_errors(doc: Any) -> list[tuple[str, str, str | None]]:
     return [(p.where, p.message, p.severity) for p in find_shape_errors(doc, Outer)]
 
 
-def test_a_number_in_quotes_is_a_warning_and_a_word_an_error():
+def test_number_in_quotes_is_a_warning_and_a_word_an_error():
     doc: Any = {"people": [{"first_name": "a", "size": "3"}, {"first_name": "b", "size": "x"}]}
     assert shape_errors(doc) == [
         ("$.people[0].size", "expected a whole number, got the string '3'", "warning"),

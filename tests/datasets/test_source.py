@@ -57,7 +57,7 @@ def test_only_regular_files_are_opened(tmp_path: Path):
 
 
 @pytest.mark.parametrize("start", [b"", b'{"eval_cases": [', b"Input,ExpectedOutput\n"])
-def test_a_sparse_file_of_two_gigabytes_is_refused_at_once(start: bytes, tmp_path: Path):
+def test_sparse_file_of_two_gigabytes_is_refused_at_once(start: bytes, tmp_path: Path):
     path = write_bytes(tmp_path / "sparse", start)
     os.truncate(path, 2 * 2**30)
     with pytest.raises(InputError, match="not a text file"):
@@ -95,7 +95,7 @@ def test_blank_lines_without_end_are_refused(tmp_path: Path, monkeypatch: pytest
     [(b'"open,x\ny,z\n', 2), (b'a,"b"c\n', 2), (b"a,b\n\xff,b\n", 3), (b"a,b\n\0,b\n", 3)],
     ids=["open quote", "text after a quote", "not UTF-8", "NUL"],
 )
-def test_a_broken_table_names_the_line(data: bytes, line: int, tmp_path: Path):
+def test_broken_table_names_the_line(data: bytes, line: int, tmp_path: Path):
     path = write_bytes(tmp_path / "a.csv", b"Input,ExpectedOutput\n" + b"")
     source = open_source(path)
     write_bytes(path, b"Input,ExpectedOutput\n" + data)
@@ -117,13 +117,11 @@ def test_old_line_ends_are_read(tmp_path: Path):
     assert [row.value for row in rows] == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
 
 
-def test_a_document_may_be_a_text_that_holds_it(tmp_path: Path):
+def test_document_may_be_a_text_that_holds_it(tmp_path: Path):
     assert open_source(write_bytes(tmp_path / "a", b'"{\\"a\\": 1}"')).document == {"a": 1}
 
 
-def test_a_file_without_permission_is_an_input_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_file_without_permission_is_an_input_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 

@@ -59,7 +59,7 @@ def test_all_problems_are_listed_with_line_path_and_hint(tmp_path: Path, formats
     ]
 
 
-def test_a_duplicate_id_names_the_line_of_its_first_use(tmp_path: Path, formats: list[Format]):
+def test_duplicate_id_names_the_line_of_its_first_use(tmp_path: Path, formats: list[Format]):
     rows = [explain(1), explain(2), explain(1)]
     result = validate(write_json(tmp_path / "a.jsonl", "\n".join(rows)), formats)
     assert [(problem.where, problem.message) for problem in errors(result)] == [
@@ -100,19 +100,19 @@ def test_scenarios_are_looked_up_in_the_catalogue(
     ]
 
 
-def test_a_catalogue_without_scenarios_is_an_error(tmp_path: Path, formats: list[Format]):
+def test_catalogue_without_scenarios_is_an_error(tmp_path: Path, formats: list[Format]):
     path = write_json(tmp_path / "a.jsonl", explain(1))
     with pytest.raises(InputError, match="no scenarios"):
         validate(path, formats, catalogue=write_json(tmp_path / "other.json", [{"a": 1}]))
 
 
-def test_a_file_that_no_format_claims_is_one_problem(tmp_path: Path, formats: list[Format]):
+def test_file_that_no_format_claims_is_one_problem(tmp_path: Path, formats: list[Format]):
     result = validate(write_json(tmp_path / "a.json", {"what": 1}), formats)
     assert (result.format, result.valid, len(result.problems)) == (None, False, 1)
     assert "`what`" in (result.problems[0].hint or "")
 
 
-def test_a_misspelled_format_is_a_usage_error(tmp_path: Path, formats: list[Format]):
+def test_misspelled_format_is_a_usage_error(tmp_path: Path, formats: list[Format]):
     with pytest.raises(UsageError):
         validate(write_json(tmp_path / "a.json", {}), formats, name="addk")
 
@@ -128,7 +128,7 @@ def test_problems_are_listed_up_to_a_limit(
     assert result.problems[2].severity == "note"
 
 
-def test_an_unknown_column_is_reported_once(tmp_path: Path, formats: list[Format]):
+def test_unknown_column_is_reported_once(tmp_path: Path, formats: list[Format]):
     result = validate(
         write_json(tmp_path / "a.csv", "Input,ExpectedOutput,Tag\nx,y,z\nx,y,z\n"), formats
     )
@@ -137,7 +137,7 @@ def test_an_unknown_column_is_reported_once(tmp_path: Path, formats: list[Format
     ]
 
 
-def test_an_invalid_sidecar_file_is_a_problem(tmp_path: Path, formats: list[Format]):
+def test_invalid_sidecar_file_is_a_problem(tmp_path: Path, formats: list[Format]):
     path = write_json(tmp_path / "a.csv", "Input,ExpectedOutput\nx,y\n")
     write_json(tmp_path / "a.csv.carob.json", "{")
     assert not validate(path, formats).valid
@@ -157,7 +157,7 @@ def test_validation_stops_after_many_errors_but_never_after_warnings(
     assert not validate(write_json(tmp_path / "b.jsonl", "\n".join(rows)), formats).valid
 
 
-def test_a_duplicate_id_is_reported_even_if_one_of_the_cases_is_invalid(
+def test_duplicate_id_is_reported_even_if_one_of_the_cases_is_invalid(
     tmp_path: Path, formats: list[Format]
 ):
     items = [question(), question(user_inputs="x")]

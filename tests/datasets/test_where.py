@@ -35,7 +35,7 @@ CASE = Case(
         "metadata.weight > -1",
     ],
 )
-def test_a_true_expression(text: str):
+def test_matching_expression_is_true(text: str):
     assert compile_where(text)(CASE)
 
 
@@ -56,7 +56,7 @@ def test_fields_have_their_json_names():
         "not id",
     ],
 )
-def test_a_false_expression(text: str):
+def test_other_expression_is_false(text: str):
     assert not compile_where(text)(CASE)
 
 
@@ -77,7 +77,7 @@ def test_a_false_expression(text: str):
         "b'x' == id",
     ],
 )
-def test_an_unsupported_expression_is_rejected(text: str):
+def test_unsupported_expression_is_rejected(text: str):
     with pytest.raises(UsageError, match=r"unsupported expression|invalid expression"):
         compile_where(text)
 
@@ -88,11 +88,11 @@ def test_invalid_syntax_is_an_error_and_not_a_crash(text: str):
         compile_where(text)
 
 
-def test_a_long_chain_is_supported():
+def test_long_chain_is_supported():
     assert compile_where("not " * 498 + "id")(CASE)
 
 
-def test_an_unknown_field_is_an_error_before_anything_is_filtered():
+def test_unknown_field_is_an_error_before_anything_is_filtered():
     with pytest.raises(UsageError, match="unknown field 'tgas'") as error:
         compile_where('"a" in tgas')
     assert str(error.value.hint).startswith("did you mean 'tags'?")

@@ -36,7 +36,7 @@ def save(dataset: Dataset, path: Path, name: str, formats: list[Format]) -> None
     write_dataset(prepare_dataset(dataset, choose_destination(path, form), formats))
 
 
-def test_a_kill_in_the_middle_leaves_the_old_file(tmp_path: Path):
+def test_kill_in_the_middle_leaves_the_old_file(tmp_path: Path):
     path = tmp_path / "a.json"
     path.write_text("old")
     with subprocess.Popen(
@@ -48,7 +48,7 @@ def test_a_kill_in_the_middle_leaves_the_old_file(tmp_path: Path):
     assert path.read_text() == "old"
 
 
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(
+def test_full_disk_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, formats: list[Format], monkeypatch: pytest.MonkeyPatch
 ):
     def full(_: int) -> None:
@@ -63,7 +63,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_missing_folder_is_an_output_error(tmp_path: Path, formats: list[Format]):
+def test_missing_folder_is_an_output_error(tmp_path: Path, formats: list[Format]):
     with pytest.raises(OutputError, match="cannot be written"):
         save(Dataset(name="x", cases=[Case.of("a", "b")]), tmp_path / "no/a.json", "adk", formats)
 

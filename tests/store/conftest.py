@@ -35,7 +35,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A new store, of each kind in turn."""
+    """The URL of a new store of each kind."""
     if request.param == "sqlite":
         return str(tmp_path / "carob.db")
     url: str = request.getfixturevalue("postgres")
@@ -62,7 +62,7 @@ def _run(
     tags: tuple[str, ...] = (),
     agents: tuple[str, ...] = (),
 ) -> Run:
-    """A run whose cases have these scores."""
+    """A run with these scores."""
     cases = tuple(_result(number, value) for number, value in enumerate(values or (1.0, 0.5)))
     groups = [("tag", tag) for tag in tags] + [("agent", agent) for agent in agents]
     passed = sum(case.status == "passed" for case in cases)

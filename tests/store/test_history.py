@@ -15,7 +15,7 @@ MakeRun = Callable[..., Run]
 
 
 def fill(database: Database, make_run: MakeRun, number: int = 5) -> list[str]:
-    """Runs of different numbers, one for each day from the first of March on; their ids."""
+    """Save a run for each day from the first of March; return their ids."""
     runs = [
         make_run(
             0.001 * day,

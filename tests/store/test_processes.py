@@ -1,4 +1,4 @@
-"""What was reported as written is there, whatever happens to the process that wrote it."""
+"""Reported writes survive anything that happens to the writing process."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ TABLES = ("runs", "cases", "outcomes", "executions", "facets", "traces", "case_t
 
 
 def fill(database: Database, make_run: MakeRun) -> None:
-    """A run for each of five days, the second of them a baseline, each with a trace of its own."""
+    """Save a run with a trace for each of five days; the second is a baseline."""
     for day in range(1, 6):
         run = make_run(0.1 * day, created_at=f"2026-03-{day:02}T12:00:00Z")
         labels = {"baseline": "1.0"} if day == 2 else {"branch": "main"}

@@ -1,4 +1,4 @@
-"""What both kinds of store promise of runs."""
+"""The contract of both kinds of store for runs."""
 
 from __future__ import annotations
 

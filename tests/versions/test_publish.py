@@ -1,4 +1,4 @@
-"""Killed at any moment, and by several processes at once."""
+"""Releases survive kills at any moment and concurrent processes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def golden(folder: Path, cases: int, file: str = "support.json") -> Path:
 
 
 def in_child(work: Callable[[], None]) -> int:
-    """The process id of a child that does the work and then ends without cleaning up."""
+    """Fork a child that does the work and exits without cleanup; return its process id."""
     child = os.fork()
     if child == 0:
         try:
@@ -43,7 +43,7 @@ def in_child(work: Callable[[], None]) -> int:
 
 
 def expect_complete(root: Path) -> list[str]:
-    """Every release is there completely, with its place in the chain and in the changelog."""
+    """Expect every release to be complete and listed in the changelog."""
     assert versions_api.verify(registry=root) == ()
     versions = [release.version for release in versions_api.versions(registry=root)]
     for version in versions:

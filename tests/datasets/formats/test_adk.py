@@ -168,7 +168,7 @@ DOCUMENTS = [
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: json.dumps(document)[-70:])
-def test_a_file_is_valid_if_and_only_if_google_adk_loads_it(
+def test_file_is_valid_if_and_only_if_google_adk_loads_it(
     document: dict[str, Any], adk: Oracle, formats: list[Format], tmp_path: Path
 ) -> None:
     path = tmp_path / "set.json"

@@ -40,7 +40,7 @@ def read(doc: Json) -> tuple[Case, Trace]:
     return case, case.recorded
 
 
-def test_a_result_is_a_case_with_its_trace():
+def test_result_is_a_case_with_its_trace():
     case, *_ = cases(sample("wrapped.evalset_result.json"))
     trace = case.recorded
     assert case.id == "order_status"
@@ -85,7 +85,7 @@ def test_scores_are_attributes_of_the_trace():
     }
 
 
-def test_the_turns_of_an_old_file_in_camel_case_come_from_its_events():
+def test_turns_of_an_old_file_in_camel_case_come_from_its_events():
     (case,) = cases(sample("old.json"))
     assert [turn.user for turn in case.turns] == ["Hi"]
     assert case.turns[0].response is None
@@ -108,7 +108,7 @@ def test_both_spellings_of_a_result_are_read_alike():
     assert read(camel) == read(snake)
 
 
-def test_the_dataset_has_the_name_of_the_eval_set():
+def test_dataset_has_the_name_of_the_eval_set():
     header = FORM.header("document", "stem")
     dataset = header.read({**sample("old.json"), "eval_case_results": []})
     assert dataset.name == "shop"
@@ -139,7 +139,7 @@ BROKEN: list[tuple[Object, str, str, str]] = [
 
 
 @pytest.mark.parametrize(("doc", "where", "message", "severity"), BROKEN)
-def test_a_broken_rule_is_reported_with_its_path(
+def test_broken_rule_is_reported_with_its_path(
     doc: Object, where: str, message: str, severity: str
 ):
     (problem,) = list[Problem](FORM.check(doc))
@@ -147,12 +147,12 @@ def test_a_broken_rule_is_reported_with_its_path(
     assert problem.message.startswith(message)
 
 
-def test_a_wrong_type_is_reported_with_its_path():
+def test_wrong_type_is_reported_with_its_path():
     with pytest.raises(FormatError) as caught:
         read(result(eval_metric_result_per_invocation=[{"expected_invocation": 3}]))
     assert caught.value.where == "$.eval_metric_result_per_invocation[0].expected_invocation"
 
 
-def test_an_empty_result_is_readable():
+def test_empty_result_is_readable():
     case, trace = read({})
     assert case.turns == trace.turns == ()

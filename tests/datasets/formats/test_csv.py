@@ -20,7 +20,7 @@ def test_both_dialects_are_claimed_in_any_order():
     assert not CsvFormat().claims({"INPUT": None, "ExpectedOutput": None})
 
 
-def test_a_tag_that_a_cell_cannot_hold_is_preserved():
+def test_tag_that_a_cell_cannot_store_is_preserved():
     lens = CsvFormat().cases("table")
     output = lens.put(Case.of("nul \0 here", "b", tags=["x;y"]), {})
     assert output.doc == {"Input": "nul  here", "ExpectedOutput": "b", "Tags": "x;y"}

@@ -97,18 +97,18 @@ ROWS = objects(
 
 
 @given(doc=ROWS)
-def test_the_written_row_and_the_rest_make_the_original_row(doc: Object):
+def test_written_row_and_the_rest_make_the_original_row(doc: Object):
     assert same(apply(LENS.write(LENS.read(doc)), LENS.find_extra(doc)), doc)
 
 
 @given(doc=ROWS)
-def test_an_edited_case_is_read_as_it_was_edited(doc: Object):
+def test_edited_case_is_read_as_it_was_edited(doc: Object):
     edited = msgspec.structs.replace(LENS.get(doc), goal="Rest more.")
     assert LENS.read(rewritten(edited)) == msgspec.structs.replace(edited, origin=None)
 
 
 @given(doc=ROWS, answer=TEXT)
-def test_another_answer_survives_and_unknown_fields_stay(doc: Object, answer: str):
+def test_edited_answer_and_unknown_fields_are_preserved(doc: Object, answer: str):
     case = LENS.get(doc)
     turn = case.turns[0] if case.turns else Turn(user="?")
     turns = (msgspec.structs.replace(turn, response=answer),)
@@ -137,14 +137,14 @@ def test_every_field_of_a_full_row_is_read():
 
 
 @pytest.mark.parametrize("key", ["reason", "outcome"])
-def test_the_reason_of_a_call_is_read_in_both_spellings(key: str):
+def test_reason_of_a_call_is_read_in_both_spellings(key: str):
     doc = row(expected_tool_calls=[{"tool": "search", key: "facts are needed"}])
     case = LENS.get(doc)
     assert case.turns[0].tool_calls == (ToolCall(name="search", reason="facts are needed"),)
     assert rewritten(msgspec.structs.replace(case, goal="help")) == {**doc, "task_goal": "help"}
 
 
-def test_a_failed_call_has_an_error_as_its_result():
+def test_failed_call_has_an_error_as_its_result():
     case = LENS.get(row(invoked_tool_calls=[{"tool": "search", "outcome": "error"}]))
     turn = Turn(
         user="Plan my week.",
@@ -188,7 +188,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("case", FOREIGN.values(), ids=FOREIGN)
-def test_a_case_of_any_other_format_makes_a_valid_row(case: Case):
+def test_case_of_any_other_format_makes_a_valid_row(case: Case):
     doc = cast("Object", LENS.write(case))
     assert list(find_shape_errors(doc, ExplainRow)) == []
     assert errors(doc) == []
@@ -200,12 +200,12 @@ def test_every_sample_is_valid():
     assert {row["case_id"]: errors(row) for row in sample_rows() if errors(row)} == {}
 
 
-def test_a_row_without_its_id_cannot_be_read():
+def test_row_without_its_id_cannot_be_read():
     with pytest.raises(FormatError, match=r"^\$: .*`case_id`"):
         LENS.get({"question": "Plan my week."})
 
 
-def test_a_wrong_type_is_reported_with_its_path():
+def test_wrong_type_is_reported_with_its_path():
     with pytest.raises(FormatError, match=r"^\$\.required_evals: expected `array \| null`"):
         LENS.get(row(required_evals="RelevanceExplain"))
 
@@ -220,12 +220,12 @@ BROKEN: list[tuple[Object, str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "where", "words"), BROKEN)
-def test_a_broken_rule_is_reported_with_its_path(fields: Object, where: str, words: str):
+def test_broken_rule_is_reported_with_its_path(fields: Object, where: str, words: str):
     problem = next(each for each in errors(row(**fields)) if each.where == where)
     assert words in f"{problem.message} {problem.hint}"
 
 
-def test_an_id_of_another_pattern_is_only_a_warning():
+def test_id_of_another_pattern_is_only_a_warning():
     problems = [
         each for each in ExplainFormat().check(row(case_id="q1")) if each.where == "$.case_id"
     ]
@@ -274,7 +274,7 @@ def test_inputs_must_be_complete_and_agree_with_the_row(inputs: Json, where: str
     assert {problem.where for problem in errors(row(**ANSWERED, explain_inputs=inputs))} == {where}
 
 
-def test_inputs_may_hold_lists_as_json_text():
+def test_inputs_may_contain_lists_as_json_text():
     assert errors(row(**ANSWERED, explain_inputs={"ToolCallAccuracyExplain": BUNDLE})) == []
 
 

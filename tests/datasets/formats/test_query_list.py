@@ -26,7 +26,7 @@ def check(document: Json) -> list[Problem]:
     return [problem for item in FORM.items(document) for problem in FORM.check(item)]
 
 
-def test_a_flat_list_is_one_case_with_a_turn_for_each_query():
+def test_flat_list_is_one_case_with_a_turn_for_each_query():
     use: Json = {"tool_name": "find", "tool_input": {"id": 1}}
     messages: Json = [{"author": "support", "text": "Let me look."}]
     first: Json = {"query": "Hi", "expected_tool_use": []}
@@ -72,16 +72,16 @@ def test_unknown_keys_are_metadata_under_their_path():
     }
 
 
-def test_the_same_queries_get_the_same_id_with_any_answer():
+def test_same_queries_get_the_same_id_with_any_answer():
     assert cases([{"query": "Hi", "reference": "a"}])[0].id == cases([{"query": "Hi"}])[0].id
 
 
-def test_a_read_only_format_has_no_rest():
+def test_read_only_format_has_no_rest():
     assert LENS.find_extra([{"query": "Hi", "owner": "team"}]) is None
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4))
-def test_turn_boundaries_are_kept(queries: list[str]):
+def test_turn_boundaries_are_preserved(queries: list[str]):
     (case,) = cases([{"query": query, "reference": query} for query in queries])
     assert [turn.user for turn in case.turns] == queries
     assert [turn.response for turn in case.turns] == queries
@@ -116,12 +116,12 @@ BROKEN: list[tuple[Json, str, str]] = [
 
 
 @pytest.mark.parametrize(("document", "where", "message"), BROKEN)
-def test_a_broken_rule_is_reported_with_its_path(document: Json, where: str, message: str):
+def test_broken_rule_is_reported_with_its_path(document: Json, where: str, message: str):
     (problem,) = check(document)
     assert (problem.where, problem.message) == (where, message)
 
 
-def test_a_wrong_type_is_reported_with_its_path():
+def test_wrong_type_is_reported_with_its_path():
     with pytest.raises(FormatError) as caught:
         cases(cast("Json", [{"query": "Hi"}, {"query": 3}]))
     assert caught.value.where == "$[1].query"

@@ -20,7 +20,7 @@ def test_empty_fields_are_warnings_with_their_paths():
     ]
 
 
-def test_a_tool_without_a_name_is_an_error():
+def test_tool_without_a_name_is_an_error():
     calls = [{"tool_name": "f"}, {"tool_name": ""}]
     (problem,) = QuestionsFormat().check(
         question(reference_data={"reference_tool_interactions": calls})
@@ -28,14 +28,14 @@ def test_a_tool_without_a_name_is_an_error():
     assert problem.where == "$.reference_data.reference_tool_interactions[1].tool_name"
 
 
-def test_the_name_of_the_file_is_a_note():
+def test_name_of_the_file_is_a_note():
     good = Path("evaluation/datasets/shop_golden.json")
     assert not list(QuestionsFormat().check_frame({}, good))
     (problem,) = QuestionsFormat().check_frame({}, Path("shop.json"))
     assert problem.severity == "note"
 
 
-def test_the_only_turn_gets_the_expectations_of_the_case():
+def test_only_turn_gets_the_expectations_of_the_case():
     reference = {"reference_tool_interactions": [{"tool_name": "f"}], "expected_response": "y"}
     case = QuestionsFormat().cases("document").get(question(reference_data=reference))
     assert case.turns[0].response == "y"
@@ -43,5 +43,5 @@ def test_the_only_turn_gets_the_expectations_of_the_case():
     assert case.tool_calls is None
 
 
-def test_an_empty_list_of_agents_means_not_specified():
+def test_empty_list_of_agents_means_not_specified():
     assert QuestionsFormat().cases("document").get(question(agents_evaluated=[])).agents is None

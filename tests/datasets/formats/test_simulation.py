@@ -111,7 +111,7 @@ DOCS = objects(
 
 
 @given(doc=DOCS)
-def test_the_written_row_and_the_rest_make_the_original_row(doc: Object):
+def test_written_row_and_the_rest_make_the_original_row(doc: Object):
     assert same(apply(ROWS.write(ROWS.read(doc)), ROWS.find_extra(doc)), doc)
     assert apply(TABLE.write(TABLE.read(cells(doc))), TABLE.find_extra(cells(doc))) == cells(doc)
 
@@ -124,7 +124,7 @@ def with_answer(case: Case, answer: str) -> Case:
 
 
 @given(doc=DOCS, answer=TEXT.map(lambda text: text.replace("\0", "0")).filter(bool))
-def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: str):
+def test_edited_answer_and_unknown_columns_are_preserved(doc: Object, answer: str):
     for lens, source in ((ROWS, doc), (TABLE, cells(doc))):
         edited = with_answer(lens.get(source), answer)
         output = cast("Object", lens.put(edited, {lens.key: lens}).doc)
@@ -135,7 +135,7 @@ def test_another_answer_survives_and_unknown_columns_stay(doc: Object, answer: s
 
 
 @given(doc=DOCS)
-def test_a_table_preserves_values_that_only_rows_can_hold(doc: Object):
+def test_table_preserves_values_that_only_rows_can_store(doc: Object):
     case = ROWS.read(doc)
     output = TABLE.put(case, {})
     back = TABLE.get(output.doc, output.round_trip)
@@ -143,7 +143,7 @@ def test_a_table_preserves_values_that_only_rows_can_hold(doc: Object):
     assert msgspec.structs.replace(back, origin=None) == case
 
 
-def test_the_order_of_columns_is_not_part_of_the_rest():
+def test_order_of_columns_is_not_part_of_the_rest():
     doc = cells(row(extracted_data={}))
     assert TABLE.find_extra(dict(reversed(doc.items()))) is None
 
@@ -180,7 +180,7 @@ def test_messages_of_agents_are_read_in_both_spellings(name: str, text: str):
     assert turn.agents == ("a", "b")
 
 
-def test_the_golden_part_is_read_as_in_questions():
+def test_golden_part_is_read_as_in_questions():
     reference: Json = {
         "reference_tool_interactions": [{"tool_name": "find"}],
         "expected_response": "Tomorrow.",
@@ -199,19 +199,19 @@ def test_other_columns_are_attributes_with_their_json_decoded():
     assert trace.attributes == {"status": {"boolean": True}, "reviewer": "team", "score.match": 0.5}
 
 
-def test_an_answer_that_is_an_object_is_kept_as_json_text():
+def test_object_answer_is_preserved_as_json_text():
     assert (
         read_trace(row(final_response={"text": "Grüße"})).turns[-1].response == '{"text": "Grüße"}'
     )
 
 
-def test_a_row_without_an_id_gets_one_that_is_not_written():
+def test_row_without_an_id_gets_one_that_is_not_written():
     case = ROWS.read(row())
     assert case.id == content_id("Hi", "Where is my order?")
     assert "eval_id" not in cast("Object", ROWS.write(case))
 
 
-def test_an_id_that_looks_like_a_number_stays_a_string():
+def test_id_that_looks_like_a_number_stays_a_string():
     assert TABLE.read(cells(row(eval_id="007"))).id == "007"
 
 
@@ -233,7 +233,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("container", ["table", "rows"])
 @pytest.mark.parametrize("case", FOREIGN.values(), ids=FOREIGN)
-def test_a_case_of_any_other_format_makes_a_valid_row(case: Case, container: Container):
+def test_case_of_any_other_format_makes_a_valid_row(case: Case, container: Container):
     lens = SimulationFormat().cases(container)
     doc = cast("Object", lens.write(case))
     assert list(find_shape_errors(doc, SimulationRow)) == []
@@ -258,7 +258,7 @@ def test_every_sample_is_claimed_and_valid(path: Path):
         ("user_inputs", "[1]", "expected `str`, got `int`"),
     ],
 )
-def test_an_invalid_cell_is_reported_with_its_path(column: str, cell: str, message: str):
+def test_invalid_cell_is_reported_with_its_path(column: str, cell: str, message: str):
     with pytest.raises(FormatError) as caught:
         TABLE.get(cells(row(**{column: cell})))
     assert caught.value.message == message
@@ -276,13 +276,13 @@ BROKEN: list[tuple[Object, str, str]] = [
 
 
 @pytest.mark.parametrize(("columns", "where", "words"), BROKEN)
-def test_a_broken_rule_is_reported_with_its_path(columns: Object, where: str, words: str):
+def test_broken_rule_is_reported_with_its_path(columns: Object, where: str, words: str):
     (problem,) = errors(row(**columns))
     assert problem.where == where
     assert words in f"{problem.message} {problem.hint}"
 
 
-def test_a_required_column_without_a_value_is_only_a_warning():
+def test_required_column_without_a_value_is_only_a_warning():
     (problem,) = SimulationFormat().check(row(trace_summary="…", session_trace=[]))
     assert problem.severity == "warning"
     assert problem.message == "missing values in 'sub_agent_trace', 'extracted_data'"

@@ -33,7 +33,7 @@ def fix(path: Path) -> LintedFile:
     return lint(path, plugins.formats(), fix=True)
 
 
-def test_a_document_changes_only_where_it_is_masked(tmp_path: Path):
+def test_document_changes_only_where_it_is_masked(tmp_path: Path):
     path = tmp_path / "odd.json"
     path.write_text(ODD)
     assert fix(path).masked == 2
@@ -41,7 +41,7 @@ def test_a_document_changes_only_where_it_is_masked(tmp_path: Path):
     assert path.read_text() == masked.replace("\\u00e4 \\/", "ä /")  # within a changed text
 
 
-def test_a_table_changes_only_where_it_is_masked(tmp_path: Path):
+def test_table_changes_only_where_it_is_masked(tmp_path: Path):
     path = tmp_path / "faq.csv"
     rows = '\ufeffInput,ExpectedOutput\r\n"Say ""hi""\r\nto jo@bikemail.net",Yes\r\n\r\n'
     rows += "x,+44 20 7946 0958\r\n"
@@ -51,7 +51,7 @@ def test_a_table_changes_only_where_it_is_masked(tmp_path: Path):
     assert path.read_bytes() == masked.encode()
 
 
-def test_a_utf_16_table_stays_utf_16(tmp_path: Path):
+def test_utf_16_table_stays_utf_16(tmp_path: Path):
     path = tmp_path / "faq.csv"
     rows = "Input,ExpectedOutput\r\nI am jo@bikemail.net ä,Yes\r\n"
     path.write_bytes(b"\xfe\xff" + rows.encode("utf-16-be"))
@@ -86,7 +86,7 @@ def test_placeholders_of_an_earlier_masking_are_not_reused(tmp_path: Path):
     assert json.loads(path.read_text())["examples"][0]["expectedOutput"] == "I am <email-2>"
 
 
-def test_a_file_with_a_sidecar_file_is_refused(tmp_path: Path):
+def test_file_with_a_sidecar_file_is_refused(tmp_path: Path):
     path = tmp_path / "faq.csv"
     path.write_text("Input,ExpectedOutput\njo@bikemail.net,Yes\n")
     (tmp_path / "faq.csv.carob.json").write_text("{}")
@@ -111,7 +111,7 @@ PAIRS = st.lists(st.tuples(TEXT.map("".join), TEXT.map(" ".join)), min_size=1, m
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(pairs=PAIRS)
-def test_a_masked_file_has_nothing_to_mask(tmp_path: Path, pairs: list[tuple[str, str]]):
+def test_masked_file_has_nothing_to_mask(tmp_path: Path, pairs: list[tuple[str, str]]):
     path = tmp_path / "a.json"
     examples = [{"input": user, "expectedOutput": answer} for user, answer in pairs]
     path.write_text(json.dumps({"name": "n", "examples": examples}))

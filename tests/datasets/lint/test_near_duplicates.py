@@ -56,7 +56,7 @@ def test_nearly_all_pairs_of_an_exhaustive_comparison_are_found():
 
 @settings(max_examples=100)
 @given(st.lists(st.text(alphabet="abc 1", max_size=30), max_size=8))
-def test_a_reported_pair_is_similar_and_has_the_same_numbers(texts: list[str]):
+def test_reported_pair_is_similar_and_has_the_same_numbers(texts: list[str]):
     cleaned = [text for text in map(plain_text, texts) if text]
     for later, earlier, score in near_pairs(cleaned):
         assert earlier < later

@@ -87,35 +87,35 @@ def test_other_numbers_are_left_alone(text: str):
 @pytest.mark.parametrize(
     "text", ["my BSN is 111222333", "PESEL: 44051401359", "social security number 536904399"]
 )
-def test_an_ambiguous_number_counts_if_the_text_names_its_kind(text: str):
+def test_ambiguous_number_counts_if_the_text_names_its_kind(text: str):
     assert [piece.kind for piece in find_sensitive(text)] == ["national-id"]
 
 
-def test_a_password_in_a_url_is_a_secret():
+def test_password_in_a_url_is_a_secret():
     (piece,) = find_sensitive("postgres://shop:hunter2x@db.example/shop")
     assert (piece.kind, piece.text) == ("secret", "hunter2x")
 
 
-def test_a_finding_has_its_offset_and_does_not_repeat_the_secret(linted: Linted):
+def test_finding_has_its_offset_and_does_not_repeat_the_secret(linted: Linted):
     key = "sk_live_" + "4eC39HqL" * 3
     (finding,) = linted({"input": f"Key {key}", "expectedOutput": "Ok."}, rule="C106")
     assert (finding.offset, finding.length) == (4, len(key))
     assert (finding.where, finding.message) == ("line 5 $.examples[0].input", "secret 'sk…qL'")
 
 
-def test_a_key_is_searched_and_not_repeated(linted: Linted):
+def test_key_is_searched_and_not_repeated(linted: Linted):
     data: dict[str, Json] = {"jo.baker@bikemail.net": {"plan": "mia@bikemail.net"}}
     findings = linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="C101")
     assert len(findings) == 2
     assert not any("jo.baker@bikemail" in finding.where for finding in findings)
 
 
-def test_the_reviewer_of_a_case_is_allowed(linted: Linted):
+def test_reviewer_of_a_case_is_allowed(linted: Linted):
     data: dict[str, Json] = {"reviewed_by": "jo.baker@bikemail.net"}
     assert linted({"input": "a", "expectedOutput": "b", "metadata": data}, rule="C101") == []
 
 
-def test_an_address_at_a_reserved_domain_is_a_warning(linted: Linted):
+def test_address_at_a_reserved_domain_is_a_warning(linted: Linted):
     (finding,) = linted({"input": "jo@example.com", "expectedOutput": "b"}, rule="C107")
     assert finding.level == "warning"
 

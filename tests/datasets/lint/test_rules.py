@@ -1,4 +1,4 @@
-"""Each rule reports what it is for, and nothing else."""
+"""Each rule reports its violations and nothing else."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_every_rule_is_documented(rule: LintRule):
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.name)
-def test_the_bundled_data_has_no_errors(path: Path):
+def test_bundled_data_has_no_errors(path: Path):
     findings = lint(path, plugins.formats()).findings
     assert [finding for finding in findings if finding.level == "error"] == []
 
 
-def test_the_same_case_again_is_a_duplicate(linted: Linted):
+def test_same_case_again_is_a_duplicate(linted: Linted):
     (finding,) = linted(example(tags=["a"]), example("do you repair E-BIKES"), rule="C201")
     assert finding.message.startswith("duplicate of case 'case-")
 
@@ -77,7 +77,7 @@ def test_another_number_makes_another_question(linted: Linted):
     assert linted(first, second, rule="C202") == []
 
 
-def test_a_tag_in_another_spelling_is_inconsistent(linted: Linted):
+def test_tag_in_another_spelling_is_inconsistent(linted: Linted):
     tagged = [
         example(f"{tag}?", tags=[tag]) for tag in ("Billing", "billing", "billing", "bilings")
     ]
@@ -127,7 +127,7 @@ def test_cases_without_a_kind_are_noted(linted: Linted):
         ("regression", 300, False),
     ],
 )
-def test_the_size_must_fit_the_use(linted: Linted, use: DatasetPurpose, number: int, wrong: bool):
+def test_size_must_fit_the_use(linted: Linted, use: DatasetPurpose, number: int, wrong: bool):
     findings = linted(*cases(number), rule="C503", settings=LintOptions(use=use))
     assert bool(findings) == wrong
 
@@ -137,7 +137,7 @@ def test_without_a_use_the_size_is_noted(linted: Linted):
     assert finding.message == "60 cases: enough for development, pre-release"
 
 
-def test_a_case_that_expects_nothing_is_reported(linted: Linted):
+def test_case_that_expects_nothing_is_reported(linted: Linted):
     (finding,) = linted(example(answer=" "), example("b"), rule="C601")
     assert finding.message == "an empty answer is expected"
 
@@ -151,16 +151,16 @@ def test_a_case_that_expects_nothing_is_reported(linted: Linted):
         " ".join(f"Step {number}: {word} it." for number, word in enumerate("abcdefgh", 1)),
     ],
 )
-def test_an_unrealistic_answer_is_reported(linted: Linted, answer: str):
+def test_unrealistic_answer_is_reported(linted: Linted, answer: str):
     assert len(linted(example("How does it work, then?", answer), rule="C602")) == 1
 
 
 @pytest.mark.parametrize("answer", ["Yes.", "1. Open the app. 2. Tap on Orders.", "No"])
-def test_a_short_answer_is_realistic(linted: Linted, answer: str):
+def test_short_answer_is_realistic(linted: Linted, answer: str):
     assert linted(example(answer=answer), rule="C602") == []
 
 
-def test_an_answer_that_the_context_does_not_support_is_reported(linted: Linted):
+def test_answer_that_the_context_does_not_support_is_reported(linted: Linted):
     context = "Established long ago, we serve customers across many countries of the world."
     (finding,) = linted(example("When?", "It was founded in 2019.", context=context), rule="C603")
     assert "does not contain 2019" in finding.message
@@ -169,32 +169,32 @@ def test_an_answer_that_the_context_does_not_support_is_reported(linted: Linted)
 @pytest.mark.parametrize(
     "context", ["Established in 2019, we serve 5000 customers across the world.", "Company page"]
 )
-def test_a_supported_answer_or_a_mere_label_is_fine(linted: Linted, context: str):
+def test_supported_answer_or_a_mere_label_is_fine(linted: Linted, context: str):
     assert linted(example("When?", "It was founded in 2019.", context=context), rule="C603") == []
 
 
-def test_a_misspelling_in_an_answer_is_reported_but_not_one_in_a_question(linted: Linted):
+def test_misspelling_in_an_answer_is_reported_but_not_one_in_a_question(linted: Linted):
     pytest.importorskip("codespell_lib")
     (finding,) = linted(example("Did you recieve it?", "We will definately send it."), rule="C701")
     assert (finding.message, finding.hint) == ("misspelled word 'definately'", "write 'definitely'")
 
 
-def test_an_ignored_rule_is_ignored_in_that_case_only(linted: Linted):
+def test_ignored_rule_is_ignored_in_that_case_only(linted: Linted):
     ignoring = example("a.b@mail.example", metadata={"lint_ignore": ["pii-reserved-email"]})
     findings = linted(ignoring, example("c.d@mail.example"), rule="C107")
     assert [finding.where for finding in findings] == ["line 14 $.examples[1].input"]
 
 
-def test_a_case_that_ignores_an_unknown_rule_is_an_error(linted: Linted):
+def test_case_that_ignores_an_unknown_rule_is_an_error(linted: Linted):
     (finding,) = linted(example(metadata={"lint_ignore": "pii-emial"}), rule="C002")
     assert (finding.level, finding.hint) == ("error", "did you mean 'pii-email'?")
 
 
-def test_a_rule_is_known_by_id_and_by_name():
+def test_rule_is_known_by_id_and_by_name():
     assert BUILT_IN.get("C101") is BUILT_IN.get("pii-email") is BUILT_IN.get("c101")
 
 
-def test_an_unknown_rule_is_an_error_with_a_suggestion():
+def test_unknown_rule_is_an_error_with_a_suggestion():
     with pytest.raises(UsageError, match="unknown lint rule 'near-duplicat'") as caught:
         BUILT_IN.get("near-duplicat")
     assert caught.value.hint == "did you mean 'near-duplicate'?"

@@ -17,7 +17,7 @@ def violations(*cases: Case) -> list[Violation]:
     return [*visited, *family.finish(Dataset(name="n"), len(cases))]
 
 
-def test_a_call_of_a_tool_that_the_case_does_not_list_is_reported():
+def test_call_of_a_tool_that_the_case_does_not_list_is_reported():
     (violation,) = violations(
         case("lookup_ordr", "find_stock", tools=("lookup_order", "find_stock"))
     )
@@ -33,14 +33,14 @@ def test_agents_declare_tools_in_either_spelling():
     assert len(violations(case("cancel_order", app=app))) == 1
 
 
-def test_a_case_without_a_list_is_checked_against_the_tools_of_the_file():
+def test_case_without_a_list_is_checked_against_the_tools_of_the_file():
     listed = case("lookup_order", tools=("lookup_order",))
     assert violations(case("lookup_order"), listed) == []
     (violation,) = violations(case("send_mail"), listed)
     assert violation.hint == "declared tools: lookup_order"
 
 
-def test_a_file_without_declarations_is_not_checked():
+def test_file_without_declarations_is_not_checked():
     assert violations(case("lookup_order")) == []
 
 
