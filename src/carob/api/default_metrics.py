@@ -81,7 +81,7 @@ def add_default_metrics(
     then nothing is chosen."""
     if config.metrics:
         return config, None
-    known = frozenset(choice.name for choice in config.others)
+    known = frozenset(choice.name for choice in config.unrequested)
     profiles = Profiles(config.profile, load_profiles(config.profiles))
     chosen = choose_metrics(cases, profiles, known)
     completed = settings(

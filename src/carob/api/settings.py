@@ -36,7 +36,7 @@ def settings(
     see `add_default_metrics`.
     """
     found = config if isinstance(config, Config) else _load(config)
-    for choice in found.others:  # a misspelt metric in the config is an error even if unused
+    for choice in found.unrequested:  # a misspelt metric in the config is an error even if unused
         build_metric(_with_source(found, choice))
     choices = _select_metrics(found, metrics)
     if choices:
@@ -94,7 +94,7 @@ def _apply_flags(
 
 def _with_source(config: Config, choice: MetricChoice) -> MetricChoice:
     """Note where a metric was configured, for error messages."""
-    configured = choice in (*config.metrics, *config.others)
+    configured = choice in (*config.metrics, *config.unrequested)
     return msgspec.structs.replace(choice, source=config.source) if configured else choice
 
 

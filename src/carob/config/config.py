@@ -39,7 +39,7 @@ class Config(Struct, frozen=True):
     golden: str | None = None
     traces: tuple[str, ...] = ()
     metrics: tuple[MetricChoice, ...] = ()
-    others: tuple[MetricChoice, ...] = ()
+    unrequested: tuple[MetricChoice, ...] = ()
     """Metrics with settings that the config does not request. They apply if an option does."""
     judge: JudgeSettings | None = None
     """The judge model and its settings."""
@@ -54,5 +54,5 @@ class Config(Struct, frozen=True):
 
     def choice(self, name: str) -> MetricChoice:
         """Return a metric with its settings, if the config has any."""
-        known = (*self.metrics, *self.others)
-        return next((choice for choice in known if choice.name == name), MetricChoice(name=name))
+        choices = (*self.metrics, *self.unrequested)
+        return next((choice for choice in choices if choice.name == name), MetricChoice(name=name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from carob.config.config import Config
-from carob.config.config_file import Document, read_document
+from carob.config.config_file import ConfigDocument, read_document
 from carob.config.dialects import Dialect
 from carob.config.dialects.adk import Adk
 from carob.config.dialects.agentevals import AgentEvals
@@ -30,7 +30,7 @@ def load_config(path: Path) -> Config:
     return _detect_dialect(doc).read(Table(doc, doc.value), path)
 
 
-def _detect_dialect(doc: Document) -> Dialect:
+def _detect_dialect(doc: ConfigDocument) -> Dialect:
     """Detect the dialect by syntax, then by keys, then by similar keys.
 
     The last step lets the dialect report a misspelled key, instead of an unknown file.

@@ -15,23 +15,23 @@ def load_quarantine(path: Path) -> tuple[QuarantinedCase, ...]:
     """Read the `[[quarantine]]` tables of a file."""
     doc = read_document(path)
     table = Table(doc, doc.value)
-    cases = tuple(map(_quarantined_case, table.rows("quarantine")))
+    cases = tuple(map(_read_case, table.rows("quarantine")))
     table.close()
     return cases
 
 
-def _quarantined_case(table: Table) -> QuarantinedCase:
+def _read_case(table: Table) -> QuarantinedCase:
     case = QuarantinedCase(
-        case=_required(table, "case"),
-        owner=_required(table, "owner"),
+        case=_require_text(table, "case"),
+        owner=_require_text(table, "owner"),
         expires=_expiry_date(table),
-        reason=_required(table, "reason"),
+        reason=_require_text(table, "reason"),
     )
     table.close()
     return case
 
 
-def _required(table: Table, name: str) -> str:
+def _require_text(table: Table, name: str) -> str:
     value = table.text(name)
     if not value:
         raise table.missing(name)
@@ -39,7 +39,7 @@ def _required(table: Table, name: str) -> str:
 
 
 def _expiry_date(table: Table) -> str:
-    value = _required(table, "expires")
+    value = _require_text(table, "expires")
     try:
         return date.fromisoformat(value).isoformat()
     except ValueError as error:

@@ -1,19 +1,28 @@
-"""Read a table of a config file key by key, so that unknown keys are errors."""
+"""Read a table of a config file key by key, so that unknown keys are errors, and paths in it.
+
+URLs are not followed. Paths in `carob.toml` must stay inside its folder: the file is picked up
+automatically, and may come with a repository that somebody else wrote.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from carob.config.config_file import Document
+from carob.config.config_file import ConfigDocument
 from carob.errors import FormatError
 from carob.schema import Json
 from carob.text.spelling import did_you_mean, fold_name, nearest_name
+
+_GLOB = re.compile(r"[*?\[]")
+_URL = re.compile(r"[A-Za-z][\w+.-]+:")
 
 
 class Table:
     """A table. Keys may be in snake_case or camelCase; `null` counts as missing."""
 
-    def __init__(self, document: Document, value: Mapping[str, Json], path: str = "") -> None:
+    def __init__(self, document: ConfigDocument, value: Mapping[str, Json], path: str = "") -> None:
         self._document = document
         self._value = value
         self._path = path
@@ -90,8 +99,8 @@ class Table:
     def close(self) -> None:
         """Raise `FormatError` for the first key that was not read."""
         for key in self.rest():
-            known = [*self._known.values()]
-            hint = did_you_mean(key, known) or f"expected one of: {', '.join(known)}"
+            names = [*self._known.values()]
+            hint = did_you_mean(key, names) or f"expected one of: {', '.join(names)}"
             raise self.error(key, f"unknown key {key!r}", hint=hint)
 
     def close_loosely(self) -> None:
@@ -143,3 +152,33 @@ class Table:
 
     def _type_error(self, name: str, expected: str, value: Json) -> FormatError:
         return self.error(name, f"expected {expected}, got {value!r:.60}")
+
+
+def local_path(table: Table, name: str, value: str) -> str:
+    """Return a path. Raises `FormatError` for a URL."""
+    if _URL.match(value):
+        raise table.error(name, f"expected a path, got {value!r}", hint="URLs are not supported")
+    return value
+
+
+def path_inside(table: Table, name: str, value: str, folder: Path) -> str:
+    """Return a path inside the folder of the config, relative to the working directory."""
+    path = folder / local_path(table, name, value)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        message = f"{value!r} is outside of the folder of the config"
+        raise table.error(name, message, hint="pass it on the command line instead")
+    return str(path)
+
+
+def expand_pattern(table: Table, name: str, value: str, folder: Path) -> list[str]:
+    """Return the sorted paths that match a pattern such as `traces/*.json`, or the path itself."""
+    pattern = path_inside(table, name, value, folder)
+    if not _GLOB.search(value):
+        return [pattern]
+    matches = sorted(str(path) for path in folder.glob(value) if path.is_file())
+    if not matches:
+        raise table.error(name, f"no file matches {value!r}")
+    # Each match is checked as well: a link inside the folder may lead outside.
+    return [
+        path_inside(table, name, str(Path(path).relative_to(folder)), folder) for path in matches
+    ]

@@ -22,12 +22,12 @@ from carob.schema import Case, Lineage
 from carob.text.spelling import did_you_mean
 
 Value: TypeAlias = object
-Reader: TypeAlias = Callable[[Case], Value]
-Comparison: TypeAlias = Callable[[Any, Any], bool]
+ValueReader: TypeAlias = Callable[[Case], Value]
+ComparisonOperator: TypeAlias = Callable[[Any, Any], bool]
 
 _LIMIT = 2_000
 _WORDS = {"true": True, "false": False, "null": None}
-_COMPARISONS: dict[type[ast.cmpop], Comparison] = {
+_COMPARISONS: dict[type[ast.cmpop], ComparisonOperator] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -58,7 +58,7 @@ def compile_where(text: str) -> Callable[[Case], bool]:
 _EXAMPLE = """example: metadata.criticality == "high" and "edge-case" in tags"""
 
 
-def _compile_node(node: ast.expr) -> Reader:
+def _compile_node(node: ast.expr) -> ValueReader:
     match node:
         case ast.Constant(value=str() | int() | float() | None as value):
             return lambda _: value
@@ -90,12 +90,14 @@ def _unsupported_error(node: ast.expr) -> UsageError:
     )
 
 
-def _compile_combination(check: Callable[[Iterable[Value]], bool], nodes: list[ast.expr]) -> Reader:
+def _compile_combination(
+    check: Callable[[Iterable[Value]], bool], nodes: list[ast.expr]
+) -> ValueReader:
     readers = [_compile_node(node) for node in nodes]
     return lambda case: check(read(case) for read in readers)
 
 
-def _compile_comparison(node: ast.Compare) -> Reader:
+def _compile_comparison(node: ast.Compare) -> ValueReader:
     if any(type(op) not in _COMPARISONS for op in node.ops):
         raise _unsupported_error(node)
     first = _compile_node(node.left)
@@ -114,7 +116,7 @@ def _compile_comparison(node: ast.Compare) -> Reader:
     return read
 
 
-def _holds(holds: Comparison, left: Value, right: Value) -> bool:
+def _holds(holds: ComparisonOperator, left: Value, right: Value) -> bool:
     try:
         return holds(left, right)
     except TypeError:
@@ -125,7 +127,7 @@ def _length(value: Value) -> int | None:
     return len(value) if isinstance(value, Sized) else None
 
 
-def _compile_path(node: ast.expr) -> Reader:
+def _compile_path(node: ast.expr) -> ValueReader:
     names = _split_path(node)
     if len(names) == 1 and names[0] in _WORDS:
         word = _WORDS[names[0]]

@@ -181,7 +181,9 @@ def _read_head(stream: Stream, tolerant: bool) -> bytes:
 def _check_foreign(file: InputFile, where: str) -> None:
     if not file.head.startswith(tuple(_FOREIGN)) or not file.is_binary:
         return
-    what, hint = next(known for magic, known in _FOREIGN.items() if file.head.startswith(magic))
+    what, hint = next(
+        description for magic, description in _FOREIGN.items() if file.head.startswith(magic)
+    )
     if _XLSX in file.head:
         what, hint = _FOREIGN[b"\xd0\xcf\x11\xe0"]
     raise UnknownFormatError(f"{what}, expected text", where=where, hint=hint)

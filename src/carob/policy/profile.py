@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from carob.config.config_file import Document, parse_document, read_document
+from carob.config.config_file import ConfigDocument, parse_document, read_document
 from carob.config.table_reader import Table
 from carob.errors import FormatError, UsageError
 from carob.schema import Struct
@@ -105,7 +105,7 @@ def builtin_profiles() -> Mapping[str, Profile]:
     return profiles
 
 
-def _parse_profile(document: Document, stem: str) -> Profile:
+def _parse_profile(document: ConfigDocument, stem: str) -> Profile:
     table = Table(document, document.value)
     name, scale = table.text("name") or stem, table.numbers("scale")
     composite, metrics = table.number("composite"), table.table("metrics")

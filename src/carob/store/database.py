@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
 SqlValue: TypeAlias = "str | int | float | bytes | None"
-Row: TypeAlias = "tuple[Any, ...]"
+SqlRow: TypeAlias = "tuple[Any, ...]"
 """A row of a query, whose column types only the query knows."""
 
 
@@ -23,7 +23,7 @@ class Database(Protocol):
         """Run one write transaction."""
         ...
 
-    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[Row]: ...
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[SqlRow]: ...
 
     def execute(self, sql: str, values: Sequence[SqlValue] = ()) -> int:
         """Execute a statement and return the number of changed rows."""

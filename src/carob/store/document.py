@@ -19,7 +19,7 @@ _raws = msgspec.json.Decoder(list[msgspec.Raw])
 _HINT = "write one with `carob run … --format json -o FILE`"
 
 
-class Document(NamedTuple):
+class RunDocument(NamedTuple):
     """A run as stored: `head` is everything but the cases, `bodies` are the cases."""
 
     run: Run
@@ -27,13 +27,13 @@ class Document(NamedTuple):
     bodies: Sequence[bytes]
 
 
-def split_run(run: Run) -> Document:
+def split_run(run: Run) -> RunDocument:
     """The document of a new run."""
     head = _encode(msgspec.structs.replace(run, cases=()))
-    return Document(run, head, [_encode(case) for case in run.cases])
+    return RunDocument(run, head, [_encode(case) for case in run.cases])
 
 
-def parse_document(data: bytes, where: str) -> Document:
+def parse_document(data: bytes, where: str) -> RunDocument:
     """Parse the document of a run, keeping its bytes. Raises `InputError` if the id does not match
     the content."""
     run = decode_run(data, where)
@@ -48,7 +48,7 @@ def parse_document(data: bytes, where: str) -> Document:
     if derived != run.id:
         message = f"the id is {run.id}, but the content has the id {derived}"
         raise InputError(message, where=where, hint="the file was edited; use it as Carob wrote it")
-    return Document(run, _join_fields(fields, b"[]"), bodies)
+    return RunDocument(run, _join_fields(fields, b"[]"), bodies)
 
 
 def decode_run(data: bytes, where: str) -> Run:

@@ -14,7 +14,7 @@ import msgspec
 from carob.errors import InputError, UsageError
 from carob.schema.history import HistoryPage, RunEntry
 from carob.schema.run import CaseCounts
-from carob.store.database import Database, Row, SqlValue
+from carob.store.database import Database, SqlRow, SqlValue
 from carob.store.runs import facet_value, label_text
 
 _SHOWN = 5
@@ -93,7 +93,7 @@ def _facet_values(facet: tuple[str, str]) -> tuple[str, str]:
     return facet[0], facet_value(facet[1])
 
 
-def _run_entry(row: Row, labels: Mapping[str, str]) -> RunEntry:
+def _run_entry(row: SqlRow, labels: Mapping[str, str]) -> RunEntry:
     _, _, run, created_at, verdict, dataset, version, *counts, means = row
     return RunEntry(
         id=run,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, LiteralString, cast
 from urllib.parse import urlsplit
 
 from carob.errors import CarobError, InputError, OutputError, UsageError, install_hint
-from carob.store.database import Row, SqlValue
+from carob.store.database import SqlRow, SqlValue
 
 if TYPE_CHECKING:
     import psycopg
@@ -32,7 +32,7 @@ class Postgres:
         with self._errors(), self._connection.transaction():
             yield
 
-    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[Row]:
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[SqlRow]:
         with self._errors():
             yield from self._connection.execute(_psycopg_sql(sql), values)
 
@@ -102,7 +102,7 @@ def _require_psycopg() -> None:
         ) from error
 
 
-def _connect(url: str) -> psycopg.Connection[Row]:
+def _connect(url: str) -> psycopg.Connection[SqlRow]:
     import psycopg
 
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_TIMEOUT)

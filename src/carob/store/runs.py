@@ -11,7 +11,7 @@ from carob.errors import InputError, RefusedError
 from carob.schema import Run
 from carob.store.database import Database, SqlValue
 from carob.store.document import (
-    Document,
+    RunDocument,
     as_bytes,
     chain_digest,
     creation_time,
@@ -32,7 +32,7 @@ BATCH = 5_000
 """Cases that are read at once."""
 
 
-def save_execution(database: Database, document: Document, labels: Mapping[str, str]) -> int:
+def save_execution(database: Database, document: RunDocument, labels: Mapping[str, str]) -> int:
     """Save an execution, and its results if they are new. When this returns, it is on disk."""
     run = document.run
     at = creation_time(run, database.where)
@@ -85,7 +85,7 @@ def column_text(text: str | None) -> str | None:
     return text.replace("\0", "\ufffd") if text and "\0" in text else text
 
 
-def _save_results(database: Database, document: Document) -> int:
+def _save_results(database: Database, document: RunDocument) -> int:
     """Save the results unless they are stored already, and return the number of the run."""
     links = digest_chain(document.bodies)
     values = (document.run.id, len(document.bodies), links[-1])
@@ -113,7 +113,7 @@ def digest_chain(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def case_rows(
-    number: int, document: Document, links: Sequence[bytes]
+    number: int, document: RunDocument, links: Sequence[bytes]
 ) -> Iterator[Sequence[SqlValue]]:
     for place, (result, body) in enumerate(zip(document.run.cases, document.bodies, strict=True)):
         case, trace = column_text(result.case), column_text(result.trace)
@@ -134,7 +134,7 @@ def outcome_rows(number: int, run: Run) -> Iterator[Sequence[SqlValue]]:
             )
 
 
-def _insert_execution(database: Database, number: int, document: Document) -> int:
+def _insert_execution(database: Database, number: int, document: RunDocument) -> int:
     columns = execution_columns(document.run, database.where)
     row = (number, *columns, chain_digest(b"", document.head), document.head)
     return database.add("executions", _EXECUTIONS, row)

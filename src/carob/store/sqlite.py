@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carob.errors import CarobError, InputError, OutputError
-from carob.store.database import Row, SqlValue
+from carob.store.database import SqlRow, SqlValue
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,7 +56,7 @@ class Sqlite:
         with suppress(sqlite3.Error):  # a full disk rolls back by itself
             self._connection.execute("ROLLBACK")
 
-    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[Row]:
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[SqlRow]:
         with self._errors():
             yield from self._connection.execute(sql, values)
 

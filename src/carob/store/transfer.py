@@ -24,7 +24,7 @@ from carob.store.blobs import (
     put_blob,
 )
 from carob.store.database import Database
-from carob.store.document import Document, chain_digest, parse_document
+from carob.store.document import RunDocument, chain_digest, parse_document
 from carob.store.history import labels_of
 from carob.store.runs import read_run, save_execution
 
@@ -32,22 +32,22 @@ _LONGEST = 2**30
 """The maximum number of bytes of one line."""
 
 
-class _Execution(msgspec.Struct):
+class _RunLine(msgspec.Struct):
     run: msgspec.Raw
     labels: dict[str, str] = {}
     traces: dict[int, str] = {}
     """The addresses of traces, by the position of their case."""
 
 
-class _Content(msgspec.Struct):
+class _BlobLine(msgspec.Struct):
     kind: BlobKind
     address: str
     content: msgspec.Raw
 
 
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_executions = msgspec.json.Decoder(_Execution)
-_contents = msgspec.json.Decoder(_Content)
+_executions = msgspec.json.Decoder(_RunLine)
+_contents = msgspec.json.Decoder(_BlobLine)
 
 
 def export_lines(database: Database, executions: Iterable[int] | None = None) -> Iterator[bytes]:
@@ -66,7 +66,7 @@ def export_lines(database: Database, executions: Iterable[int] | None = None) ->
 
 def _content_line(database: Database, name: BlobKind, address: str) -> bytes:
     body = get_blob(database, name, address) or b"null"
-    return _encode_line(_Content(kind=name, address=address, content=msgspec.Raw(body)))
+    return _encode_line(_BlobLine(kind=name, address=address, content=msgspec.Raw(body)))
 
 
 def _execution_line(database: Database, number: int) -> bytes:
@@ -77,10 +77,10 @@ def _execution_line(database: Database, number: int) -> bytes:
     traces = dict(cast("Iterator[tuple[int, str]]", database.rows(sql, (number,))))
     labels = labels_of(database, [number]).get(number, {})
     run = msgspec.Raw(read_run(database, number))
-    return _encode_line(_Execution(run=run, labels=labels, traces=traces))
+    return _encode_line(_RunLine(run=run, labels=labels, traces=traces))
 
 
-def _encode_line(line: _Execution | _Content) -> bytes:
+def _encode_line(line: _RunLine | _BlobLine) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
@@ -106,12 +106,12 @@ class _Importer:
 
     def add(self, text: bytes, where: str) -> None:
         line = _parse_line(text, where)
-        if isinstance(line, _Content):
+        if isinstance(line, _BlobLine):
             self._add_content(line, bytes(line.content), where)
         else:
             self._add_run(parse_document(bytes(line.run), where), line)
 
-    def _add_content(self, line: _Content, body: bytes, where: str) -> None:
+    def _add_content(self, line: _BlobLine, body: bytes, where: str) -> None:
         if line.kind == "traces" and line.address != content_address(body):
             message = f"the trace has the address {content_address(body)}, not {line.address!r}"
             raise InputError(
@@ -120,7 +120,7 @@ class _Importer:
         with self._database.writing():
             self.contents += put_blob(self._database, line.kind, line.address, body)
 
-    def _add_run(self, document: Document, line: _Execution) -> None:
+    def _add_run(self, document: RunDocument, line: _RunLine) -> None:
         if _is_known(self._database, document, line.labels):
             self.known += 1
             return
@@ -129,7 +129,7 @@ class _Importer:
         self.executions += 1
 
 
-def _is_known(database: Database, document: Document, labels: Mapping[str, str]) -> bool:
+def _is_known(database: Database, document: RunDocument, labels: Mapping[str, str]) -> bool:
     """Whether the execution exists: same results, same time, same labels."""
     sql = (
         "SELECT e.number FROM executions e JOIN runs r ON r.number = e.run"
@@ -151,12 +151,12 @@ def _link_traces(database: Database, execution: int, traces: Mapping[int, str]) 
             database.execute(sql, (place, address, execution))
 
 
-def _parse_line(text: bytes, where: str) -> _Execution | _Content:
+def _parse_line(text: bytes, where: str) -> _RunLine | _BlobLine:
     try:
         fields = _fields.decode(text)
         if "content" in fields:
             return _contents.decode(text)
-        return _executions.decode(text) if "run" in fields else _Execution(msgspec.Raw(text))
+        return _executions.decode(text) if "run" in fields else _RunLine(msgspec.Raw(text))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"not part of a store export: {error}", where=where) from error
 

@@ -17,7 +17,7 @@ import msgspec
 from carob.schema import Problem, Run
 from carob.schema.history import VerifyReport
 from carob.store.blobs import BLOB_KINDS, BlobKind, blob_addresses, content_address
-from carob.store.database import Database, Row
+from carob.store.database import Database, SqlRow
 from carob.store.document import (
     StoredResult,
     StoredScore,
@@ -107,7 +107,7 @@ class _StoreCheck:
             self.counts["executions"] += 1
             yield from self._execution(name, row, bodies)
 
-    def _cases(self, run: int, cases: int) -> Iterator[tuple[Row, list[Row]]]:
+    def _cases(self, run: int, cases: int) -> Iterator[tuple[SqlRow, list[SqlRow]]]:
         """Each case with its outcomes."""
         for start in range(0, cases, BATCH):
             values = (run, start, start + BATCH)
@@ -118,7 +118,9 @@ class _StoreCheck:
                 self.counts["cases"] += 1
                 yield row, outcomes.get(row[0], [])
 
-    def _case(self, name: str, chain: bytes, row: Row, outcomes: list[Row]) -> Iterator[Problem]:
+    def _case(
+        self, name: str, chain: bytes, row: SqlRow, outcomes: list[SqlRow]
+    ) -> Iterator[Problem]:
         place, case, trace, status, digest, text = row
         body = as_bytes(text)
         where = f"{name} case {case if case is not None else trace!r}"
@@ -139,7 +141,7 @@ class _StoreCheck:
             )
         yield from _compare_outcomes(where, result, outcomes)
 
-    def _execution(self, name: str, row: Row, bodies: list[bytes]) -> Iterator[Problem]:
+    def _execution(self, name: str, row: SqlRow, bodies: list[bytes]) -> Iterator[Problem]:
         number, *columns, digest, text = row
         head = as_bytes(text)
         where = f"{name} execution {number}"
@@ -183,7 +185,9 @@ def _is_intact(name: BlobKind, address: str, digest: bytes, packed: bytes) -> bo
     return own and chain_digest(address.encode(), body) == digest
 
 
-def _compare_outcomes(where: str, result: StoredResult, outcomes: list[Row]) -> Iterator[Problem]:
+def _compare_outcomes(
+    where: str, result: StoredResult, outcomes: list[SqlRow]
+) -> Iterator[Problem]:
     if len(outcomes) != len(result.scores):
         yield _problem(where, f"{len(outcomes)} outcomes, its body has {len(result.scores)}")
         return

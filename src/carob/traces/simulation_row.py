@@ -113,10 +113,10 @@ def _row(span: Span) -> Json:
 def _spans_from_turns(trace: Trace) -> Iterator[Span]:
     """Spans for a session without any, under the names that ADK gives them."""
     for number, turn in enumerate(trace.turns):
-        yield from _TurnSpans(trace, number, turn).all()
+        yield from _TurnSpanBuilder(trace, number, turn).all()
 
 
-class _TurnSpans:
+class _TurnSpanBuilder:
     """The spans of one turn."""
 
     def __init__(self, trace: Trace, number: int, turn: Turn) -> None:

@@ -48,7 +48,9 @@ def test_every_setting_is_read(tmp_path: Path):
             MetricChoice(name="tool_trajectory_avg_score", params={"match_type": "IN_ORDER"}),
             MetricChoice(name="response_match_score"),
         ),
-        others=(MetricChoice(name="tool_usage_accuracy", params={"order": "any"}, threshold=0.9),),
+        unrequested=(
+            MetricChoice(name="tool_usage_accuracy", params={"order": "any"}, threshold=0.9),
+        ),
         profile="prep_default",
         profiles=(str(tmp_path / "policies/support.toml"),),
     )
@@ -59,7 +61,7 @@ def test_metrics_with_settings_are_the_default_selection(tmp_path: Path):
         write_config(tmp_path, "[metrics.cost]\n[metrics.latency]\nthreshold = 5\n")
     )
     assert [metric.name for metric in config.metrics] == ["cost", "latency"]
-    assert config.others == ()
+    assert config.unrequested == ()
 
 
 def test_selected_metric_uses_its_settings_if_any(tmp_path: Path):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 import pytest
 
-from carob.judges.client.answer_type import allowed_values, choice_words
+from carob.judges.client.answer_type import choice_words, list_values
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Verdict(msgspec.Struct, frozen=True):
     ],
 )
 def test_countable_values_are_listed(field: str, texts: tuple[str, ...]):
-    assert {*allowed_values(Choice, field)} == {*texts}
+    assert {*list_values(Choice, field)} == {*texts}
 
 
 def test_one_word_suffices_only_if_other_fields_are_text():

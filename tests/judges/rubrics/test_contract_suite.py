@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from carob import plugins
-from carob.judges.client.answer_type import allowed_values, answer_schema
-from carob.judges.rubrics.builtin import managed_files
+from carob.judges.client.answer_type import answer_schema, list_values
+from carob.judges.rubrics.builtin import list_managed_files
 from carob.judges.rubrics.definitions import definition_class
 from carob.judges.rubrics.judge import RubricJudge
 from carob.metrics import Metric, build, metric_parameters
@@ -36,7 +36,7 @@ KNOWN: dict[str, type[Metric]] = {
     **{name: kind for name, kind in plugins.metrics().items() if kind.judged},
     **{
         name: definition_class(name, {"is_managed": True, "managed_metric_name": name})
-        for name in managed_files()
+        for name in list_managed_files()
     },
     "template": definition_class(
         "template",
@@ -211,7 +211,7 @@ def test_shape_of_the_answer_is_closed(name: str):
         for schema in objects(answer_schema(question.answer)):
             assert schema["additionalProperties"] is False
             assert schema["required"] == [*cast("dict[str, Json]", schema["properties"])]
-        assert question.decides is None or allowed_values(question.answer, question.decides)
+        assert question.decides is None or list_values(question.answer, question.decides)
 
 
 @every

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from carob.errors import FormatError, InputError
-from carob.judges.rubrics.builtin import builtin_metric, managed_files
+from carob.judges.rubrics.builtin import builtin_metric, list_managed_files
 from carob.judges.rubrics.judge import RubricJudge
 from carob.judges.rubrics.load import read_rubric, rubric_class
 from carob.judges.rubrics.properties import PropertyJudge
@@ -160,7 +160,7 @@ def test_properties_are_required_and_have_unique_ids(tmp_path: Path):
 
 
 def test_bundled_rubrics_describe_every_level():
-    for path in [*managed_files().values()]:
+    for path in [*list_managed_files().values()]:
         rubric = read_rubric(path)
         assert rubric.properties or rubric.levels or rubric.kind == "sentences"
     assert {*builtin_metric("Relevance").source.levels} == {"1", "2", "3", "4", "5"}

@@ -11,8 +11,7 @@ from pathlib import Path
 from carob.config.config import Config, MetricChoice
 from carob.config.config_file import Syntax
 from carob.config.dialects.adk import match_type
-from carob.config.paths import local_path
-from carob.config.table_reader import Table
+from carob.config.table_reader import Table, local_path
 from carob.schema import Json
 from carob.text.spelling import did_you_mean
 
@@ -57,9 +56,9 @@ def _choice(table: Table) -> MetricChoice:
     if kind == "builtin":
         return MetricChoice(name=name, params=_params(table), threshold=threshold)
     if kind not in _CUSTOM:
-        known = ["builtin", *_CUSTOM]
-        message = f"unknown type {kind!r}; expected one of: {', '.join(known)}"
-        raise table.error("type", message, hint=did_you_mean(kind, known))
+        kinds = ["builtin", *_CUSTOM]
+        message = f"unknown type {kind!r}; expected one of: {', '.join(kinds)}"
+        raise table.error("type", message, hint=did_you_mean(kind, kinds))
     return _custom(table, name, kind, 0.5 if threshold is None else threshold)
 
 

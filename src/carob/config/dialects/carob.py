@@ -9,8 +9,7 @@ import msgspec
 
 from carob.config.config import Config, LintSettings, MetricChoice
 from carob.config.config_file import Syntax
-from carob.config.paths import expand_pattern, path_inside
-from carob.config.table_reader import Table
+from carob.config.table_reader import Table, expand_pattern, path_inside
 from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity
 from carob.text.spelling import did_you_mean
 
@@ -44,7 +43,7 @@ class Carob:
             golden=golden,
             traces=traces,
             metrics=tuple(settings.get(name) or MetricChoice(name=name) for name in requested),
-            others=tuple(settings[name] for name in settings if name not in requested),
+            unrequested=tuple(settings[name] for name in settings if name not in requested),
             profile=profile,
             profiles=profiles,
             store=_store(store, folder) if store else None,

@@ -88,7 +88,7 @@ def find_mismatch(value: Json, schema: Schema, where: str = "$") -> str | None:
 
 
 @lru_cache(maxsize=256)
-def allowed_values(answer: type[msgspec.Struct], field: str) -> tuple[str, ...]:
+def list_values(answer: type[msgspec.Struct], field: str) -> tuple[str, ...]:
     """Return the values that a field may have, as JSON text without quotes; empty if there are
     too many to list."""
     kind = _field_type(answer, field)
@@ -103,8 +103,8 @@ def choice_words(answer: type[msgspec.Struct], field: str | None) -> tuple[str, 
     if not isinstance(kind, inspect.LiteralType):
         return ()
     words = tuple(value for value in kind.values if isinstance(value, str) and value.strip())
-    others = [other.type for other in _fields(answer) if other.encode_name != field]
-    only_texts = all(other == inspect.StrType() for other in others)
+    remaining = [info.type for info in _fields(answer) if info.encode_name != field]
+    only_texts = all(other_kind == inspect.StrType() for other_kind in remaining)
     return words if only_texts and len(words) == len(kind.values) else ()
 
 

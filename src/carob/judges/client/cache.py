@@ -77,7 +77,8 @@ class StoredCache:
         self._written_at = time.monotonic()
 
     def get(self, key: str) -> CachedAnswer | None:
-        return self._pending.get(key) or self._opened_table().get(key)
+        # Pending answers first: a question that is asked twice within a batch is not sent again.
+        return self._pending.get(key) or self._ensure_table().get(key)
 
     def put(self, key: str, answer: CachedAnswer) -> None:
         self._pending[key] = answer
@@ -90,13 +91,13 @@ class StoredCache:
             self._write()
             self._table = None
 
-    def _opened_table(self) -> AnswerTable:
+    def _ensure_table(self) -> AnswerTable:
         if self._table is None:
             self._table = self._stack.enter_context(self._open_table())
         return self._table
 
     def _write(self) -> None:
         if self._pending:
-            self._opened_table().put_all(self._pending)
+            self._ensure_table().put_all(self._pending)
             self._pending = {}
         self._written_at = time.monotonic()

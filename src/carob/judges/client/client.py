@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from carob.judges.client.answer_type import allowed_values, choice_words
+from carob.judges.client.answer_type import choice_words, list_values
 from carob.judges.client.budget import BudgetExceededError, cost, estimate_tokens
 from carob.judges.client.cache import Cache, CachedAnswer
 from carob.judges.client.parse import InvalidAnswer, ValidAnswer, decode_answer, parse_reply
@@ -25,7 +25,7 @@ _MAX_TRIES = 3
 
 
 @dataclass
-class _Usage:
+class _QuestionUsage:
     """The calls, tokens and cost of one question so far."""
 
     calls: int = 0
@@ -40,10 +40,10 @@ class _Usage:
 
     @property
     def cost(self) -> float | None:
-        known = [cost for cost in self.costs if cost is not None]
-        return sum(known) if len(known) == len(self.costs) else None
+        known_costs = [cost for cost in self.costs if cost is not None]
+        return sum(known_costs) if len(known_costs) == len(self.costs) else None
 
-    def cached_answer(self, text: str, probabilities: dict[str, float]) -> CachedAnswer:
+    def to_cached_answer(self, text: str, probabilities: dict[str, float]) -> CachedAnswer:
         return CachedAnswer(
             text=text,
             probabilities=probabilities,
@@ -73,7 +73,7 @@ class ModelClient:
         key = cache_key(question, self._settings)
         result: CachedAnswer | Unscored | Failed | None = self._cache.get(key)
         cached = result is not None
-        usage = _Usage()
+        usage = _QuestionUsage()
         if result is None:
             result, cached = await self._ask_once(key, question, usage)
         entry = _ledger_entry(key, result, usage, cached=cached)
@@ -94,7 +94,7 @@ class ModelClient:
             self._cache.close()
 
     async def _ask_once(
-        self, key: str, question: Question[T], usage: _Usage
+        self, key: str, question: Question[T], usage: _QuestionUsage
     ) -> tuple[CachedAnswer | Unscored | Failed, bool]:
         """Return the result, and whether another task asked for it.
 
@@ -111,7 +111,7 @@ class ModelClient:
             del self._in_progress[key]
 
     async def _ask_model(
-        self, key: str, question: Question[T], usage: _Usage
+        self, key: str, question: Question[T], usage: _QuestionUsage
     ) -> CachedAnswer | Unscored | Failed:
         try:
             by_word = await self._ask_for_word(question, usage)
@@ -124,7 +124,9 @@ class ModelClient:
             self._cache.put(key, result)
         return result
 
-    async def _ask_for_word(self, question: Question[T], usage: _Usage) -> CachedAnswer | None:
+    async def _ask_for_word(
+        self, question: Question[T], usage: _QuestionUsage
+    ) -> CachedAnswer | None:
         """Choose between a few words by the probabilities of the first token, for models that are
         better at this than at JSON. `None` if that is not possible."""
         words = ()
@@ -133,9 +135,9 @@ class ModelClient:
         if not words:
             return None
         request = build_request(question, self._settings)
-        *others, last = request.messages
+        *earlier, last = request.messages
         text = f"{last.text}\n\nAnswer with one word, {' or '.join(words)}, and nothing else."
-        messages = (*others, replace(last, text=text))
+        messages = (*earlier, replace(last, text=text))
         reply = await self._call(replace(request, messages=messages, words=words), usage)
         shares = word_probabilities(reply.tokens[0].alternatives, words) if reply.tokens else {}
         if not shares:
@@ -143,9 +145,11 @@ class ModelClient:
         likeliest = max(words, key=lambda word: shares[word])
         names = [item.encode_name for item in msgspec.structs.fields(question.answer)]
         value = {**dict.fromkeys(names, ""), str(question.decides): likeliest}
-        return usage.cached_answer(msgspec.json.encode(value).decode(), shares)
+        return usage.to_cached_answer(msgspec.json.encode(value).decode(), shares)
 
-    async def _ask_for_json(self, question: Question[T], usage: _Usage) -> CachedAnswer | Failed:
+    async def _ask_for_json(
+        self, question: Question[T], usage: _QuestionUsage
+    ) -> CachedAnswer | Failed:
         """Ask for JSON. An invalid reply is sent back with the problem."""
         request = build_request(question, self._settings)
         problem = ""
@@ -154,7 +158,7 @@ class ModelClient:
             parsed = self._parse(reply, question)
             if isinstance(parsed, ValidAnswer):
                 text = msgspec.json.encode(parsed.value).decode()
-                return usage.cached_answer(text, _probabilities(reply, question))
+                return usage.to_cached_answer(text, _probabilities(reply, question))
             problem = parsed.reason
             request = replace(request, messages=retry_messages(request, reply.text, problem))
         return Failed(kind="invalid_answer", message=f"{problem} (asked {_MAX_TRIES} times)")
@@ -165,7 +169,7 @@ class ModelClient:
             return InvalidAnswer(f"it was cut off after {limit} tokens: be brief")
         return parse_reply(reply.text, question.answer)
 
-    async def _call(self, request: JudgeRequest, usage: _Usage) -> JudgeReply:
+    async def _call(self, request: JudgeRequest, usage: _QuestionUsage) -> JudgeReply:
         def count_call() -> None:
             usage.calls += 1
 
@@ -177,12 +181,12 @@ class ModelClient:
 def _probabilities(reply: JudgeReply, question: Question[T]) -> dict[str, float]:
     if question.decides is None or not reply.tokens:
         return {}
-    values = allowed_values(question.answer, question.decides)
+    values = list_values(question.answer, question.decides)
     return value_probabilities(reply.tokens, question.decides, values)
 
 
 def _ledger_entry(
-    key: str, result: CachedAnswer | Unscored | Failed, usage: _Usage, *, cached: bool
+    key: str, result: CachedAnswer | Unscored | Failed, usage: _QuestionUsage, *, cached: bool
 ) -> LedgerEntry:
     answered = isinstance(result, CachedAnswer)
     source = result if answered else usage

@@ -62,7 +62,7 @@ class Capabilities:
         Every step weakens something for good, so there are only a few until there is nothing left
         to try.
         """
-        match _rejected_parameter(error, body):
+        match _find_rejected(error, body):
             case "response_format":
                 weaker = "json_object" if self.response_format == "json_schema" else "text"
                 return replace(self, response_format=weaker)
@@ -102,7 +102,7 @@ def _with_schema(
     return (JudgeMessage(role="system", text=text), *messages)
 
 
-def _rejected_parameter(error: ErrorBody, body: Mapping[str, Json]) -> str | None:
+def _find_rejected(error: ErrorBody, body: Mapping[str, Json]) -> str | None:
     """Return the parameter that the error names, or else the first one that its message mentions
     together with a word of rejection."""
     param = error.param.split(".")[0]

@@ -25,11 +25,11 @@ def find_weights(settings: JudgeSettings) -> Path:
         )
     name = settings.model.partition(":")[2]
     if name == SMALLEST:
-        return _bundled_weights(settings.model)
+        return _find_bundled(settings.model)
     return _check_file(Path(name), settings.model)
 
 
-def _bundled_weights(model: str) -> Path:
+def _find_bundled(model: str) -> Path:
     # Found but not imported: importing the package would load another engine.
     spec = find_spec(_PACKAGE)
     files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []

@@ -57,16 +57,17 @@ def open_model(
     `providers` are all installed providers by name, the built-in ones by default. Raises
     `UsageError` for unknown providers, missing keys and missing packages.
     """
-    known = BuiltinProviders() if providers is None else providers
+    factories = BuiltinProviders() if providers is None else providers
     provider, colon, name = settings.model.partition(":")
     if not colon:
         message, hint = f"judge {settings.model!r} has no provider", "such as 'openai:gpt-5-mini'"
         raise UsageError(message, hint=hint)
-    factory = known.get(provider)
+    factory = factories.get(provider)
     if factory is None:
-        message = f"unknown judge provider {provider!r}; expected one of: {', '.join(known)}"
+        message = f"unknown judge provider {provider!r}; expected one of: {', '.join(factories)}"
         hint = (
-            did_you_mean(provider, known) or "use 'openai:NAME' with a `url` for any compatible API"
+            did_you_mean(provider, factories)
+            or "use 'openai:NAME' with a `url` for any compatible API"
         )
         raise UsageError(message, hint=hint)
     if not name.strip():

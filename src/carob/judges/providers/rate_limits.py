@@ -67,10 +67,10 @@ def _quota(headers: Mapping[str, str], quota: str) -> _Quota:
 def _reset(*quotas: _Quota) -> float | None:
     # The quota that is closer to exhaustion counts: a token quota that is 90 % full may take 50 s
     # to reset without being a reason to wait.
-    known = [quota for quota in quotas if quota.reset is not None]
-    if known and all(quota.share is not None for quota in known):
-        return min(known, key=lambda quota: quota.share or 0).reset
-    return max((quota.reset for quota in known if quota.reset is not None), default=None)
+    with_reset = [quota for quota in quotas if quota.reset is not None]
+    if with_reset and all(quota.share is not None for quota in with_reset):
+        return min(with_reset, key=lambda quota: quota.share or 0).reset
+    return max((quota.reset for quota in with_reset if quota.reset is not None), default=None)
 
 
 def _number(text: str | None) -> float | None:

@@ -65,7 +65,9 @@ def qualify_model(name: str) -> str:
     provider, slash, model = name.partition("/")
     if slash:
         return f"{_PROVIDERS.get(provider, provider)}:{model}"
-    providers = (found for start, found in _FAMILIES.items() if name.startswith(start))
+    providers = (
+        provider_name for start, provider_name in _FAMILIES.items() if name.startswith(start)
+    )
     family = next(providers, None)
     if family is None:
         raise ValueError(f"judge_model: {name!r} has no provider, such as 'google:{name}'")

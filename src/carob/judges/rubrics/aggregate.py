@@ -156,6 +156,6 @@ def _details(scored: Mapping[int, ScoredPart], *, several: bool, items_key: str)
 
 
 def _source(scored: Mapping[int, ScoredPart]) -> str:
-    asked = [part for part in scored.values() if part.samples]
-    probable = asked and all(part.from_probabilities for part in asked)
+    with_samples = [part for part in scored.values() if part.samples]
+    probable = with_samples and all(part.from_probabilities for part in with_samples)
     return "token probabilities" if probable else "answers"

@@ -12,10 +12,10 @@ from typing import Annotated, Literal, TypeAlias, cast
 import msgspec
 from msgspec import Meta, Struct
 
-Label: TypeAlias = Literal[
+SupportLabel: TypeAlias = Literal[
     "supported", "unsupported", "contradictory", "disputed", "not_applicable"
 ]
-GOOD_LABELS: frozenset[Label] = frozenset({"supported", "not_applicable"})
+GOOD_LABELS: frozenset[SupportLabel] = frozenset({"supported", "not_applicable"})
 
 
 class NumericAnswer(Struct, frozen=True, rename="camel"):
@@ -33,7 +33,7 @@ class VerdictAnswer(Struct, frozen=True):
 
 class LabelAnswer(Struct, frozen=True):
     explanation: str
-    label: Label
+    label: SupportLabel
 
 
 @lru_cache(maxsize=256)

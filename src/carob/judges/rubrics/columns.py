@@ -58,10 +58,10 @@ def _interactions(turn: Turn) -> list[Object]:
 
 def _conversation_history(subject: Subject) -> Json:
     messages = [
-        {"role": role, "text": column_text}
+        {"role": role, "text": text}
         for turn in subject.trace.turns
-        for role, column_text in (("user", turn.user), ("model", turn.response))
-        if column_text is not None
+        for role, text in (("user", turn.user), ("model", turn.response))
+        if text is not None
     ]
     return cast("Json", messages or None)
 
@@ -72,12 +72,16 @@ def _grounding_chunks(subject: Subject) -> Json:
     return chunks if recorded else None
 
 
-def _extracted(subject: Subject) -> Object:
+def _collect_extracted(subject: Subject) -> Object:
     """Return all extracted data: the fields of the trace and what else was extracted."""
-    other = subject.trace.attributes.get("extracted_data")
+    extracted = subject.trace.attributes.get("extracted_data")
     values = {name: read(subject) for name, read in _EXTRACTED.items()}
     fields = {name: value for name, value in values.items() if value is not None}
-    return {**(subject.trace.state or {}), **(other if isinstance(other, dict) else {}), **fields}
+    return {
+        **(subject.trace.state or {}),
+        **(extracted if isinstance(extracted, dict) else {}),
+        **fields,
+    }
 
 
 def _reference(subject: Subject) -> Object:
@@ -85,7 +89,7 @@ def _reference(subject: Subject) -> Object:
     case = subject.case
     last = case.turns[-1].response if case.turns else None
     fields: Object = {
-        "reference_tool_interactions": _expected_calls(subject),
+        "reference_tool_interactions": _reference_calls(subject),
         "reference_trajectory": None if case.trajectory is None else [*case.trajectory],
         "reference_state_variables": case.state,
         "expected_response": last,
@@ -97,7 +101,7 @@ def _reference(subject: Subject) -> Object:
     }
 
 
-def _expected_calls(subject: Subject) -> Json:
+def _reference_calls(subject: Subject) -> Json:
     by_turn = [turn.tool_calls for turn in subject.case.turns if turn.tool_calls is not None]
     if subject.case.tool_calls is None and not by_turn:
         return None
@@ -134,7 +138,7 @@ _COLUMNS: Mapping[str, ColumnReader] = {
     "final_response": _final_response,
     "sub_agent_trace": _sub_agent_trace,
     "trace_summary": _trace_summary,
-    "extracted_data": lambda subject: _extracted(subject) or None,
+    "extracted_data": lambda subject: _collect_extracted(subject) or None,
     "reference_data": lambda subject: _reference(subject) or None,
     "question_metadata": lambda subject: subject.case.metadata or None,
     "agents_evaluated": lambda subject: (
@@ -171,11 +175,11 @@ _NEEDS: Mapping[str, Need] = {
 def check_column(column: str) -> tuple[str, str] | None:
     """Return the error and the hint for an invalid column name; `None` if it is valid."""
     root, _, key = column.partition(":")
-    known = (*_COLUMNS, *_AS_RECORDED)
-    if root not in known:
+    names = (*_COLUMNS, *_AS_RECORDED)
+    if root not in names:
         return f"unknown column {root!r}", did_you_mean(
-            root, known
-        ) or f"expected one of: {', '.join(known)}"
+            root, names
+        ) or f"expected one of: {', '.join(names)}"
     first = key.partition(".")[0]
     keys = _OPEN.get(root, ())
     if first and first not in keys and (near := nearest_name(first, keys, cutoff=0.85)):

@@ -16,7 +16,7 @@ import msgspec
 
 from carob.errors import FormatError
 from carob.judges.rubrics import columns
-from carob.judges.rubrics.builtin import managed_files, managed_rubric
+from carob.judges.rubrics.builtin import list_managed_files, read_managed_rubric
 from carob.judges.rubrics.inputs import Input
 from carob.judges.rubrics.judge import RubricInput, RubricJudge, rubric_inputs
 from carob.judges.rubrics.judge_class import Recipe, judge_class
@@ -51,18 +51,18 @@ class _Filling(NamedTuple):
 
 def definition_class(name: str, definition: Mapping[str, Json]) -> type[RubricJudge]:
     """Return the metric class of a definition. Raises `FormatError`."""
-    place = DefinitionPath(f"metrics.{name}")
+    path = DefinitionPath(f"metrics.{name}")
     kind = definition.get("metric_type")
     if kind not in (None, "llm"):
-        place.at("metric_type").fail(f"expected 'llm', got {kind!r:.60}")
+        path.at("metric_type").fail(f"expected 'llm', got {kind!r:.60}")
     managed = definition.get("is_managed") or _has_no_text(definition)
-    rubric, parts = (_managed_judge if managed else _template_judge)(definition, place)
+    rubric, parts = (_build_managed if managed else _build_from_template)(definition, path)
     agents = definition.get("agents")
     prefix = str(definition.get("metric_prefix") or "").strip("_")
     return judge_class(
         msgspec.structs.replace(rubric, name=f"{prefix}_{name}" if prefix else name),
         parts=parts,
-        agents=_agents(agents, place.at("agents")),
+        agents=_agents(agents, path.at("agents")),
         recipe=Recipe(definition_class, (name, {**definition})),
     )
 
@@ -71,76 +71,85 @@ def _has_no_text(definition: Mapping[str, Json]) -> bool:
     return not definition.get("template") and not definition.get("instruction")
 
 
-def _agents(value: Json, place: DefinitionPath) -> tuple[str, ...]:
-    listed = [value] if isinstance(value, str) else value or []
-    if not isinstance(listed, list):
-        place.fail(f"expected a list of names, got {value!r:.60}")
-    return tuple(str(name) for name in listed)
+def _agents(value: Json, path: DefinitionPath) -> tuple[str, ...]:
+    names = [value] if isinstance(value, str) else value or []
+    if not isinstance(names, list):
+        path.fail(f"expected a list of names, got {value!r:.60}")
+    return tuple(str(name) for name in names)
 
 
-def _managed_judge(
-    definition: Mapping[str, Json], place: DefinitionPath
+def _build_managed(
+    definition: Mapping[str, Json], path: DefinitionPath
 ) -> tuple[JudgeRubric, tuple[RubricInput, ...]]:
     """Return a built-in rubric on the columns of the definition. A column covers the whole
     session, so the session is judged as a whole."""
     name = definition.get("managed_metric_name")
-    if not isinstance(name, str) or name.upper() not in managed_files():
-        known = managed_files()
-        hint = did_you_mean(str(name), known) or f"expected one of: {', '.join(known)}"
-        place.at("managed_metric_name").fail(f"unknown managed metric {name!r:.60}", hint)
-    rubric = managed_rubric(name.upper())
-    scale = _range(definition, place)
+    if not isinstance(name, str) or name.upper() not in list_managed_files():
+        files = list_managed_files()
+        hint = did_you_mean(str(name), files) or f"expected one of: {', '.join(files)}"
+        path.at("managed_metric_name").fail(f"unknown managed metric {name!r:.60}", hint)
+    rubric = read_managed_rubric(name.upper())
+    scale = _range(definition, path)
     if scale and scale != (rubric.low, rubric.high):
         message = f"the scale of {name} is {rubric.low:g} to {rubric.high:g}"
-        place.at("score_range").fail(message, "remove it, or write your own template")
-    parts = _managed_inputs(rubric, definition, place)
+        path.at("score_range").fail(message, "remove it, or write your own template")
+    parts = _map_managed_inputs(rubric, definition, path)
     guidelines = definition.get("natural_language_guidelines")
     question = f"{rubric.question.strip()}\n\n{guidelines}" if guidelines else rubric.question
-    about = str(definition.get("description") or rubric.about)
-    whole = msgspec.structs.replace(rubric, question=question, about=about, per="conversation")
+    description = str(definition.get("description") or rubric.about)
+    whole = msgspec.structs.replace(
+        rubric, question=question, about=description, per="conversation"
+    )
     return whole, parts
 
 
-def _managed_inputs(
-    rubric: JudgeRubric, definition: Mapping[str, Json], place: DefinitionPath
+def _map_managed_inputs(
+    rubric: JudgeRubric, definition: Mapping[str, Json], path: DefinitionPath
 ) -> tuple[RubricInput, ...]:
     """Return the inputs of a managed metric, as the definition maps them."""
+    # `_mapping` adds defaults, which a managed metric must not get as further inputs: its rubric
+    # says what it shows. Only what the definition itself maps is added.
     written = definition.get("dataset_mapping") or {}
     mapped: dict[str, RubricInput] = {}
-    for placeholder, filling in _mapping(definition, place).items():
+    for placeholder, filling in _mapping(definition, path).items():
         if len(filling.parts) != 1:
             message = "a managed metric takes one column for each placeholder"
-            place.at("dataset_mapping").at(placeholder).fail(message, "write your own template")
+            path.at("dataset_mapping").at(placeholder).fail(message, "write your own template")
         mapped[_ROLES.get(placeholder, placeholder)] = filling.parts[0]
     own = rubric_inputs(rubric)
-    known = {part.input.name for part in own}
-    asked = {_ROLES.get(one, one) for one in written} if isinstance(written, dict) else set[str]()
-    more = [part._replace(required=False) for name, part in mapped.items() if name in asked - known]
+    own_names = {part.input.name for part in own}
+    placeholders = [*written] if isinstance(written, dict) else list[str]()
+    requested = {_ROLES.get(placeholder, placeholder) for placeholder in placeholders}
+    more = [
+        part._replace(required=False)
+        for name, part in mapped.items()
+        if name in requested - own_names
+    ]
     return (*(_with_column(part, mapped.get(part.input.name)) for part in own), *more)
 
 
 def _with_column(part: RubricInput, own: RubricInput | None) -> RubricInput:
     if own is None:
         return part
-    known = part.input._replace(
+    mapped_input = part.input._replace(
         read=own.input.read, missing_reason=own.input.missing_reason, need=own.input.need
     )
-    return RubricInput(known, required=part.required, default=own.default)
+    return RubricInput(mapped_input, required=part.required, default=own.default)
 
 
-def _template_judge(
-    definition: Mapping[str, Json], place: DefinitionPath
+def _build_from_template(
+    definition: Mapping[str, Json], path: DefinitionPath
 ) -> tuple[JudgeRubric, tuple[RubricInput, ...]]:
-    mapping = _mapping(definition, place)
+    mapping = _mapping(definition, path)
     template, key = _template_text(definition)
-    scale = _range(definition, place) or _implied_range(definition)
+    scale = _range(definition, path) or _infer_range(definition)
     if scale is None:
-        place.fail("missing key 'score_range'", 'such as "score_range": {"min": 1, "max": 5}')
-    names = find_placeholders(template, mapping, place.at(key))
+        path.fail("missing key 'score_range'", 'such as "score_range": {"min": 1, "max": 5}')
+    names = find_placeholders(template, mapping, path.at(key))
     fillings = [mapping[name] for name in names or mapping]
     parts = {part.input.name: part for filling in fillings for part in filling.parts}
     if not parts:
-        place.at(key).fail("the template has no placeholders", "such as {prompt} and {response}")
+        path.at(key).fail("the template has no placeholders", "such as {prompt} and {response}")
     question = replace_placeholders(template, {name: mapping[name].text for name in names})
     rubric = JudgeRubric(
         name="",
@@ -162,8 +171,8 @@ def _template_text(definition: Mapping[str, Json]) -> tuple[str, str]:
     if isinstance(template, str) and template.strip():
         return template, "template"
     criteria = definition.get("criteria")
-    listed = criteria.items() if isinstance(criteria, dict) else ()
-    lines = [str(definition["instruction"]), *(f"- {name}: {text}" for name, text in listed)]
+    items = criteria.items() if isinstance(criteria, dict) else ()
+    lines = [str(definition["instruction"]), *(f"- {name}: {text}" for name, text in items)]
     return "\n".join(lines), "instruction"
 
 
@@ -176,7 +185,7 @@ def _levels(definition: Mapping[str, Json]) -> dict[str, str]:
     )
 
 
-def _range(definition: Mapping[str, Json], place: DefinitionPath) -> tuple[float, float] | None:
+def _range(definition: Mapping[str, Json], path: DefinitionPath) -> tuple[float, float] | None:
     written = definition.get("score_range")
     if written is None:
         return None
@@ -186,21 +195,21 @@ def _range(definition: Mapping[str, Json], place: DefinitionPath) -> tuple[float
     ]
     if len(numbers) != 2 or not numbers[0] < numbers[1] <= numbers[0] + 100:
         hint = 'such as {"min": 1, "max": 5}'
-        place.at("score_range").fail(
+        path.at("score_range").fail(
             f"expected a lowest and a highest score, got {written!r:.60}", hint
         )
     return numbers[0], numbers[1]
 
 
-def _implied_range(definition: Mapping[str, Json]) -> tuple[float, float] | None:
+def _infer_range(definition: Mapping[str, Json]) -> tuple[float, float] | None:
     """Return the scale that `rating_scores` implies."""
     levels = [int(level) for level in _levels(definition) if level.isdigit()]
     return (float(min(levels)), float(max(levels))) if len(levels) > 1 else None
 
 
-def _mapping(definition: Mapping[str, Json], place: DefinitionPath) -> dict[str, _Filling]:
+def _mapping(definition: Mapping[str, Json], path: DefinitionPath) -> dict[str, _Filling]:
     written = definition.get("dataset_mapping") or {}
-    within = place.at("dataset_mapping")
+    within = path.at("dataset_mapping")
     if not isinstance(written, dict):
         within.fail(f"expected a table, got {written!r:.60}")
     defaults: dict[str, Json] = {
@@ -210,26 +219,27 @@ def _mapping(definition: Mapping[str, Json], place: DefinitionPath) -> dict[str,
     return {name: _filling(name, source, within.at(name)) for name, source in both.items()}
 
 
-def _filling(name: str, source: Json, place: DefinitionPath) -> _Filling:
+def _filling(name: str, source: Json, path: DefinitionPath) -> _Filling:
     if not isinstance(source, dict):
-        place.fail(f"expected a table, got {source!r:.60}")
+        path.fail(f"expected a table, got {source!r:.60}")
     if "source_column" not in source and "template" in source:
-        return _compound(source, place)
-    part = _part(name, source, place, source.get("source_column"))
+        return _compound(source, path)
+    part = _part(name, source, path, source.get("source_column"))
     return _Filling(point_to(name), (part,))
 
 
-def _compound(source: Mapping[str, Json], place: DefinitionPath) -> _Filling:
+def _compound(source: Mapping[str, Json], path: DefinitionPath) -> _Filling:
     """Return several columns in a template; each is a part of the material."""
-    listed = source.get("source_columns")
-    if not isinstance(listed, list) or not listed:
-        place.fail("missing key 'source_columns'", "list the columns that the template uses")
-    names = [_placeholder_name(str(column)) for column in listed]
+    source_columns = source.get("source_columns")
+    if not isinstance(source_columns, list) or not source_columns:
+        path.fail("missing key 'source_columns'", "list the columns that the template uses")
+    names = [_placeholder_name(str(column)) for column in source_columns]
     parts = {
-        name: _part(name, source, place, column) for name, column in zip(names, listed, strict=True)
+        name: _part(name, source, path, column)
+        for name, column in zip(names, source_columns, strict=True)
     }
     template = str(source["template"])
-    find_placeholders(template, parts, place.at("template"))
+    find_placeholders(template, parts, path.at("template"))
     optional = tuple(part._replace(required=False) for part in parts.values())
     return _Filling(
         replace_placeholders(template, {name: point_to(name) for name in parts}), optional
@@ -241,23 +251,23 @@ def _placeholder_name(column: str) -> str:
     return re.sub(r"\W", "_", column)
 
 
-def _part(
-    name: str, source: Mapping[str, Json], place: DefinitionPath, column: Json
-) -> RubricInput:
+def _part(name: str, source: Mapping[str, Json], path: DefinitionPath, column: Json) -> RubricInput:
     if not isinstance(column, str):
-        place.fail(
+        path.fail(
             "missing key 'source_column'"
             if column is None
             else f"expected a column, got {column!r:.60}"
         )
     error = columns.check_column(column)
     if error:
-        place.at("source_column").fail(*error)
+        path.at("source_column").fail(*error)
     transform = source.get("transform")
     if transform is not None and transform not in columns.TRANSFORMS:
-        known = columns.TRANSFORMS
-        hint = did_you_mean(str(transform), known) or f"expected one of: {', '.join(known)}"
-        place.at("transform").fail(f"unknown transform {transform!r:.60}", hint)
+        transforms = columns.TRANSFORMS
+        hint = (
+            did_you_mean(str(transform), transforms) or f"expected one of: {', '.join(transforms)}"
+        )
+        path.at("transform").fail(f"unknown transform {transform!r:.60}", hint)
     default = source.get("default")
     read = partial(_read, column, None if transform is None else str(transform))
     return RubricInput(
@@ -294,19 +304,19 @@ class DefinitionPath(NamedTuple):
 
 
 def find_placeholders(
-    template: str, known: Mapping[str, object], place: DefinitionPath
+    template: str, mapping: Mapping[str, object], path: DefinitionPath
 ) -> list[str]:
     """Return the placeholders of a template without duplicates. Raises `FormatError` if one is
     unknown."""
-    specs = (match for match in _FORMAT_SPEC.finditer(template) if match[1] in known)
+    specs = (match for match in _FORMAT_SPEC.finditer(template) if match[1] in mapping)
     if spec := next(specs, None):
-        place.fail(f"{spec[0]!r:.60} is not a placeholder", f"write {{{spec[1]}}}")
+        path.fail(f"{spec[0]!r:.60} is not a placeholder", f"write {{{spec[1]}}}")
     names = dict.fromkeys(match[1] for match in _PLACEHOLDER.finditer(template) if match[1])
     for name in names:
-        if name not in known:
-            near = nearest_name(name, known)
-            hint = f"did you mean {{{near}}}?" if near else f"mapped: {', '.join(known)}"
-            place.fail(f"unknown placeholder {{{name}}}", hint)
+        if name not in mapping:
+            near = nearest_name(name, mapping)
+            hint = f"did you mean {{{near}}}?" if near else f"mapped: {', '.join(mapping)}"
+            path.fail(f"unknown placeholder {{{name}}}", hint)
     return [*names]
 
 

@@ -38,7 +38,7 @@ class FencedMaterial:
 def fence_parts(parts: Mapping[str, str]) -> FencedMaterial:
     """Return the parts between markers, each under its name."""
     shown = {" ".join(name.split()): _shorten(text) for name, text in parts.items()}
-    code = _unused_code(shown)
+    code = _choose_code(shown)
     blocks = [
         f"<<<{name} {code}>>>\n{text}\n<<<end {name} {code}>>>" for name, text in shown.items()
     ]
@@ -61,7 +61,7 @@ def _shorten(text: str) -> str:
     return f"{clean[:half]}\n[… {len(clean) - 2 * half:,} characters left out …]\n{clean[-half:]}"
 
 
-def _unused_code(parts: Mapping[str, str]) -> str:
+def _choose_code(parts: Mapping[str, str]) -> str:
     """Return a code that none of the texts contains, even in lookalike characters."""
     seed = "\0".join(f"{name}\0{text}" for name, text in parts.items())
     texts = [form for text in parts.values() for form in (text.lower(), visible_text(text).lower())]

@@ -231,12 +231,12 @@ _OTHER_PHRASES = (
 
 @cache
 def english_patterns() -> tuple[re.Pattern[str], ...]:
-    """In small letters: to ignore case costs half as much again. Compiled when the first text is
-    looked at, which takes as long as to list all metrics."""
-    return tuple(re.compile(one) for one in _PHRASES)
+    """Return the patterns for English, which match lower-case text: ignoring case costs half as
+    much again. They are compiled on first use, which takes as long as listing all metrics."""
+    return tuple(re.compile(phrase) for phrase in _PHRASES)
 
 
 @cache
 def other_patterns() -> tuple[re.Pattern[str], ...]:
     """Return the patterns for other languages."""
-    return tuple(re.compile(one) for one in _OTHER_PHRASES)
+    return tuple(re.compile(phrase) for phrase in _OTHER_PHRASES)

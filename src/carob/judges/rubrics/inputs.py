@@ -74,7 +74,7 @@ def _steps(subject: Subject) -> str | None:
     return formatting.format_steps(subject.actual_turns) if recorded else None
 
 
-def _expected_tool_calls(subject: Subject) -> str | None:
+def _format_expected_calls(subject: Subject) -> str | None:
     stated = [turn.tool_calls for turn in subject.golden_turns if turn.tool_calls is not None]
     whole = subject.case.tool_calls
     if not stated and whole is None:
@@ -84,16 +84,16 @@ def _expected_tool_calls(subject: Subject) -> str | None:
 
 def _agent_details(subject: Subject, key: str) -> Iterator[tuple[str, Json]]:
     """Yield a recorded property of each agent, once per agent."""
-    seen: set[str] = set()
+    shown_agents: set[str] = set()
     for turn in [*subject.actual_turns, *subject.golden_turns]:
         for agent, details in (turn.app or {}).items():
             value = details.get(key) if isinstance(details, dict) else None
-            if value and agent not in seen:
-                seen.add(agent)
+            if value and agent not in shown_agents:
+                shown_agents.add(agent)
                 yield agent, value
 
 
-def _extracted(subject: Subject, key: str) -> Json:
+def _read_extracted(subject: Subject, key: str) -> Json:
     """Return data that a simulation extracted and for which traces have no field."""
     data = subject.trace.attributes.get("extracted_data")
     return data.get(key) if isinstance(data, dict) else None
@@ -103,10 +103,12 @@ def _system_instructions(subject: Subject) -> str | None:
     texts = [
         (agent, formatting.to_text(text)) for agent, text in _agent_details(subject, "instructions")
     ]
-    extracted = _extracted(subject, "system_instruction")
-    other = subject.trace.attributes.get("system_instructions") if extracted is None else extracted
-    if not texts and other is not None:
-        texts = [("agent", formatting.to_text(other))]
+    extracted = _read_extracted(subject, "system_instruction")
+    instructions = (
+        subject.trace.attributes.get("system_instructions") if extracted is None else extracted
+    )
+    if not texts and instructions is not None:
+        texts = [("agent", formatting.to_text(instructions))]
     return _by_agent(texts)
 
 
@@ -119,15 +121,15 @@ def _available_tools(subject: Subject) -> str | None:
         return _by_agent(texts)
     if subject.case.tools is not None:
         return "\n".join(subject.case.tools) or "(none)"
-    extracted = _extracted(subject, "tool_declarations")
+    extracted = _read_extracted(subject, "tool_declarations")
     return None if extracted is None else formatting.to_text(extracted)
 
 
 def _by_agent(texts: list[tuple[str, str]]) -> str | None:
     # The names of agents are untrusted text, so they are not used as headings.
     numbered = enumerate(texts, 1)
-    listed = [(f"agent {number}", f"{name}\n{text}") for number, (name, text) in numbered]
-    return formatting.with_headings(listed) if listed else None
+    headed_texts = [(f"agent {number}", f"{name}\n{text}") for number, (name, text) in numbered]
+    return formatting.with_headings(headed_texts) if headed_texts else None
 
 
 def _trajectory(subject: Subject) -> str | None:
@@ -163,7 +165,7 @@ def _json(value: Json) -> str | None:
     return None if value is None else formatting.to_text(value)
 
 
-def _listed(texts: tuple[str, ...] | None) -> str | None:
+def _join_lines(texts: tuple[str, ...] | None) -> str | None:
     return None if texts is None else "\n".join(texts) or "(none)"
 
 
@@ -259,7 +261,7 @@ _ALL = (
         "expected_tool_calls",
         "the tool calls that are expected",
         "the case expects no tool calls",
-        _expected_tool_calls,
+        _format_expected_calls,
         "case.tool_calls",
     ),
     Input(
@@ -299,7 +301,7 @@ _ALL = (
         "expected_trajectory",
         "the agents or steps that are expected, in order",
         "the case expects no trajectory",
-        _of_case(lambda case: _listed(case.trajectory)),
+        _of_case(lambda case: _join_lines(case.trajectory)),
         "case.trajectory",
     ),
     Input(
@@ -319,7 +321,7 @@ _ALL = (
         "contains",
         "texts that the response must contain",
         "the case names no texts",
-        _of_case(lambda case: _listed(case.contains)),
+        _of_case(lambda case: _join_lines(case.contains)),
         "case.contains",
     ),
     Input(

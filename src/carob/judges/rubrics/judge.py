@@ -130,10 +130,10 @@ class RubricJudge(Judge):
 
     def _instructions(self, rubric: str) -> str:
         """Return the system prompt with this text as the rubric."""
-        listed = [(part.input.name, part.input.meaning) for part in self._shown_parts()]
+        shown = [(part.input.name, part.input.meaning) for part in self._shown_parts()]
         score = "a whole number" if self.source.whole else "a number"
         scale = f"{score} from {self.source.low:g} to {self.source.high:g}"
-        return build_instructions(self.source.kind, rubric, [*listed, *self._extra_parts()], scale)
+        return build_instructions(self.source.kind, rubric, [*shown, *self._extra_parts()], scale)
 
     def _shown_parts(self) -> Iterable[RubricInput]:
         """Return the inputs that are shown as they are."""

@@ -11,12 +11,12 @@ import msgspec
 from carob.judges.rubrics.judge import RubricInput, RubricJudge, Samples, rubric_inputs
 from carob.judges.rubrics.numeric import NumericJudge
 from carob.judges.rubrics.properties import PropertyJudge
-from carob.judges.rubrics.rubric import JudgeRubric, Kind
+from carob.judges.rubrics.rubric import JudgeRubric, RubricKind
 from carob.judges.rubrics.sentences import SentenceJudge
 from carob.judges.rubrics.yes_no import YesNoJudge
 from carob.metrics import metric_parameters
 
-_JUDGES: Mapping[Kind, type[RubricJudge]] = {
+_JUDGES: Mapping[RubricKind, type[RubricJudge]] = {
     "numbers": NumericJudge,
     "yes/no": YesNoJudge,
     "properties": PropertyJudge,

@@ -12,19 +12,19 @@ from carob.errors import FormatError
 from carob.judges.rubrics.inputs import INPUTS
 from carob.judges.rubrics.judge import MAX_SAMPLES, RubricJudge
 from carob.judges.rubrics.judge_class import judge_class
-from carob.judges.rubrics.rubric import Combine, JudgeRubric, Kind, Span
+from carob.judges.rubrics.rubric import Combine, JudgedSpan, JudgeRubric, RubricKind
 from carob.schema import Rubric as Property
 from carob.text.spelling import did_you_mean
 
-W = TypeVar("W", Kind, Combine, Span)
-_KINDS: tuple[Kind, ...] = ("yes/no", "properties", "sentences")
-_COMBINE: Mapping[Kind, tuple[Combine, ...]] = {
+W = TypeVar("W", RubricKind, Combine, JudgedSpan)
+_KINDS: tuple[RubricKind, ...] = ("yes/no", "properties", "sentences")
+_COMBINE: Mapping[RubricKind, tuple[Combine, ...]] = {
     "numbers": ("median", "mean"),
     "yes/no": ("majority", "mean"),
     "properties": ("majority",),
     "sentences": ("majority",),
 }
-_SPANS: tuple[Span, ...] = ("turn", "conversation")
+_SPANS: tuple[JudgedSpan, ...] = ("turn", "conversation")
 _SCALES = 'write [1, 5] for numbers from 1 to 5, or "yes/no", "properties" or "sentences"'
 
 
@@ -39,7 +39,7 @@ def read_rubric(path: Path, name: str | None = None) -> JudgeRubric:
     doc = read_document(path)
     table = Table(doc, doc.value)
     own_name = table.text("name")
-    question, title = _required_text(table, "question"), table.text("title")
+    question, title = _require_text(table, "question"), table.text("title")
     kind, low, high = _scale(table)
     rubric = JudgeRubric(
         name=name or own_name or path.stem,
@@ -66,7 +66,7 @@ def read_rubric(path: Path, name: str | None = None) -> JudgeRubric:
     return rubric
 
 
-def _required_text(table: Table, name: str) -> str:
+def _require_text(table: Table, name: str) -> str:
     text = table.text(name)
     if text is None:
         raise table.missing(name)
@@ -75,7 +75,7 @@ def _required_text(table: Table, name: str) -> str:
     return text
 
 
-def _scale(table: Table) -> tuple[Kind, float, float]:
+def _scale(table: Table) -> tuple[RubricKind, float, float]:
     scale = table.entries().get("scale")
     if scale is None:
         table.text("scale")
@@ -94,7 +94,7 @@ def _scale(table: Table) -> tuple[Kind, float, float]:
     return "numbers", ends[0], ends[1]
 
 
-def _levels(table: Table, kind: Kind, low: float, high: float) -> Iterator[tuple[str, str]]:
+def _levels(table: Table, kind: RubricKind, low: float, high: float) -> Iterator[tuple[str, str]]:
     levels = table.table("levels")
     if levels is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from carob.judges.rubrics.fence import FENCE_RULES
-from carob.judges.rubrics.rubric import Kind
+from carob.judges.rubrics.rubric import RubricKind
 
 ROLE = """\
 You are a judge. You are shown what an AI agent was asked and what it did, and you judge it by the \
@@ -14,7 +14,7 @@ length nor a confident tone is a merit, and what the material does not show has 
 Where the rubric leaves room, take the lower of two answers that fit equally well."""
 
 _MISSING = "A part that is not there was not recorded: do not hold that against the agent."
-_ANSWER: dict[Kind, str] = {
+_ANSWER: dict[RubricKind, str] = {
     "numbers": """\
 Answer with a JSON object. `thoughtChain`: what you compared, step by step, in a few short \
 sentences. `explanation`: the reason for the score in one or two sentences that a reader of a \
@@ -38,14 +38,14 @@ as a greeting, a question, an offer or an opinion. What you know from elsewhere 
 
 
 def build_instructions(
-    kind: Kind, rubric: str, parts: Iterable[tuple[str, str]], score: str = ""
+    kind: RubricKind, rubric: str, parts: Iterable[tuple[str, str]], score: str = ""
 ) -> str:
     """Return the system prompt. `parts` are the parts of the material with their meanings."""
-    listed = "\n".join(f"- {name}: {meaning}" for name, meaning in parts)
+    material = "\n".join(f"- {name}: {meaning}" for name, meaning in parts)
     blocks = [
         ROLE,
         f"# Rubric\n\n{rubric}",
-        f"# Material\n\n{_MISSING}\n\n{listed}\n\n{FENCE_RULES}",
+        f"# Material\n\n{_MISSING}\n\n{material}\n\n{FENCE_RULES}",
         f"# Answer\n\n{_ANSWER[kind].format(score=score)}",
     ]
     return "\n\n".join(block for block in blocks if block)

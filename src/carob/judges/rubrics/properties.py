@@ -43,11 +43,12 @@ class _PropertyGroup(NamedTuple):
     """Properties of one question."""
 
     own: Sequence[Property]
-    others: Sequence[Property]
+    further: Sequence[Property]
+    """Properties that are not the rubric's own."""
 
     @property
     def all(self) -> list[Property]:
-        return [*self.own, *self.others]
+        return [*self.own, *self.further]
 
 
 class _JudgedProperty(NamedTuple):
@@ -95,20 +96,20 @@ class PropertyJudge(RubricJudge):
     async def rate(self, subject: Subject, ask: Ask) -> PartResult:
         import asyncio  # late: listing metrics does not need it
 
-        others = [*self._other_properties(subject)]
-        count = len(self.source.properties) + len(others)
+        further = [*self._further_properties(subject)]
+        count = len(self.source.properties) + len(further)
         if not count:
             return Unscored(
                 reason="neither the case nor the settings have rubrics", not_applicable=True
             )
         if count > _MAX_PROPERTIES:
             return Unscored(reason=f"too many rubrics: {count}, at most {_MAX_PROPERTIES}")
-        groups = _split_groups(self.source.properties, others)
+        groups = _split_groups(self.source.properties, further)
         results = await asyncio.gather(*[self._ask_group(group, subject, ask) for group in groups])
         return _merge_groups(results)
 
     async def _ask_group(self, group: _PropertyGroup, subject: Subject, ask: Ask) -> _GroupResult:
-        material = self._material(subject, _other_part(group))
+        material = self._material(subject, _further_part(group))
         if isinstance(material, Unscored):
             return material
         rubric = msgspec.structs.replace(self.source, properties=tuple(group.own))
@@ -129,18 +130,18 @@ class PropertyJudge(RubricJudge):
             attempts=material.attempts,
         )
 
-    def _other_properties(self, subject: Subject) -> Iterator[Property]:
+    def _further_properties(self, subject: Subject) -> Iterator[Property]:
         """Yield the properties from settings and golden data, without duplicates."""
-        others = [*parse_properties(self.rubrics), *_golden_properties(self.source, subject)]
-        seen = {(item.id, item.text) for item in self.source.properties}
-        for item in others:
-            if (item.id, item.text) not in seen:
-                seen.add((item.id, item.text))
+        candidates = [*parse_properties(self.rubrics), *_golden_properties(self.source, subject)]
+        used = {(item.id, item.text) for item in self.source.properties}
+        for item in candidates:
+            if (item.id, item.text) not in used:
+                used.add((item.id, item.text))
                 yield item
 
     def _extra_parts(self) -> Iterable[tuple[str, str]]:
-        may_have_others = self.source.takes is not None or self.rubrics
-        return [("properties", _MEANING)] if may_have_others else []
+        may_have_further = self.source.takes is not None or self.rubrics
+        return [("properties", _MEANING)] if may_have_further else []
 
     def _answer_type(self) -> type[msgspec.Struct]:
         return verdicts_type(1)
@@ -151,14 +152,14 @@ def _golden_properties(rubric: JudgeRubric, subject: Subject) -> Iterator[Proper
     if rubric.takes is None:
         return
     of_turns = [item for turn in subject.golden_turns for item in turn.rubrics]
-    listed = [*subject.case.rubrics, *of_turns]
-    yield from (item for item in listed if item.type in (None, rubric.takes))
+    golden = [*subject.case.rubrics, *of_turns]
+    yield from (item for item in golden if item.type in (None, rubric.takes))
 
 
-def _split_groups(own: Sequence[Property], others: Sequence[Property]) -> list[_PropertyGroup]:
-    marked = [*((item, True) for item in own), *((item, False) for item in others)]
-    starts = range(0, len(marked), GROUP_SIZE)
-    chunks = [marked[start : start + GROUP_SIZE] for start in starts]
+def _split_groups(own: Sequence[Property], further: Sequence[Property]) -> list[_PropertyGroup]:
+    all_properties = [*((item, True) for item in own), *((item, False) for item in further)]
+    starts = range(0, len(all_properties), GROUP_SIZE)
+    chunks = [all_properties[start : start + GROUP_SIZE] for start in starts]
     return [
         _PropertyGroup(
             [item for item, is_own in chunk if is_own],
@@ -168,9 +169,9 @@ def _split_groups(own: Sequence[Property], others: Sequence[Property]) -> list[_
     ]
 
 
-def _other_part(group: _PropertyGroup) -> list[tuple[str, str]]:
+def _further_part(group: _PropertyGroup) -> list[tuple[str, str]]:
     """Return the properties that are not the rubric's own, as a part of the material."""
-    numbered = enumerate(group.others, len(group.own) + 1)
+    numbered = enumerate(group.further, len(group.own) + 1)
     lines = [formatting.with_heading(f"property_{number}", item.text) for number, item in numbered]
     return [("properties", "\n".join(lines))] if lines else []
 

@@ -10,10 +10,10 @@ import msgspec
 from carob.schema import Rubric as Property
 from carob.schema import Struct
 
-Kind: TypeAlias = Literal["numbers", "yes/no", "properties", "sentences"]
+RubricKind: TypeAlias = Literal["numbers", "yes/no", "properties", "sentences"]
 """A number; a verdict; a verdict on each of several properties; a label for each sentence."""
 Combine: TypeAlias = Literal["majority", "median", "mean"]
-Span: TypeAlias = Literal["turn", "conversation"]
+JudgedSpan: TypeAlias = Literal["turn", "conversation"]
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -28,7 +28,7 @@ class JudgeRubric(Struct, frozen=True):
     title: str
     """One sentence about what is measured."""
     question: str
-    kind: Kind
+    kind: RubricKind
     inputs: tuple[str, ...]
     """The required inputs."""
     low: float = 0.0
@@ -40,7 +40,7 @@ class JudgeRubric(Struct, frozen=True):
     """The type of the cases' own rubrics that are added to the properties; `None` for no type."""
     optional: tuple[str, ...] = ()
     """The optional inputs."""
-    per: Span = "turn"
+    per: JudgedSpan = "turn"
     threshold: float | None = None
     samples: int = 1
     combine: Combine | None = None
@@ -59,11 +59,11 @@ class JudgeRubric(Struct, frozen=True):
     def text(self) -> str:
         """The rubric as the judge reads it."""
         levels = [f"- {level}: {meaning.strip()}" for level, meaning in self.levels.items()]
-        listed = [
+        properties = [
             f"- property_{number}: {' '.join(item.text.split())}"
             for number, item in enumerate(self.properties, 1)
         ]
-        blocks = [self.question.strip(), "\n".join(levels), "\n".join(listed)]
+        blocks = [self.question.strip(), "\n".join(levels), "\n".join(properties)]
         return "\n\n".join(block for block in blocks if block)
 
     @property

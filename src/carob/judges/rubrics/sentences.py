@@ -19,8 +19,8 @@ from carob.judges.rubrics.aggregate import (
 )
 from carob.judges.rubrics.answers import (
     GOOD_LABELS,
-    Label,
     LabelAnswer,
+    SupportLabel,
     labels_type,
     list_labels,
 )
@@ -79,7 +79,7 @@ class SentenceJudge(RubricJudge):
     async def rate(self, subject: Subject, ask: Ask) -> PartResult:
         import asyncio  # late: listing metrics does not need it
 
-        texts = self._judged_texts(subject)
+        texts = self._texts_to_check(subject)
         if texts is None:
             return Unscored(reason="the response was not recorded")
         split = [sentences for text in texts if (sentences := _sentences(text))]
@@ -125,7 +125,7 @@ class SentenceJudge(RubricJudge):
             attempts=material.attempts,
         )
 
-    def _judged_texts(self, subject: Subject) -> list[str] | None:
+    def _texts_to_check(self, subject: Subject) -> list[str] | None:
         """Return the texts to check. Each counts as much as any other."""
         read = [part.read(subject) for part in self.parts if part.input.name == _JUDGED_INPUT]
         response = next((text for text in read if text is not None), None)
@@ -180,7 +180,7 @@ def _reason(unsupported: Sequence[_JudgedSentence]) -> str:
 
 
 def _detail(item: _JudgedSentence) -> dict[str, Json]:
-    labels: list[Label] = [answer.label for answer in item.labels]
+    labels: list[SupportLabel] = [answer.label for answer in item.labels]
     return {
         "sentence": _shorten(item.sentence),
         "label": item.deciding.label,

@@ -104,9 +104,9 @@ class SimulatorJudge(YesNoJudge):
             Subject(case, trace, TurnPair(number, None, turn))
             for number, turn in enumerate(turns, 2)
         ]
-        *others, ended = await asyncio.gather(*[self.rate(subject, ask) for subject in subjects])
+        *later, ended = await asyncio.gather(*[self.rate(subject, ask) for subject in subjects])
         first = _score_first(trace.turns[0].user, case.scenario.prompt)
-        return combine_results(_with_end([first, *others], ended), by_turn=True)
+        return combine_results(_with_end([first, *later], ended), by_turn=True)
 
     def _material(
         self, subject: Subject, more: Iterable[tuple[str, str]] = ()

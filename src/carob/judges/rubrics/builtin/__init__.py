@@ -39,15 +39,15 @@ def builtin_metric(name: str) -> type[RubricJudge]:
 
 
 @cache
-def managed_files() -> Mapping[str, Path]:
+def list_managed_files() -> Mapping[str, Path]:
     """Return the rubric files of managed metrics, by the name used in metric definitions."""
     return {file.stem: file for file in sorted((_FOLDER / "managed").glob("*.toml"))}
 
 
 @cache
-def managed_rubric(name: str) -> JudgeRubric:
+def read_managed_rubric(name: str) -> JudgeRubric:
     """Return the rubric of a managed metric."""
-    return read_rubric(managed_files()[name])
+    return read_rubric(list_managed_files()[name])
 
 
 @cache
