@@ -206,6 +206,7 @@ def test_traces_are_saved_on_request():
 def test_a_store_survives_export_and_import():
     printed = run("--keep-traces", "--label", "release=1.4.0")
     assert call("store", "export", "all.jsonl.gz").stdout.startswith("1 run and 9 blobs written")
+    assert call("store", "export", "all.jsonl.gz", "--force").exit_code == 0
     told = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
     assert told == "1 run and 9 blobs imported into other.db\n"
     again = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
@@ -235,3 +236,11 @@ def test_a_run_is_saved_even_if_it_cannot_be_printed():
     with pytest.raises(OutputError):
         run("-o", "missing/run.json")
     assert len(listed()) == 1
+
+
+def test_an_export_does_not_overwrite_a_file():
+    run()
+    Path("all.jsonl").write_text("mine")
+    with pytest.raises(UsageError, match="^all.jsonl already exists$"):
+        call("store", "export", "all.jsonl")
+    assert Path("all.jsonl").read_text() == "mine"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from carob.api.load import load as carob_load
 from carob.cli import carob
 from carob.errors import CarobError
 
@@ -170,3 +171,47 @@ def test_capture_reports_fields_without_an_equivalent(trace_file: Path, tmp_path
     assert "no equivalent in csv" in result.stdout
     result = run("capture", trace_file, tmp_path / "golden.csv", "--to", "csv", "--format", "json")
     assert "turns[0].tool_calls" in [one["field"] for one in json.loads(result.stdout)["losses"]]
+
+
+def test_capture_refuses_to_overwrite_another_file(trace_file: Path, tmp_path: Path):
+    golden = tmp_path / "golden.json"
+    golden.write_text('{"golden_questions": []}')
+    result = run("capture", trace_file, golden, "--to", "questions")
+    assert isinstance(result.exception, CarobError)
+    assert str(result.exception) == f"{golden} already exists and differs"
+    assert result.exception.hint == "pass --append to add the cases, or --force to overwrite"
+    assert golden.read_text() == '{"golden_questions": []}'
+    assert run("capture", trace_file, golden, "--to", "questions", "--force").exit_code == 0
+    assert run("capture", trace_file, golden, "--to", "questions").exit_code == 0, "the same bytes"
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("golden.json", "questions"),
+        ("golden.evalset.json", "adk"),
+        ("golden.csv", "csv"),
+        ("golden.jsonl", "explain"),
+        ("table.csv", "simulation"),
+    ],
+)
+def test_capture_appends_after_the_cases_of_the_file(
+    trace_file: Path, tmp_path: Path, name: str, form: str
+):
+    golden, other = tmp_path / name, tmp_path / "other.json"
+    other.write_text(trace_file.read_text().replace("a" * 32, "b" * 32).replace("On its way", "No"))
+    run("capture", trace_file, golden, "--to", form)
+    shown = run("capture", trace_file, other, golden, "--to", form, "--append").stdout
+    assert shown.startswith(f"1 case added to {golden} ({form})\n")
+    assert "1 duplicate trace skipped" in shown
+    first, second = carob_load(golden).cases
+    assert first.metadata["trace_id"] == "a" * 32
+    assert second.metadata["trace_id"] == "b" * 32
+    assert second.id == f"{first.id}-2"
+
+
+def test_capture_appends_in_the_format_of_the_file(trace_file: Path, tmp_path: Path):
+    golden = tmp_path / "golden.json"
+    run("capture", trace_file, golden, "--to", "questions", "--append")
+    result = run("capture", trace_file, golden, "--to", "adk", "--append")
+    assert str(result.exception) == f"{golden} has the format questions, cannot append adk"

@@ -23,17 +23,24 @@ _CONTAINERS = {".json": "document", ".jsonl": "rows", ".csv": "table"}
 
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
     """Write golden data. The default format is the one the dataset was read from, or the one of
-    the file extension: `examples` for .json, `explain` for .jsonl, `csv` for .csv."""
+    the file extension: `examples` for .json, `explain` for .jsonl, `csv` for .csv. An existing
+    file is replaced."""
     save_with_losses(dataset, path, format=format)
 
 
 def save_with_losses(
-    dataset: Dataset, path: PathName, *, format: str | None = None
+    dataset: Dataset,
+    path: PathName,
+    *,
+    format: str | None = None,
+    overwrite: bool = True,
+    hint: str = "pass --force to overwrite",
 ) -> tuple[Loss, ...]:
-    """Write golden data and return the fields that have no equivalent in the format."""
+    """Write golden data and return the fields that have no equivalent in the format. Without
+    `overwrite`, raises `UsageError` with the hint if the file exists and differs."""
     destination = _choose_destination(dataset, Path(path), format)
     prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
-    writing.write_dataset(prepared)
+    writing.write_dataset(prepared, overwrite=overwrite, hint=hint)
     return prepared.losses
 
 
@@ -45,9 +52,11 @@ def convert(
     format: str | None = None,
     drop: bool = False,
     strict: bool = False,
+    force: bool = False,
 ) -> Conversion:
     """Convert golden data. Fields without an equivalent are preserved for round-tripping unless
-    `drop`; with `strict` they are an error and nothing is written."""
+    `drop`; with `strict` they are an error and nothing is written. An existing file that differs
+    is only overwritten with `force`."""
     destination = writing.choose_destination(Path(dst), get_format(to, plugins.formats()))
     dataset = load(src, format=format)
     prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
@@ -64,7 +73,7 @@ def convert(
             where=str(dst),
             conversion=conversion,
         )
-    writing.write_dataset(prepared, carry=not drop)
+    writing.write_dataset(prepared, carry=not drop, overwrite=force)
     return conversion
 
 
@@ -77,11 +86,13 @@ def subset(
     cases: str | Iterable[str] = (),
     limit: int | None = None,
     format: str | None = None,
+    force: bool = False,
 ) -> Dataset:
-    """Write the cases that have all tags, match `where` and are among `cases`, at most `limit`."""
+    """Write the cases that have all tags, match `where` and are among `cases`, at most `limit`. An
+    existing file that differs is only overwritten with `force`."""
     selection = make_selection(tags, where, cases, limit)
     part = select_cases(load(src, format=format), selection)
-    save(part, dst)
+    save_with_losses(part, dst, overwrite=force)
     return part
 
 

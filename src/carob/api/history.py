@@ -12,7 +12,7 @@ from pathlib import Path
 from carob.analysis.summary import summarise, verdict
 from carob.api.store import check_labels, store_url
 from carob.errors import InputError, UsageError
-from carob.files.atomic import atomic_writer
+from carob.files.atomic import atomic_writer, check_overwrite
 from carob.files.timestamps import is_date, parse_age, parse_time
 from carob.schema import Run
 from carob.schema.history import HistoryPage, PruneReport, RunEntry, TransferReport, VerifyReport
@@ -133,10 +133,12 @@ def verify_store(*, store: str | None = None) -> VerifyReport:
 
 
 def export_runs(
-    path: Path, names: Sequence[str] = (), *, store: str | None = None
+    path: Path, names: Sequence[str] = (), *, store: str | None = None, force: bool = False
 ) -> TransferReport:
     """Write all runs, or the named ones, to a file of JSON lines. A name that ends in `.gz` is
-    compressed."""
+    compressed. An existing file is only overwritten with `force`."""
+    if not force:
+        check_overwrite(path)
     with _open(store) as database:
         selected = [find_execution(database, name) for name in names] or None
         executions = contents = 0

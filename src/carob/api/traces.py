@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from carob import plugins
 from carob.api.datasets import save_with_losses
-from carob.api.load import PathName, as_list, load
+from carob.api.load import PathName, as_list, format_name, load
 from carob.api.sources import expecting_traces, golden_format
+from carob.datasets.ids import make_unique
 from carob.datasets.masking import Masks, mask_case
 from carob.errors import FormatError, InputError, UsageError
 from carob.files.timestamps import parse_time
 from carob.metrics import Need, unmet_need
 from carob.runner.workers import cpu_count
-from carob.schema import CaptureReport, Dataset, Problem, Trace, TraceEntry, TraceListing
+from carob.schema import CaptureReport, Case, Dataset, Problem, Trace, TraceEntry, TraceListing
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces import read
 from carob.traces.capture import Capture, Status, TraceFilter
@@ -69,11 +72,15 @@ def capture(
     until: str | None = None,
     status: Status | None = None,
     mask: bool = False,
+    append: bool = False,
+    force: bool = False,
     progress: ProgressListener = ignore,
 ) -> CaptureReport:
     """Turn traces or logged queries into golden cases. With `mask`, personal data and secrets are
-    masked. In the `simulation` table each trace is stored with its case."""
+    masked. In the `simulation` table each trace is stored with its case. An existing file that
+    differs is only overwritten with `force`; with `append`, its cases are kept and come first."""
     _check_replaceable(Path(dst))
+    existing = _load_existing(Path(dst), to) if append else None
     wanted = TraceFilter(agent, session, _nanoseconds(since), _nanoseconds(until, end=True), status)
     capture = Capture(wanted, table=to == "simulation")
     trace_files: list[Path] = []
@@ -98,9 +105,49 @@ def capture(
         )
     masks = Masks() if mask else None
     cases = [mask_case(case, masks) for case in capture.cases] if masks else capture.cases
-    dataset = Dataset(name=Path(dst).name.partition(".")[0], cases=cases)
-    losses = save_with_losses(dataset, dst, format=to)
+    dataset = existing or Dataset(name=Path(dst).name.partition(".")[0])
+    capture.cases = _skip_known_cases(dataset.cases, cases, capture.duplicates)
+    losses = save_with_losses(
+        dataset.add(*capture.cases),
+        dst,
+        format=to,
+        overwrite=force or existing is not None,
+        hint="pass --append to add the cases, or --force to overwrite",
+    )
     return capture.to_report(to, losses)
+
+
+def _load_existing(path: Path, to: str) -> Dataset | None:
+    """Load the dataset that cases are added to, or return `None` if there is no file yet."""
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    existing = load(path)
+    form = format_name(existing)
+    if form and form != to:
+        message = f"{path} has the format {form}, cannot append {to}"
+        raise UsageError(message, hint=f"pass --to {form}")
+    return existing
+
+
+def _skip_known_cases(
+    known: Sequence[Case], cases: Sequence[Case], duplicates: list[str]
+) -> list[Case]:
+    """Return the cases that are not known yet, with ids that are unique among all of them."""
+    if not known:
+        return [*cases]
+    ids, contents = {case.id for case in known}, set(map(_content, known))
+    added: list[Case] = []
+    for case in cases:
+        if _content(case) in contents:
+            duplicates.append(str(case.metadata.get("trace_id", case.id)))
+        else:
+            added.append(msgspec.structs.replace(case, id=make_unique(case.id, ids)))
+    return added
+
+
+def _content(case: Case) -> bytes:
+    """Everything but the id, which a case may have got a number added to, and its document."""
+    return msgspec.json.encode(msgspec.structs.replace(case, id="", origin=None))
 
 
 def _load_queries(path: Path, table: bool) -> Dataset | None:

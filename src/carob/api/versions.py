@@ -22,8 +22,7 @@ from carob.api.load import (
     writable_path,
 )
 from carob.datasets.reformat import reformat_like
-from carob.errors import UsageError
-from carob.files.atomic import write_atomic
+from carob.files.atomic import check_overwrite, write_atomic
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from carob.versions import diff as comparing
 from carob.versions import review as reviewing
@@ -92,10 +91,8 @@ def checkout(
         for name in release.record.files
         if name != CHANGELOG
     }
-    for target, source in parts.items():
-        if not force and target.exists() and target.read_bytes() != source.read_bytes():
-            message = f"{target} already exists and differs"
-            raise UsageError(message, hint="pass --force to overwrite")
+    for target, source in parts.items() if not force else ():
+        check_overwrite(target, source.read_bytes())
     for target, source in parts.items():
         write_atomic(target, source.read_bytes())
     return CheckedOut(release.record, path)

@@ -15,6 +15,7 @@ from carob.cli.options import (
     FILE,
     command,
     config_option,
+    force_option,
     from_format,
     option,
     output_option,
@@ -96,6 +97,7 @@ def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
 @click.argument("dst", type=FILE)
 @selection_options
 @from_format
+@force_option
 @output_options()
 def subset(
     src: Path,
@@ -105,6 +107,7 @@ def subset(
     cases: tuple[str, ...],
     limit: int | None,
     name: str | None,
+    force: bool,
     form: str,
     output: Path | None,
 ) -> None:
@@ -115,7 +118,9 @@ def subset(
     """
     if not (tags or where is not None or cases or limit):
         raise click.UsageError("No cases selected; pass --tag, --where, --case or --limit.")
-    part = datasets.subset(src, dst, tags=tags, where=where, cases=cases, limit=limit, format=name)
+    part = datasets.subset(
+        src, dst, tags=tags, where=where, cases=cases, limit=limit, format=name, force=force
+    )
     summary = part.summary()
     emit(render(summary, form, {"text": lambda: format_subset(dst, summary)}), output)
 
@@ -130,6 +135,7 @@ def subset(
 @from_format
 @option("--drop", is_flag=True, help="Drop fields without an equivalent in the output format.")
 @option("--strict", is_flag=True, help="Write nothing and exit 1 if a field has no equivalent.")
+@force_option
 @output_options()
 def convert(
     src: Path,
@@ -138,6 +144,7 @@ def convert(
     name: str | None,
     drop: bool,
     strict: bool,
+    force: bool,
     form: str,
     output: Path | None,
 ) -> None:
@@ -148,7 +155,9 @@ def convert(
     `carob` in JSON documents, and in the sidecar file DST.carob.json otherwise.
     """
     try:
-        conversion = datasets.convert(src, dst, to=to, format=name, drop=drop, strict=strict)
+        conversion = datasets.convert(
+            src, dst, to=to, format=name, drop=drop, strict=strict, force=force
+        )
     except LossError as error:  # the report says which fields, the error sets the exit code
         emit_conversion(cast("Conversion", error.conversion), form, output)
         raise
@@ -209,10 +218,11 @@ def _has_errors(files: Iterable[LintedFile], strict: bool) -> bool:
 
 @command("carob schema adk", "carob schema questions -o questions.schema.json")
 @click.argument("name", metavar="FORMAT")
+@force_option
 @output_option
-def schema(name: str, output: Path | None) -> None:
+def schema(name: str, force: bool, output: Path | None) -> None:
     """Print the JSON Schema of a format.
 
     Editors use it to validate and complete golden files.
     """
-    emit(datasets.json_schema(name), output)
+    emit(datasets.json_schema(name), output, overwrite=force)

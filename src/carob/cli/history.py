@@ -14,6 +14,7 @@ from carob.api import metrics as metrics_api
 from carob.cli.options import (
     FILE,
     command,
+    force_option,
     golden_option,
     option,
     output_options,
@@ -154,16 +155,22 @@ def verify(store: str | None, form: str, output: Path | None) -> None:
 )
 @click.argument("file", type=FILE)
 @click.argument("runs", nargs=-1)
+@force_option
 @store_option
 @output_options()
 def export_runs(
-    file: Path, runs: tuple[str, ...], store: str | None, form: str, output: Path | None
+    file: Path,
+    runs: tuple[str, ...],
+    force: bool,
+    store: str | None,
+    form: str,
+    output: Path | None,
 ) -> None:
     """Export all runs, or the given RUNS, to a file.
 
     The file contains JSON lines, compressed if its name ends with .gz.
     """
-    exported = history_api.export_runs(file, runs, store=store)
+    exported = history_api.export_runs(file, runs, store=store, force=force)
     emit(render(exported, form, {"text": lambda: format_export(exported)}), output)
 
 

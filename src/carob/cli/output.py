@@ -10,15 +10,17 @@ from pathlib import Path
 
 import click
 
-from carob.files.atomic import write_atomic
+from carob.files.atomic import check_overwrite, write_atomic
 from carob.report.text import printable
 from carob.schema import Problem
 from carob.schema.problem import ProgressListener
 
 
-def emit(text: str, output: Path | None) -> None:
+def emit(text: str, output: Path | None, *, overwrite: bool = True) -> None:
     """Write a result to stdout or to a file; `-` is stdout."""
     if output and output.name != "-":
+        if not overwrite:
+            check_overwrite(output, text.encode())
         write_atomic(output, text.encode())
     else:
         click.echo(text, nl=False)

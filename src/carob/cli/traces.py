@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from carob.api import traces as traces_api
-from carob.cli.options import FILE, command, option, output_options
+from carob.cli.options import FILE, command, force_option, option, output_options
 from carob.cli.output import emit, progress_line
 from carob.report import render
 from carob.report.traces import format_capture, format_traces, traces_document
@@ -41,6 +41,8 @@ def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
 @option("--until", metavar="TIME", help="Only traces until a date, or an age such as 7d.")
 @option("--status", type=click.Choice(["ok", "error"]), help="Only traces with this status.")
 @option("--mask", is_flag=True, help="Mask personal data and secrets.")
+@option("--append", is_flag=True, help="Add the cases to an existing file.")
+@force_option
 @output_options()
 def capture(
     sources: tuple[Path, ...],
@@ -52,13 +54,18 @@ def capture(
     until: str | None,
     status: Literal["ok", "error"] | None,
     mask: bool,
+    append: bool,
+    force: bool,
     form: str,
     output: Path | None,
 ) -> None:
     """Turn traces into golden cases.
 
-    The cases expect what the agent did in the traces of SOURCES.
+    The cases expect what the agent did in the traces of SOURCES. With --append, they
+    are added after the cases of DST, with unique ids; cases that DST has are skipped.
     """
+    if append and force:
+        raise click.UsageError("--append and --force cannot be combined.")
     with progress_line() as line:
         report = traces_api.capture(
             sources,
@@ -70,6 +77,9 @@ def capture(
             until=until,
             status=status,
             mask=mask,
+            append=append,
+            force=force,
             progress=line.reading,
         )
-    emit(render(report, form, {"text": lambda: format_capture(report, str(dst))}), output)
+    forms = {"text": lambda: format_capture(report, str(dst), append=append)}
+    emit(render(report, form, forms), output)

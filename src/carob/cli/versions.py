@@ -11,7 +11,7 @@ import click
 
 from carob.api import release as release_api
 from carob.api import versions as versions_api
-from carob.cli.options import FILE, command, from_format, option, output_options
+from carob.cli.options import FILE, command, force_option, from_format, option, output_options
 from carob.cli.output import emit
 from carob.errors import UsageError
 from carob.report import render
@@ -164,7 +164,7 @@ def _verify(name: str | None, registry: Path, form: str, output: Path | None) ->
 @command("carob checkout support@1.2.0", "carob checkout support@^1 golden/support.json")
 @click.argument("reference", metavar="NAME@VERSION")
 @click.argument("dst", type=FILE, required=False)
-@option("--force", is_flag=True, help="Overwrite DST.")
+@force_option
 @_registry_option
 @output_options()
 def checkout(

@@ -132,9 +132,9 @@ def read_cases(file: GoldenFile, sidecar: Sidecar) -> Iterator[Case]:
             case = lens.get(row.value)
             key = make_unique(case.id, used_ids)
             if key in sidecar.cases:
-                yield lens.get(row.value, sidecar.cases[key])
+                case = lens.get(row.value, sidecar.cases[key])
             # A derived id that repeats is numbered; one that the document preserves is not.
-            elif file.format.derives_ids and key != case.id == lens.get_bare(row.value).id:
+            if file.format.derives_ids and key != case.id == lens.get_bare(row.value).id:
                 yield msgspec.structs.replace(case, id=key)
             else:
                 yield case

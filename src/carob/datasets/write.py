@@ -17,7 +17,7 @@ from carob.datasets.patch import Object
 from carob.datasets.sidecar import Sidecar, sidecar_path
 from carob.datasets.source import Container
 from carob.errors import OutputError, UsageError
-from carob.files.atomic import is_stream, write_atomic
+from carob.files.atomic import check_overwrite, is_stream, write_atomic
 from carob.schema import Case, Dataset, Json, Loss
 
 N = TypeVar("N", Case, Dataset)
@@ -74,10 +74,17 @@ def prepare_dataset(
     return PreparedDataset(destination, header, cases, tuple(losses))
 
 
-def write_dataset(prepared: PreparedDataset, *, carry: bool = True) -> None:
+def write_dataset(
+    prepared: PreparedDataset,
+    *,
+    carry: bool = True,
+    overwrite: bool = True,
+    hint: str = "pass --force to overwrite",
+) -> None:
     """Write the documents; with `carry`, preserve the fields that have no equivalent in them.
 
-    They are preserved inside the documents if the format has room, else in a sidecar file.
+    They are preserved inside the documents if the format has room, else in a sidecar file. Without
+    `overwrite`, raises `UsageError` with the hint if a file exists and differs.
     """
     destination = prepared.destination
     path, form, container = destination.path, destination.format, destination.container
@@ -92,8 +99,14 @@ def write_dataset(prepared: PreparedDataset, *, carry: bool = True) -> None:
         header_lens = form.header(container, destination.stem)
         frame = header_lens.embed(frame, prepared.header.round_trip)
     data = _ENCODERS[container](frame, docs, form)
-    write_atomic(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-    _write_sidecar(path, sidecar)
+    data = gzip.compress(data, mtime=0) if path.suffix == ".gz" else data
+    preserved = _encode_sidecar(sidecar)
+    if not overwrite:
+        check_overwrite(path, data, hint=hint)
+        if path.exists():  # a sidecar file without its golden file means nothing
+            check_overwrite(sidecar_path(path), preserved, hint=hint)
+    write_atomic(path, data)
+    _write_sidecar(path, preserved)
 
 
 def _losses(case: str | None, written: WrittenDocument, form: Format) -> Iterable[Loss]:
@@ -131,11 +144,18 @@ def _check_sidecar_possible(path: Path, sidecar: Sidecar) -> None:
         )
 
 
-def _write_sidecar(path: Path, sidecar: Sidecar | None) -> None:
+def _encode_sidecar(sidecar: Sidecar | None) -> bytes:
+    """The content of the sidecar file; empty if there is nothing to preserve."""
+    if sidecar is None or sidecar == Sidecar():
+        return b""
+    return msgspec.json.format(_encode(sidecar), indent=2) + b"\n"
+
+
+def _write_sidecar(path: Path, data: bytes) -> None:
     if is_stream(path):
         return
-    if sidecar and sidecar != Sidecar():
-        write_atomic(sidecar_path(path), msgspec.json.format(_encode(sidecar), indent=2) + b"\n")
+    if data:
+        write_atomic(sidecar_path(path), data)
     else:
         # A sidecar file of an earlier version would be applied to the new one.
         sidecar_path(path).unlink(missing_ok=True)

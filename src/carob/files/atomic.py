@@ -9,13 +9,33 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from carob.errors import OutputError
+from carob.errors import OutputError, UsageError
 
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Replace a file. The old one stays whole until the new one is written and synced."""
     with atomic_writer(path) as file:
         file.write(data)
+
+
+def check_overwrite(
+    path: Path, data: bytes | None = None, *, hint: str = "pass --force to overwrite"
+) -> None:
+    """Raise `UsageError` if a file already exists and its content is not `data`.
+
+    Every command that writes a file of its own asks here first. A report is exempt: `-o` replaces
+    the last one, as it does in other tools.
+    """
+    if is_stream(path) or not path.is_file():
+        return
+    if data is None:
+        raise UsageError(f"{path} already exists", hint=hint)
+    try:
+        same = path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:  # not readable, so it cannot be the same
+        same = False
+    if not same:
+        raise UsageError(f"{path} already exists and differs", hint=hint)
 
 
 @contextmanager

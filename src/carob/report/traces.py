@@ -240,9 +240,10 @@ def _problem(problem: Problem) -> Iterator[str]:
         yield f"  hint: {problem.hint}"
 
 
-def format_capture(report: CaptureReport, path: str) -> str:
+def format_capture(report: CaptureReport, path: str, *, append: bool = False) -> str:
     """Say how many cases were written, and what was skipped."""
-    lines = [f"{count(report.cases, 'case')} written to {path} ({report.format})"]
+    verb = "added" if append else "written"
+    lines = [f"{count(report.cases, 'case')} {verb} to {path} ({report.format})"]
     if report.losses:
         fields = fields_without_equivalent(report.losses, report.format)
         lines.append(f"{fields}; preserved for round-tripping; use --format json to list all")
