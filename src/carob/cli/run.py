@@ -122,7 +122,8 @@ def run(
     """Evaluate traces against golden data.
 
     TRACES are optional if the golden data contains recorded answers. The run is saved
-    in the store. Exits 1 if a case did not pass or could not be scored.
+    in the store. Exits 1 if a case did not pass or could not be scored. Metrics without
+    a threshold decide nothing: with no others, the exit code is 0 and no case passed.
     """
     request = RunRequest(
         traces=traces,

@@ -49,8 +49,8 @@ def apply(
 ) -> None:
     """Judge existing scores by a scoring profile.
 
-    SCORES contains JSON lines; the default is stdin. Missing scores are null. Exits 1
-    if a case did not pass. A line looks like this:
+    SCORES contains JSON lines; the default is stdin. A case with a missing score, which
+    is null, does not pass. Exits 1 if a case did not pass. A line looks like this:
 
     \b
     {"case": "a", "profile": "prep_default", "scores": {"Relevance": 4}}
