@@ -34,8 +34,8 @@ class Runner:
     def __init__(self, folder: Path, *inputs: str) -> None:
         shutil.copytree(ROOT / "src" / "carob" / "demo" / "data", folder / "work")
         self.folder = folder
-        given = dict(text.split("=", 1) for text in inputs)
-        self.known = {f"inputs.{name}": text for name, text in (DEFAULTS | given).items()}
+        values = dict(text.split("=", 1) for text in inputs)
+        self.known = {f"inputs.{name}": text for name, text in (DEFAULTS | values).items()}
         self.known |= {
             "github.action_path": str(ROOT),
             "github.token": "not-a-token",
@@ -57,7 +57,7 @@ class Runner:
     def carry_out(self, step: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
         output = self.folder / "output"
         output.write_text("")
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             cwd=self.folder / "work" / self._filled(step.get("working-directory", ".")),
             env=self._environment(step.get("env", {})),
@@ -69,13 +69,13 @@ class Runner:
         for line in output.read_text().splitlines():
             key, _, value = line.partition("=")
             self.known[f"steps.{step.get('id')}.outputs.{key}"] = value
-        return done
+        return process
 
     def gated(self) -> str:
         """Return the output `passed` after evaluation and gate."""
         for name in ("Evaluate", "Gate"):
-            done = self.step(name)
-            assert done.returncode == 0, done.stderr
+            process = self.step(name)
+            assert process.returncode == 0, process.stderr
         return self.known["steps.gate.outputs.passed"]
 
     def _environment(self, own: Mapping[str, str]) -> dict[str, str]:
@@ -92,7 +92,7 @@ class Runner:
         }
 
     def _filled(self, text: str) -> str:
-        return re.sub(r"\$\{\{ (.+?) \}\}", lambda found: self.known.get(found[1], ""), text)
+        return re.sub(r"\$\{\{ (.+?) \}\}", lambda match: self.known.get(match[1], ""), text)
 
 
 def regressed(folder: Path, *inputs: str) -> Runner:
@@ -120,24 +120,24 @@ def test_carob_is_installed_from_the_ref_of_the_action(tmp_path: Path):
 
 def test_traces_are_scored_and_reported_in_every_form(tmp_path: Path):
     runner = regressed(tmp_path, "metrics=response_match_score\nlatency")
-    done = runner.step("Evaluate")
-    assert (done.returncode, done.stdout) == (0, "")
-    made = find_run(runner.known["steps.run.outputs.file"])
-    assert [one.name for one in made.metrics] == ["response_match_score", "latency"]
+    process = runner.step("Evaluate")
+    assert (process.returncode, process.stdout) == (0, "")
+    run = find_run(runner.known["steps.run.outputs.file"])
+    assert [metric.name for metric in run.metrics] == ["response_match_score", "latency"]
     folder = Path(runner.known["steps.run.outputs.folder"])
     names = ["report.html", "report.junit", "report.md", "report.sarif", "run.json"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert "support.evalset.json" in (folder / "report.sarif").read_text()
 
 
-def test_a_failed_command_stops_the_job_with_the_reason(tmp_path: Path):
-    done = regressed(tmp_path, "metrics=response_match").step("Evaluate")
-    assert done.returncode == 2
-    assert "unknown metric 'response_match'" in done.stderr
+def test_failed_command_stops_the_job_with_the_reason(tmp_path: Path):
+    process = regressed(tmp_path, "metrics=response_match").step("Evaluate")
+    assert process.returncode == 2
+    assert "unknown metric 'response_match'" in process.stderr
 
 
 @pytest.mark.parametrize("name", ["", "../up", "a b", "-->", ".hidden"])
-def test_an_unsafe_name_is_an_error(tmp_path: Path, name: str):
+def test_unsafe_name_is_an_error(tmp_path: Path, name: str):
     assert regressed(tmp_path, f"name={name}").step("Evaluate").returncode == 2
     assert not (tmp_path / "temp").exists()
 
@@ -151,14 +151,14 @@ def test_inputs_cannot_inject_commands(tmp_path: Path):
     assert list(tmp_path.rglob("owned")) == []
 
 
-def test_the_gate_checks_thresholds(tmp_path: Path):
+def test_gate_checks_thresholds(tmp_path: Path):
     assert regressed(tmp_path / "a", "min-pass-rate=0.9").gated() == "false"
     assert regressed(tmp_path / "b", "min-pass-rate=0.2").gated() == "true"
     lower = "response_match_score=0.5 tool_trajectory_avg_score=0.5"
     assert regressed(tmp_path / "c", f"thresholds={lower}").gated() == "true"
 
 
-def test_the_gate_compares_with_a_baseline(tmp_path: Path):
+def test_gate_compares_with_a_baseline(tmp_path: Path):
     good = regressed(tmp_path / "a", "traces=traces/good.otlp.jsonl", "min-pass-rate=0.5")
     assert good.gated() == "true"
     baseline = good.known["steps.run.outputs.file"]
@@ -169,58 +169,58 @@ def test_the_gate_compares_with_a_baseline(tmp_path: Path):
     assert again.gated() == "true"
 
 
-def test_a_gate_without_rules_stops_the_job(tmp_path: Path):
+def test_gate_without_rules_stops_the_job(tmp_path: Path):
     runner = regressed(tmp_path)
     runner.step("Evaluate")
-    done = runner.step("Gate")
-    assert done.returncode == 2
-    assert "the gate has nothing to check" in done.stderr
+    process = runner.step("Gate")
+    assert process.returncode == 2
+    assert "the gate has nothing to check" in process.stderr
 
 
-def test_the_job_fails_after_everything_is_reported(tmp_path: Path):
+def test_job_fails_after_everything_is_reported(tmp_path: Path):
     runner = regressed(tmp_path, "min-pass-rate=0.9")
     runner.gated()
     assert runner.step("Summarize").returncode == 0
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith("### failed: run-")
     assert "failed repair" in summary
-    done = runner.step("Verdict")
-    assert (done.returncode, done.stdout[:9]) == (1, "::error::")
+    process = runner.step("Verdict")
+    assert (process.returncode, process.stdout[:9]) == (1, "::error::")
 
 
-def test_a_good_run_passes(tmp_path: Path):
+def test_good_run_passes(tmp_path: Path):
     runner = regressed(tmp_path, "traces=traces/good.otlp.jsonl", "min-pass-rate=1")
     assert runner.gated() == "true"
     assert runner.step("Verdict").returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("ids", "sent"),
+    ("ids", "api_call"),
     [
         ("", "api --method POST repos/mara/bikes/issues/7/comments"),
         ("31\n45\n", "api --method PATCH repos/mara/bikes/issues/comments/31"),
     ],
 )
-def test_one_comment_is_created_and_then_updated(tmp_path: Path, ids: str, sent: str):
+def test_one_comment_is_created_and_then_updated(tmp_path: Path, ids: str, api_call: str):
     runner = regressed(tmp_path, "min-pass-rate=0.9", "comment=true")
     (tmp_path / "ids.txt").write_text(ids)
     runner.gated()
     runner.step("Summarize")
-    done = runner.step("Comment")
-    assert (done.returncode, done.stderr) == (0, "")
+    process = runner.step("Comment")
+    assert (process.returncode, process.stderr) == (0, "")
     body = tmp_path / "temp" / "carob" / "carob" / "comment.md"
     assert body.read_text().startswith("<!-- carob: carob -->\n")
     last = (tmp_path / "gh.txt").read_text().splitlines()[-1]
-    assert last == f"{sent} --field body=@{body} --silent"
+    assert last == f"{api_call} --field body=@{body} --silent"
 
 
-def test_a_forbidden_comment_is_a_warning(tmp_path: Path):
+def test_forbidden_comment_is_a_warning(tmp_path: Path):
     runner = regressed(tmp_path, "min-pass-rate=0.9", "comment=true")
     runner.tool("gh", "#!/bin/sh\nexit 1\n")
     runner.gated()
     runner.step("Summarize")
-    done = runner.step("Comment")
-    assert (done.returncode, done.stdout[:11]) == (0, "::warning::")
+    process = runner.step("Comment")
+    assert (process.returncode, process.stdout[:11]) == (0, "::warning::")
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
@@ -232,7 +232,7 @@ def test_only_the_workflows_own_comment_is_found():
         {"id": 2, "user": {"login": "github-actions[bot]"}, "body": "<!-- carob: other -->"},
         {"id": 3, "user": {"login": "github-actions[bot]"}, "body": f"{mark}\nfailed"},
     ]
-    done = subprocess.run(
+    process = subprocess.run(
         ["jq", query],
         input=json.dumps(comments),
         env={"PATH": os.environ["PATH"], "marker": mark},
@@ -240,20 +240,20 @@ def test_only_the_workflows_own_comment_is_found():
         text=True,
         check=True,
     )
-    assert done.stdout == "3\n"
+    assert process.stdout == "3\n"
 
 
 GUIDE = (ROOT / "docs" / "guides" / "ci.md").read_text("utf-8")
 
 
-def test_the_guide_gives_the_action_only_inputs_that_it_has():
+def test_guide_gives_the_action_only_inputs_that_it_has():
     blocks = re.findall(r"- uses: OWNER/carob@.*?\n((?: {8}.*\n)+)", GUIDE)
-    given = [yaml.safe_load(block)["with"].keys() for block in blocks]
-    assert len(given) == 2
-    assert [names - DEFAULTS.keys() for names in given] == [set(), set()]
+    inputs = [yaml.safe_load(block)["with"].keys() for block in blocks]
+    assert len(inputs) == 2
+    assert [names - DEFAULTS.keys() for names in inputs] == [set(), set()]
 
 
-def test_the_recipe_for_any_shell_fails_the_build_for_a_regression(tmp_path: Path):
+def test_recipe_for_any_shell_fails_the_build_for_a_regression(tmp_path: Path):
     [script] = re.findall(r"## Any shell\n\n```sh\n(.+?)```", GUIDE, re.DOTALL)
     runner = regressed(tmp_path, "traces=traces/good.otlp.jsonl")
     runner.step("Evaluate")

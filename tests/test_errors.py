@@ -36,7 +36,7 @@ def test_every_error_class_carries_its_exit_code():
     } == EXIT_CODES
 
 
-def test_the_tree_in_the_docstring_lists_every_class_with_its_exit_code():
+def test_tree_in_the_docstring_lists_every_class_with_its_exit_code():
     for name, code in EXIT_CODES.items():
         assert re.search(rf"{name} +{code}\b", errors.__doc__ or ""), name
 
@@ -49,8 +49,8 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def carob(*args: str) -> int:
-    done = subprocess.run([CAROB, *args], capture_output=True, timeout=60, check=False)
-    return done.returncode
+    process = subprocess.run([CAROB, *args], capture_output=True, timeout=60, check=False)
+    return process.returncode
 
 
 @pytest.mark.usefixtures("_shop")
@@ -91,7 +91,7 @@ def test_every_command_exits_with_the_code_of_its_error(code: int, args: tuple[s
 
 
 @pytest.mark.usefixtures("_shop")
-def test_a_gate_that_cannot_be_evaluated_does_not_look_like_a_failed_one():
+def test_gate_that_cannot_be_evaluated_does_not_look_like_a_failed_one():
     carob(*RUN, "--format", "json", "-o", "run.json")
     Path("quarantine.toml").write_text(
         '[[quarantine]]\ncase = "repair_brake"\nowner = "ida"\nexpires = "2020-01-01"\n'

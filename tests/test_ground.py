@@ -52,7 +52,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return set(ZipFile(built).namelist())
 
 
-def test_the_public_names_are_sorted_and_exist():
+def test_public_names_are_sorted_and_exist():
     assert carob.__all__ == sorted(carob.__all__)
     assert [name for name in carob.__all__ if not hasattr(carob, name)] == []
 
@@ -68,23 +68,23 @@ def test_nothing_else_leaks_from_the_package():
     ]
 
 
-def test_the_wheel_ships_types_and_bundled_data(wheel: set[str]):
+def test_wheel_ships_types_and_bundled_data(wheel: set[str]):
     data = ROOT / "src" / "carob" / "demo" / "data"
     bundled = {str(path.relative_to(ROOT / "src")) for path in data.rglob("*") if path.is_file()}
     assert {"carob/py.typed", *bundled} <= wheel
 
 
-def test_the_wheel_ships_nothing_but_the_package(wheel: set[str]):
+def test_wheel_ships_nothing_but_the_package(wheel: set[str]):
     assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"carob"}
 
 
 def test_no_file_names_a_local_path_or_a_package_index():
-    found = [
+    matches = [
         f"{path.relative_to(ROOT)}: {match[0]}"
         for path in _files()
         for match in _FORBIDDEN.finditer(path.read_text("utf-8", errors="ignore"))
     ]
-    assert found == []
+    assert matches == []
 
 
 @pytest.mark.parametrize("name", ["base", "dev", "weights", "peers"])
@@ -102,26 +102,26 @@ def test_every_command_is_documented(command: str):
 
 @pytest.mark.parametrize("command", commands.list_commands(click.Context(commands)))
 def test_every_command_answers_to_help(command: str):
-    found = commands.get_command(click.Context(commands), command)
-    assert found is not None
-    assert found.get_short_help_str()
+    instance = commands.get_command(click.Context(commands), command)
+    assert instance is not None
+    assert instance.get_short_help_str()
 
 
 def test_make_help_lists_every_verb():
     text = (ROOT / "Makefile").read_text("utf-8")
     phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
     assert phony
-    shown = subprocess.run(
+    process = subprocess.run(
         ["make", "--no-print-directory", "help"], cwd=ROOT, check=True, capture_output=True
     )
-    assert re.findall(rb"^  make (\w+)", shown.stdout, re.MULTILINE) == phony[1].encode().split()
+    assert re.findall(rb"^  make (\w+)", process.stdout, re.MULTILINE) == phony[1].encode().split()
 
 
 def test_every_dependency_and_extra_is_pinned():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project.get("optional-dependencies", {}).values()
-    wanted = [*project["dependencies"], *(name for extra in extras for name in extra)]
-    names = {re.split(r"[\s\[<>=!~;]", name)[0].lower().replace("_", "-") for name in wanted}
+    requirements = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    names = {re.split(r"[\s\[<>=!~;]", name)[0].lower().replace("_", "-") for name in requirements}
     assert names - _pinned("base", "dev") - {"carob"} == set()
     assert _pinned("base") >= {"click", "msgspec", "semver"}
 
@@ -129,11 +129,11 @@ def test_every_dependency_and_extra_is_pinned():
 def _third_party(path: Path) -> set[str]:
     text = path.read_text("utf-8")
     nodes = list(ast.walk(ast.parse(text)))
-    tried = set(re.findall(r"importorskip\(\s*\"([\w.]+)", text))
+    optional = set(re.findall(r"importorskip\(\s*\"([\w.]+)", text))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     froms = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     own = {"carob", "tests", "bench", "_typeshed", *sys.stdlib_module_names}
-    return {name.split(".")[0] for name in plain | froms | tried} - own
+    return {name.split(".")[0] for name in plain | froms | optional} - own
 
 
 def test_whatever_is_imported_is_pinned():

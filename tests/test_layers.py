@@ -79,10 +79,10 @@ def _own_room(module: Path) -> str:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_imports_only_what_the_table_allows(module: Path):
+def test_module_imports_only_what_the_table_allows(module: Path):
     own = _own_room(module)
     allowed = TABLE[own] | {own}
-    wrong = [found for found in _imports(module) if _room(found.name) not in allowed]
+    wrong = [imported for imported in _imports(module) if _room(imported.name) not in allowed]
     assert wrong == []
 
 
@@ -91,30 +91,32 @@ def test_only_lazy_imports_our_modules_by_string():
     assert [path for path in MODULES if by_string.search(path.read_text("utf-8"))] == []
 
 
-def test_the_page_describes_every_room_of_the_table_and_no_other():
+def test_page_describes_every_room_of_the_table_and_no_other():
     assert {name for first, _ in _rows("Packages") for name in first} == TABLE.keys()
 
 
-def test_the_table_lists_the_rooms_of_the_tree_and_no_other():
+def test_table_lists_the_rooms_of_the_tree_and_no_other():
     files = [path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert {_own_room(file) for file in files} - {"py.typed"} == TABLE.keys()
     assert {name for allowed in TABLE.values() for name in allowed} <= TABLE.keys()
 
 
-def test_the_table_has_no_cycle():
-    left = {part: allowed - {part} for part, allowed in TABLE.items()}
-    while free := [part for part, allowed in left.items() if not allowed]:
-        left = {part: allowed - {*free} for part, allowed in left.items() if part not in free}
-    assert left == {}
+def test_table_has_no_cycle():
+    remaining = {part: allowed - {part} for part, allowed in TABLE.items()}
+    while free := [part for part, allowed in remaining.items() if not allowed]:
+        remaining = {
+            part: allowed - {*free} for part, allowed in remaining.items() if part not in free
+        }
+    assert remaining == {}
 
 
-def test_an_import_inside_a_function_is_found(tmp_path: Path):
+def test_import_inside_a_function_is_found(tmp_path: Path):
     module = tmp_path / "m.py"
     module.write_text("import os\nasync def f():\n    from carob.api import load\n")
     assert list(_imports(module)) == [Import(3, "carob.api.load", late=True)]
 
 
-def test_an_import_by_reference_is_found(tmp_path: Path):
+def test_import_by_reference_is_found(tmp_path: Path):
     module = tmp_path / "m.py"
     module.write_text('TABLE = {"a": "carob.api.load:load"}\n')
     assert list(_imports(module)) == [Import(1, "carob.api.load", late=False)]

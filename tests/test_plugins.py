@@ -161,15 +161,15 @@ def carob(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_metric_is_listed_with_its_description(folder: Path):
-    shown = carob(folder, "metrics", "politeness")
-    assert "Whether the response says please." in shown.stdout, shown.stderr
+def test_metric_is_listed_with_its_description(folder: Path):
+    output = carob(folder, "metrics", "politeness")
+    assert "Whether the response says please." in output.stdout, output.stderr
 
 
-def test_a_format_is_detected_and_validated(folder: Path):
-    shown = carob(folder, "validate", "quiz.json", "--format", "json")
-    assert shown.stdout, shown.stderr
-    (file,) = json.loads(shown.stdout)["files"]
+def test_format_is_detected_and_validated(folder: Path):
+    output = carob(folder, "validate", "quiz.json", "--format", "json")
+    assert output.stdout, output.stderr
+    (file,) = json.loads(output.stdout)["files"]
     assert (file["format"], file["valid"], file["cases"]) == ("quiz", True, 2)
 
 
@@ -183,21 +183,21 @@ def test_a_format_is_detected_and_validated(folder: Path):
 def test_traces_of_a_container_and_a_convention_are_read(
     folder: Path, file: str, convention: str, turn: tuple[str, str]
 ):
-    shown = carob(folder, "traces", file, "--format", "json")
-    trace = json.loads(shown.stdout)["traces"][0]
+    output = carob(folder, "traces", file, "--format", "json")
+    trace = json.loads(output.stdout)["traces"][0]
     assert trace["convention"] == convention
     assert (trace["turns"][0]["user"], trace["turns"][0]["response"]) == turn
     assert trace["supports"]["politeness"] is None
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_uses_all_of_them_also_in_worker_processes(folder: Path, jobs: str):
-    shown = carob(
+def test_run_uses_all_of_them_also_in_worker_processes(folder: Path, jobs: str):
+    output = carob(
         folder,
         *("run", "notes.jsonl", "radio.json", "-g", "quiz.json", "-m", "politeness"),
         *("--jobs", jobs, "--no-store", "--format", "json"),
     )
-    run = json.loads(shown.stdout)
+    run = json.loads(output.stdout)
     assert [(case["case"], case["status"]) for case in run["cases"]] == [
         ("a", "passed"),
         ("b", "passed"),
@@ -205,29 +205,29 @@ def test_a_run_uses_all_of_them_also_in_worker_processes(folder: Path, jobs: str
     ]
 
 
-def test_a_run_is_printed_in_a_form_of_a_plugin(folder: Path):
+def test_run_is_printed_in_a_form_of_a_plugin(folder: Path):
     args = ("run", "notes.jsonl", "-g", "quiz.json", "-m", "politeness", "--no-store")
     assert carob(folder, *args, "--format", "shout").stdout == "FAILED\n"
 
 
-def test_a_plugin_cannot_take_the_name_of_a_built_in(folder: Path, tmp_path: Path):
+def test_plugin_cannot_take_the_name_of_a_built_in(folder: Path, tmp_path: Path):
     info = tmp_path / "site" / "other-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[carob.metrics]\nlatency = other:Latency\n")
-    shown = carob(tmp_path, "metrics")
-    assert "error: duplicate metric 'latency'" in shown.stderr
+    output = carob(tmp_path, "metrics")
+    assert "error: duplicate metric 'latency'" in output.stderr
 
 
-def test_a_plugin_that_cannot_be_imported_is_an_error_without_a_traceback(tmp_path: Path):
+def test_plugin_that_cannot_be_imported_is_an_error_without_a_traceback(tmp_path: Path):
     info = tmp_path / "site" / "broken-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[carob.metrics]\nbroken = no_such_module:Metric\n")
-    shown = carob(tmp_path, "metrics", "broken")
-    assert shown.returncode == 2
-    assert "cannot import the metric 'broken' from no_such_module:Metric" in shown.stderr
-    assert "Traceback" not in shown.stderr
+    output = carob(tmp_path, "metrics", "broken")
+    assert output.returncode == 2
+    assert "cannot import the metric 'broken' from no_such_module:Metric" in output.stderr
+    assert "Traceback" not in output.stderr
 
 
 @pytest.mark.parametrize("group", plugins.DOORS)
@@ -247,6 +247,6 @@ def test_contributing_names_every_door():
     assert missing in ([], ["carob.targets"])
 
 
-def test_an_unknown_name_is_not_loaded():
+def test_unknown_name_is_not_loaded():
     with pytest.raises(KeyError):
         plugins.load_plugin("carob.metrics", "no_such_metric")

@@ -23,8 +23,8 @@ addopts = --strict-markers -p no:hypothesispytest -p no:anyio
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Golden data of three cases, and the bundled data in `demo`. All that Carob imports is
-    imported here: what `pytester` imports, it throws away after every test."""
+    """Golden data of three cases, and the bundled data in `demo`. Imports every module of Carob,
+    because `pytester` discards modules that are first imported in a test."""
     folder = tmp_path_factory.mktemp("files")
     datasets.save(Dataset(name="shop", cases=CASES), folder / "shop.json", format="questions")
     with resources.as_file(resources.files("carob") / "demo" / "data") as data:
