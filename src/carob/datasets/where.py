@@ -80,10 +80,10 @@ def _compile_node(node: ast.expr) -> ValueReader:
             read = _compile_node(argument)
             return lambda case: _length(read(case))
         case _:
-            raise _unsupported_error(node)
+            raise _error_for(node)
 
 
-def _unsupported_error(node: ast.expr) -> UsageError:
+def _error_for(node: ast.expr) -> UsageError:
     return UsageError(
         f"unsupported expression `{ast.unparse(node)[:60]}`",
         hint=f"supported: paths, literals, comparisons, in, and, or, not, len; {_EXAMPLE}",
@@ -99,7 +99,7 @@ def _compile_combination(
 
 def _compile_comparison(node: ast.Compare) -> ValueReader:
     if any(type(op) not in _COMPARISONS for op in node.ops):
-        raise _unsupported_error(node)
+        raise _error_for(node)
     first = _compile_node(node.left)
     pairs = zip(node.ops, node.comparators, strict=True)
     steps = [(_COMPARISONS[type(op)], _compile_node(side)) for op, side in pairs]
@@ -152,7 +152,7 @@ def _split_path(node: ast.expr) -> list[str]:
         case ast.Subscript(value=inner, slice=ast.Constant(value=str() as name)):
             return [*_split_path(inner), name]
         case _:
-            raise _unsupported_error(node)
+            raise _error_for(node)
 
 
 def _check_path(names: list[str]) -> None:

@@ -57,10 +57,10 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
             with_recorded_answer=numbers["with_recorded_answer"],
             turns=numbers["turns"],
             multi_turn=numbers["multi_turn"],
-            tags=_ranked(tags),
-            tools=_ranked(tools),
-            agents=_ranked(agents),
-            metadata=_ranked(metadata),
+            tags=_rank(tags),
+            tools=_rank(tools),
+            agents=_rank(agents),
+            metadata=_rank(metadata),
         )
 
 
@@ -70,7 +70,7 @@ def expected_tools(case: Case) -> set[str]:
     return {call.name for call in (*calls, *(case.tool_calls or ()))}
 
 
-def _ranked(counts: Counter[str]) -> dict[str, int]:
+def _rank(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

@@ -30,7 +30,7 @@ class HistoryPage(Struct, frozen=True, omit_defaults=False):
 
 
 class VerifyReport(Struct, frozen=True, omit_defaults=False):
-    """What was verified in a store, and the problems found."""
+    """The result of verifying a store: what was checked, and the problems found."""
 
     store: str
     runs: int
@@ -42,7 +42,7 @@ class VerifyReport(Struct, frozen=True, omit_defaults=False):
 
 
 class TransferReport(Struct, frozen=True, omit_defaults=False):
-    """What was exported from or imported into a store."""
+    """The result of an export from or an import into a store."""
 
     store: str
     executions: int
@@ -54,7 +54,7 @@ class TransferReport(Struct, frozen=True, omit_defaults=False):
 
 
 class PruneReport(Struct, frozen=True, omit_defaults=False):
-    """What was removed from a store, or would be."""
+    """The result of pruning a store, or with `dry` of what pruning it would do."""
 
     store: str
     removed: int

@@ -35,7 +35,7 @@ class BlobTable(Generic[T]):
         try:
             return None if body is None else self._decoder.decode(body)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise _damaged_blob(self._database, self._name, address) from error
+            raise _damage_error(self._database, self._name, address) from error
 
     def put(self, address: str, value: T) -> None:
         """Store a value. When this returns, it is on disk."""
@@ -55,7 +55,7 @@ def get_blob(database: Database, name: BlobKind, address: str) -> bytes | None:
     try:
         return None if row is None else zlib.decompress(row[0])
     except zlib.error as error:
-        raise _damaged_blob(database, name, address) from error
+        raise _damage_error(database, name, address) from error
 
 
 def put_blob(database: Database, name: BlobKind, address: str, body: bytes) -> bool:
@@ -91,7 +91,7 @@ def blob_addresses(database: Database, name: BlobKind) -> Iterator[str]:
         last = page[-1]
 
 
-def _damaged_blob(database: Database, name: BlobKind, address: str) -> InputError:
+def _damage_error(database: Database, name: BlobKind, address: str) -> InputError:
     hint = "run `carob store verify`"
     return InputError(f"{name} {address} is damaged", where=database.where, hint=hint)
 

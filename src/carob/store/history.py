@@ -144,7 +144,7 @@ def _newest(database: Database, name: str, query: HistoryQuery) -> int:
     row = next(database.rows(*page_query(query, (_END, _END), 1)), None)
     if row is None:
         message = f"no run found for {name!r}"
-        raise InputError(message, where=database.where, hint=_known_values(database, query.facets))
+        raise InputError(message, where=database.where, hint=_hint_values(database, query.facets))
     return row[0]
 
 
@@ -162,7 +162,7 @@ def _last_release(database: Database) -> int:
     return row[0]
 
 
-def _known_values(database: Database, facets: Sequence[tuple[str, str]]) -> str:
+def _hint_values(database: Database, facets: Sequence[tuple[str, str]]) -> str:
     """A hint with names that exist."""
     if not facets:
         return "the store is empty; `carob run` saves every run in it"

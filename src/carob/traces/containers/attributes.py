@@ -102,6 +102,8 @@ _UNWRAP = {
 
 def flatten_nested(value: dict[str, Json]) -> dict[str, Json]:
     """Nested attributes under dotted keys: `{"llm": {"x": [{"y": 1}]}}` → `{"llm.x.0.y": 1}`."""
+    # A stack instead of recursion, because exports may nest deeper than Python's stack; reversed,
+    # so that attributes keep their order.
     flat: dict[str, Json] = {}
     pending = list(_children("", value))[::-1]
     while pending:

@@ -127,6 +127,7 @@ class _FileReader:
         elif isinstance(item, list) and depth:
             for inner in item:
                 yield from self._read_item(inner, depth - 1)
+        # Tables before wrappers: pandas' `{"columns": …, "data": …}` looks like both.
         elif depth and (table_rows := _rows_of_table(item)) is not None:
             yield from self._read_item([*table_rows], depth - 1)
         elif (inner := _unwrap(item, depth)) is not None:
@@ -148,6 +149,8 @@ class _FileReader:
                 where=self._where(),
                 hint="expected one of: " + ", ".join(names),
             )
+        # With a listener the file is read to its end: one unknown value among thousands must not
+        # cost the others.
         if self.report is None:
             raise self.first_unknown
 
@@ -198,6 +201,8 @@ def _unquote(item: Json) -> Json:
 
 def _unwrap(item: Json, depth: int) -> Json:
     """The part of an object that holds items which a container claims."""
+    # Only a key whose value holds such items counts. By the name alone, `data` of an unknown object
+    # would be entered, and the error would name the keys inside instead of those of the item.
     fields = as_object(item)
     inners = (decode_structure(fields.get(key)) for key in _WRAPPERS if fields.get(key))
     return next((inner for inner in inners if _holds_items(inner, depth - 1)), None)

@@ -67,6 +67,7 @@ class Flat:
     def claims(self, item: Json) -> bool:
         if not isinstance(item, dict) or "run_type" in item or "span_data" in item:
             return False
+        # Jaeger's spans have both ids as well, but count time in microseconds under other keys.
         if is_jaeger_span(item):
             return False
         fields = fold_keys(item)
@@ -194,6 +195,8 @@ def _duration(fields: dict[str, Json]) -> int | None:
 
 
 def _duration_unit(fields: dict[str, Json]) -> int:
+    # The number alone does not show its unit: 1500 may be 1.5 s, 1.5 ms or 1.5 µs. The columns
+    # beside it show which store wrote it.
     if "spanname" in fields and "starttimestamp" in fields:  # Logfire: seconds
         return 10**9
     if "spanname" in fields or "@timestamp" in fields:  # ClickHouse, Elastic: nanoseconds

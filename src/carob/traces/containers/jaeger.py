@@ -101,6 +101,8 @@ def _times(item: dict[str, Json]) -> tuple[int | None, int | None]:
         return _text_times(item)
     if start <= 0:
         return None, None
+    # A number between these bounds is a time after 1973 in milliseconds; in microseconds it would
+    # be one before 1973.
     unit = 10**6 if 1e11 <= start < 1e14 else 10**3
     start_ns = int(start) * unit + round(start % 1 * unit)
     return start_ns, None if length is None else start_ns + round(max(length, 0) * unit)

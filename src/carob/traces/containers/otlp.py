@@ -190,6 +190,8 @@ def _add_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) 
     """Add the spans of one instrumentation to the records; returns their trace ids."""
     scope = scoped.scope or Scope()
     name, version, spans = scope.name, scope.version, scoped.spans
+    # Most parents are spans of the same value, so the set that was checked for the ids also saves
+    # checking the parents one by one.
     ids = [span.span_id for span in spans]
     canonical = {*ids} if _are_canonical(ids) else frozenset[str]()
     traces: set[str] = set()

@@ -1,7 +1,7 @@
 """One message from its content, whichever blocks the content consists of.
 
 OTel parts, OpenAI and Anthropic content, Bedrock and Gemini blocks, Vercel, pydantic-ai and Agent
-Framework parts are told apart by their shape.
+Framework parts are distinguished by their shape.
 """
 
 from __future__ import annotations

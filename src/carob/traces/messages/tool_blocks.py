@@ -77,7 +77,7 @@ def is_tool_block(block: Json) -> bool:
 
 
 def add_keyed_block(message: Message, block: dict[str, Json]) -> None:
-    """Add a block of Bedrock or Gemini, whose only key tells what it is."""
+    """Add a block of Bedrock or Gemini, whose only key is its type."""
     for key in _CALL_KEYS:
         if isinstance(call := block.get(key), dict):
             add_call(message, call)

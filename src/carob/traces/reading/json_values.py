@@ -191,6 +191,7 @@ class _ValueReader(Generic[T]):
         if not self.gathered and line.lstrip()[:1] not in {b"{", b"[", b'"'}:
             self._note(f"not JSON: {_excerpt(line)!r}", self._where(), "skipped")
             return
+        # Brackets inside strings do not count: the text "a [b" would otherwise never close.
         bare = _STRINGS.sub(b"", line)
         self.depth += bare.count(b"{") + bare.count(b"[") - bare.count(b"}") - bare.count(b"]")
         self.size += len(line)
@@ -233,6 +234,8 @@ class _ValueReader(Generic[T]):
         lines, start = self.gathered, self._first_line()
         self._reset()
         self._note(message, where or f"{self.source} line {start}")
+        # A value that never closes gathers all lines up to the end of the file. Most of them are
+        # whole values of JSON lines, and only the first is broken.
         for line in lines if len(lines) > 1 else []:
             if line.startswith((b"{", b"[{")):
                 try:
