@@ -6,13 +6,14 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import carob
 from carob.api.judges import judge_pool
 from carob.api.metrics import build_metric
 from carob.config import MetricChoice
 from carob.errors import CarobError, UsageError
-from carob.schema import Json, JudgeSettings
+from carob.schema import Dataset, Json, JudgeSettings, Run, Trace, Turn
 from tests.judges.scripted_server import ScriptedServer, json_response
 
 CASE = carob.Case.of("When are you open?", "From 10:00 to 16:00.")
@@ -42,6 +43,21 @@ def test_one_answer_is_judged_from_within_a_loop(judge: ScriptedServer):
 
     assert asyncio.run(test()) == 5.0
     assert len(judge.requests) == 1
+
+
+def test_run_is_judged_from_within_a_loop(judge: ScriptedServer, tmp_path: Path):
+    answer = Trace(id="a", turns=(Turn(user="When do you open?", response="At ten."),))
+    golden = Dataset(name="hours", cases=(replace(CASE, recorded=answer),))
+    answers = str(tmp_path / "answers.db")
+
+    async def cell() -> Run:
+        return carob.run(
+            golden=golden, metrics=["Helpfulness"], judge="openai:gpt-5-mini", answers=answers
+        )
+
+    first, second = asyncio.run(cell()), asyncio.run(cell())
+    assert first.cases[0].scores[0].value == second.cases[0].scores[0].value == 5.0
+    assert len(judge.requests) == 1  # the second run finds the answer in the store
 
 
 def test_judge_that_is_named_without_a_model_is_an_error():

@@ -12,13 +12,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
-from msgspec import UNSET
 
-from carob.analysis.summary import summarise, verdict
-from carob.api.clock import now
+from carob.api.assemble import add_digests, assemble_run, dataset_info
 from carob.api.default_metrics import ChosenMetrics, add_default_metrics
 from carob.api.judges import judge_pool
-from carob.api.load import PathName, as_list, format_name
+from carob.api.load import PathName, as_list
 from carob.api.plan import Profiles, make_plan, plan_run
 from carob.api.selection import SelectedCases, load_selected, make_selection
 from carob.api.settings import NO_CONFIG, JudgeFlags, as_texts, settings
@@ -34,25 +32,18 @@ from carob.runner.journal import Journal
 from carob.runner.plan import Plan
 from carob.runner.spool import TraceSpool
 from carob.schema import (
-    Case,
-    CaseResult,
-    CaseSelection,
     CostEstimate,
     Dataset,
     Json,
     JudgeSettings,
-    MetricSpec,
     Problem,
     Run,
-    RunDataset,
     Trace,
-    UnmatchedTrace,
 )
-from carob.schema.digest import dataset_digest, expectation_digest, run_id
+from carob.schema.digest import dataset_digest
 from carob.schema.history import RunEntry
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
-_encode = msgspec.json.Encoder().encode
 _PATIENCE = 1.0
 """Seconds of scoring that are not worth starting worker processes for."""
 
@@ -341,6 +332,7 @@ def _score(
             journal=journal,
             progress=listeners.scoring,
             patience=0.0 if request.jobs else _PATIENCE,
+            report=listeners.problem,
         )
     except KeyboardInterrupt as error:
         journal.flush()
@@ -380,7 +372,7 @@ def _finish(
     run = assemble_run(
         dataset_info(cases.whole) if cases else None,
         plan.specs,
-        _with_digests(result.results, by_id),
+        add_digests(result.results, by_id),
         by_id,
         unmatched=result.unmatched,
         selection=cases.selection if cases else None,
@@ -392,51 +384,6 @@ def _finish(
     if judges.stopped is None:
         return run
     return msgspec.structs.replace(run, verdict="inconclusive", stopped=judges.stopped)
-
-
-def _with_digests(
-    results: Sequence[CaseResult], cases: Mapping[str, Case]
-) -> tuple[CaseResult, ...]:
-    """Add the digests of the cases, by which comparisons align runs."""
-    digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
-    replace = msgspec.structs.replace
-    return tuple([replace(result, digest=digests.get(result.case)) for result in results])
-
-
-def assemble_run(
-    dataset: RunDataset | None,
-    metrics: tuple[MetricSpec, ...],
-    results: tuple[CaseResult, ...],
-    cases: Mapping[str, Case],
-    *,
-    unmatched: tuple[UnmatchedTrace, ...] = (),
-    selection: CaseSelection | None = None,
-    by: Sequence[str] = (),
-) -> Run:
-    """Build a run with its id, summary and verdict from results in the order of the dataset. The
-    dataset is the whole one, also if only some of its cases are selected."""
-    summary = summarise(results, cases, by)
-    return Run(
-        id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
-        created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
-        verdict=verdict(summary),
-        dataset=dataset,
-        metrics=metrics,
-        cases=results,
-        summary=summary,
-        unmatched=unmatched,
-        selection=selection or UNSET,
-    )
-
-
-def dataset_info(dataset: Dataset) -> RunDataset:
-    """Return the description of golden data that a run records."""
-    return RunDataset(
-        name=dataset.name,
-        version=dataset.version,
-        digest=dataset_digest(dataset),
-        format=format_name(dataset),
-    )
 
 
 def _save(

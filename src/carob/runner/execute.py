@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from carob.processes import NoWorkersError
 from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.journal import Journal
 from carob.runner.judging import JudgeScorer, total_usage
 from carob.runner.pairing import pair_only_case
 from carob.runner.workers import score_in_processes
-from carob.schema import Case, CaseResult
-from carob.schema.problem import ProgressListener
+from carob.schema import Case, CaseResult, Problem
+from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 NO_TRACE = "no trace belongs to it"
 """Why a case without a trace is unscored."""
@@ -29,9 +30,11 @@ def execute(
     journal: Journal,
     progress: ProgressListener,
     patience: float = 0.0,
+    report: ProblemListener = ignore,
 ) -> BatchResult:
     """Score the batches that are not in the journal yet, and merge all results. Worker processes
-    start only if there is work left after `patience` seconds of CPU time."""
+    start only if there is work left after `patience` seconds of CPU time. If they cannot start,
+    this process does the work, and `report` receives a note."""
     results = dict(journal.finished())
     left = [(number, batch) for number, batch in enumerate(batches) if number not in results]
 
@@ -44,7 +47,7 @@ def execute(
             scorer.score_batches(left, finished, progress)
             return _merge(job, scorer.score, [results[number] for number in sorted(results)])
     progress(len(results), len(batches))
-    for number, result in _score_batches(job, left, min(jobs, len(left)), patience):
+    for number, result in _score_batches(job, left, min(jobs, len(left)), patience, report):
         finished(number, result)
         progress(len(results), len(batches))
     return _merge(job, job.score, [results[number] for number in sorted(results)])
@@ -57,14 +60,27 @@ def estimate_usage(job: ScoringJob, batches: Sequence[Batch]) -> BatchResult:
 
 
 def _score_batches(
-    job: ScoringJob, batches: Sequence[tuple[int, Batch]], jobs: int, patience: float
+    job: ScoringJob,
+    batches: Sequence[tuple[int, Batch]],
+    jobs: int,
+    patience: float,
+    report: ProblemListener,
 ) -> Iterator[tuple[int, BatchResult]]:
     left, end = list(reversed(batches)), time.process_time() + patience
     while left and (jobs <= 1 or time.process_time() < end):
         number, batch = left.pop()
         yield number, job.score(batch)
-    if left:
-        yield from score_in_processes(job, left[::-1], jobs)
+    waiting = dict(reversed(left))
+    try:
+        if waiting:
+            for number, result in score_in_processes(job, [*waiting.items()], jobs):
+                del waiting[number]
+                yield number, result
+    except NoWorkersError as error:
+        message = f"scoring in one process: {error}"
+        report(Problem(where="--jobs", message=message, severity="note"))
+        for number, batch in waiting.items():
+            yield number, job.score(batch)
 
 
 def _merge(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from carob.metrics import add_usage
@@ -40,8 +40,43 @@ class JudgeScorer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._call(self._close)
+
+    def _close(self) -> None:
         with self._runner:
             self._runner.run(self._job.plan.close())
+
+    def _run(self, coroutine: Coroutine[None, None, None]) -> None:
+        self._call(lambda: self._runner.run(coroutine))
+
+    def _call(self, function: Callable[[], None]) -> None:
+        """Call a function that runs the event loop. A thread can run only one, so in a notebook,
+        whose cells run in a loop, another thread calls it."""
+        import asyncio
+        from concurrent.futures import ThreadPoolExecutor
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return function()
+        with ThreadPoolExecutor(1, "carob-judges") as thread:
+            future = thread.submit(function)
+            try:
+                future.result()
+            except KeyboardInterrupt:
+                self._cancel()  # the loop receives no Ctrl-C outside of the main thread
+                raise
+
+    def _cancel(self) -> None:
+        import asyncio
+
+        loop = self._runner.get_loop()
+
+        def cancel_all() -> None:
+            for task in asyncio.all_tasks(loop):
+                task.cancel()
+
+        loop.call_soon_threadsafe(cancel_all)
 
     def score(self, batch: Batch, progress: ProgressListener = ignore) -> BatchResult:
         """Score one batch."""
@@ -57,7 +92,7 @@ class JudgeScorer:
     ) -> None:
         """Score numbered batches and report each when it is finished. Progress counts pairs; its
         total grows while batches are read."""
-        self._runner.run(self._score_batches(batches, finished, progress))
+        self._run(self._score_batches(batches, finished, progress))
 
     async def _score_batches(
         self,

@@ -7,13 +7,11 @@ import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from carob.processes import WorkerPool
 from carob.runner.job import Batch, BatchResult, ScoringJob
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
-
-# Process pools take longer to import than a small run takes to score, so they are imported where
-# they are used.
+    from concurrent.futures import Future
 
 
 def cpu_count() -> int:
@@ -25,22 +23,14 @@ def cpu_count() -> int:
 def score_in_processes(
     job: ScoringJob, batches: Sequence[tuple[int, Batch]], jobs: int
 ) -> Iterator[tuple[int, BatchResult]]:
-    """Score numbered batches in worker processes and yield each result when it is ready."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    can_fork = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if can_fork else "spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=_start, initargs=(job,)) as pool:
-        try:
-            yield from _as_completed(pool, batches, ahead=2 * jobs)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    """Score numbered batches in worker processes and yield each result when it is ready. Raises
+    `NoWorkersError` if processes cannot be used; batches without a result are not scored then."""
+    with WorkerPool(jobs, _start, job) as pool:
+        yield from _as_completed(pool, batches, ahead=2 * jobs)
 
 
 def _as_completed(
-    pool: ProcessPoolExecutor, batches: Sequence[tuple[int, Batch]], ahead: int
+    pool: WorkerPool, batches: Sequence[tuple[int, Batch]], ahead: int
 ) -> Iterator[tuple[int, BatchResult]]:
     """Yield results as they complete. Only a few batches are submitted ahead, so that results do
     not pile up in memory while the consumer writes the journal."""
@@ -54,7 +44,7 @@ def _as_completed(
             running[pool.submit(_score, batch)] = number
         completed, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in completed:
-            yield running.pop(future), future.result()
+            yield running.pop(future), pool.result(future)
 
 
 _JOB: list[ScoringJob] = []

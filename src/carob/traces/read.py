@@ -8,6 +8,7 @@ from pathlib import Path
 
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
+from carob.processes import NoWorkersError, WorkerPool
 from carob.schema import Problem, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces.containers.registry import (
@@ -141,26 +142,20 @@ def _read_parallel(
     parts = _divide_all(chunks, jobs)
     if len(parts) < 2:
         return None
-    import multiprocessing  # late: only large inputs need processes
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
     paths = [chunk.path for chunk in chunks]
-    context = multiprocessing.get_context("spawn")
     finders = (container_finders(), convention_finders())
-    with ProcessPoolExecutor(min(jobs, len(parts)), context, _start_worker, finders) as pool:
-        tasks = [
-            pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
-            for number, part in enumerate(parts, 1)
-        ]
-        collections: list[Collection] = []
-        try:
+    collections: list[Collection] = []
+    try:
+        with WorkerPool(min(jobs, len(parts)), _start_worker, *finders) as pool:
+            tasks = [
+                pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
+                for number, part in enumerate(parts, 1)
+            ]
             for task in tasks:
-                collections.append(task.result())
+                collections.append(pool.result(task))
                 progress(_total_size(parts[: len(collections)]), _total_size(parts))
-        except (CarobError, BrokenProcessPool):  # a script without a main guard breaks every pool
-            pool.shutdown(cancel_futures=True)
-            return None
+    except (CarobError, NoWorkersError):
+        return None
     return _merge_parts(collections, paths, folder, report, keep_spans)
 
 
