@@ -72,11 +72,13 @@ def session(*, without: str = "") -> dict[str, Any]:
     return {"id": "s-1", "app_name": "customer_service", "state": STATE, "events": events}
 
 
-def run(tmp_path: Path, trace: dict[str, Any], *options: str) -> Result:
-    golden, traces = tmp_path / "customer_service_golden.json", tmp_path / "session.json"
-    golden.write_text(json.dumps(GOLDEN))
+def run(
+    tmp_path: Path, trace: dict[str, Any], *options: str, golden: dict[str, Any] = GOLDEN
+) -> Result:
+    questions, traces = tmp_path / "customer_service_golden.json", tmp_path / "session.json"
+    questions.write_text(json.dumps(golden))
     traces.write_text(json.dumps(trace))
-    return CliRunner().invoke(carob, ["run", str(traces), "--golden", str(golden), *options])
+    return CliRunner().invoke(carob, ["run", str(traces), "--golden", str(questions), *options])
 
 
 def test_agent_that_does_all_of_it_passes(tmp_path: Path):
@@ -89,6 +91,16 @@ def test_agent_that_does_all_of_it_passes(tmp_path: Path):
         "state_management_fidelity": 1.0,
         "agent_routing": 1.0,
     }
+
+
+def test_session_of_one_input_passes_as_well(tmp_path: Path):
+    question = GOLDEN["golden_questions"][0] | {"user_inputs": [SECOND]}
+    trace = session()
+    first, greeting, rest = trace["events"][0], trace["events"][1:4], trace["events"][5:]
+    asked = first | {"content": {"parts": [{"text": SECOND}]}}
+    trace["events"] = [item | {"invocation_id": "e1"} for item in (asked, *greeting, *rest)]
+    result = run(tmp_path, trace, golden={"golden_questions": [question]})
+    assert result.stdout.startswith("passed")
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,8 @@ def test_adk_data_without_intermediate_data_expects_no_calls(metric: Metric):
     assert isinstance(made, Score)
     assert isinstance(none, Score)
     assert (made.value, none.value) == (0.0, 1.0)
+    unrecorded = metric.score(from_adk(None), trace(None))
+    assert unrecorded == Unscored("the case expects no tool calls", not_applicable=True)
     assert isinstance(metric.score(from_adk(), trace((A,))), Unscored)
 
 

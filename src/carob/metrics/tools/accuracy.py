@@ -14,11 +14,12 @@ from carob.metrics.patterns import require_re2
 from carob.metrics.tools.arguments import ArgsMode, ArgumentMatcher, Comparator, check_tolerance
 from carob.metrics.tools.assignment import align, assign
 from carob.metrics.tools.calls import (
+    EXPECTS_NONE,
     NOT_RECORDED,
     expects_calls_by_turn,
     format_call,
-    has_calls,
     recorded_calls,
+    unrecorded_calls,
 )
 from carob.metrics.turns import TurnPair, pair_turns, score_by_turn
 from carob.schema import Case, Score, ToolCall, Trace, Unscored
@@ -56,9 +57,8 @@ class ToolUsage(Metric):
     `order` sets how calls are paired and which number is the score. `any_order`: F1. `strict`:
     F1 of the best pairing that keeps both orders. `in_order`: recall of that pairing, so other
     calls may come in between. `superset`: recall in any order, so extra calls are allowed.
-    `subset`: precision in any order, so missing calls are allowed. `auto` is `superset` for calls
-    that the case states as a whole, such as `reference_tool_interactions`, the tools that the
-    agent must call; it is `any_order` for calls by turn and for a case that expects none.
+    `subset`: precision in any order, so missing calls are allowed. `auto` is `superset`, because
+    expected calls are those that the agent must make, and `any_order` where none is expected.
 
     `args` sets which arguments must match: `exact`, `ignore`, `subset` (the actual arguments are
     among the expected ones) or `superset` (they include the expected ones).
@@ -88,16 +88,15 @@ class ToolUsage(Metric):
         if expects_calls_by_turn(case):
             return self._score_turns(case, trace)
         if case.tool_calls is None:
-            return Unscored(reason="the case expects no tool calls", not_applicable=True)
+            return EXPECTS_NONE
         actual = recorded_calls(trace)
         if actual is None or not trace.turns:
             return NOT_RECORDED
-        order = "superset" if self.order == "auto" and case.tool_calls else self.order
-        return self._compare(case.tool_calls, actual, order, has_args(trace))
+        return self._compare(case.tool_calls, actual, has_args(trace))
 
     def _score_turns(self, case: Case, trace: Trace) -> Score | Unscored:
-        if not has_calls(trace):
-            return NOT_RECORDED
+        if (unrecorded := unrecorded_calls(case, trace)) is not None:
+            return unrecorded
         args_recorded = has_args(trace)
         outcomes = [self._score_turn(pair, args_recorded) for pair in pair_turns(case, trace)]
         if NO_ARGS in outcomes:  # the mean of the other turns must not pass the case
@@ -113,13 +112,12 @@ class ToolUsage(Metric):
         if actual.tool_calls is None:
             return NOT_RECORDED
         expected = (golden.tool_calls if golden else None) or ()
-        return self._compare(expected, actual.tool_calls, self.order, args_recorded)
+        return self._compare(expected, actual.tool_calls, args_recorded)
 
-    def _compare(
-        self, expected: Calls, actual: Calls, order: str, args_recorded: bool
-    ) -> Score | Unscored:
+    def _compare(self, expected: Calls, actual: Calls, args_recorded: bool) -> Score | Unscored:
         if min(len(expected), len(actual)) * len(expected) * len(actual) > _MAX_STEPS:
             return Unscored(reason=f"too many calls to pair: {len(expected)} × {len(actual)}")
+        order = self.order if self.order != "auto" else "superset" if expected else "any_order"
         matches = self._match_calls(expected, actual, order)
         if not args_recorded and any(match.checks for match in matches):
             return NO_ARGS
@@ -215,7 +213,6 @@ def _describe(
 
 _EXTRA_ALLOWED = ("in_order", "superset")
 _RATE_BY_ORDER = {
-    "auto": "f1",
     "any_order": "f1",
     "strict": "f1",
     "in_order": "recall",

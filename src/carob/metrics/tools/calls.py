@@ -9,6 +9,7 @@ from carob.schema import Case, Json, ToolCall, ToolResult, Trace, Turn, Unscored
 _WIDTH = 60
 _ADK_FORMATS = frozenset({"adk", "adk-history"})
 NOT_RECORDED = Unscored(reason="tool calls were not recorded")
+EXPECTS_NONE = Unscored(reason="the case expects no tool calls", not_applicable=True)
 
 
 def format_call(call: ToolCall) -> str:
@@ -41,24 +42,34 @@ def recorded_calls(trace: Trace) -> tuple[ToolCall, ...] | None:
 
 
 def expects_calls_by_turn(case: Case) -> bool:
-    """Tell whether the case states its expected calls turn by turn.
+    """Tell whether the case expects calls turn by turn; then a turn that states none expects none.
 
-    Then a turn that states none expects none. ADK's data always does: where `intermediate_data` is
-    missing, ADK expects no call.
+    ADK's data always does: where `intermediate_data` is missing, ADK expects no call.
     """
-    for turn in case.turns:  # a loop, because `any` takes twice as long and runs for every pair
+    return _states_calls_by_turn(case) or (
+        bool(case.turns) and case.tool_calls is None and _is_from_adk(case)
+    )
+
+
+def _states_calls_by_turn(case: Case) -> bool:
+    for turn in case.turns:  # noqa: SIM110 - runs for every pair, and `any` takes twice as long
         if turn.tool_calls is not None:
             return True
-    return bool(case.turns) and case.tool_calls is None and _is_from_adk(case)
+    return False
 
 
 def _is_from_adk(case: Case) -> bool:
     return case.origin is not None and case.origin.format.partition(".")[0] in _ADK_FORMATS
 
 
-def has_calls(trace: Trace) -> bool:
-    """Tell whether the tool calls of any turn were recorded."""
-    return any(turn.tool_calls is not None for turn in trace.turns)
+def unrecorded_calls(case: Case, trace: Trace) -> Unscored | None:
+    """Return why calls by turn cannot be compared, if the calls of no turn were recorded.
+
+    A case that states no call is not held back by a trace that has none.
+    """
+    if any(turn.tool_calls is not None for turn in trace.turns):
+        return None
+    return NOT_RECORDED if _states_calls_by_turn(case) else EXPECTS_NONE
 
 
 def calls_with_results(turn: Turn) -> Iterator[tuple[ToolCall, ToolResult | None]]:

@@ -10,13 +10,14 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 from carob.metrics.metric import Metric
 from carob.metrics.needs import NO_ARGS, Need, has_args
 from carob.metrics.tools.calls import (
+    EXPECTS_NONE,
     NOT_RECORDED,
     argument_differences,
     expects_calls_by_turn,
     format_call,
     format_calls,
-    has_calls,
     recorded_calls,
+    unrecorded_calls,
 )
 from carob.metrics.turns import mean
 from carob.schema import Case, Json, Score, ToolCall, Trace, Unscored
@@ -75,8 +76,8 @@ class ToolTrajectory(Metric):
         return expected.perfect if actual == expected.calls else self._score_turns(case, trace)
 
     def _score_turns(self, case: Case, trace: Trace) -> Score | Unscored:
-        if not has_calls(trace):
-            return NOT_RECORDED
+        if (unrecorded := unrecorded_calls(case, trace)) is not None:
+            return unrecorded
         match, same = _MATCH[self.match_type], self._same_call()
         undecided = False
         values: list[float | None] = []
@@ -109,7 +110,7 @@ class ToolTrajectory(Metric):
     def _score_trace(self, case: Case, trace: Trace) -> Score | Unscored:
         expected = case.tool_calls
         if expected is None:
-            return Unscored(reason="the case expects no tool calls", not_applicable=True)
+            return EXPECTS_NONE
         actual = recorded_calls(trace)
         if actual is None or not trace.turns:
             return NOT_RECORDED
