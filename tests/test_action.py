@@ -177,6 +177,14 @@ def test_gate_without_rules_stops_the_job(tmp_path: Path):
     assert "the gate has nothing to check" in process.stderr
 
 
+def test_run_in_which_nothing_was_decided_stops_the_job(tmp_path: Path):
+    runner = regressed(tmp_path, "metrics=latency", "min-pass-rate=1")
+    assert runner.step("Evaluate").returncode == 0
+    process = runner.step("Gate")
+    assert process.returncode == 2
+    assert "nothing was decided in run-" in process.stderr
+
+
 def test_job_fails_after_everything_is_reported(tmp_path: Path):
     runner = regressed(tmp_path, "min-pass-rate=0.9")
     runner.gated()

@@ -202,3 +202,28 @@ def test_policy_decides_as_a_run_does(
     exit_code, output = command("policy", "apply", *options)
     (case,) = json.loads(output)["cases"]
     assert (exit_code, case["passed"], case["reason"]) == (code, passed, reason)
+
+
+def test_test_that_asserts_informational_scores_itself_passes(pytester: pytest.Pytester):
+    pytester.makepyfile(f"""
+        import pytest
+
+        @pytest.mark.golden("shop.json", metrics="hallucination")
+        def test_case(golden):
+            assert golden.score({ANSWER!r})["hallucination"] == 1
+    """)
+    pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)
+
+
+def test_case_without_a_trace_is_listed_although_nothing_is_decided():
+    cases = [CASE, carob.Case.of("Do you sell bells?", "Yes.", id="bells")]
+    carob.save(carob.Dataset(name="shop", cases=cases), "both.json", format="questions")
+    write_trace(ANSWER)
+    options = ("-g", "both.json", "-m", "hallucination", "--no-store")
+    code, output = command("run", "traces.jsonl", *options)
+    assert (code, output.split(" (")[0]) == (
+        0,
+        "informational: shop: nothing was decided, 2 cases",
+    )
+    assert "info bells  (no trace belongs to it)" in output
+    assert command("run", "traces.jsonl", *options, "--threshold", "hallucination=0.5")[0] == 1

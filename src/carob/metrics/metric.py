@@ -30,7 +30,7 @@ class Metric(Protocol):
     """Whether a model is asked."""
 
     def score(self, case: Case, trace: Trace) -> Outcome:
-        """Return a number on the scale, or why the metric does not apply, or how it failed."""
+        """Return a number on the scale, or why there is none, or how the metric failed."""
         ...
 
 

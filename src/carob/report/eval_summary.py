@@ -86,11 +86,13 @@ def format_agents(inputs: ReportInputs) -> str:
 
 
 def _agent(group: SummaryGroup) -> dict[str, Json]:
+    counts = group.cases
+    decided = counts.passed + counts.failed + counts.unscored + counts.errors
     return {
         "agent": group.value,
         "cases": group.cases.total,
         "passed": group.cases.passed,
-        "pass_rate": group.cases.passed / group.cases.total,
+        "pass_rate": group.cases.passed / decided if decided else None,
         "composite_average": group.composite,
         "metric_averages": {**group.means},
     }

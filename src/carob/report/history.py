@@ -24,7 +24,7 @@ def format_history(history: HistoryPage) -> str:
 
 def _row(run: RunEntry) -> list[str]:
     version = f"@{run.version}" if run.version else ""
-    other = run.cases.unscored + run.cases.errors
+    other = run.cases.total - run.cases.passed - run.cases.failed
     numbers = (run.cases.total, run.cases.passed, run.cases.failed, other)
     dataset = f"{run.dataset}{version}" if run.dataset else "–"
     return [run.id, run.verdict, run.created_at, dataset, *map(str, numbers)]
