@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from carob.errors import UsageError
-from carob.judges.client.budget import Budget, BudgetExceededError
+from carob.judges.client.budget import Budget, BudgetExceededError, cost, estimate_tokens, max_cost
+from carob.judges.model import JudgeMessage, JudgeRequest
 
 ROOT = Path(__file__).parents[3]
 
@@ -64,3 +65,45 @@ def test_cost_limit_requires_a_known_price():
     assert any(requirement.startswith("genai-prices") for requirement in extras["judge"])
     Budget(max_calls=1).check_price("openai:unheard-of", None)
     Budget(max_cost=1.0).check_price("local:small.gguf", 0.0)
+
+
+def request(text: str, max_tokens: int = 100) -> JudgeRequest:
+    return JudgeRequest(
+        messages=(JudgeMessage(role="user", text=text),),
+        schema={},
+        max_tokens=max_tokens,
+        temperature=0.0,
+    )
+
+
+def test_prices_match_the_table():
+    assert cost("openai:gpt-5-mini", 1_000_000, 100_000) == pytest.approx(0.45)
+    assert cost("anthropic:claude-sonnet-4-5", 100_000, 0) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("model", ["local:judge.gguf", "ollama:llama3", "vllm:anything"])
+def test_local_models_cost_nothing(model: str):
+    assert cost(model, 10**6, 10**6) == 0.0
+
+
+def test_unknown_model_has_no_price():
+    assert cost("openai:unheard-of", 1, 1) is None
+    assert max_cost("openai:unheard-of", request("x")) is None
+
+
+def test_maximum_cost_grows_with_the_token_limit():
+    cheap, dear = (
+        max_cost("openai:gpt-5-mini", request("x")),
+        max_cost("openai:gpt-5-mini", request("x", 10_000)),
+    )
+    assert cheap is not None
+    assert dear is not None
+    assert dear > 10 * cheap
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("The order left the warehouse. " * 100, 600), ("注文は出荷済みです。" * 100, 900)],
+)
+def test_token_estimate_is_an_upper_bound(text: str, tokens: int):
+    assert estimate_tokens(request(text)) > tokens

@@ -8,8 +8,9 @@ import pytest
 
 from carob.judges.client import retry
 from carob.judges.client.budget import Budget
-from carob.judges.client.cache import MemoryCache
-from carob.judges.client.client import ModelClient
+from carob.judges.client.cache import CachedAnswer, MemoryCache
+from carob.judges.client.client import Estimator, ModelClient
+from carob.judges.client.request import cache_key
 from carob.judges.client.retry import RetryingCaller
 from carob.judges.model import JudgeRequest, ProviderError, Token
 from carob.metrics import Answer, Ledger, Question
@@ -301,3 +302,36 @@ def test_probabilities_of_the_deciding_field_are_returned():
     assert {key: share for key, share in answer.probabilities.items() if share} == pytest.approx(
         {"4": 0.7, "5": 0.3}
     )
+
+
+SETTINGS = JudgeSettings(model="openai:gpt-5-mini", max_tokens=500)
+
+
+class ShortVerdict(msgspec.Struct, frozen=True):
+    verdict: Literal["yes", "no"]
+
+
+def short_question(prompt: str = "Is it?") -> Question[ShortVerdict]:
+    return Question(instructions="Judge.", prompt=prompt, answer=ShortVerdict)
+
+
+def test_every_question_is_counted_without_asking():
+    estimator, ledger = Estimator(SETTINGS, MemoryCache()), Ledger()
+    for prompt in ("Is it?", "Was it?", "Is it?"):
+        outcome = asyncio.run(estimator.ask(short_question(prompt), ledger))
+        assert outcome == Unscored(reason="estimated, not asked")
+    spent = ledger.judge_usage()
+    assert (spent.calls, spent.cached, spent.output_tokens) == (2, 1, 1000)
+    assert spent.input_tokens > 60
+    # 250 and 2000 thousandths of a cent for a thousand tokens
+    assert spent.cost is not None
+    assert abs(spent.cost - (0.25e-6 * spent.input_tokens + 2e-6 * 1000)) < 1e-9
+
+
+def test_cached_answers_cost_nothing():
+    cache = MemoryCache()
+    cache.put(cache_key(short_question(), SETTINGS), CachedAnswer(text='{"verdict":"yes"}'))
+    ledger = Ledger()
+    outcome = asyncio.run(Estimator(SETTINGS, cache).ask(short_question(), ledger))
+    assert outcome == Answer(value=ShortVerdict(verdict="yes"))
+    assert (ledger.judge_usage().calls, ledger.judge_usage().cost) == (0, 0.0)

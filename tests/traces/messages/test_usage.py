@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from carob.metrics.usage.cost import Cost
 from carob.metrics.usage.token_usage import CacheEfficiency, TokenUsage
 from carob.schema import Case, Json, ModelCall, Score, Span, Trace, Turn, Usage
+from carob.traces.conventions.adk import Adk
 from carob.traces.conventions.claude_code import ClaudeCode
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.langfuse import Langfuse
-from carob.traces.messages.usage import include_cached, usage_of
+from carob.traces.messages.usage import gemini_usage_of, include_cached, usage_of
 
 ANTHROPIC: dict[str, Json] = {
     "input_tokens": 1000,
@@ -63,6 +66,22 @@ def test_part_larger_than_its_whole_is_beside_it():
     assert include_cached(Usage(input_tokens=1, cached_tokens=2)).input_tokens == 3
     assert include_cached(Usage(input_tokens=2, cached_tokens=2)).input_tokens == 2
     assert include_cached(Usage(cached_tokens=2)) == Usage(cached_tokens=2)
+
+
+def test_adk_counts_the_same_in_events_and_in_spans():
+    counts: dict[str, Json] = {
+        "prompt_token_count": 10,
+        "candidates_token_count": 3,
+        "cached_content_token_count": 40,
+    }
+    recorded = gemini_usage_of(counts)
+    response = json.dumps({"usage_metadata": counts})
+    attributes: dict[str, Json] = {
+        "gcp.vertex.agent.llm_response": response,
+        "gen_ai.usage.input_tokens": 10,
+    }
+    assert recorded == Adk().usage(span(attributes))
+    assert recorded == Usage(input_tokens=50, output_tokens=3, cached_tokens=40)
 
 
 def test_spans_of_anthropic_count_the_same():
