@@ -14,7 +14,7 @@ from carob.schema import (
     MetricSpec,
     Run,
     RunSummary,
-    ScoreStatus,
+    Status,
 )
 
 Kind = Literal["pass", "score", "seconds"]
@@ -103,5 +103,5 @@ def _value(random: Random, kind: Kind, ease: float, drop: float) -> float:
 def _score(name: str, kind: Kind, value: float) -> CaseScore:
     threshold = _THRESHOLDS[kind]
     good = value <= threshold if kind == "seconds" else value >= threshold
-    status: ScoreStatus = "passed" if good else "failed"
+    status: Status = "passed" if good else "failed"
     return CaseScore(metric=name, status=status, value=value, threshold=threshold)
