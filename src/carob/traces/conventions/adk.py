@@ -12,7 +12,7 @@ from carob.traces.conventions.genai import GenAi
 from carob.traces.mapping.convention import LANGFUSE_STORED, MessageSource, SpanMarks, SpanRole
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
-from carob.traces.messages.usage import gemini_usage_of
+from carob.traces.messages.usage import gemini_usage_of, include_cached
 from carob.traces.shape import as_object, decode_json, fold_keys
 
 _SYSTEM = "gcp.vertex.agent"
@@ -142,4 +142,5 @@ def _merge_usage(counted: Usage, reported: Usage) -> Usage:
     merged = msgspec.structs.replace(reported, **counts_present)
     both = (counted.output_tokens, reported.output_tokens)
     outputs = [tokens for tokens in both if tokens is not None]
-    return msgspec.structs.replace(merged, output_tokens=max(outputs, default=None))
+    merged = msgspec.structs.replace(merged, output_tokens=max(outputs, default=None))
+    return include_cached(merged)

@@ -130,4 +130,4 @@ def gemini_usage_of(value: Json) -> Usage | None:
         tool_tokens=as_count(counts.get("tooluseprompttokencount")),
         total_tokens=as_count(counts.get("totaltokencount")),
     )
-    return None if usage == _NO_USAGE else usage
+    return None if usage == _NO_USAGE else include_cached(usage)
