@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from carob.metrics.metric import Metric
+from carob.metrics.text.conciseness import Conciseness
+from carob.metrics.text.factuality import Completeness, Factuality
 from carob.metrics.text.matching import Contains, ExactMatch
 from carob.metrics.text.overlap import RougeL
 from carob.metrics.text.response_match import ResponseMatch, rouge_1
@@ -108,7 +110,7 @@ def test_empty_response_is_zero():
 
 
 @pytest.mark.parametrize("metric", [ResponseMatch(), RougeL(), ExactMatch()])
-def test_an_agent_that_failed_before_it_answered_scores_zero_in_that_turn(metric: Metric):
+def test_agent_that_failed_before_it_answered_scores_zero_in_that_turn(metric: Metric):
     failed = Turn(user="hi", error="the model is overloaded")
     made = Trace(id="t", turns=(Turn(user="hi", response="a b"), failed))
     score = metric.score(case("a b", "c d"), made)
@@ -117,3 +119,13 @@ def test_an_agent_that_failed_before_it_answered_scores_zero_in_that_turn(metric
         (1.0, 0.0),
         "turn 2: no response: the model is overloaded",
     )
+
+
+@pytest.mark.parametrize("metric", [Factuality(), Completeness(), Conciseness()])
+def test_facts_of_a_turn_without_a_response_are_missing(metric: Metric):
+    answered = Turn(user="hi", response="The order arrives on Monday.")
+    golden = Case(id="c", turns=(answered, answered))
+    score = metric.score(golden, Trace(id="t", turns=(answered, Turn(user="hi"))))
+    assert isinstance(score, Score)
+    assert score.turns == (1.0, 0.0)
+    assert "turn 2: no response" in score.reason

@@ -27,7 +27,7 @@ class Conciseness(Metric):
     """
 
     name: ClassVar[str] = "conciseness"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 0.5
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
