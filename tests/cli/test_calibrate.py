@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from carob.api.runs import assemble_run
+from carob.api.assemble import assemble_run
 from carob.cli import carob
 from carob.errors import EvaluationError, FormatError, InputError, UsageError, install_hint
 from carob.schema import Run
@@ -35,7 +35,7 @@ def calibrated(*args: str) -> Result:
     return call("calibrate", LABELS, "--run", RUN, *args)
 
 
-def test_a_judge_that_agrees_with_humans_is_calibrated():
+def test_judge_that_agrees_with_humans_is_calibrated():
     result = calibrated()
     assert result.exit_code == 0
     assert result.stdout.startswith(
@@ -43,7 +43,7 @@ def test_a_judge_that_agrees_with_humans_is_calibrated():
     )
 
 
-def test_the_exit_code_depends_on_the_lower_bound_of_kappa():
+def test_exit_code_depends_on_the_lower_bound_of_kappa():
     assert calibrated("--min-kappa", "0.6").exit_code == 0
     assert calibrated("--min-kappa", "0.8").exit_code == 1
     Path("carob.toml").write_text("[gate]\nmin_kappa = 0.8\n")
@@ -51,25 +51,25 @@ def test_the_exit_code_depends_on_the_lower_bound_of_kappa():
     assert calibrated("--min-kappa", "0").exit_code == 0
 
 
-def test_a_calibration_is_one_json_document_and_the_same_every_time():
-    one, other = calibrated("--format", "json"), calibrated("--format", "json", "--no-store")
-    assert one.stdout == other.stdout
-    made = json.loads(one.stdout)
-    assert made["schema"] == "carob.calibration/1"
-    assert made["metric"]["judge"]["model"] == "local:shop-judge.gguf"
-    assert made["agreement"]["kind"] == "levels"
-    assert made["created_at"] == "2026-05-28T20:26:40Z"
-    assert made["disagreements"][0]["case"] == "return_too_late"
+def test_calibration_is_one_json_document_and_the_same_every_time():
+    first, second = calibrated("--format", "json"), calibrated("--format", "json", "--no-store")
+    assert first.stdout == second.stdout
+    document = json.loads(first.stdout)
+    assert document["schema"] == "carob.calibration/1"
+    assert document["metric"]["judge"]["model"] == "local:shop-judge.gguf"
+    assert document["agreement"]["kind"] == "levels"
+    assert document["created_at"] == "2026-05-28T20:26:40Z"
+    assert document["disagreements"][0]["case"] == "return_too_late"
 
 
-def test_a_calibration_is_saved_unless_no_store_is_given():
+def test_calibration_is_saved_unless_no_store_is_given():
     calibrated("--no-store")
     assert not Path(".carob").exists()
     calibrated()
     assert "1 blob checked)" in call("store", "verify").stdout
 
 
-def test_a_stored_run_can_be_calibrated():
+def test_stored_run_can_be_calibrated():
     call("store", "import", RUN)
     assert call("calibrate", LABELS, "--run", "latest").exit_code == 0
 
@@ -123,7 +123,7 @@ def test_invalid_labels_are_errors(labels: str, error: type[Exception], message:
     assert message in str(result.exception)
 
 
-def test_a_missing_run_is_an_error():
+def test_missing_run_is_an_error():
     assert isinstance(call("calibrate", LABELS, "--run", "none.json").exception, InputError)
 
 
@@ -134,7 +134,7 @@ def test_without_numpy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPat
     assert result.exception.hint == install_hint("stats")
 
 
-def test_a_calibration_that_cannot_be_saved_is_still_printed():
+def test_calibration_that_cannot_be_saved_is_still_printed():
     Path("store.db").write_text("no database")
     result = calibrated("--store", "store.db")
     assert result.exit_code == 0
@@ -145,7 +145,7 @@ def gate(*args: str) -> Result:
     return call("gate", RUN, "--allow-unscored", *args)
 
 
-def test_a_gate_finds_a_required_calibration_in_the_store():
+def test_gate_finds_a_required_calibration_in_the_store():
     assert gate("--require-calibration").exit_code == 1
     calibrated()
     result = gate("--require-calibration")
@@ -153,7 +153,7 @@ def test_a_gate_finds_a_required_calibration_in_the_store():
     assert "passed  calibration of tone: kappa 0.88 over 34 cases" in result.stdout
 
 
-def test_a_gate_finds_it_in_a_file():
+def test_gate_finds_it_in_a_file():
     calibrated("--no-store", "--format", "json", "-o", "tone.json")
     assert gate("--calibration", "tone.json").exit_code == 0
     assert gate("--calibration", "tone.json", "--min-kappa", "0.8").exit_code == 1
@@ -161,7 +161,7 @@ def test_a_gate_finds_it_in_a_file():
     assert gate().exit_code == 0
 
 
-def test_a_calibration_file_takes_precedence_over_the_store():
+def test_calibration_file_takes_precedence_over_the_store():
     calibrated()
     Path("few.csv").write_text("case,label\norder_status,5\ninsult,1\n")
     call("calibrate", "few.csv", "--run", RUN, "--no-store", "--format", "json", "-o", "few.json")
@@ -169,7 +169,7 @@ def test_a_calibration_file_takes_precedence_over_the_store():
     assert gate("--calibration", "few.json").exit_code == 1
 
 
-def test_a_calibration_that_was_edited_is_an_error():
+def test_calibration_that_was_edited_is_an_error():
     calibrated("--no-store", "--format", "json", "-o", "tone.json")
     text = Path("tone.json").read_text()
     Path("tone.json").write_text(text.replace('"cases": 34', '"cases": 340'))
@@ -201,12 +201,12 @@ def test_another_judge_must_be_calibrated_again(before: str, after: str, message
 
 
 @pytest.mark.parametrize("text", ['calibrations = ["../x.json"]', "min_kappa = 'much'"])
-def test_a_mistake_in_the_rules_is_an_error(text: str):
+def test_mistake_in_the_rules_is_an_error(text: str):
     Path("carob.toml").write_text(f"[gate]\n{text}\n")
     assert isinstance(gate().exception, FormatError)
 
 
-def test_a_missing_calibration_file_is_an_error():
+def test_missing_calibration_file_is_an_error():
     result = gate("--calibration", "none.json")
     assert isinstance(result.exception, InputError)
     assert str(result.exception) == "none.json: cannot be read: No such file or directory"

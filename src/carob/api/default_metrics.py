@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -141,33 +141,26 @@ def _add_profiles(chosen: _ByReason, cases: Iterable[Case], profiles: Profiles) 
 
 
 def _add_expectations(chosen: _ByReason, cases: Iterable[Case]) -> None:
-    formats: set[str] = set()
-    expected: set[str] = set()
-    adk = False
+    formats: set[str | None] = set()
+    # An expectation that one case has is not looked for again: most datasets have only a few kinds,
+    # and the first case shows them.
+    pending, found = [*_EXPECTATIONS], set[str]()
     for case in cases:
-        name = _format_of(case)
-        if name in _ADK_FORMATS:
-            adk = True
-            continue
-        metrics = [*_expected_metrics(case)]
-        if metrics:
-            formats.add(name or "")
-            expected.update(metrics)
-    if adk:
+        formats.add(format := _format_of(case))
+        if format not in _ADK_FORMATS:
+            for expectation in [*pending]:
+                if expectation[0](case):
+                    pending.remove(expectation)
+                    found.update(expectation[1])
+    if formats & _ADK_FORMATS:
         for metric in _ADK_METRICS:
             chosen.add("ADK's defaults", metric)
-    names = " and ".join(sorted(filter(None, formats)))
+    names = " and ".join(sorted(name for name in formats - _ADK_FORMATS if name))
     reason = f"from the expectations of {names} data" if names else "from the expectations"
     for _, metrics in _EXPECTATIONS:
         for metric in metrics:
-            if metric in expected:
+            if metric in found:
                 chosen.add(reason, metric)
-
-
-def _expected_metrics(case: Case) -> Iterator[str]:
-    for expects, metrics in _EXPECTATIONS:
-        if expects(case):
-            yield from metrics
 
 
 def _format_of(case: Case) -> str | None:

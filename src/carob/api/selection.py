@@ -31,7 +31,7 @@ def make_selection(
     file is read."""
     if limit is not None and limit < 1:
         raise UsageError(f"invalid limit {limit}; expected at least 1")
-    if where:
+    if where is not None:
         from carob.datasets.where import compile_where  # late: most runs score all cases
 
         compile_where(where)

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import msgspec
 
-from carob.api.runs import assemble_run
+from carob.api.assemble import assemble_run
 from carob.api.testing import Suite, SuiteTraces
 from carob.errors import CarobError, UsageError
 from carob.schema import (

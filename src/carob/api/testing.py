@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from carob.api.assemble import dataset_info
 from carob.api.default_metrics import ChosenMetrics, add_default_metrics
 from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list
 from carob.api.plan import plan_run
-from carob.api.runs import dataset_info
 from carob.api.selection import load_selected, make_selection
 from carob.api.settings import NO_CONFIG, as_texts, settings
 from carob.api.sources import recorded_pairs

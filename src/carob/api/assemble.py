@@ -1,0 +1,68 @@
+"""Assemble a run from results: its id, summary, verdict and description of the dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import UNSET
+
+from carob.analysis.summary import summarise, verdict
+from carob.api.clock import now
+from carob.api.load import format_name
+from carob.schema import (
+    Case,
+    CaseResult,
+    CaseSelection,
+    Dataset,
+    MetricSpec,
+    Run,
+    RunDataset,
+    UnmatchedTrace,
+)
+from carob.schema.digest import dataset_digest, expectation_digest, run_id
+
+_encode = msgspec.json.Encoder().encode
+
+
+def add_digests(results: Sequence[CaseResult], cases: Mapping[str, Case]) -> tuple[CaseResult, ...]:
+    """Add the digests of the cases, by which comparisons align runs."""
+    digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
+    replace = msgspec.structs.replace
+    return tuple([replace(result, digest=digests.get(result.case)) for result in results])
+
+
+def assemble_run(
+    dataset: RunDataset | None,
+    metrics: tuple[MetricSpec, ...],
+    results: tuple[CaseResult, ...],
+    cases: Mapping[str, Case],
+    *,
+    unmatched: tuple[UnmatchedTrace, ...] = (),
+    selection: CaseSelection | None = None,
+    by: Sequence[str] = (),
+) -> Run:
+    """Build a run with its id, summary and verdict from results in the order of the dataset. The
+    dataset is the whole one, also if only some of its cases are selected."""
+    summary = summarise(results, cases, by)
+    return Run(
+        id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
+        created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        verdict=verdict(summary),
+        dataset=dataset,
+        metrics=metrics,
+        cases=results,
+        summary=summary,
+        unmatched=unmatched,
+        selection=selection or UNSET,
+    )
+
+
+def dataset_info(dataset: Dataset) -> RunDataset:
+    """Return the description of golden data that a run records."""
+    return RunDataset(
+        name=dataset.name,
+        version=dataset.version,
+        digest=dataset_digest(dataset),
+        format=format_name(dataset),
+    )
