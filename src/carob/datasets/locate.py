@@ -59,6 +59,7 @@ class _OffsetWalk:
         if path in self.paths or path in self.parents:
             self.offsets[path] = at if key_at is None else key_at
             self.pending.discard(path)
+        # Returning the end of the data ends every loop above at once.
         first = self.data[at : at + 1]
         if not self.pending:
             return len(self.data)

@@ -44,11 +44,13 @@ def dataset_digest(dataset: Dataset) -> str:
 
 def run_id(dataset: bytes, metrics: bytes, cases: Iterable[bytes]) -> str:
     """The id of a run, from the JSON of its inputs and outcomes."""
+    # The bytes that are hashed are those of one JSON list, but they are never joined as a whole:
+    # the results of a large run would be in memory twice.
     digest = blake2b(b"[" + dataset + b"," + metrics + b",[", digest_size=8)
-    rest = iter(cases)
-    digest.update(b",".join(islice(rest, _BATCH)))
-    while more := b",".join(islice(rest, _BATCH)):
-        digest.update(b"," + more)
+    bodies = iter(cases)
+    digest.update(b",".join(islice(bodies, _BATCH)))
+    while batch := b",".join(islice(bodies, _BATCH)):
+        digest.update(b"," + batch)
     digest.update(b"]]")
     return f"run-{digest.hexdigest()}"
 
@@ -59,14 +61,17 @@ def labels_digest(labels: Iterable[Label]) -> str:
     return "sha256:" + sha256(b"\n".join(lines)).hexdigest()
 
 
-def binding_digest(use: MetricSpec) -> str:
+def binding_digest(spec: MetricSpec) -> str:
     """The fingerprint of the judge that a calibration is valid for."""
-    bound = [use.name, use.version, use.params, use.judge or None]
+    # The threshold is left out: it does not change how the judge scores.
+    bound = [spec.name, spec.version, spec.params, spec.judge or None]
     return "sha256:" + sha256(_encode(bound)).hexdigest()
 
 
 def calibration_digest(document: bytes) -> str:
     """The fingerprint of the JSON of a calibration without its digest field."""
+    # The fields stay raw, so that the digest covers what the file says and not what this version
+    # understands of it; only white space may differ.
     fields = msgspec.json.decode(document, type=dict[str, msgspec.Raw])
     fields.pop("digest", None)
     compact = msgspec.json.format(msgspec.json.encode(fields), indent=-1)

@@ -193,6 +193,7 @@ def _values(database: Database, kind: str, start: str) -> Iterator[str]:
 def _by_id(database: Database, name: str) -> int:
     prefix = name if name.startswith("run-") else f"run-{name}"
     sql = "SELECT id, number FROM runs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
+    # A range instead of LIKE, which would not use the index; `~` comes after all characters of ids.
     matches = list(database.rows(sql, (prefix, f"{prefix}~", _SHOWN)))
     if not matches:
         raise InputError(f"no run found for {name!r}", where=database.where, hint=_HINT)

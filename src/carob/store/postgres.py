@@ -108,6 +108,8 @@ def _connect(url: str) -> psycopg.Connection[SqlRow]:
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_TIMEOUT)
     connection.execute("SET client_min_messages TO warning")
     if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'carob'").fetchone():
+        # IF NOT EXISTS alone is not enough: if two processes connect for the first time at once,
+        # both find no schema, and the second one fails.
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute("CREATE SCHEMA IF NOT EXISTS carob")

@@ -38,6 +38,7 @@ def prune(database: Database, retention: Retention) -> PruneReport:
         removed = old - labelled
         if removed and not retention.dry:
             _remove(database, removed)
+    # After the transaction: SQLite refuses VACUUM within one.
     if removed and not retention.dry:
         database.compact()
     return PruneReport(

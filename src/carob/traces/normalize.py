@@ -67,6 +67,8 @@ def text_identity(value: str) -> str:
         return ""
     if _HEX.fullmatch(lower):
         return lower
+    # Digits alone may also be hex, but then there are 16 or 32 of them, as matched above. Any other
+    # number of digits is a decimal id, which needs 39 of them for 128 bits.
     if lower.isdecimal() and lower.isascii() and 16 < len(lower) <= 39:
         return identity(int(lower))
     if xray := _XRAY.fullmatch(lower):
@@ -181,6 +183,7 @@ def _parse_instant(value: str) -> int | None:
 
 
 def _from_iso(match: re.Match[str]) -> int | None:
+    # `datetime` holds microseconds only, so the fraction is added to the seconds afterwards.
     day, clock, fraction, zone = match.groups()
     offset = "+00:00" if zone is None or zone.upper() in {"Z", "UTC"} else zone
     try:

@@ -180,9 +180,8 @@ def _text(content: Content | None) -> str | None:
 
 
 def _join_texts(parts: list[Part]) -> str:
-    if (
-        len(parts) == 1 and not parts[0].thought
-    ):  # nearly always, and reading large files is bound by this
+    # Nearly always there is one part, and this function takes most of the time of large files.
+    if len(parts) == 1 and not parts[0].thought:
         return parts[0].text or ""
     return "\n".join([part.text for part in parts if part.text and not part.thought])
 

@@ -63,6 +63,7 @@ class Duplicates(RuleFamily):
             return
         input_digest = _digest(_input(case))
         digests = {name: _digest(value) for name, value in _expectations(case).items()}
+        # Digests instead of texts, so that memory does not grow with the length of the cases.
         whole = _digest([input_digest.hex(), [digest.hex() for digest in digests.values()]])
         first = self._first.setdefault(whole, location)
         if first is not location:

@@ -68,6 +68,8 @@ class Detector:
 
         Returns `None` for spans that are not part of an agent's work.
         """
+        # The names of the attributes are not sorted: a recorder writes them in the same order each
+        # time. Spans without any differ by their names.
         attributes = span.attributes
         shape = (
             span.scope,

@@ -76,6 +76,8 @@ def _starts_with_value(line: bytes) -> bool:
 
 
 def _count_lines_before(path: str, cuts: list[int]) -> list[int]:
+    # Problems name lines of the file, so each part must know how many lines come before it.
+    # Counting them takes a fraction of the time of decoding them.
     counts: list[int] = []
     total = 0
     with Path(path).open("rb", buffering=0) as file:

@@ -98,6 +98,7 @@ def _number_duplicates(traces: Iterable[CollectedTrace]) -> Iterator[CollectedTr
     for trace in traces:
         by_id.setdefault(trace.id, {}).setdefault(trace.digest, trace)
     for name, group in by_id.items():
+        # Numbered by start and content, so that the same files in another order give the same ids.
         ordered = sorted(group.values(), key=lambda trace: (trace.start, trace.digest))
         for number, trace in enumerate(ordered, 1):
             numbered = f"{name}#{number}" if number > 1 else name
