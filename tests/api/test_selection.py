@@ -46,12 +46,12 @@ def test_only_selected_cases_are_scored(traces: Path):
     assert statuses(run) == {"open": "passed"}
 
 
-def test_the_traces_of_other_cases_are_neither_errors_nor_unmatched(traces: Path):
+def test_traces_of_other_cases_are_neither_errors_nor_unmatched(traces: Path):
     run = carob.run(traces, golden=DATASET, metrics="exact_match", cases="open")
-    whole = carob.run(traces, golden=DATASET, metrics="exact_match")
+    full_run = carob.run(traces, golden=DATASET, metrics="exact_match")
     assert run.verdict == "passed"
     assert len(run.unmatched) == 1
-    assert run.unmatched == whole.unmatched
+    assert run.unmatched == full_run.unmatched
 
 
 def test_every_selected_case_is_crossed_with_every_trace(traces: Path):
@@ -59,7 +59,7 @@ def test_every_selected_case_is_crossed_with_every_trace(traces: Path):
     assert [result.case for result in run.cases] == ["open"] * 3
 
 
-def test_a_run_records_the_whole_dataset_and_the_selection(traces: Path):
+def test_run_records_the_whole_dataset_and_the_selection(traces: Path):
     run = carob.run(traces, golden=DATASET, metrics="exact_match", tags="hours", limit=1)
     assert run.dataset
     assert run.dataset.digest == dataset_digest(DATASET)
@@ -84,7 +84,7 @@ def test_thresholds_and_parameters_are_numbers_and_values(traces: Path):
     assert run.metrics[0].params["ignore_case"] is True
 
 
-def test_a_run_is_broken_down_by_any_metadata(traces: Path):
+def test_run_is_broken_down_by_any_metadata(traces: Path):
     run = carob.run(traces, golden=DATASET, metrics="exact_match", by=["area", "level"])
     groups = {(group.by, group.value): group.cases.total for group in run.summary.groups}
     assert groups == {
@@ -97,7 +97,7 @@ def test_a_run_is_broken_down_by_any_metadata(traces: Path):
     assert run.id == carob.run(traces, golden=DATASET, metrics="exact_match").id
 
 
-def test_a_property_that_no_selected_case_has_is_an_error(traces: Path):
+def test_property_that_no_selected_case_has_is_an_error(traces: Path):
     with pytest.raises(UsageError, match="cannot break down by 'ara': no case has it") as caught:
         carob.run(traces, golden=DATASET, metrics="exact_match", by="ara")
     assert caught.value.hint == "did you mean 'area'?"
@@ -111,7 +111,7 @@ def test_selecting_cases_requires_golden_data(traces: Path, conditions: dict[str
         evaluate(RunRequest(traces=[traces], save=False, **conditions))  # pyright: ignore[reportArgumentType] - fields of a request
 
 
-@pytest.mark.parametrize("conditions", [{"limit": 0}, {"where": "metadata.level ="}])
+@pytest.mark.parametrize("conditions", [{"limit": 0}, {"where": "metadata.level ="}, {"where": ""}])
 def test_invalid_conditions_are_errors_before_a_file_is_read(conditions: dict[str, object]):
     with pytest.raises(UsageError, match="invalid"):
         make_selection(**conditions)  # pyright: ignore[reportArgumentType] - invalid on purpose

@@ -58,3 +58,19 @@ def test_dash_is_not_a_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(OutputError, match="'-' is not a file name"):
         write_atomic(Path("-"), b"new")
     assert not [*tmp_path.iterdir()]
+
+
+def test_name_may_be_as_long_as_the_system_allows(tmp_path: Path):
+    file = tmp_path / ("n" * 255)
+    write_atomic(file, b"new")
+    assert file.read_bytes() == b"new"
+    with pytest.raises(OutputError, match="File name too long"):
+        write_atomic(tmp_path / ("n" * 256), b"new")
+
+
+def test_link_to_itself_is_an_error_and_stays(tmp_path: Path):
+    link = tmp_path / "loop"
+    link.symlink_to("loop")
+    with pytest.raises(OutputError, match="Too many levels of symbolic links"):
+        write_atomic(link, b"new")
+    assert link.is_symlink()

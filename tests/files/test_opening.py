@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,6 +76,18 @@ def test_datasets_and_traces_refuse_the_same_bytes_with_the_same_message(kind: s
     assert isinstance(refused, str)
     assert refused.startswith(message)
     assert outcome(read_trace, path) == refused
+
+
+@pytest.mark.parametrize("content", [b'{"a": "%s"}', b'{"a": 1}\n%s', b"a,b\n%s", b"[%s"])
+def test_gzip_bomb_is_refused_before_it_fills_the_memory(content: bytes, tmp_path: Path):
+    start, _, end = content.partition(b"%s")
+    block, packed = b"x" * 2**20, gzip.compress(start)
+    packed += gzip.compress(block) * 1024 + gzip.compress(end)
+    path = write_bytes(tmp_path / "f", packed)
+    for read in (read_dataset, read_trace):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert str(outcome(read, path)).startswith("suspicious gzip data: more than 200 times")
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
 @pytest.mark.parametrize("name", [".", "missing", "pipe", "file/inner"])

@@ -13,7 +13,7 @@ from carob.text.spelling import did_you_mean
 def select_cases(dataset: Dataset, selection: CaseSelection) -> Dataset:
     """Return the cases that meet every condition, in the order of the dataset. Raises `UsageError`
     for an unknown id, an invalid expression, and if no case is left."""
-    matches = compile_where(selection.where) if selection.where else None
+    matches = compile_where(selection.where) if selection.where is not None else None
     tags, ids = frozenset(selection.tags), frozenset(selection.cases)
     _check_ids(dataset, selection.cases)
     part = dataset.subset(

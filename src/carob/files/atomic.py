@@ -54,8 +54,11 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
             with _open_stream(path) as file:
                 yield file
             return
+        with suppress(FileNotFoundError):
+            path.stat()  # fails for a link to itself, which would be replaced otherwise
         real = Path(os.path.realpath(path))
-        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=".tmp")
+        # Without the name of the file, which may be as long as the system allows.
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=".carob-", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
@@ -63,6 +66,8 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
                 os.fsync(file.fileno())
             Path(name).chmod(_permissions(real))
             Path(name).replace(real)
+            with suppress(OSError):  # not every file system can, nor in a folder one cannot list
+                sync_folder(real.parent)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
@@ -70,6 +75,17 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
         message = f"cannot be written: {error.strerror or error}"
         hint = None if path.parent.exists() else f"the directory {path.parent} does not exist"
         raise OutputError(message, where=str(path), hint=hint) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the entries of a folder to disk: without it, a power cut may undo a rename."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def is_stream(path: Path) -> bool:

@@ -29,6 +29,9 @@ MAX_VALUE = 512 * 2**20
 """The largest JSON value that is read, in bytes after decompression: it is decoded as a whole."""
 
 _GZIP = b"\x1f\x8b"
+_SAFE_SIZE = 64 * 2**20
+_MAX_RATIO = 200
+"""Traces compress about 10 to 40 times; gzip cannot exceed 1032."""
 _HEAD = 64 * 2**10
 _BLOCK = 1 << 18
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -56,7 +59,7 @@ _FOREIGN = {
 }
 _XLSX = b"[Content_Types].xml"
 
-Stream: TypeAlias = io.BufferedReader | gzip.GzipFile
+Stream: TypeAlias = io.BufferedReader
 
 
 class Packing(NamedTuple):
@@ -98,8 +101,12 @@ class InputFile(NamedTuple):
 
 
 @contextmanager
-def open_input(path: Path, *, tolerant: bool = False) -> Generator[InputFile]:
+def open_input(
+    path: Path, *, tolerant: bool = False, encoding: str = "utf-8"
+) -> Generator[InputFile]:
     """Open a file, at the start of its text. Raises `InputError` if it cannot be read.
+
+    The encoding is that of a file without a byte order mark.
 
     With `tolerant`, a truncated gzip file is read up to where it ends, and a broken character of
     UTF-16 becomes U+FFFD.
@@ -108,7 +115,7 @@ def open_input(path: Path, *, tolerant: bool = False) -> Generator[InputFile]:
     where = str(path)
     try:
         with path.open("rb") as raw:
-            yield _inspect(raw, where, tolerant)
+            yield _inspect(raw, where, tolerant, encoding)
     except GZIP_ERRORS as error:
         raise InputError(describe_gzip_error(error), where=where) from error
     except OSError as error:
@@ -120,9 +127,9 @@ def describe_gzip_error(error: Exception) -> str:
     return f"damaged gzip data: {error}"
 
 
-def read_packed(path: Path) -> tuple[bytes, Packing]:
+def read_packed(path: Path, *, encoding: str = "utf-8") -> tuple[bytes, Packing]:
     """The text of a whole file as UTF-8, and how to pack it again."""
-    with open_input(path) as file:
+    with open_input(path, encoding=encoding) as file:
         return file.stream.read(), file.packing
 
 
@@ -144,18 +151,18 @@ def check_regular(path: Path) -> None:
         raise InputError("not a regular file", where=where, hint="save it to a file first")
 
 
-def _inspect(raw: io.BufferedReader, where: str, tolerant: bool) -> InputFile:
+def _inspect(raw: io.BufferedReader, where: str, tolerant: bool, encoding: str) -> InputFile:
     is_gzip = raw.read(len(_GZIP)) == _GZIP
     raw.seek(0)
-    stream: Stream = gzip.GzipFile(fileobj=raw) if is_gzip else raw
+    stream: Stream = io.BufferedReader(_GzipReader(raw, where), _BLOCK) if is_gzip else raw
     head = _read_head(stream, tolerant)
     bom = next((mark for mark in _ENCODINGS if head.startswith(mark)), b"")
-    encoding = _ENCODINGS.get(bom, "utf-8")
+    encoding = _ENCODINGS.get(bom, encoding)
     if encoding == "utf-8":
         head = head.removeprefix(bom)
     else:
         stream = io.BufferedReader(
-            _Utf8Reader(stream, bom, where, "replace" if tolerant else "strict"), _BLOCK
+            _Utf8Reader(stream, bom, encoding, where, "replace" if tolerant else "strict"), _BLOCK
         )
         head = _read_head(stream, tolerant)
     if not head.strip():
@@ -189,22 +196,63 @@ def _check_foreign(file: InputFile, where: str) -> None:
     raise UnknownFormatError(f"{what}, expected text", where=where, hint=hint)
 
 
+class _GzipReader(io.RawIOBase):
+    """The content of a gzip file, unless it is a bomb: a few kilobytes that become gigabytes."""
+
+    def __init__(self, file: io.BufferedReader, where: str) -> None:
+        super().__init__()
+        self._file = file
+        self._where = where
+        self._content = gzip.GzipFile(fileobj=file)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._content.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._content.tell()
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        block = self._content.read1(min(len(view), _BLOCK))
+        view[: len(block)] = block
+        size = self._content.tell()
+        if size > _SAFE_SIZE and size > _MAX_RATIO * self._file.tell():
+            raise InputError(
+                f"suspicious gzip data: more than {_MAX_RATIO} times larger when decompressed",
+                where=self._where,
+                hint="decompress it first if you trust it",
+            )
+        return len(block)
+
+
 class _Utf8Reader(io.RawIOBase):
-    """The text of a UTF-16 or UTF-32 stream as UTF-8."""
+    """The text of a stream in another encoding as UTF-8."""
 
     def __init__(
-        self, stream: Stream, bom: bytes, where: str, errors: Literal["strict", "replace"]
+        self,
+        stream: Stream,
+        bom: bytes,
+        encoding: str,
+        where: str,
+        errors: Literal["strict", "replace"],
     ) -> None:
         super().__init__()
         self._stream = stream
         self._bom = bom
+        self._encoding = encoding
         self._where = where
         self._errors = errors
         self._start()
 
     def _start(self) -> None:
         self._stream.seek(len(self._bom))
-        self._decoder = codecs.getincrementaldecoder(_ENCODINGS[self._bom])(self._errors)
+        self._decoder = codecs.getincrementaldecoder(self._encoding)(self._errors)
         self._pending = b""
         self._position = 0
         self._lines = 0
@@ -241,9 +289,9 @@ class _Utf8Reader(io.RawIOBase):
         try:
             return self._decoder.decode(block, final=not block).encode()
         except UnicodeDecodeError as error:
-            encoding = _ENCODINGS[self._bom]
+            encoding = self._encoding
             valid = bytes(error.object[: error.start]).decode(encoding, "replace")
             line = self._lines + valid.count("\n") + 1
-            name = encoding.rpartition("-")[0].upper()
+            name = re.sub("-[bl]e$", "", encoding).upper()
             where = f"{self._where} line {line}"
             raise InputError(f"not valid {name}", where=where, hint=SAVE_AS_UTF8) from error

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carob.errors import OutputError, RefusedError
+from carob.files.atomic import sync_folder
 
 try:
     import fcntl
@@ -134,17 +135,6 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush the entries of a folder to disk."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def already_released(folder: Path) -> RefusedError:
