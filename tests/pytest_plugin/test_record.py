@@ -63,7 +63,7 @@ def test_run_contains_only_the_selected_cases(shop: pytest.Pytester):
 
 def test_recorded_case_scores_as_in_carob_run(shop: pytest.Pytester):
     shop.makepyfile(TESTS)
-    session_run = recorded(shop, "-k", "test_recorded")
+    session_run = recorded(shop, "-k", "not test_live")
     shop.run(
         *(CAROB, "run", "demo/traces/regressed.otlp.jsonl", "--no-store"),
         *("-g", "demo/support.evalset.json", "--format", "json", "-o", "other.json"),
