@@ -9,6 +9,7 @@ from carob.api.plan import Profiles
 from carob.api.settings import NO_CONFIG
 from carob.config import MetricChoice
 from carob.errors import UsageError
+from carob.policy.profile import MetricRequirement, Profile
 from carob.schema import Case, SourceDocument, ToolCall, Turn
 
 ADK = ("tool_trajectory_avg_score", "response_match_score")
@@ -28,14 +29,14 @@ def names(*cases: Case, profile: str | None = None) -> tuple[str, ...]:
 
 
 def test_questions_get_metrics_for_what_they_expect():
-    asked = case(
+    question = case(
         "questions",
         tool_calls=(ToolCall(name="search"),),
         trajectory=("desk",),
         state={"city": "Bern"},
         agents=("desk",),
     )
-    chosen = choose_metrics([asked], Profiles())
+    chosen = choose_metrics([question], Profiles())
     assert str(chosen) == (
         "metrics: tool_usage_accuracy, trajectory_accuracy, state_management_fidelity, "
         "agent_routing (from the expectations of questions data)"
@@ -48,11 +49,11 @@ def test_examples_get_text_metrics(format: str):
     assert names(answered(format)) == ("relevance", "factuality", "completeness")
 
 
-def test_an_empty_list_of_calls_is_an_expectation():
+def test_empty_list_of_calls_is_an_expectation():
     assert names(case(turns=(Turn(user="Hi", tool_calls=()),))) == ("tool_usage_accuracy",)
 
 
-def test_texts_and_contracts_that_a_case_states_are_checked():
+def test_stated_texts_and_contracts_are_checked():
     assert names(case(contains=("10:00",), contract="Answer")) == ("contains", "contract")
 
 
@@ -62,7 +63,7 @@ def test_only_adk_data_gets_the_defaults_of_adk(format: str):
     assert not {*ADK} & {*names(answered())}
 
 
-def test_rows_of_explain_get_their_evals_and_what_they_expect():
+def test_explain_rows_get_their_evals_and_metrics_of_their_expectations():
     turn = Turn(user="Plan?", response='{"a": 1}', tool_calls=())
     evals = ("RelevanceExplain", "TaskAdherenceExplain")
     row = case("explain", turns=(turn,), metrics=evals, agents=("planner",), contract="Plan")
@@ -73,24 +74,24 @@ def test_rows_of_explain_get_their_evals_and_what_they_expect():
     )
 
 
-def test_an_unknown_eval_is_an_error_with_the_case_that_requires_it():
+def test_unknown_eval_is_an_error_with_the_case_that_requires_it():
     with pytest.raises(UsageError, match="case 'a': unknown metric 'RelevantExplain'") as caught:
         names(case(metrics=("RelevantExplain",)))
     assert "did you mean 'Relevance'" in str(caught.value.hint)
 
 
-def test_an_eval_may_be_a_metric_of_the_config():
+def test_eval_may_be_a_metric_of_the_config():
     chosen = choose_metrics([case(metrics=("Tone",))], Profiles(), frozenset({"Tone"}))
     assert chosen.names == ("Tone",)
 
 
-def test_the_profile_for_all_cases_adds_its_metrics():
+def test_profile_for_all_cases_adds_its_metrics():
     chosen = choose_metrics([answered("adk")], Profiles("prep_default"))
     assert {"TaskAdherence", "Empathy", *ADK} <= {*chosen.names}
     assert "(from the profile prep_default); tool_trajectory_avg_score" in str(chosen)
 
 
-def test_a_case_that_names_a_profile_and_no_evals_gets_the_metrics_of_the_profile():
+def test_case_with_a_profile_and_no_evals_gets_the_metrics_of_the_profile():
     assert "Fluency" in names(answered(profile="prep_default"))
     assert "Fluency" not in names(answered(profile="prep_default", metrics=("Empathy",)))
 
@@ -100,7 +101,7 @@ def test_cases_that_expect_nothing_are_an_error():
         names(case("questions", turns=(Turn(user="Hi"),)))
 
 
-def test_the_choice_does_not_depend_on_the_order_of_cases():
+def test_choice_does_not_depend_on_the_order_of_cases():
     cases = [case(state={"a": 1}), answered("csv"), case("questions", tool_calls=())]
     assert names(*cases) == names(*reversed(cases))
 
@@ -127,3 +128,10 @@ def test_contracts_apply_to_the_chosen_contract_metric(tmp_path: Path):
     (tmp_path / "Answer.json").write_text('{"type": "object"}')
     config, _ = add_default_metrics(NO_CONFIG, [case(contract="Answer")], contracts=tmp_path)
     assert config.metrics[0].params == {"contracts": {"Answer": {"type": "object"}}}
+
+
+def test_profile_for_all_cases_may_be_one_of_the_config():
+    requirement = MetricRequirement(threshold=0.5, weight=1)
+    own = Profile(name="own", scale=(0, 1), composite=0.5, metrics={"bleu": requirement})
+    chosen = choose_metrics([answered()], Profiles("own", {"own": own}))
+    assert chosen.names == ("bleu", "factuality", "completeness")

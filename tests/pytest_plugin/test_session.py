@@ -256,3 +256,19 @@ def test_ids_with_control_characters_are_escaped(shop: pytest.Pytester):
     result = shop.runpytest_inprocess("-v")
     result.assert_outcomes(passed=1)
     assert "\x1b" not in lines(result)
+
+
+def test_chosen_metrics_are_reported_once(shop: pytest.Pytester):
+    shop.makepyfile("""
+        import pytest
+
+        @pytest.mark.golden("shop.json", limit=1, target=lambda case: case.turns[0].response)
+        def test_one(): ...
+
+        @pytest.mark.golden("shop.json", cases="bells", target=lambda case: "Yes, from 5 euros.")
+        def test_two(): ...
+    """)
+    result = shop.runpytest_inprocess()
+    result.assert_outcomes(passed=2)
+    line = "shop: metrics: factuality, completeness (from the expectations of questions data)"
+    assert result.outlines.count(line) == 1
