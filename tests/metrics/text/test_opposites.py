@@ -36,6 +36,7 @@ def test_opposite_in_the_same_context_is_found(stated: str, known: str, words: t
         ("Rents rose in the north.", "The temperature fell at night."),
         ("You need no more than 3 weeks.", "You need at most 3 weeks."),
         ("Not everyone can delete projects.", "Only admins can delete projects."),
+        ("It is open until 18:00.", "It is open from 9 am to 6 pm."),
         ("All rooms have a bath.", "Only the bar accepts cards."),
         ("O prazo é de no máximo 3 dias.", "O prazo é de no máximo 3 dias."),
     ],

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from carob.metrics.text.facts import extract_facts
 from carob.metrics.text.quantities import Date, Quantity, Reading, matches, unmatched
 from carob.metrics.text.quantity_patterns import extract_quantities
 from carob.text.language import guess_language
@@ -63,6 +64,11 @@ def quantities(text: str) -> tuple[Quantity, ...]:
         ("two thirds of it", "2/3 of it"),
         ("half a dozen", "6"),
         ("an hour and a half", "90 minutes"),
+        ("halb neun", "8:30"),
+        ("a las diez y media", "10:30"),
+        ("am 12.03. um", "12. März"),
+        ("(05/2024)", "May 2024"),
+        ("1.2 km²", "1.2 square kilometres"),
     ],
 )
 def test_other_notation_of_the_same_quantity_matches(first: str, second: str):
@@ -151,6 +157,12 @@ def test_quantities_end_where_they_should(text: str, spelled: list[str]):
 def test_quantities_leave_blanks_in_the_text():
     extraction = extract_quantities("It costs 5 euros.", "en")
     assert extraction.rest == "It costs        ."
+
+
+@pytest.mark.parametrize("text", ["9", "a1", "1,", "1 ", "5 km ", "before 9 ", "1.2.", "May "])
+def test_long_texts_take_linear_time(text: str):
+    facts = extract_facts(text * 5_000)
+    assert not unmatched(facts.quantities, facts.quantities)
 
 
 def test_without_the_extra_digits_are_compared_and_the_rest_is_named():

@@ -18,7 +18,8 @@ _SENTENCE = re.compile(
 _CLAUSE = re.compile(
     r"[;:,()、，；：–—]+\s*"
     r"|\b(?:and|or|but|while|und|oder|aber|y|pero|et|ou|mais|e|mas|en|maar|и|но|ve)\b"
-    r"|(?=\b(?:no|without|ohne|kein\w*|sin|sem|sans|senza|zonder|без)\b)",
+    r"|(?=\b(?:no|without|ohne|kein\w*|sin|sem|sans|senza|zonder|без"
+    r"|except|excluding|außer|ausgenommen|sauf|excepto|salvo|eccetto|tranne|exceto|behalve)\b)",
     re.IGNORECASE,
 )
 _MIN_WORDS = 3  # of a clause

@@ -118,18 +118,6 @@ hr yr wk gb mb kb tb pb nm hp μm kn
 _WORDS = STOP_WORDS | word_list("mil let den fit wat pie pol")
 # Spellings that CLDR lacks.
 _MORE_UNITS = {
-    "kilometre": "length-kilometer",
-    "kilometres": "length-kilometer",
-    "metre": "length-meter",
-    "metres": "length-meter",
-    "centimetre": "length-centimeter",
-    "centimetres": "length-centimeter",
-    "millimetre": "length-millimeter",
-    "millimetres": "length-millimeter",
-    "litre": "volume-liter",
-    "litres": "volume-liter",
-    "millilitre": "volume-milliliter",
-    "millilitres": "volume-milliliter",
     "kmh": "speed-kilometer-per-hour",
     "kph": "speed-kilometer-per-hour",
     "celsius": "temperature-celsius",
@@ -211,7 +199,9 @@ def load_lexicon() -> Lexicon:
             for name, code in _currencies(locale):
                 currencies[name].add(code)
             for spelling, unit in _units(locale):
+                british = spelling.replace("meter", "metre").replace("liter", "litre")
                 units[spelling.lower()].add(unit)
+                units[british.lower()].add(unit)
                 exact[spelling].add(unit)
         for spelling, unit in _MORE_UNITS.items():
             units[spelling].add(unit)

@@ -11,8 +11,13 @@ from unicodedata import decimal
 
 from carob.metrics.text.lexicon import has_packages
 
-AMOUNT = r"(?:\d{1,3}(?:[.,'’ ]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+AMOUNT = r"(?:\d{1,3}(?:[.,'’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
 """A pattern for an amount in digits, in any notation."""
+# Scripts without blanks between words may surround a number; letters of the others may not.
+LETTER = r"A-Za-z0-9_\u00c0-\u05ff"
+"""Characters, for a pattern, that cannot stand beside a number."""
+START, END = rf"(?<![{LETTER}.,/:-])", rf"(?![{LETTER}]|[.,/:-]\d)"
+"""Patterns for the boundaries of a number of several parts."""
 
 _SCALES = {
     word: power
@@ -34,6 +39,9 @@ _SCALES = {
 }
 # Words that are a scale in one language and something else in the others.
 _SCALES_OF = {"de": {"billion": 12}, "es": {"mil": 3}, "pt": {"mil": 3}, "tr": {"bin": 3}}
+# Thousands with blanks. An English `2 400 mg tablets` are two tablets.
+_SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?!\d)")
+_SPACED_ENGLISH = re.compile(r"(?<![\w.,])(?:\d{2,3} \d{3}|\d{1,3}(?: \d{3}){2,})(?!\d)")
 _SUFFIXES = {"k": 3, "K": 3, "M": 6}
 _SCALED = re.compile(rf"(?<![\w.,])({AMOUNT})(?:([kKM])(?!\w)|([万億亿])|\s?([^\W\d_]+)\.?(?!\w))")
 _PERCENT = re.compile(r"(?<=\d)\s(?:per|pour|por)\s?(?:cent|cento|ciento)\b", re.IGNORECASE)
@@ -57,6 +65,7 @@ _PHRASES = {
     "(?:anderthalb|eineinhalb)": "1,5",
     "(?:eine )?halbe stunde": "0,5 Stunden",
     "une demi-heure": "0,5 heures",
+    "hora y media": "1,5 horas",
     "media hora": "0,5 horas",
     "mezz[’']?ora": "0,5 ore",
     "twice": "2 times",
@@ -66,6 +75,11 @@ _PHRASES = {
 _PHRASE = re.compile("|".join(rf"(\b{phrase}\b)" for phrase in _PHRASES), re.IGNORECASE)
 _AMOUNTS = tuple(_PHRASES.values())
 _THIRDS = re.compile(r"\b(\d|one|a) (\d{1,2})(?:rds?|ths?)\b(?=\sof\b)", re.IGNORECASE)
+
+_PAST = re.compile(
+    r"(?:\bhalf past (?=\d))(\d{1,2})\b|(?<=\blas )(\d{1,2}) y media\b", re.IGNORECASE
+)
+_HALF_TO = re.compile(r"\bhalb (\d{1,2})\b", re.IGNORECASE)  # `halb neun` is 8:30
 
 _NUMBER_WORD_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _COUNT_WORDS = "two three four five six seven eight nine ten eleven twelve"
@@ -78,6 +92,8 @@ def write_in_digits(text: str, language: str) -> str:
     if not text.isascii():
         text = "".join(str(decimal(char)) if char.isdecimal() else char for char in text)
     if has_digit(text):
+        pattern = _SPACED_ENGLISH if language == "en" else _SPACED
+        text = pattern.sub(lambda match: match[0].replace(" ", ""), text)
         scales = _SCALES | _SCALES_OF.get(language, {})
         text = _SCALED.sub(lambda match: _expand(match, scales), text)
         text = _PERCENT.sub(" %", text)  # before `cent` becomes 100
@@ -88,6 +104,8 @@ def write_in_digits(text: str, language: str) -> str:
             lambda match: f"{match[1] if match[1].isdigit() else 1}/{match[2]}", text
         )
         text = _MINUS.sub("-", text)
+        text = _PAST.sub(lambda match: f"{match[1] or match[2]}:30", text)
+        text = _HALF_TO.sub(lambda match: f"{(int(match[1]) - 1) % 24}:30", text)
         text = _BELOW_ZERO.sub(r"-\1\2", text)
     return text
 
@@ -102,7 +120,7 @@ def has_digit(text: str) -> bool:
 
 def parse_amount(amount: str) -> frozenset[Decimal]:
     """Return the possible values of an amount: `1.200` is 1.2 or 1200."""
-    plain = re.sub(r"['’ ]", "", amount)
+    plain = re.sub(r"['’]", "", amount)
     marks = [char for char in plain if char in ".,"]
     if len(set(marks)) == 2:
         plain = plain.replace(marks[0], "")  # the last mark is the decimal point

@@ -7,11 +7,13 @@ clauses share most of their words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from carob.metrics.text.clauses import is_negated, split_clauses
+from carob.metrics.text.numerals import write_in_digits
 from carob.metrics.text.quantities import Quantity, matches
 from carob.metrics.text.quantity_patterns import extract_quantities
 from carob.metrics.text.tokens import split_words, stem_word
@@ -23,6 +25,10 @@ from carob.metrics.text.vocabulary import (
     STOP_WORDS,
 )
 
+# Each position is compared with all others, so both are limited.
+_MAX_POSITIONS = 200  # in a text
+_MAX_IN_CLAUSE = 20
+_ANCHOR_LENGTH = 80  # characters in which an anchor is searched
 _SAME_CONTEXT = 0.6  # share of the words of the smaller clause that the other has too
 
 
@@ -31,11 +37,9 @@ class Position(NamedTuple):
 
     pair: int
     side: bool
-    relation: bool
-    """Whether the word refers to what follows it, as `before` does."""
     word: str
-    anchor: str | None
-    """The stem of the next content word, or the next number."""
+    anchor: str | Quantity | None
+    """The stem of the next content word, or the next quantity if that comes first."""
     words: frozenset[str]
     """The other content words of the clause."""
     quantities: tuple[Quantity, ...]
@@ -46,7 +50,8 @@ def find_positions(text: str, language: str = "") -> tuple[Position, ...]:
     if _PHRASES.keys().isdisjoint(split_words(text)):  # most texts
         return ()
     clauses = split_clauses(text)
-    return tuple(chain.from_iterable(_find_in_clause(clause, language) for clause in clauses))
+    positions = chain.from_iterable(_find_in_clause(clause, language) for clause in clauses)
+    return tuple(islice(positions, _MAX_POSITIONS))
 
 
 def has_reversible(clause: str) -> bool:
@@ -73,7 +78,7 @@ def find_opposites(
 
 def _find_in_clause(clause: str, language: str) -> Iterator[Position]:
     words = split_words(clause)
-    found = [*_phrases_in(words)]
+    found = [*islice(_phrases_in(words), _MAX_IN_CLAUSE)]
     if not found:
         return
     extraction = extract_quantities(clause, language)
@@ -86,17 +91,27 @@ def _find_in_clause(clause: str, language: str) -> Iterator[Position]:
     others = [word for index, word in enumerate(words) if index not in used]
     # The `no` of the Portuguese `no máximo` negates nothing.
     negated = is_negated(clause if NEGATORS.isdisjoint(words) else " ".join(others))
+    rest = clause
     for phrase, start, end in found:
-        anchor = next((word for word in words[end:] if _is_content(word)), None)
+        rest = re.split(r"\W+".join(words[start:end]), rest, maxsplit=1, flags=re.IGNORECASE)[-1]
         yield Position(
             pair=phrase.pair,
             side=phrase.side != negated,  # `not more than 5` is `at most 5`
-            relation=phrase.relation,
             word=" ".join(words[start:end]),
-            anchor=stem_word(anchor) if anchor else None,
+            anchor=_find_anchor(rest[:_ANCHOR_LENGTH], language) if phrase.relation else None,
             words=frozenset(content),
             quantities=extraction.quantities,
         )
+
+
+def _find_anchor(text: str, language: str) -> str | Quantity | None:
+    """Return what comes first in a text: a content word, as a stem, or a quantity."""
+    extraction = extract_quantities(text, language)
+    digits = split_words(write_in_digits(text, language))
+    word = next((word for word in digits if _is_content(word)), None)
+    if extraction.quantities and word and word[0].isdigit():
+        return extraction.quantities[0]
+    return stem_word(word) if word else None
 
 
 def _is_content(word: str) -> bool:
@@ -106,12 +121,10 @@ def _is_content(word: str) -> bool:
 def _share_context(first: Position, second: Position) -> bool:
     if first.pair != second.pair:
         return False
-    if first.relation and first.anchor and second.anchor:
-        if first.anchor == second.anchor:
-            return True
-        if first.anchor[0].isdigit() or second.anchor[0].isdigit():
-            return _share_quantity(first, second)
-        return False
+    if first.anchor and second.anchor:
+        if isinstance(first.anchor, Quantity) and isinstance(second.anchor, Quantity):
+            return matches(first.anchor, second.anchor)
+        return first.anchor == second.anchor
     smaller = min(len(first.words), len(second.words))
     if not smaller:
         return not (first.quantities or second.quantities) or _share_quantity(first, second)

@@ -7,7 +7,9 @@ quantities match if any of their readings do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
@@ -42,6 +44,12 @@ class Reading(NamedTuple):
     """A currency, or a unit as CLDR calls it."""
 
 
+Claim: TypeAlias = tuple[Iterable[Reading], int]
+"""What a part of a text means, and where it ends."""
+Reader: TypeAlias = Callable[["re.Match[str]"], Claim | None]
+"""Reads what a pattern matches; `None` if it is no quantity."""
+
+
 class Quantity(NamedTuple):
     """A quantity: its readings, and how it is written."""
 
@@ -67,81 +75,120 @@ def unmatched(quantities: Iterable[Quantity], others: Iterable[Quantity]) -> lis
 
     A rate such as `per month` is compared with other rates only: most have too many spellings.
     """
-    known = [*others]
-    rates = any(other.is_a("rate") for other in known)
+    candidates = [*quantities]
+    if not candidates:
+        return []
+    known = _Known(others)
     return [
         quantity
-        for quantity in quantities
-        if (rates or not quantity.is_a("rate"))
-        and not any(matches(quantity, other) for other in known)
+        for quantity in candidates
+        if (known.has_rates or not quantity.is_a("rate"))
+        and not any(known.agrees(reading) for reading in quantity.readings)
     ]
 
 
 def matches(first: Quantity, second: Quantity) -> bool:
     """Tell whether two quantities may mean the same."""
-    if first.readings & second.readings:
-        return True
-    return any(_agree(one, other) for one in first.readings for other in second.readings)
+    known = _Known([second])
+    return any(known.agrees(reading) for reading in first.readings)
 
 
-def _agree(one: Reading, other: Reading) -> bool:
-    if one.kind == other.kind:
-        return _agree_in_kind(one, other)
-    # A bare number matches the same number with a unit: the unit may be in the question.
-    if one.kind == "number":
-        return _is_number_of(one.value, other)
-    if other.kind == "number":
-        return _is_number_of(other.value, one)
-    return False
+class _Known:
+    """Readings to compare with. Sets, because a long text may have thousands."""
 
+    def __init__(self, quantities: Iterable[Quantity]) -> None:
+        self.readings = {reading for quantity in quantities for reading in quantity.readings}
+        self.numbers = {reading.value for reading in self.readings if reading.kind == "number"}
+        self.parts = {
+            part
+            for reading in self.readings
+            if reading.kind != "number"
+            for part in _bare_numbers(reading)
+        }
+        self.dates = [reading.value for reading in self.readings if isinstance(reading.value, Date)]
+        self.measures: dict[str, list[Decimal]] = {}
+        for kind, value, unit in self.readings:
+            if kind == "measure" and isinstance(value, Decimal):
+                self.measures.setdefault(unit, []).append(value)
+        for values in self.measures.values():
+            values.sort()
+        self.has_rates = any(reading.kind == "rate" for reading in self.readings)
 
-def _agree_in_kind(one: Reading, other: Reading) -> bool:
-    if isinstance(one.value, Date) and isinstance(other.value, Date):
-        return all(
-            mine == theirs or mine is None or theirs is None
-            for mine, theirs in zip(one.value, other.value, strict=True)
+    def agrees(self, reading: Reading) -> bool:
+        if reading in self.readings:
+            return True
+        # A bare number matches the same number with a unit: the unit may be in the question.
+        if reading.kind == "number":
+            return reading.value in self.parts
+        if any(part in self.numbers for part in _bare_numbers(reading)):
+            return True
+        if isinstance(reading.value, Date):
+            return any(_agree_in_dates(reading.value, date) for date in self.dates)
+        return reading.kind == "measure" and any(
+            _agree_in_units(reading, unit, values) for unit, values in self.measures.items()
         )
-    if one.kind == "measure" and one.unit != other.unit:
-        return _agree_in_units(one, other)
-    return one.value == other.value and one.unit == other.unit
 
 
-def _is_number_of(number: Decimal | Date | str, other: Reading) -> bool:
-    if isinstance(other.value, Date):
-        return number in (other.value.year, other.value.day)
-    if other.kind == "time":
-        hour, minute = divmod(cast("Decimal", other.value), 60)
-        return minute == 0 and number in (hour, hour % 12 or 12)
-    return other.kind not in ("code", "rate") and number == other.value
+def _bare_numbers(reading: Reading) -> Iterable[Decimal | int | None]:
+    """Return the numbers that may stand for a quantity: 14 for `14 May`, 4 and 16 for `4 pm`."""
+    if isinstance(reading.value, Date):
+        return reading.value.year, reading.value.day
+    if isinstance(reading.value, str):
+        return ()
+    if reading.kind == "time":
+        hour, minute = divmod(reading.value, 60)
+        return () if minute else (hour, hour % 12 or 12)
+    return (reading.value,)
 
 
-def _agree_in_units(one: Reading, other: Reading) -> bool:
-    first, second = cast("Decimal", one.value), cast("Decimal", other.value)
-    if "temperature-generic" in (one.unit, other.unit):
-        return "temperature" in one.unit and "temperature" in other.unit and first == second
-    return _rounds_to(_convert(first, one.unit, other.unit), second) or _rounds_to(
-        _convert(second, other.unit, one.unit), first
+def _agree_in_dates(one: Date, other: Date) -> bool:
+    return all(
+        mine == theirs or mine is None or theirs is None
+        for mine, theirs in zip(one, other, strict=True)
     )
 
 
-def _rounds_to(converted: float | None, stated: Decimal) -> bool:
+def _agree_in_units(reading: Reading, unit: str, values: Sequence[Decimal]) -> bool:
+    """Tell whether one of the sorted values, in another unit, is the same measure."""
+    value = cast("Decimal", reading.value)
+    if "temperature-generic" in (reading.unit, unit):
+        return "temperature" in reading.unit and "temperature" in unit and value in values
+    there, back = _conversion(reading.unit, unit), _conversion(unit, reading.unit)
+    if there is None or back is None:
+        return False
+    converted = there.apply(value)
+    nearest = bisect_left(values, converted)
+    return any(
+        _rounds_to(converted, other) or _rounds_to(back.apply(other), value)
+        for other in values[max(0, nearest - 2) : nearest + 2]
+    )
+
+
+def _rounds_to(converted: float, stated: Decimal) -> bool:
     """Tell whether a converted value is the stated one at its precision: 5 miles are 8 km."""
-    if converted is None:
-        return False
     digits = max(0, -cast("int", stated.as_tuple().exponent))
-    if round(Decimal(converted), digits) != stated:
-        return False
-    return abs(converted - float(stated)) <= _ROUNDING * abs(converted)
+    difference = abs(converted - float(stated))
+    return difference <= 0.5 * 10.0**-digits and difference <= _ROUNDING * abs(converted)
+
+
+class _Conversion(NamedTuple):
+    factor: float
+    offset: float
+    """What temperatures need."""
+
+    def apply(self, value: Decimal) -> float:
+        return float(value) * self.factor + self.offset
 
 
 @lru_cache(maxsize=4096)
-def _convert(value: Decimal, unit: str, target: str) -> float | None:
-    """Convert between units; `None` if they measure different things."""
+def _conversion(unit: str, target: str) -> _Conversion | None:
+    """Return how to convert between units; `None` if they measure different things."""
     registry = _load_registry()
     source, goal = registry.Unit(PINT_NAMES[unit]), registry.Unit(PINT_NAMES[target])
     if source.dimensionality != goal.dimensionality:
         return None
-    return float(registry.Quantity(float(value), source).to(goal).magnitude)
+    zero, one = (float(registry.Quantity(x, source).to(goal).magnitude) for x in (0.0, 1.0))
+    return _Conversion(one - zero, zero)
 
 
 @lru_cache(maxsize=1)

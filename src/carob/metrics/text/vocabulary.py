@@ -14,6 +14,7 @@ def _word_pairs(*lines: str) -> tuple[tuple[list[str], list[str]], ...]:
 
 
 NEGATORS = word_list("""
+ausgenommen außer behalve eccetto except excepto exceto excluding salvo sauf tranne
 aucun aucune cannot cant değil geen hardly hayır jamais kein keine keinem keinen keiner mai nao
 nee nein neither nem never nicht nie niemals niet no nobody non none nooit nor not nothing
 nowhere nunca não né ohne pas sans sem senza sin unable without yok zonder без не нет никогда لا
