@@ -6,6 +6,7 @@ run from the same parts (`plan_run`, `assemble_run`, `save_run`).
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
@@ -24,6 +25,7 @@ from carob.api.sources import FileState, trace_batches, worker_count
 from carob.api.store import git_labels, save_run, store_url
 from carob.config import Config, MetricChoice
 from carob.errors import CarobError, StoppedError, UsageError
+from carob.files.scratch import make_scratch_folder
 from carob.judges.pool import JudgePool
 from carob.report.forms import ReportInputs
 from carob.runner.execute import estimate_usage, execute
@@ -156,7 +158,7 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     plan = plan_run(config, cases.part if cases else None, judges, from_data)
     with ExitStack() as stack:
         spool = _spool(stack) if store and request.keep_traces else None
-        result, traces = _score(request, config, plan, cases, spool, listeners)
+        result, traces = _score(request, config, plan, cases, spool, listeners, stack)
         run = _finish(plan, cases, result, judges, request.by)
         if store:
             _save(run, store, labels, traces() if traces else (), listeners.problem)
@@ -231,8 +233,8 @@ def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEst
     from_data = chosen.names if chosen else ()
     plan = make_plan(config.metrics, part, Profiles(), judges, from_data)
     job = _scoring_job(request, plan, cases)
-    batches = trace_batches(_paths(request, config), part, 1, listeners.problem)
-    return CostEstimate(estimate_usage(job, batches).usage)
+    with trace_batches(_paths(request, config), part, 1, listeners.problem) as batches:
+        return CostEstimate(estimate_usage(job, batches).usage)
 
 
 def passed(run: Run, *, allow_unscored: bool = False) -> bool:
@@ -302,9 +304,9 @@ def _paths(request: RunRequest, config: Config) -> list[Path]:
 
 
 def _spool(stack: ExitStack) -> Path:
-    from tempfile import TemporaryDirectory  # late: few runs keep their traces
-
-    return Path(stack.enter_context(TemporaryDirectory(prefix="carob-")))
+    folder = make_scratch_folder()
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _score(
@@ -314,16 +316,18 @@ def _score(
     cases: SelectedCases | None,
     spool: Path | None,
     listeners: Listeners,
+    stack: ExitStack,
 ) -> tuple[BatchResult, Callable[[], Iterable[Trace]] | None]:
-    """Score all traces. With a spool folder, also return a function that yields the traces."""
+    """Score all traces. With a spool folder, also return a function that yields the traces, until
+    the stack is closed."""
     paths = _paths(request, config)
     job = _scoring_job(request, plan, cases)
     jobs = request.jobs or worker_count(paths)
     journal = Journal(_journal_path(paths, cases, job), resume=request.resume)
     try:
-        batches: Sequence[Batch] = trace_batches(
-            paths, cases.part if cases else None, jobs, listeners.problem, listeners.reading
-        )
+        part = cases.part if cases else None
+        opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading)
+        batches: Sequence[Batch] = stack.enter_context(opened)
         spooled = TraceSpool(spool, batches) if spool else None
         result = execute(
             job,

@@ -17,7 +17,7 @@ from carob.runner.pairing import Pair
 from carob.runner.workers import cpu_count
 from carob.schema import Case, Dataset, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
-from carob.traces.read import read_shard, shard_traces
+from carob.traces.read import open_traces, read_shard
 from carob.traces.reading.trace_set import Shard
 
 _ROWS_PER_BATCH = 500
@@ -49,19 +49,23 @@ def worker_count(paths: Sequence[Path]) -> int:
     return 1 if small else cpu_count()
 
 
+@contextmanager
 def trace_batches(
     paths: Sequence[Path],
     dataset: Dataset | None,
     jobs: int,
     report: ProblemListener,
     reading: ProgressListener = ignore,
-) -> list[Batch]:
-    """Split the traces of files, or those that the golden data carries, into batches."""
+) -> Generator[list[Batch]]:
+    """Split the traces of files, or those that the golden data carries, into batches. Batches of
+    files can be read, by any process, until the block ends."""
     if not paths:
-        return _row_batches(dataset)
+        yield _row_batches(dataset)
+        return
     with expecting_traces(paths):
-        parts = shard_traces(paths, jobs, report=report, progress=reading)
-    return [partial(_read, shard) for shard in parts]
+        traces = open_traces(paths, jobs=jobs, report=report, progress=reading)
+    with traces:
+        yield [partial(_read, shard) for shard in traces.shards()]
 
 
 def _read(shard: Shard) -> Iterator[Trace]:

@@ -1,1 +1,1 @@
-"""Files: opening, atomic writes, timestamps, and the cycle collector during large reads."""
+"""Files: opening, atomic writes, temporary folders, timestamps, and the cycle collector."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
+from carob.files.scratch import make_scratch_folder
 from carob.processes import NoWorkersError, WorkerPool
 from carob.schema import Problem, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
@@ -63,10 +63,8 @@ def open_traces(
     """
     if not paths:
         raise UsageError("no file to read")
-    import tempfile  # late: importing it takes longer than a small run
-
     chunks = whole_files(list(paths))
-    folder = Path(tempfile.mkdtemp(prefix="carob-"))
+    folder = make_scratch_folder()
     try:
         collection = _read_parallel(chunks, folder, report, keep_spans, jobs, progress)
         if collection is None:
@@ -76,19 +74,6 @@ def open_traces(
     except BaseException:
         TraceSet((), folder).close()
         raise
-
-
-def shard_traces(
-    paths: Sequence[Path],
-    jobs: int,
-    *,
-    report: ProblemListener = ignore,
-    progress: ProgressListener = ignore,
-) -> list[Shard]:
-    """All sessions in shards that other processes can read until this process ends."""
-    traces = open_traces(paths, report=report, jobs=jobs, progress=progress)
-    atexit.register(traces.close)
-    return traces.shards()
 
 
 def read_shard(shard: Shard) -> Iterator[Trace]:

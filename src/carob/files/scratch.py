@@ -1,0 +1,77 @@
+"""Temporary folders that do not outlive their process for long, even if it is killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+_NAME = re.compile(r"carob-([0-9a-f]{8})-(\d+)-(\d+)-\w+")
+
+
+def make_scratch_folder() -> Path:
+    """Create a temporary folder. Its name states the process that owns it; folders of processes
+    that have ended are removed."""
+    import tempfile  # late: importing it takes longer than a small run
+
+    _collect_garbage(Path(tempfile.gettempdir()))
+    pid = os.getpid()
+    prefix = f"carob-{_host()}-{pid}-{_start_time(pid) or 0}-"
+    return Path(tempfile.mkdtemp(prefix=prefix))
+
+
+def abandoned_folders(parent: Path) -> Iterator[Path]:
+    """The scratch folders of this user whose process was on this machine and has ended."""
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            match = _NAME.fullmatch(entry.name)
+            if match and match[1] == _host() and not _is_running(int(match[2]), int(match[3])):
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False) and status.st_uid == os.getuid():
+                        yield Path(entry.path)
+
+
+@cache
+def _collect_garbage(parent: Path) -> None:
+    """Once per process and folder."""
+    if os.name == "posix":
+        for folder in abandoned_folders(parent):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _host() -> str:
+    """Identifies the machine or container: process ids mean nothing in another one, which may
+    share the folder."""
+    namespace = ""
+    with suppress(OSError):
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    name = os.uname().nodename if os.name == "posix" else ""
+    return blake2b(f"{name} {namespace}".encode(), digest_size=4).hexdigest()
+
+
+def _is_running(pid: int, started: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        pass
+    now = _start_time(pid)
+    return now is None or not started or now == started  # else the id was given to a new process
+
+
+def _start_time(pid: int) -> int | None:
+    """When a process started, in clock ticks since the machine did; `None` where unknown."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return None
+    # The second field is the name of the program, in parentheses, which may contain spaces.
+    return int(fields.rpartition(b")")[2].split()[19])
