@@ -42,13 +42,13 @@ class Tone(Judge):
         return None
 
     async def judge(self, case: Case, trace: Trace, ask: Ask) -> Outcome:
-        said = trace.turns[0].response
-        if not said:
+        response = trace.turns[0].response
+        if not response:
             return Unscored(reason="there is no answer")
-        found = await ask(Question(instructions="Judge.", prompt=said, answer=_Verdict))
-        if not isinstance(found, Answer):
-            return found
-        return Score(value=float(found.value.score), reason=found.value.reason)
+        answer = await ask(Question(instructions="Judge.", prompt=response, answer=_Verdict))
+        if not isinstance(answer, Answer):
+            return answer
+        return Score(value=float(answer.value.score), reason=answer.value.reason)
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:

@@ -40,10 +40,10 @@ def golden() -> str:
             "eval_id": case,
             "session_id": f"s-{case}",
             "user_inputs": [f"Question {case}?"],
-            "final_response": said,
+            "final_response": answer,
             "reference_data": {},
         }
-        for case, said in ROWS
+        for case, answer in ROWS
     ]
     Path("golden.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, rows)))
     return "golden.jsonl"
@@ -54,22 +54,26 @@ def labels(text: str) -> str:
     return "labels.csv"
 
 
-def test_the_judge_is_asked_about_the_labelled_answers_only(golden: str, model: ScriptedModel):
+def test_judge_is_asked_only_about_labelled_answers(golden: str, model: ScriptedModel):
     file = labels("case,label\na,pass\nb,fail\nc,fail\n")
-    made = calibration.calibrate(file, golden=golden, metrics=["test_tone"], judge="local:scripted")
+    result = calibration.calibrate(
+        file, golden=golden, metrics=["test_tone"], judge="local:scripted"
+    )
     assert len(model.requests) == 3
-    assert made.agreement.confusion.counts == ((1.0, 1.0), (0.0, 1.0))
-    assert [(one.case, one.reason) for one in made.disagreements] == [("c", "thanks")]
-    assert isinstance(made.metric.judge, JudgeSpec)
-    assert made.metric.judge.model == "local:scripted"
-    assert made.created_at == "2026-05-28T20:26:40Z"
-    assert made.dataset is not None
-    assert made.dataset.name == "golden"
+    assert result.agreement.confusion.counts == ((1.0, 1.0), (0.0, 1.0))
+    assert [(disagreement.case, disagreement.reason) for disagreement in result.disagreements] == [
+        ("c", "thanks")
+    ]
+    assert isinstance(result.metric.judge, JudgeSpec)
+    assert result.metric.judge.model == "local:scripted"
+    assert result.created_at == "2026-05-28T20:26:40Z"
+    assert result.dataset is not None
+    assert result.dataset.name == "golden"
 
 
-def test_what_was_answered_once_is_not_asked_again(golden: str, model: ScriptedModel):
+def test_cached_answer_is_not_asked_again(golden: str, model: ScriptedModel):
     file = labels("case,label\na,pass\nb,fail\n")
-    one, other = (
+    first, second = (
         calibration.calibrate(
             file,
             golden=golden,
@@ -80,30 +84,30 @@ def test_what_was_answered_once_is_not_asked_again(golden: str, model: ScriptedM
         for _ in range(2)
     )
     assert len(model.requests) == 2
-    assert one == other
+    assert first == second
 
 
-def test_labels_may_say_which_metric(golden: str, model: ScriptedModel):
+def test_labels_may_name_a_metric(golden: str, model: ScriptedModel):
     file = labels("case,label,metric\na,pass,test_tone\nb,fail,test_tone\n")
-    made = calibration.calibrate(file, golden=golden, judge="local:scripted")
-    assert made.metric.name == "test_tone"
+    result = calibration.calibrate(file, golden=golden, judge="local:scripted")
+    assert result.metric.name == "test_tone"
 
 
-def test_without_golden_data_or_a_run_there_is_nothing_to_compare_with(model: ScriptedModel):
+def test_without_golden_data_or_a_run_is_an_error(model: ScriptedModel):
     with pytest.raises(UsageError, match="no golden data for the labels") as caught:
         calibration.calibrate(labels("case,label\na,pass\n"), metrics=["test_tone"])
     assert "--run" in str(caught.value.hint)
 
 
-def test_without_a_judge_the_error_says_what_to_do(golden: str, model: ScriptedModel):
+def test_missing_judge_is_an_error_with_a_hint(golden: str, model: ScriptedModel):
     with pytest.raises(UsageError, match="no judge is configured for test_tone") as caught:
         calibration.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["test_tone"])
     assert "--judge PROVIDER:MODEL" in str(caught.value.hint)
 
 
-def test_a_limit_that_is_reached_is_reported_and_the_rest_is_unjudged(golden: str, model: ScriptedModel):
+def test_reached_limit_is_reported_and_the_rest_is_unscored(golden: str, model: ScriptedModel):
     problems: list[Problem] = []
-    made = calibration.calibrate(
+    result = calibration.calibrate(
         labels("case,label\na,pass\nb,fail\nc,pass\nd,fail\ne,pass\n"),
         golden=golden,
         metrics=["test_tone"],
@@ -112,32 +116,32 @@ def test_a_limit_that_is_reached_is_reported_and_the_rest_is_unjudged(golden: st
         ).judge,
         report=problems.append,
     )
-    assert len(made.unjudged.unscored) == 2
+    assert len(result.unjudged.unscored) == 2
     assert "stopped before all answers were judged" in problems[-1].message
 
 
-def test_an_offline_metric_can_be_compared_with_people_too():
+def test_offline_metric_can_be_calibrated():
     use = metric("contains", by=None, scale=(0.0, 1.0), threshold=1.0)
     file = labels("case,label\na,pass\nb,fail\n")
-    made = calibration.calibrate(file, run=judged({"a": 1.0, "b": 0.0}, use))
-    assert not made.metric.judge
-    assert made.agreement.share.value == 1.0
+    result = calibration.calibrate(file, run=judged({"a": 1.0, "b": 0.0}, use))
+    assert not result.metric.judge
+    assert result.agreement.share.value == 1.0
 
 
-def test_a_metric_that_does_not_exist_is_an_error(golden: str):
+def test_unknown_metric_is_an_error(golden: str):
     with pytest.raises(UsageError, match="'containz'"):
         calibration.calibrate(labels("case,label\na,pass\n"), golden=golden, metrics=["containz"])
 
 
-def test_a_run_that_is_there_needs_no_call():
+def test_existing_run_needs_no_call():
     run = judged({"a": 5.0, "b": 1.0, "c": 2.0})
-    made = calibration.calibrate(labels("case,label\na,5\nb,1\nc,2\n"), run=run)
-    assert made.run == run.id
-    assert made.agreement.share.value == 1.0
-    assert made.digest.startswith("sha256:")
+    result = calibration.calibrate(labels("case,label\na,5\nb,1\nc,2\n"), run=run)
+    assert result.run == run.id
+    assert result.agreement.share.value == 1.0
+    assert result.digest.startswith("sha256:")
 
 
-def test_of_several_metrics_the_only_judge_is_meant():
+def test_only_judge_of_several_metrics_is_the_default():
     offline = metric("exact", by=None, scale=(0.0, 1.0))
     run = judged({"a": 5.0, "b": 1.0}, metric(), offline)
     assert calibration.calibrate(labels("case,label\na,5\nb,1\n"), run=run).metric.name == "tone"
@@ -152,9 +156,7 @@ def test_of_several_metrics_the_only_judge_is_meant():
         ("case,label\na,5\n", ("tona",), "run-judged has no metric 'tona'", "'tone'"),
     ],
 )
-def test_a_metric_that_is_not_clear_is_an_error(
-    text: str, metrics: tuple[str, ...], message: str, hint: str
-):
+def test_ambiguous_metric_is_an_error(text: str, metrics: tuple[str, ...], message: str, hint: str):
     run = judged({"a": 5.0}, metric(), metric("clarity"))
     with pytest.raises(UsageError) as caught:
         calibration.calibrate(labels(text), run=run, metrics=metrics)
@@ -162,37 +164,37 @@ def test_a_metric_that_is_not_clear_is_an_error(
     assert hint in str(caught.value.hint)
 
 
-def test_of_labels_for_several_metrics_those_of_one_are_taken():
+def test_only_labels_of_the_metric_are_used():
     run = judged({"a": 5.0, "b": 1.0}, metric(), metric("clarity"))
     file = labels("case,label,metric\na,5,tone\na,1,clarity\nb,1,\n")
-    made = calibration.calibrate(file, run=run, metrics=["tone"])
-    assert made.agreement.share.value == 1.0
+    result = calibration.calibrate(file, run=run, metrics=["tone"])
+    assert result.agreement.share.value == 1.0
 
 
-def test_a_duplicate_metric_is_an_error():
+def test_duplicate_metric_is_an_error():
     run = judged({"a": 5.0}, metric(), metric(params={"strict": True}))
     with pytest.raises(UsageError, match="has 2 metrics named 'tone'"):
         calibration.calibrate(labels("case,label\na,5\n"), run=run)
 
 
 @pytest.mark.parametrize(("threshold", "share"), [(None, 0.5), (3.0, 1.0)])
-def test_another_threshold_can_be_tried(threshold: float | None, share: float):
+def test_different_threshold_can_be_tried(threshold: float | None, share: float):
     run = judged({"a": 3.0, "b": 1.0})
     file = labels("case,label\na,pass\nb,fail\n")
-    made = calibration.calibrate(file, run=run, threshold=threshold)
-    assert made.agreement.share.value == share
-    assert made.metric.threshold == (threshold or 4.0)
+    result = calibration.calibrate(file, run=run, threshold=threshold)
+    assert result.agreement.share.value == share
+    assert result.metric.threshold == (threshold or 4.0)
 
 
 @pytest.mark.parametrize(("least", "good"), [(0.3, True), (0.9, False)])
-def test_the_lower_end_decides(least: float, good: bool):
+def test_lower_bound_decides(least: float, good: bool):
     scores = {f"c{n}": 5.0 if n % 2 else 1.0 for n in range(20)}
     text = "case,label\n" + "".join(f"{case},{score:g}\n" for case, score in scores.items())
-    made = calibration.calibrate(labels(text), run=judged(scores))
-    assert calibration.agrees(made, least) is good
+    result = calibration.calibrate(labels(text), run=judged(scores))
+    assert calibration.agrees(result, least) is good
 
 
-def test_the_use_is_the_one_of_the_run():
+def test_metric_spec_comes_from_the_run():
     use: MetricSpec = metric(params={"strict": True})
     assert (
         calibration.calibrate(labels("case,label\na,5\n"), run=judged({"a": 5.0}, use)).metric

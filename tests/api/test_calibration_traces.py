@@ -34,20 +34,20 @@ def test_traces_are_paired_and_scored_as_in_a_run():
         "order_status,pass,good-order_status\n"
     )
     golden = "support.evalset.json"
-    made = calibration.calibrate(file, traces=traces, golden=golden, metrics=[METRIC])
-    assert made.agreement.confusion.counts == ((0.5, 0.0), (0.0, 1.5))
-    assert made.dataset == runs.run(traces, golden=golden).dataset
+    result = calibration.calibrate(file, traces=traces, golden=golden, metrics=[METRIC])
+    assert result.agreement.confusion.counts == ((0.5, 0.0), (0.0, 1.5))
+    assert result.dataset == runs.run(traces, golden=golden).dataset
 
 
-def test_a_label_without_a_trace_needs_a_case_with_one_trace():
-    made = calibration.calibrate(
+def test_label_without_a_trace_needs_a_case_with_one_trace():
+    result = calibration.calibrate(
         labels("case,label\nwarranty_frame,fail\norder_status,pass\nwarranty_fork,pass\n"),
         traces=["traces/regressed.otlp.jsonl"],
         golden="support.evalset.json",
         metrics=[METRIC],
     )
-    assert made.agreement.share.value == 1.0
-    assert made.unjudged.absent == ("warranty_fork",)
+    assert result.agreement.share.value == 1.0
+    assert result.unjudged.absent == ("warranty_fork",)
 
 
 def _turn(user: str, reply: str) -> dict[str, object]:
@@ -57,27 +57,29 @@ def _turn(user: str, reply: str) -> dict[str, object]:
     }
 
 
-def test_an_ambiguous_trace_is_not_paired_with_the_labeled_case():
-    said = (("one", "Hi", "Hello"), ("two", "Hi", "Hello"), ("three", "Bye", "Bye"))
-    cases = [{"eval_id": case, "conversation": [_turn(user, reply)]} for case, user, reply in said]
+def test_ambiguous_trace_is_not_paired_with_the_labeled_case():
+    answer = (("one", "Hi", "Hello"), ("two", "Hi", "Hello"), ("three", "Bye", "Bye"))
+    cases = [
+        {"eval_id": case, "conversation": [_turn(user, reply)]} for case, user, reply in answer
+    ]
     document = {"eval_set_id": "greetings", "eval_cases": cases}
     Path("greetings.json").write_bytes(msgspec.json.encode(document))
     chats = [
-        {"messages": [{"role": "user", "content": user}, {"role": "assistant", "content": said}]}
-        for user, said in (("Hi", "Hello"), ("Bye", "No."))
+        {"messages": [{"role": "user", "content": user}, {"role": "assistant", "content": answer}]}
+        for user, answer in (("Hi", "Hello"), ("Bye", "No."))
     ]
     Path("chat.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, chats)))
-    made = calibration.calibrate(
+    result = calibration.calibrate(
         labels("case,label\none,pass\nthree,fail\n"),
         traces=["chat.jsonl"],
         golden="greetings.json",
         metrics=[METRIC],
     )
-    assert made.unjudged.absent == ("one",)
-    assert made.agreement.cases == 1
+    assert result.unjudged.absent == ("one",)
+    assert result.agreement.cases == 1
 
 
-def test_labels_of_other_golden_data_are_refused():
+def test_labels_of_a_different_dataset_are_an_error():
     with pytest.raises(EvaluationError) as caught:
         calibration.calibrate(
             labels("case,label\nwarranty,pass\n"),

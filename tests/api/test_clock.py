@@ -12,13 +12,13 @@ from carob.api.runs import RunRequest, evaluate
 from carob.api.traces import capture
 
 
-def test_the_current_time_can_be_fixed(monkeypatch: pytest.MonkeyPatch):
+def test_current_time_can_be_fixed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert timestamp() == "1970-01-01T00:00:00Z"
 
 
 @pytest.mark.parametrize("since", ["2020-01-01", "2020-01-01T00:00:00Z", "99999d"])
-def test_every_use_takes_the_same_expressions(
+def test_every_option_accepts_the_same_time_expressions(
     since: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with resources.as_file(resources.files("carob") / "demo" / "data") as data:

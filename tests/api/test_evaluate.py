@@ -46,18 +46,18 @@ def kept_traces() -> int:
         return next(iter(database.rows("SELECT COUNT(*) FROM case_traces", ())))[0]  # pyright: ignore[reportReturnType] - a count
 
 
-def test_a_run_is_saved_when_it_is_returned():
+def test_run_is_saved_when_it_is_returned():
     evaluation = evaluate(request(labels={"side": "a"}))
     assert find_run("latest").id == evaluation.run.id
     assert evaluation.store == "runs.db"
 
 
-def test_a_run_without_a_store_is_not_saved():
+def test_run_without_a_store_is_not_saved():
     assert evaluate(request(save=False)).store is None
     assert not Path("runs.db").exists()
 
 
-def test_a_run_that_cannot_be_saved_is_returned_with_a_warning():
+def test_run_that_cannot_be_saved_is_returned_with_a_warning():
     Path("folder").mkdir()
     problems: list[Problem] = []
     evaluation = evaluate(request(store="folder"), Listeners(problem=problems.append))
@@ -67,19 +67,19 @@ def test_a_run_that_cannot_be_saved_is_returned_with_a_warning():
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_traces_are_kept_for_the_cases_that_they_were_scored_with(jobs: int):
+def test_traces_are_saved_with_the_cases_they_were_scored_with(jobs: int):
     run = evaluate(request(keep_traces=True, jobs=jobs)).run
     assert kept_traces() == sum(case.trace is not None for case in run.cases) > 0
 
 
-def test_the_config_is_read_once_and_keeping_traces_reads_no_file_again():
+def test_config_and_traces_are_read_once_even_if_traces_are_saved():
     Path("carob.toml").write_text(f"[run]\ngolden = '{GOLDEN}'\n")
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", COUNT_OPENS], capture_output=True, text=True, check=True
     )
-    plain, kept = (line.split() for line in shown.stdout.splitlines())
-    assert plain == kept
-    assert kept[1] == "1"
+    plain, with_traces = (line.split() for line in process.stdout.splitlines())
+    assert plain == with_traces
+    assert with_traces[1] == "1"
 
 
 def test_reports_get_the_lines_of_cases_the_metrics_and_earlier_runs():

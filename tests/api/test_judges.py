@@ -22,8 +22,8 @@ CASE = carob.Case.of("When are you open?", "From 10:00 to 16:00.")
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch) -> Generator[ScriptedServer]:
     """A judge that finds everything good, where OpenAI would be."""
-    said = json.dumps({"thoughtChain": "", "explanation": "Good.", "score": 5})
-    choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+    text = json.dumps({"thoughtChain": "", "explanation": "Good.", "score": 5})
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     with ScriptedServer(json_response({"choices": [choice]})) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
@@ -38,8 +38,8 @@ def test_one_answer_is_judged_from_plain_python(judge: ScriptedServer):
 
 def test_one_answer_is_judged_from_within_a_loop(judge: ScriptedServer):
     async def test() -> float:
-        given = carob.check(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
-        return given["Helpfulness"]
+        verdict = carob.check(CASE, "At ten.", metrics=["Helpfulness"], judge="openai:gpt-5-mini")
+        return verdict["Helpfulness"]
 
     assert asyncio.run(test()) == 5.0
     assert len(judge.requests) == 1
@@ -66,13 +66,13 @@ def test_judge_that_is_named_without_a_model_is_an_error():
     assert "--judge PROVIDER:MODEL, or as `judge` in carob.toml" in str(caught.value.hint)
 
 
-def test_metrics_of_one_model_share_one_asker(judge: ScriptedServer):
+def test_metrics_of_one_model_share_a_client(judge: ScriptedServer):
     panel = judge_pool("openai:gpt-5-mini", None)
-    one, other = (build_metric(MetricChoice(name=name)) for name in ("Helpfulness", "Empathy"))
-    assert panel.client_for(one) is panel.client_for(other)
+    first, second = (build_metric(MetricChoice(name=name)) for name in ("Helpfulness", "Empathy"))
+    assert panel.client_for(first) is panel.client_for(second)
 
 
-def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge: ScriptedServer):
+def test_metric_may_have_its_own_model_unless_overridden(judge: ScriptedServer):
     metric = build_metric(MetricChoice(name="Empathy", params={"model": "openai:gpt-5"}))
     by_file = judge_pool(JudgeSettings(model="openai:gpt-5-mini"), None).client_for(metric)
     by_flag = judge_pool("openai:gpt-5-mini", None).client_for(metric)
@@ -81,7 +81,7 @@ def test_a_metric_may_have_a_model_of_its_own_unless_one_is_named_for_all(judge:
     assert (by_file.model, by_flag.model) == ("openai:gpt-5", "openai:gpt-5-mini")
 
 
-def test_offline_metrics_ask_nobody():
+def test_offline_metrics_need_no_client():
     panel = judge_pool("nonsense", None)
     assert panel.client_for(build_metric(MetricChoice(name="exact_match"))) is None
     with pytest.raises(UsageError, match="has no provider"):
@@ -95,21 +95,21 @@ inputs = ["response"]
 """
 
 
-def test_a_rubric_of_the_users_own_is_a_metric(tmp_path: Path):
+def test_user_rubric_is_a_metric(tmp_path: Path):
     path = tmp_path / "tact.toml"
     path.write_text(RUBRIC, "utf-8")
     assert build_metric(MetricChoice(name=str(path))).name == "tact"
     assert build_metric(MetricChoice(name="kindness", rubric=str(path))).name == "kindness"
 
 
-def test_a_rubric_cannot_take_the_name_of_another_metric(tmp_path: Path):
+def test_rubric_cannot_take_the_name_of_another_metric(tmp_path: Path):
     path = tmp_path / "relevance.toml"
     path.write_text(RUBRIC, "utf-8")
     with pytest.raises(UsageError, match="metric 'relevance' already exists"):
         build_metric(MetricChoice(name=str(path)))
 
 
-def test_an_eval_may_be_asked_for_as_rows_do():
+def test_eval_is_found_by_the_name_used_in_rows():
     assert build_metric(MetricChoice(name="RelevanceExplain")).name == "Relevance"
 
 
@@ -119,7 +119,7 @@ def refused(choice: MetricChoice) -> CarobError:
     return caught.value
 
 
-def test_a_mistake_in_a_config_names_the_config():
+def test_mistake_in_a_config_is_located():
     error = refused(MetricChoice(name="cosst", source="test_config.json"))
     assert str(error) == "test_config.json: unknown metric 'cosst'"
     managed: dict[str, Json] = {"is_managed": True, "managed_metric_name": "SAFTY"}
@@ -128,6 +128,6 @@ def test_a_mistake_in_a_config_names_the_config():
 
 
 @pytest.mark.parametrize("definition", [{"code_config": {"name": "a.b"}}, {"path": "./own.py"}])
-def test_code_of_the_users_own_is_not_taken_for_a_misspelt_metric(definition: dict[str, Json]):
+def test_user_code_is_not_treated_as_a_misspelled_metric(definition: dict[str, Json]):
     error = refused(MetricChoice(name="own", definition=definition, source="config.yaml"))
     assert str(error) == "config.yaml: 'own' refers to code, which Carob does not run"

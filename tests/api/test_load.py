@@ -17,21 +17,21 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_one_name_is_not_a_list_of_its_letters():
+def test_single_name_is_not_a_list_of_letters():
     assert as_list("abc") == ["abc"]
     assert as_list(Path("abc")) == [Path("abc")]
     assert as_list(("a", "b")) == ["a", "b"]
-    assert [one.path for one in carob.validate("support.csv")] == ["support.csv"]
+    assert [report.path for report in carob.validate("support.csv")] == ["support.csv"]
     assert carob.Case.of("Hello", tags="shop").tags == ("shop",)
 
 
-def test_a_part_of_a_dataset_is_evaluated_without_a_file():
+def test_subset_is_evaluated_without_a_file():
     part = carob.load("support.evalset.json").subset(lambda case: case.id == "opening_hours")
     run = carob.run("traces/good.otlp.jsonl", golden=part, metrics="response_match_score")
-    assert [(one.case, one.status) for one in run.cases] == [("opening_hours", "passed")]
+    assert [(result.case, result.status) for result in run.cases] == [("opening_hours", "passed")]
 
 
-def test_two_cases_of_one_id_are_not_scored_as_one():
+def test_duplicate_case_ids_are_an_error():
     case = carob.Case.of("Hello", "Hi", id="a")
     twice = carob.Dataset(name="shop", cases=[case, carob.Case.of("Bye", "Bye", id="a")])
     with pytest.raises(carob.CarobError, match="duplicate case id 'a' in shop"):

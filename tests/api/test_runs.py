@@ -36,14 +36,14 @@ def profile(path: Path, composite: float) -> str:
     return str(path)
 
 
-def test_a_run_is_not_resumed_with_what_another_profile_judged(golden: Path):
+def test_run_is_not_resumed_with_results_of_another_profile(golden: Path):
     easy, hard = profile(golden.with_name("easy.toml"), 0.1), profile(Path("hard.toml"), 1)
     first = carob.run(golden=golden, metrics=["response_match_score"], profile=easy)
     again = carob.run(golden=golden, metrics=["response_match_score"], profile=hard, resume=True)
     assert [run.verdict for run in (first, again)] == ["passed", "failed"]
 
 
-def test_an_unknown_profile_is_reported_with_the_case_that_names_it(golden: Path):
+def test_unknown_profile_is_reported_with_the_case_that_names_it(golden: Path):
     row = json.loads(golden.read_text()) | {"threshold_profile": "prep_defualt"}
     golden.write_text(json.dumps(row))
     with pytest.raises(UsageError) as caught:
@@ -52,9 +52,7 @@ def test_an_unknown_profile_is_reported_with_the_case_that_names_it(golden: Path
     assert caught.value.hint == "did you mean 'prep_default'?"
 
 
-def test_no_case_passes_a_profile_with_a_metric_that_broke(
-    golden: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_failed_metric_prevents_a_pass(golden: Path, monkeypatch: pytest.MonkeyPatch):
     def broken(self: object, case: object, trace: object) -> None:
         raise RuntimeError("no luck")
 

@@ -9,7 +9,7 @@ from carob.schema import Json
 NANOS = 1_767_607_200_000_000_000
 
 
-def test_a_simulation_table_alone_tells_tokens_times_and_tools(tmp_path: Path):
+def test_simulation_table_alone_has_tokens_times_and_tools(tmp_path: Path):
     usage = {"prompt_token_count": 1000, "candidates_token_count": 200, "thoughts_token_count": 50}
     response = {"usage_metadata": {**usage, "cached_content_token_count": 400}}
     span: Json = {
@@ -30,6 +30,6 @@ def test_a_simulation_table_alone_tells_tokens_times_and_tools(tmp_path: Path):
     }
     path = tmp_path / "simulation.jsonl"
     path.write_text(json.dumps(row))
-    wanted = ["thinking_metrics", "cache_efficiency", "latency", "tool_usage_accuracy"]
-    (result,) = carob.run(golden=path, metrics=wanted).cases
+    metrics = ["thinking_metrics", "cache_efficiency", "latency", "tool_usage_accuracy"]
+    (result,) = carob.run(golden=path, metrics=metrics).cases
     assert [score.value for score in result.scores] == [0.2, 0.4, 2000.0, 1.0]

@@ -25,13 +25,13 @@ GOOD = {
 BAD = {"response": "No.", "tool_calls": [{"name": "refund", "args": {"euros": 25}}]}
 
 
-def test_a_good_answer_passes_by_the_default_metrics():
+def test_good_answer_passes_the_default_metrics():
     scores = carob.check(CASE, GOOD)
     assert scores.passed
     assert scores["tool_usage_accuracy"] == scores["factuality"] == scores["completeness"] == 1
 
 
-def test_a_bad_answer_fails_with_the_edit_script_and_both_texts():
+def test_bad_answer_fails_with_the_edit_script_and_both_texts():
     with pytest.raises(AssertionError) as caught:
         carob.check(CASE, BAD, metrics=["tool_trajectory_avg_score"])
     text = str(caught.value)
@@ -40,14 +40,14 @@ def test_a_bad_answer_fails_with_the_edit_script_and_both_texts():
     assert "actual    No." in text
 
 
-def test_a_score_is_there_whether_it_passes_or_not():
+def test_score_is_available_whether_it_passes_or_not():
     scores = carob.score(CASE, BAD, metrics=["response_match_score"])
     assert not scores.passed
     assert scores["response_match_score"] == 0
     assert repr(scores) == "<Scores failed response_match_score=0.0>"
 
 
-def test_a_threshold_decides():
+def test_threshold_decides():
     answer = "You get 20 euros."
     metrics = ["response_match_score"]
     for threshold, passed in ((0.95, False), (0.5, True)):
@@ -55,19 +55,19 @@ def test_a_threshold_decides():
         assert carob.score(CASE, answer, metrics=metrics, thresholds=thresholds).passed is passed
 
 
-def test_an_unscored_metric_is_no_number():
+def test_unscored_metric_has_no_value():
     scores = carob.score(Case.of("Hello"), "Hi!", metrics=["response_match_score"])
     assert not scores.passed
     with pytest.raises(AssertionError, match="response_match_score unscored: the case expects no"):
         scores["response_match_score"]
 
 
-def test_a_metric_that_was_not_asked_for_is_an_error():
+def test_metric_that_was_not_requested_is_an_error():
     with pytest.raises(UsageError, match="'latency' was not computed") as caught:
         score(CASE, GOOD, metrics=["response_match_score"])["latency"]
     assert caught.value.hint == "computed: response_match_score"
 
 
-def test_a_misspelt_metric_is_an_error_with_a_suggestion():
+def test_misspelled_metric_is_an_error_with_a_suggestion():
     with pytest.raises(UsageError, match="unknown metric 'respons_match'"):
         carob.check(CASE, GOOD, metrics=["respons_match"])

@@ -44,10 +44,10 @@ def quarantine(expires: str = "2026-06-30", case: str = "warranty_frame") -> str
     return "quarantine.toml"
 
 
-def test_a_run_contains_the_digests_of_cases_and_mappers():
+def test_run_contains_the_digests_of_cases_and_mappers():
     cases = json.loads(Path("good.json").read_text())["cases"]
-    assert all(one["digest"].startswith("sha256:") for one in cases)
-    assert {one["mapper"] for one in cases if one["trace"]} == {"genai@2"}
+    assert all(case["digest"].startswith("sha256:") for case in cases)
+    assert {case["mapper"] for case in cases if case["trace"]} == {"genai@2"}
 
 
 def test_broken_cases_are_shown_with_expected_before_and_after():
@@ -60,22 +60,22 @@ def test_broken_cases_are_shown_with_expected_before_and_after():
     assert "after     I am sorry, I cannot look into our stock" in result.stdout
 
 
-def test_a_comparison_is_one_json_document():
-    made = json.loads(call("compare", "good.json", "regressed.json", "--format", "json").stdout)
-    assert made["schema"] == "carob.comparison/1"
-    assert made["cases"]["same"] == 9
-    assert [one["name"] for one in made["metrics"]] == [TRAJECTORY, MATCH]
-    assert made["overall"]["passes"] is None
-    assert made["metrics"][0]["passes"]["broke"] == 3
-    assert len(made["flips"]) == 4
+def test_comparison_is_one_json_document():
+    document = json.loads(call("compare", "good.json", "regressed.json", "--format", "json").stdout)
+    assert document["schema"] == "carob.comparison/1"
+    assert document["cases"]["same"] == 9
+    assert [metric["name"] for metric in document["metrics"]] == [TRAJECTORY, MATCH]
+    assert document["overall"]["passes"] is None
+    assert document["metrics"][0]["passes"]["broke"] == 3
+    assert len(document["flips"]) == 4
 
 
-def test_the_same_runs_give_the_same_bytes():
+def test_same_runs_give_the_same_bytes():
     args = ("compare", "good.json", "regressed.json", "--format", "json")
     assert call(*args).stdout == call(*args).stdout
 
 
-def test_a_regression_sets_the_exit_code_only_on_request():
+def test_regression_sets_the_exit_code_only_on_request():
     regressed = ("compare", "good.json", "regressed.json", "--alpha", "0.4")
     assert call(*regressed).stdout.startswith("regressed: ")
     assert call(*regressed).exit_code == 0
@@ -83,14 +83,14 @@ def test_a_regression_sets_the_exit_code_only_on_request():
     assert call("compare", "good.json", "good.json", "--exit-code").exit_code == 0
 
 
-def test_a_margin_applies_to_all_metrics_or_to_one():
+def test_margin_applies_to_all_metrics_or_to_one():
     args = ("--margin", "0.1", "--margin", f"{MATCH}=0.3", "--format", "json")
-    made = json.loads(call("compare", "good.json", "regressed.json", *args).stdout)
-    assert [one["difference"]["margin"] for one in made["metrics"]] == [0.1, 0.3]
+    document = json.loads(call("compare", "good.json", "regressed.json", *args).stdout)
+    assert [metric["difference"]["margin"] for metric in document["metrics"]] == [0.1, 0.3]
 
 
 @pytest.mark.parametrize("margin", ["wide", f"{MATCH}=wide", "=0.1"])
-def test_a_margin_that_is_not_a_number_is_a_usage_error(margin: str):
+def test_margin_that_is_not_a_number_is_a_usage_error(margin: str):
     result = call("compare", "good.json", "good.json", "--margin", margin)
     assert result.exit_code == 2
     assert "Found " in result.stderr
@@ -110,7 +110,7 @@ def test_text_of_agents_is_escaped_in_markdown():
     assert "| repair\\_brake | passed | failed |" in text
 
 
-def test_a_file_that_is_not_a_run_is_an_error():
+def test_file_that_is_not_a_run_is_an_error():
     Path("other.json").write_text("{}")
     result = call("compare", "good.json", "other.json")
     assert isinstance(result.exception, InputError)
@@ -132,7 +132,7 @@ def test_inconclusive_results_fail_only_a_strict_gate():
     assert call(*args, "--strict").exit_code == 1
 
 
-def test_a_gate_fails_for_a_regression_or_a_low_pass_rate():
+def test_gate_fails_for_a_regression_or_a_low_pass_rate():
     assert (
         call("gate", "regressed.json", "--baseline", "good.json", "--alpha", "0.4").exit_code == 1
     )
@@ -144,13 +144,13 @@ def test_a_gate_fails_for_a_regression_or_a_low_pass_rate():
     assert "failed  pass_rate: 50.0% of 8 cases, expected at least 90.0%" in low.stdout
 
 
-def test_a_gate_checks_means_against_thresholds():
+def test_gate_checks_means_against_thresholds():
     args = ("gate", "good.json", "--allow-unscored", "--threshold")
     assert call(*args, f"{MATCH}=0.9").exit_code == 0
     assert call(*args, f"{MATCH}=0.999").exit_code == 1
 
 
-def test_a_gate_without_rules_is_a_usage_error():
+def test_gate_without_rules_is_a_usage_error():
     result = call("gate", "good.json")
     assert isinstance(result.exception, UsageError)
     assert "--baseline" in str(result.exception.hint)
@@ -161,25 +161,25 @@ def test_gate_rules_come_from_carob_toml_and_flags_override_them():
         '[gate]\nbaseline = "good.json"\nstrict = true\nmin_pass_rate = 0.9\n'
         f'quarantine = "{quarantine()}"\n\n[gate.thresholds]\n{MATCH} = 0.5\n'
     )
-    made = json.loads(call("gate", "regressed.json", "--format", "json").stdout)
-    assert [one["status"] for one in made["checks"]][:3] == ["passed", "passed", "failed"]
-    assert made["comparison"]["cases"]["same"] == 8
+    document = json.loads(call("gate", "regressed.json", "--format", "json").stdout)
+    assert [check["status"] for check in document["checks"]][:3] == ["passed", "passed", "failed"]
+    assert document["comparison"]["cases"]["same"] == 8
     lax = json.loads(
         call("gate", "regressed.json", "--min-pass-rate", "0.1", "--format", "json").stdout
     )
-    assert [one["status"] for one in lax["checks"]][:3] == ["passed"] * 3
+    assert [check["status"] for check in lax["checks"]][:3] == ["passed"] * 3
 
 
 @pytest.mark.parametrize(
     "text",
     ['[gate]\nbaselin = "good.json"\n', "[gate]\nmargin = true\n", '[gate]\nquarantine = "../q"\n'],
 )
-def test_a_mistake_in_the_rules_is_an_error(text: str):
+def test_mistake_in_the_rules_is_an_error(text: str):
     Path("carob.toml").write_text(text)
     assert isinstance(call("gate", "good.json", "--min-pass-rate", "0.5").exception, FormatError)
 
 
-def test_a_quarantined_case_does_not_decide_and_is_listed():
+def test_quarantined_case_does_not_decide_and_is_listed():
     args = ("gate", "regressed.json", "--min-pass-rate", "0.55", "--allow-unscored")
     assert call(*args).exit_code == 1
     result = call(*args, "--quarantine", quarantine())
@@ -187,7 +187,7 @@ def test_a_quarantined_case_does_not_decide_and_is_listed():
     assert "quarantined  warranty_frame: the warranty" in result.stdout
 
 
-def test_an_expired_quarantine_is_an_error_with_its_owner():
+def test_expired_quarantine_is_an_error_with_its_owner():
     args = ("gate", "regressed.json", "--min-pass-rate", "0.5", "--quarantine")
     result = call(*args, quarantine(expires="2026-05-27"))
     assert isinstance(result.exception, EvaluationError)
@@ -198,7 +198,7 @@ def test_an_expired_quarantine_is_an_error_with_its_owner():
     assert last_day.exit_code == 0
 
 
-def test_a_quarantined_case_missing_from_the_run_is_a_warning():
+def test_quarantined_case_missing_from_the_run_is_a_warning():
     result = call(
         "gate", "good.json", "--min-pass-rate", "0.5", "--quarantine", quarantine(case="waranty")
     )
@@ -214,20 +214,20 @@ def test_a_quarantined_case_missing_from_the_run_is_a_warning():
         ('[[cases]]\ncase = "a"\n', "unknown key 'cases'"),
     ],
 )
-def test_an_incomplete_quarantine_is_an_error(text: str, message: str):
+def test_incomplete_quarantine_is_an_error(text: str, message: str):
     Path("quarantine.toml").write_text(text)
     result = call("gate", "good.json", "--min-pass-rate", "0.5", "--quarantine", "quarantine.toml")
     assert isinstance(result.exception, FormatError)
     assert message in str(result.exception)
 
 
-def test_a_run_without_judges_needs_no_calibration():
+def test_run_without_judges_needs_no_calibration():
     result = call("gate", "good.json", "--require-calibration", "--allow-unscored")
     assert result.exit_code == 0
     assert "passed  calibration: no judge decides" in result.stdout
 
 
-def test_a_threshold_of_zero_counts_as_a_rule():
+def test_threshold_of_zero_counts_as_a_rule():
     assert call("gate", "good.json", "--min-pass-rate", "0", "--allow-unscored").exit_code == 0
 
 
@@ -239,14 +239,14 @@ def test_a_threshold_of_zero_counts_as_a_rule():
         (("--baseline", "good.json", "--margin", "5"), "the margin is 5, expected a share"),
     ],
 )
-def test_a_gate_without_a_deciding_check_is_an_error(args: tuple[str, ...], message: str):
+def test_gate_without_a_deciding_check_is_an_error(args: tuple[str, ...], message: str):
     error = CliRunner().invoke(carob, ["gate", "regressed.json", *args]).exception
     assert isinstance(error, UsageError)
     assert message in str(error)
 
 
 @pytest.mark.parametrize("command", ["report", "gate"])
-def test_a_run_that_was_edited_is_refused(command: str):
+def test_run_that_was_edited_is_refused(command: str):
     edited = Path("regressed.json").read_text().replace('"value": 0.42', '"value": 0.92')
     Path("edited.json").write_text(edited)
     rules = ("--min-pass-rate", "0.1") if command == "gate" else ()
@@ -255,14 +255,14 @@ def test_a_run_that_was_edited_is_refused(command: str):
     assert "but the content has the id" in error.message
 
 
-def test_a_verdict_that_was_edited_is_refused():
+def test_verdict_that_was_edited_is_refused():
     text = Path("regressed.json").read_text()
     Path("edited.json").write_text(text.replace('"verdict": "failed"', '"verdict": "passed"'))
     error = call("compare", "regressed.json", "edited.json").exception
     assert "the verdict is 'passed', but the cases give 'failed'" in str(error)
 
 
-def test_a_summary_that_was_edited_is_refused():
+def test_summary_that_was_edited_is_refused():
     run = json.loads(Path("regressed.json").read_text())
     run["summary"]["cases"]["failed"] = 0
     Path("edited.json").write_text(json.dumps(run))

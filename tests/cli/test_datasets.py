@@ -63,10 +63,10 @@ def test_validate_exits_1_and_names_the_location(golden: Path):
 
 
 def test_show_counts_the_parts_of_a_dataset(golden: Path):
-    shown = json.loads(run("show", golden, "--format", "json").stdout)
-    assert shown["cases"] == 2
-    assert shown["with_context"] == 1
-    assert shown["tags"] == {"happy-path": 1, "repair": 1, "warranty": 1}
+    summary = json.loads(run("show", golden, "--format", "json").stdout)
+    assert summary["cases"] == 2
+    assert summary["with_context"] == 1
+    assert summary["tags"] == {"happy-path": 1, "repair": 1, "warranty": 1}
 
 
 def test_subset_by_tag_and_expression(golden: Path):
@@ -78,7 +78,7 @@ def test_subset_by_tag_and_expression(golden: Path):
     ]
 
 
-def test_an_empty_subset_is_an_error_and_writes_nothing(golden: Path):
+def test_empty_subset_is_an_error_and_writes_nothing(golden: Path):
     dst = golden.with_name("part.json")
     result = run("subset", golden, dst, "--tag", "repairs")
     assert isinstance(result.exception, CarobError)
@@ -121,19 +121,19 @@ def test_dropped_fields_stay_dropped(golden: Path):
     assert not csv.with_name("golden.csv.carob.json").exists()
 
 
-def test_an_unknown_format_is_an_error_that_lists_the_formats(golden: Path):
+def test_unknown_format_is_an_error_that_lists_the_formats(golden: Path):
     result = run("convert", golden, golden.with_name("x"), "--to", "yaml")
     assert isinstance(result.exception, CarobError)
     assert "expected one of: adk, " in str(result.exception.hint)
 
 
-def test_a_misspelt_command_suggests_the_right_one():
+def test_misspelled_command_suggests_the_closest_one():
     result = run("valdate")
     assert result.exit_code == 2
     assert "did you mean 'validate'?" in result.stderr
 
 
-def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tmp_path: Path):
+def test_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tmp_path: Path):
     (tmp_path / "good.csv").write_text("Input,ExpectedOutput\na,b\n")
     result = CliRunner().invoke(carob, ["validate", "missing", str(tmp_path / "good.csv")])
     assert result.exit_code == 2
@@ -159,13 +159,13 @@ def test_other_kinds_of_files_are_named_in_the_error(tmp_path: Path, content: st
     assert hint in (error.hint or "")
 
 
-def test_a_misspelt_format_gets_a_suggestion():
+def test_misspelled_format_gets_a_suggestion():
     error = CliRunner().invoke(carob, ["convert", "a.csv", "b.json", "--to", "question"]).exception
     assert isinstance(error, CarobError)
     assert error.hint == "did you mean 'questions'?"
 
 
-def test_a_dataset_without_cases_is_valid_with_a_warning(tmp_path: Path):
+def test_dataset_without_cases_is_valid_with_a_warning(tmp_path: Path):
     (tmp_path / "empty.csv").write_text("Input,ExpectedOutput\n")
     result = CliRunner().invoke(carob, ["validate", str(tmp_path / "empty.csv")])
     assert (result.exit_code, "warning: " in result.stdout) == (0, True)
@@ -193,7 +193,7 @@ def test_no_file_is_overwritten_unless_forced(golden: Path, args: tuple[str, ...
     assert run(*call).exit_code == 0, "writing the same bytes again is not overwriting"
 
 
-def test_a_sidecar_file_is_not_overwritten_either(golden: Path):
+def test_sidecar_file_is_not_overwritten_either(golden: Path):
     csv = golden.with_name("golden.csv")
     run("convert", golden, csv, "--to", "csv")
     sidecar = golden.with_name("golden.csv.carob.json")
@@ -202,7 +202,7 @@ def test_a_sidecar_file_is_not_overwritten_either(golden: Path):
     assert str(error) == f"{sidecar} already exists and differs"
 
 
-def test_a_subset_by_id_and_number(golden: Path):
+def test_subset_by_id_and_number(golden: Path):
     dst = golden.with_name("part.json")
     assert run("subset", golden, dst, "--limit", "1").exit_code == 0
     (example,) = json.loads(dst.read_text())["examples"]
@@ -212,7 +212,7 @@ def test_a_subset_by_id_and_number(golden: Path):
     assert json.loads(dst.read_text())["examples"] == [example]
 
 
-def test_a_subset_requires_a_condition(golden: Path):
+def test_subset_requires_a_condition(golden: Path):
     result = run("subset", golden, golden.with_name("part.json"))
     assert result.exit_code == 2
     assert "pass --tag, --where, --case or --limit" in result.stderr

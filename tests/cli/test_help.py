@@ -27,9 +27,9 @@ def find_command(path: tuple[str, ...]) -> click.Command:
     command: click.Command = carob
     for name in path:
         assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), name)
-        assert found is not None
-        command = found
+        subcommand = command.get_command(click.Context(command), name)
+        assert subcommand is not None
+        command = subcommand
     return command
 
 
@@ -47,13 +47,13 @@ def test_help_fits_into_80_columns(path: tuple[str, ...]):
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_the_first_line_is_a_sentence_that_starts_with_a_verb(path: tuple[str, ...]):
+def test_first_line_is_a_sentence_that_starts_with_a_verb(path: tuple[str, ...]):
     first = (find_command(path).help or "").splitlines()[0]
     assert re.fullmatch(r"[A-Z][a-z]+,? [^.]+\.", first)
     assert not re.match(r"(A|An|The|This|What|How|Is|May) ", first)
 
 
-def test_the_list_of_commands_shows_the_first_line_of_each():
+def test_list_of_commands_shows_the_first_line_of_each():
     listed = show_help()
     for name in carob.list_commands(click.Context(carob)):
         first = (find_command((name,)).help or "").splitlines()[0]

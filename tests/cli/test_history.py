@@ -41,14 +41,14 @@ def listed(*args: str) -> list[dict[str, object]]:
 
 
 def test_every_run_is_stored_and_listed_newest_first():
-    made = [json.loads(run()), json.loads(run(release="regressed"))]
-    assert [one["id"] for one in listed()] == [one["id"] for one in reversed(made)]
+    runs = [json.loads(run()), json.loads(run(release="regressed"))]
+    assert [entry["id"] for entry in listed()] == [entry["id"] for entry in reversed(runs)]
     text = call("runs").stdout.splitlines()
     assert " ".join(text[0].split()) == "run verdict created dataset cases passed failed other"
-    assert text[1].startswith(made[1]["id"])
+    assert text[1].startswith(runs[1]["id"])
 
 
-def test_a_stored_run_is_printed_byte_for_byte():
+def test_stored_run_is_printed_byte_for_byte():
     printed = run(release="regressed")
     assert call("report", "latest", "--format", "json").stdout == printed
     assert call("report", json.loads(printed)["id"][:9], "--format", "json").stdout == printed
@@ -60,13 +60,13 @@ def test_numbers_of_every_kind_survive_the_store(metric: str):
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "md", "html", "junit"])
-def test_a_run_is_shown_again_in_any_form(form: str):
+def test_run_is_shown_again_in_any_form(form: str):
     Path("run.json").write_text(run(release="regressed"))
-    shown = call("report", "latest", "--format", form)
-    assert shown.exit_code == 0
-    assert "repair_brake" in shown.stdout
+    output = call("report", "latest", "--format", form)
+    assert output.exit_code == 0
+    assert "repair_brake" in output.stdout
     if form != "html":  # which shows the runs before it, too
-        assert call("report", "run.json", "--format", form).stdout == shown.stdout
+        assert call("report", "run.json", "--format", form).stdout == output.stdout
 
 
 def test_runs_are_found_by_label():
@@ -74,7 +74,7 @@ def test_runs_are_found_by_label():
     second = run("--label", "branch=fix/refunds", release="regressed")
     assert call("report", "branch:main", "--format", "json").stdout == first
     assert call("report", "branch:fix/refunds", "--format", "json").stdout == second
-    assert [one["labels"] for one in listed("--label", "release=1.4.0")] == [
+    assert [entry["labels"] for entry in listed("--label", "release=1.4.0")] == [
         {"branch": "main", "release": "1.4.0"}
     ]
 
@@ -87,20 +87,20 @@ def test_branch_and_commit_come_from_git():
     head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     run()
     run("--label", "branch=mine")
-    assert [one["labels"] for one in listed()] == [
+    assert [entry["labels"] for entry in listed()] == [
         {"branch": "mine", "commit": head.stdout.strip()},
         {"branch": "trunk", "commit": head.stdout.strip()},
     ]
 
 
-def test_the_store_is_ignored_by_git():
+def test_store_is_ignored_by_git():
     subprocess.run(["git", "init", "-q"], check=True)
     run()
-    found = subprocess.run(["git", "status", "--short", ".carob"], check=True, capture_output=True)
-    assert found.stdout == b""
+    status = subprocess.run(["git", "status", "--short", ".carob"], check=True, capture_output=True)
+    assert status.stdout == b""
 
 
-def test_the_history_can_be_filtered(monkeypatch: pytest.MonkeyPatch):
+def test_history_can_be_filtered(monkeypatch: pytest.MonkeyPatch):
     for day in (1, 2, 3):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", str(1_772_366_400 + 86_400 * day))
         run()
@@ -129,7 +129,7 @@ def test_no_store_does_not_save_the_run():
 
 
 @pytest.mark.parametrize("how", ["option", "environment", "config"])
-def test_the_store_can_be_elsewhere(how: str, monkeypatch: pytest.MonkeyPatch):
+def test_store_can_be_elsewhere(how: str, monkeypatch: pytest.MonkeyPatch):
     if how == "environment":
         monkeypatch.setenv("CAROB_STORE", "mine.db")
     if how == "config":
@@ -141,13 +141,13 @@ def test_the_store_can_be_elsewhere(how: str, monkeypatch: pytest.MonkeyPatch):
     assert not STORE.exists()
 
 
-def test_a_config_that_came_with_a_repository_names_no_server():
+def test_config_that_came_with_a_repository_names_no_server():
     Path("carob.toml").write_text('[store]\npath = "postgresql://elsewhere/db"\n')
     with pytest.raises(InputError, match="expected a path"):
         call("runs")
 
 
-def test_a_run_that_cannot_be_saved_is_still_printed():
+def test_run_that_cannot_be_saved_is_still_printed():
     STORE.mkdir(parents=True)
     result = call("run", "traces/good.otlp.jsonl", "-g", "support.evalset.json", "--allow-unscored")
     assert result.exit_code == 0
@@ -156,7 +156,7 @@ def test_a_run_that_cannot_be_saved_is_still_printed():
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         (("runs",), "no store found"),
         (("report", "latest"), "no store found"),
@@ -170,19 +170,19 @@ def test_a_run_that_cannot_be_saved_is_still_printed():
         (("store", "label", "latest", "a b=c"), "invalid label name 'a b'"),
     ],
 )
-def test_invalid_requests_are_errors(args: tuple[str, ...], told: str):
-    with pytest.raises((InputError, UsageError), match=told):
+def test_invalid_requests_are_errors(args: tuple[str, ...], message: str):
+    with pytest.raises((InputError, UsageError), match=message):
         call(*args)
     assert not STORE.exists()
 
 
-def test_a_misspelt_label_is_an_error_before_anything_runs():
+def test_misspelled_label_is_an_error_before_anything_runs():
     with pytest.raises(UsageError, match="invalid label name"):
         run("--label", "a b=c")
     assert not STORE.exists()
 
 
-def test_a_changed_number_fails_the_verification():
+def test_changed_number_fails_the_verification():
     import sqlite3
 
     run("--keep-traces")
@@ -199,48 +199,48 @@ def test_a_changed_number_fails_the_verification():
 
 def test_traces_are_saved_on_request():
     run("--keep-traces")
-    found = json.loads(call("store", "verify", "--format", "json").stdout)
-    assert found["contents"] == 9
+    report = json.loads(call("store", "verify", "--format", "json").stdout)
+    assert report["contents"] == 9
 
 
-def test_a_store_survives_export_and_import():
+def test_store_survives_export_and_import():
     printed = run("--keep-traces", "--label", "release=1.4.0")
     assert call("store", "export", "all.jsonl.gz").stdout.startswith("1 run and 9 blobs written")
     assert call("store", "export", "all.jsonl.gz", "--force").exit_code == 0
-    told = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
-    assert told == "1 run and 9 blobs imported into other.db\n"
+    message = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
+    assert message == "1 run and 9 blobs imported into other.db\n"
     again = call("store", "import", "all.jsonl.gz", "--store", "other.db").stdout
     assert again == "0 runs imported into other.db, 1 already stored\n"
-    shown = call("report", "release:1.4.0", "--store", "other.db", "--format", "json").stdout
-    assert shown == printed
+    output = call("report", "release:1.4.0", "--store", "other.db", "--format", "json").stdout
+    assert output == printed
 
 
 def test_prune_removes_old_runs_and_keeps_a_baseline():
     run()
     run(release="regressed")
     call("store", "label", "latest", "baseline=1.4.0")
-    told = call("store", "prune", "--keep", "0", "--dry-run").stdout
-    assert told.startswith("1 run would be removed")
+    message = call("store", "prune", "--keep", "0", "--dry-run").stdout
+    assert message.startswith("1 run would be removed")
     assert call("store", "prune", "--keep", "0").stdout == (
         "1 run removed from .carob/carob.db, 1 kept (1 protected by a label)\n"
     )
-    assert [one["labels"] for one in listed()] == [{"baseline": "1.4.0"}]
+    assert [entry["labels"] for entry in listed()] == [{"baseline": "1.4.0"}]
 
 
-def test_a_command_that_needs_no_store_does_not_load_a_database():
+def test_command_that_needs_no_store_does_not_load_a_database():
     program = "import sys, carob.api, carob.cli.history; sys.exit('sqlite3' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_a_run_is_saved_even_if_it_cannot_be_printed():
+def test_run_is_saved_even_if_it_cannot_be_printed():
     with pytest.raises(OutputError):
         run("-o", "missing/run.json")
     assert len(listed()) == 1
 
 
-def test_an_export_does_not_overwrite_a_file():
+def test_export_does_not_overwrite_a_file():
     run()
     Path("all.jsonl").write_text("mine")
-    with pytest.raises(UsageError, match="^all.jsonl already exists$"):
+    with pytest.raises(UsageError, match=r"^all.jsonl already exists$"):
         call("store", "export", "all.jsonl")
     assert Path("all.jsonl").read_text() == "mine"

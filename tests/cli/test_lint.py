@@ -49,10 +49,10 @@ def test_findings_are_grouped_by_file_with_line_and_case(golden: Path):
 
 def test_json_is_the_contract(golden: Path):
     (file,) = json.loads(run(golden, "--format", "json").stdout)["files"]
-    (found,) = [one for one in file["findings"] if one["rule"] == "C106"]
+    (finding,) = [item for item in file["findings"] if item["rule"] == "C106"]
     assert file["path"] == "golden.json"
-    assert found.keys() >= {"rule", "level", "case", "where", "message", "hint"}
-    assert (found["offset"], found["length"], found["line"]) == (10, len(KEY), 5)
+    assert finding.keys() >= {"rule", "level", "case", "where", "message", "hint"}
+    assert (finding["offset"], finding["length"], finding["line"]) == (10, len(KEY), 5)
     assert "offset" not in file["findings"][-1]
 
 
@@ -60,15 +60,15 @@ def test_sarif_has_the_line_and_a_mark_that_survives_a_moved_line(golden: Path):
     before = json.loads(run(golden, "--format", "sarif").stdout)["runs"][0]
     golden.write_text("\n\n" + golden.read_text())
     after = json.loads(run(golden, "--format", "sarif").stdout)["runs"][0]
-    (one, two) = (log["results"][0] for log in (before, after))
-    place = one["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": "golden.json"}, "region": {"startLine": 5}}
-    assert one["partialFingerprints"] == two["partialFingerprints"]
-    assert before["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] == one["ruleId"] == "C106"
+    (first, second) = (log["results"][0] for log in (before, after))
+    location = first["locations"][0]["physicalLocation"]
+    assert location == {"artifactLocation": {"uri": "golden.json"}, "region": {"startLine": 5}}
+    assert first["partialFingerprints"] == second["partialFingerprints"]
+    assert before["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"] == "C106"
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif"])
-def test_a_secret_is_never_printed(golden: Path, form: str):
+def test_secret_is_never_printed(golden: Path, form: str):
     assert KEY[:12] not in run(golden, "--format", form).output
 
 
@@ -85,31 +85,34 @@ def test_warnings_fail_only_if_strict(golden: Path):
     assert run(*flags, "--strict").exit_code == 1
 
 
-def test_a_file_that_cannot_be_read_is_an_error(golden: Path):
+def test_file_that_cannot_be_read_is_an_error(golden: Path):
     assert str(failure("missing.json")) == "missing.json: no such file"
 
 
-def test_an_unknown_rule_is_an_error_with_the_nearest(golden: Path):
+def test_unknown_rule_is_an_error_with_the_nearest(golden: Path):
     error = failure(golden, "--ignore", "duplicat")
     assert (str(error), error.hint) == ("unknown lint rule 'duplicat'", "did you mean 'duplicate'?")
 
 
-def test_the_config_suppresses_rules_and_sets_levels(golden: Path):
+def test_config_suppresses_rules_and_sets_levels(golden: Path):
     text = '[lint]\nuse = "development"\n[lint.levels]\nC106 = "note"\nunfit-size = "error"\n'
     Path("carob.toml").write_text(text)
-    found = json.loads(run(golden, "--format", "json").stdout)["files"][0]["findings"]
-    assert {one["rule"]: one["level"] for one in found} == {
+    findings = json.loads(run(golden, "--format", "json").stdout)["files"][0]["findings"]
+    assert {finding["rule"]: finding["level"] for finding in findings} == {
         "C106": "note",
         "C502": "note",
         "C503": "error",
     }
 
 
-def test_the_config_suppresses_rules_per_file(golden: Path):
+def test_config_suppresses_rules_per_file(golden: Path):
     Path("carob.toml").write_text('[lint.per_file_ignores]\n"gold*.json" = ["C106"]\n')
     Path("other.json").write_text(golden.read_text())
     files = json.loads(run(golden, "other.json", "--format", "json").stdout)["files"]
-    assert ["C106" in {one["rule"] for one in file["findings"]} for file in files] == [False, True]
+    assert ["C106" in {finding["rule"] for finding in file["findings"]} for file in files] == [
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_the_config_suppresses_rules_per_file(golden: Path):
         ('[lint]\nignor = ["C106"]', "unknown key 'ignor'", "'ignore'"),
     ],
 )
-def test_a_mistake_in_the_config_is_named(golden: Path, text: str, message: str, hint: str):
+def test_mistake_in_the_config_is_named(golden: Path, text: str, message: str, hint: str):
     Path("carob.toml").write_text(text)
     error = failure(golden)
     assert message in str(error)

@@ -29,22 +29,22 @@ except SystemExit:
 heavy = {"msgspec", "rich", "carob.api", "carob.schema", "importlib.metadata", "asyncio"}
 print(sorted(heavy & set(sys.modules)))
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert process.stdout.splitlines()[-1] == "[]"
 
 
-def test_an_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
+def test_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
     file = tmp_path / "notes.txt"
     file.write_text("Dear diary\n")
-    done = carob("show", str(file))
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith(
+    process = carob("show", str(file))
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert process.stderr.startswith(
         f"error: {file}: no golden format matches this CSV file\n\nhint: "
     )
-    assert "adk: an object with `eval_set_id` and `eval_cases`" in done.stderr
+    assert "adk: an object with `eval_set_id` and `eval_cases`" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_an_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
     ],
 )
 def test_usage_errors_have_the_format_of_all_errors(args: tuple[str, ...], error: str):
-    done = carob(*args)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {error}\n")
+    process = carob(*args)
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", f"error: {error}\n")
 
 
 def test_without_a_command_the_commands_are_listed():
-    done = carob()
-    assert done.returncode == 2
-    assert "Commands:" in done.stderr
+    process = carob()
+    assert process.returncode == 2
+    assert "Commands:" in process.stderr
 
 
-def test_version():
+def test_version_is_printed():
     assert carob("--version").stdout == "carob, version 0.1.0\n"
 
 
@@ -79,9 +79,9 @@ def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch):
         leader, follower = os.openpty()
         subprocess.run([CAROB, "show", "missing"], stderr=follower, timeout=60, check=False)
         os.close(follower)
-        seen = os.read(leader, 1000)
+        output = os.read(leader, 1000)
         os.close(leader)
-        return seen
+        return output
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert shown().startswith(b"\x1b[31m")
@@ -89,7 +89,7 @@ def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch):
     assert shown() == b"error: missing: no such file\r\n"
 
 
-def test_an_error_that_quotes_a_file_cannot_control_the_terminal(tmp_path: Path):
+def test_error_that_quotes_a_file_cannot_control_the_terminal(tmp_path: Path):
     file = tmp_path / "evil.json"
     file.write_text('{"\\u001b]0;owned\\u0007\\u009b31m": 1}')
     assert r"`\x1b]0;owned\x07\x9b31m`" in carob("show", str(file)).stderr
@@ -100,21 +100,24 @@ def test_pipes_are_utf8_in_every_locale(monkeypatch: pytest.MonkeyPatch):
     assert "… and preserved" in carob("demo").stdout
 
 
-def test_a_file_name_that_is_not_utf8_is_an_error():
-    done = carob("show", os.fsdecode(b"\xff.csv"))
-    assert (done.returncode, done.stderr.splitlines()[0]) == (
+def test_file_name_that_is_not_utf8_is_an_error():
+    process = carob("show", os.fsdecode(b"\xff.csv"))
+    assert (process.returncode, process.stderr.splitlines()[0]) == (
         2,
         r"error: '\udcff.csv' is not valid UTF-8",
     )
 
 
-def test_an_os_error_is_shown_without_a_traceback(tmp_path: Path):
+def test_os_error_is_shown_without_a_traceback(tmp_path: Path):
     (tmp_path / "file").touch()
-    done = carob("demo", "--keep", str(tmp_path / "file" / "below"))
-    assert (done.returncode, done.stderr) == (2, f"error: {tmp_path}/file/below: Not a directory\n")
+    process = carob("demo", "--keep", str(tmp_path / "file" / "below"))
+    assert (process.returncode, process.stderr) == (
+        2,
+        f"error: {tmp_path}/file/below: Not a directory\n",
+    )
 
 
-def test_an_interrupted_command_raises_a_stopped_error(monkeypatch: pytest.MonkeyPatch):
+def test_interrupted_command_raises_a_stopped_error(monkeypatch: pytest.MonkeyPatch):
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -123,7 +126,7 @@ def test_an_interrupted_command_raises_a_stopped_error(monkeypatch: pytest.Monke
     assert isinstance(result.exception, StoppedError)
 
 
-def test_the_demo_overwrites_nothing(tmp_path: Path):
+def test_demo_overwrites_nothing(tmp_path: Path):
     (tmp_path / "support.csv").write_text("mine")
-    done = carob("demo", "--keep", str(tmp_path))
-    assert (done.returncode, (tmp_path / "support.csv").read_text()) == (2, "mine")
+    process = carob("demo", "--keep", str(tmp_path))
+    assert (process.returncode, (tmp_path / "support.csv").read_text()) == (2, "mine")

@@ -17,8 +17,8 @@ def test_progress_is_one_line_that_is_cleared_at_the_end(
     with output.progress_line() as line:
         line.reading(12_400_000, 1_200_000_000)
         line.of("scoring")(3, 8)
-    shown = ("reading 12 of 1,200 MB", "scoring 3 of 8", "")
-    assert capsys.readouterr().err == "".join(f"\r\x1b[K{text}" for text in shown)
+    lines = ("reading 12 of 1,200 MB", "scoring 3 of 8", "")
+    assert capsys.readouterr().err == "".join(f"\r\x1b[K{text}" for text in lines)
 
 
 def test_short_work_shows_no_progress(
@@ -39,7 +39,7 @@ def test_progress_is_shown_only_on_terminals(
     assert capsys.readouterr().err == ""
 
 
-def test_a_problem_during_progress_gets_its_own_line(
+def test_problem_during_progress_gets_its_own_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(output, "PROGRESS_DELAY", -1)
@@ -47,5 +47,5 @@ def test_a_problem_during_progress_gets_its_own_line(
     with output.progress_line() as line:
         line.of("scoring")(3, 8)
         line.report(Problem(where="a.json", message="is cut off"))
-    shown = click.unstyle(capsys.readouterr().err.replace("\r\x1b[K", "|"))
-    assert shown == "|scoring 3 of 8|error: a.json: is cut off\n"
+    printed = click.unstyle(capsys.readouterr().err.replace("\r\x1b[K", "|"))
+    assert printed == "|scoring 3 of 8|error: a.json: is cut off\n"

@@ -36,11 +36,11 @@ def test_json_is_the_contract():
     assert (bad["case"], bad["passed"], bad["reason"]) == ("orders-002", False, REASON)
 
 
-def test_the_exit_code_is_0_if_every_case_passed():
+def test_exit_code_is_0_if_every_case_passed():
     assert apply(GOOD).exit_code == 0
 
 
-def test_a_file_is_read_and_another_written(tmp_path: Path):
+def test_file_is_read_and_another_written(tmp_path: Path):
     scores, out = tmp_path / "scores.jsonl", tmp_path / "out.json"
     scores.write_text(json.dumps(GOOD))
     assert apply(options=(scores, "--format", "json", "-o", out)).exit_code == 0
@@ -48,19 +48,19 @@ def test_a_file_is_read_and_another_written(tmp_path: Path):
 
 
 def test_text_shows_pass_rate_means_and_cases_that_did_not_pass():
-    shown = apply(GOOD, BAD).stdout
-    assert "prep_default: 2 cases, 1 passed (50.0%)" in shown
-    assert f"orders-002  2.43  {REASON}" in shown
-    assert "Relevance      3.50  3.00  4.00                1         0" in shown
+    output = apply(GOOD, BAD).stdout
+    assert "prep_default: 2 cases, 1 passed (50.0%)" in output
+    assert f"orders-002  2.43  {REASON}" in output
+    assert "Relevance      3.50  3.00  4.00                1         0" in output
 
 
 def test_text_lists_every_profile():
-    shown = apply(GOOD, {**GOOD, "profile": "assessment_strict"}).stdout
-    assert "prep_default: 1 case, 1 passed" in shown
-    assert "assessment_strict: 1 case, 1 passed" in shown
+    output = apply(GOOD, {**GOOD, "profile": "assessment_strict"}).stdout
+    assert "prep_default: 1 case, 1 passed" in output
+    assert "assessment_strict: 1 case, 1 passed" in output
 
 
-def test_a_custom_profile_applies_to_every_line(tmp_path: Path):
+def test_custom_profile_applies_to_every_line(tmp_path: Path):
     own = tmp_path / "own.toml"
     metrics = "[metrics]\nRelevance = { threshold = 4.5, weight = 1 }\n"
     own.write_text("scale = [1, 5]\ncomposite = 1\n" + metrics)
@@ -79,7 +79,7 @@ def test_raw_scales_use_scores_unchanged():
     assert json.loads(raw.stdout)["cases"][0]["composite"] == 10
 
 
-def test_an_unknown_metric_is_an_error_with_its_line():
+def test_unknown_metric_is_an_error_with_its_line():
     result = apply(GOOD, {**GOOD, "scores": {"Relevanse": 4}})
     assert isinstance(result.exception, CarobError)
     assert str(result.exception) == "<stdin> line 2: unknown metric 'Relevanse'"

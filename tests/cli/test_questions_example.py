@@ -59,14 +59,14 @@ def call(turn: int, author: str, name: str, args: dict[str, Any]) -> list[dict[s
 
 
 def session(*, without: str = "") -> dict[str, Any]:
-    made = [one for one in CALLS if one[0] != without]
+    calls = [item for item in CALLS if item[0] != without]
     events = [
         event(1, "user", text=FIRST),
         *call(1, "customer_service", "transfer_to_agent", {"agent_name": "GreetingAgent"}),
         event(1, "GreetingAgent", text="Hello! How can I help?"),
         event(2, "user", text=SECOND),
         *call(2, "customer_service", "transfer_to_agent", {"agent_name": "BillingSupportAgent"}),
-        *(item for name, args in made for item in call(2, "BillingSupportAgent", name, args)),
+        *(item for name, args in calls for item in call(2, "BillingSupportAgent", name, args)),
         event(2, "BillingSupportAgent", text="50.00 are on their way, and here is your QR code."),
     ]
     return {"id": "s-1", "app_name": "customer_service", "state": STATE, "events": events}
@@ -97,8 +97,8 @@ def test_session_of_one_input_passes_as_well(tmp_path: Path):
     question = GOLDEN["golden_questions"][0] | {"user_inputs": [SECOND]}
     trace = session()
     first, greeting, rest = trace["events"][0], trace["events"][1:4], trace["events"][5:]
-    asked = first | {"content": {"parts": [{"text": SECOND}]}}
-    trace["events"] = [item | {"invocation_id": "e1"} for item in (asked, *greeting, *rest)]
+    opening = first | {"content": {"parts": [{"text": SECOND}]}}
+    trace["events"] = [item | {"invocation_id": "e1"} for item in (opening, *greeting, *rest)]
     result = run(tmp_path, trace, golden={"golden_questions": [question]})
     assert result.stdout.startswith("passed")
 

@@ -30,15 +30,15 @@ def run(*args: str, release: str = "regressed", golden: str = "support.evalset.j
     return CliRunner().invoke(carob, ["run", *traces, "--golden", golden, *args])
 
 
-def test_a_run_prints_the_json_contract():
+def test_run_prints_the_json_contract():
     result = run("-m", TRAJECTORY, "--format", "json")
-    made = json.loads(result.stdout)
+    document = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert made["schema"] == "carob.run/1"
-    assert made["verdict"] == "failed"
-    assert made["dataset"]["name"] == "bike_shop_support"
-    assert made["dataset"]["format"] == "adk"
-    assert made["metrics"][0] | {"params": {}} == {
+    assert document["schema"] == "carob.run/1"
+    assert document["verdict"] == "failed"
+    assert document["dataset"]["name"] == "bike_shop_support"
+    assert document["dataset"]["format"] == "adk"
+    assert document["metrics"][0] | {"params": {}} == {
         "name": TRAJECTORY,
         "version": 2,
         "params": {},
@@ -46,21 +46,21 @@ def test_a_run_prints_the_json_contract():
         "scale": [0.0, 1.0],
         "better": "higher",
     }
-    assert made["summary"]["cases"] == {
+    assert document["summary"]["cases"] == {
         "total": 9,
         "passed": 5,
         "failed": 3,
         "unscored": 1,
         "errors": 0,
     }
-    brake = next(one for one in made["cases"] if one["case"] == "repair_brake")
+    brake = next(case for case in document["cases"] if case["case"] == "repair_brake")
     assert brake["trace"] == "regressed-repair_brake"
     assert brake["status"] == "failed"
     assert brake["scores"][0]["value"] == pytest.approx(2 / 3)
     assert brake["scores"][0]["turns"] == [1.0, 1.0, 0.0]
 
 
-def test_a_small_run_imports_nothing_that_it_does_not_need():
+def test_small_run_imports_nothing_that_it_does_not_need():
     code = """
 import sys
 from carob.cli import carob
@@ -73,10 +73,10 @@ heavy |= {"multiprocessing", "numpy", "semver", "sqlite3", "subprocess", "carob.
 heavy |= {"carob.report.html", "carob.text.sensitive", "carob.traces.capture", "carob.versions"}
 print(sorted(heavy & set(sys.modules)))
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert process.stdout.splitlines()[-1] == "[]"
 
 
 def test_unscored_cases_fail_unless_allowed():
@@ -85,30 +85,30 @@ def test_unscored_cases_fail_unless_allowed():
     assert run("--allow-unscored", release="regressed").exit_code == 1
 
 
-def test_a_run_without_scores_never_passes():
+def test_run_without_scores_never_passes():
     result = run("-m", "contains", "--allow-unscored", "--format", "json", release="good")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["verdict"] == "inconclusive"
 
 
-def test_the_same_input_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch):
+def test_same_input_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1772528400")
-    one = run("--format", "json").stdout
+    first = run("--format", "json").stdout
     lines = Path("traces/regressed.otlp.jsonl").read_text().splitlines(keepends=True)
     Path("traces/regressed.otlp.jsonl").write_text("".join(reversed(lines)))
-    assert run("--format", "json", "--jobs", "2").stdout == one
-    assert json.loads(one)["created_at"] == "2026-03-03T09:00:00Z"
+    assert run("--format", "json", "--jobs", "2").stdout == first
+    assert json.loads(first)["created_at"] == "2026-03-03T09:00:00Z"
 
 
-def test_thresholds_and_parameters_by_flag():
+def test_thresholds_and_parameters_are_set_by_flag():
     result = run(
         *("-m", TRAJECTORY, "--threshold", f"{TRAJECTORY}=0.5"),
         *("--param", f"{TRAJECTORY}.match_type=IN_ORDER", "--format", "json"),
     )
-    made = json.loads(result.stdout)
-    assert made["metrics"][0]["threshold"] == 0.5
-    assert made["metrics"][0]["params"]["match_type"] == "IN_ORDER"
-    assert made["summary"]["cases"]["failed"] == 1
+    document = json.loads(result.stdout)
+    assert document["metrics"][0]["threshold"] == 0.5
+    assert document["metrics"][0]["params"]["match_type"] == "IN_ORDER"
+    assert document["summary"]["cases"]["failed"] == 1
 
 
 @pytest.mark.parametrize(
@@ -127,15 +127,15 @@ def test_thresholds_and_parameters_by_flag():
         (("--profile", "prep_defautl"), "unknown profile 'prep_defautl'"),
     ],
 )
-def test_misspelt_names_are_errors_before_anything_runs(args: tuple[str, ...], message: str):
+def test_misspelled_names_are_errors_before_anything_runs(args: tuple[str, ...], message: str):
     result = run(*args)
     assert isinstance(result.exception, UsageError)
     assert message in str(result.exception)
 
 
 def test_default_metrics_can_be_configured_by_flags():
-    made = json.loads(run("--threshold", f"{TRAJECTORY}=0.5", "--format", "json").stdout)
-    assert {one["name"]: one["threshold"] for one in made["metrics"]} == {
+    document = json.loads(run("--threshold", f"{TRAJECTORY}=0.5", "--format", "json").stdout)
+    assert {metric["name"]: metric["threshold"] for metric in document["metrics"]} == {
         TRAJECTORY: 0.5,
         "response_match_score": 0.8,
     }
@@ -143,10 +143,10 @@ def test_default_metrics_can_be_configured_by_flags():
 
 def test_rows_with_recorded_answers_need_no_traces():
     result = run("-m", TRAJECTORY, "--format", "json", release="", golden="support.explain.jsonl")
-    made = json.loads(result.stdout)
-    assert {one["paired_by"] for one in made["cases"]} == {"the same row"}
-    assert made["summary"]["cases"]["failed"] == 2
-    agents = [group for group in made["summary"]["groups"] if group["by"] == "agent"]
+    document = json.loads(result.stdout)
+    assert {case["paired_by"] for case in document["cases"]} == {"the same row"}
+    assert document["summary"]["cases"]["failed"] == 2
+    agents = [group for group in document["summary"]["groups"] if group["by"] == "agent"]
     assert {group["value"] for group in agents} == {"front_desk", "orders", "returns", "workshop"}
 
 
@@ -156,24 +156,24 @@ def test_golden_data_without_recorded_answers_needs_traces():
     assert "pass trace files" in str(result.exception.hint)
 
 
-def test_a_missing_trace_file_is_an_error():
+def test_missing_trace_file_is_an_error():
     result = run(release="missing")
     assert isinstance(result.exception, CarobError)
     assert str(result.exception).startswith("traces/missing.otlp.jsonl: ")
 
 
-def test_contracts_from_a_folder():
+def test_contracts_are_read_from_a_folder():
     args = ("-m", "contract", "--contracts", "contracts", "--format", "json")
-    made = json.loads(run(*args, release="", golden="support.explain.jsonl").stdout)
-    assert made["summary"]["metrics"]["contract"]["passed"] > 0
+    document = json.loads(run(*args, release="", golden="support.explain.jsonl").stdout)
+    assert document["summary"]["metrics"]["contract"]["passed"] > 0
 
 
-def test_an_adk_test_config_is_understood():
+def test_adk_test_config_is_read():
     Path("test_config.json").write_text(
         json.dumps({"criteria": {TRAJECTORY: {"threshold": 0.6, "matchType": "IN_ORDER"}}})
     )
-    made = json.loads(run("--config", "test_config.json", "--format", "json").stdout)
-    assert made["metrics"][0]["threshold"] == 0.6
+    document = json.loads(run("--config", "test_config.json", "--format", "json").stdout)
+    assert document["metrics"][0]["threshold"] == 0.6
 
 
 def test_carob_toml_is_found_and_flags_override_it():
@@ -207,27 +207,27 @@ def test_text_of_agents_is_escaped_in_markdown():
     text = Path("traces/regressed.otlp.jsonl").read_text()
     hostile = "<img src=x onerror=alert(1)> [a](http://x) | `"
     Path("traces/regressed.otlp.jsonl").write_text(text.replace("create_return", hostile))
-    shown = run("--format", "md").stdout
-    assert "\\<img src=x" in shown
-    assert "<img" not in shown.replace("\\<img", "")
+    output = run("--format", "md").stdout
+    assert "\\<img src=x" in output
+    assert "<img" not in output.replace("\\<img", "")
 
 
-def test_the_output_can_go_to_a_file():
+def test_output_can_go_to_a_file():
     result = run("--format", "json", "-o", "run.json")
     assert result.stdout == ""
     assert json.loads(Path("run.json").read_text())["verdict"] == "failed"
 
 
-def test_every_case_with_every_trace():
-    made = json.loads(run("--cross", "--format", "json").stdout)
-    assert len(made["cases"]) == 81
+def test_every_case_is_crossed_with_every_trace():
+    document = json.loads(run("--cross", "--format", "json").stdout)
+    assert len(document["cases"]) == 81
 
 
-def test_an_error_in_the_config_names_the_config():
+def test_error_in_the_config_names_the_config():
     config = Path("test_config.json")
     config.write_text(f'{{"criteria": {{"{TRAJECTORY}": {{"threshold": 1, "match_type": "X"}}}}}}')
-    told = str(run("-c", str(config)).exception)
-    assert told.startswith(f"test_config.json: metric '{TRAJECTORY}': match_type: found 'X'")
+    message = str(run("-c", str(config)).exception)
+    assert message.startswith(f"test_config.json: metric '{TRAJECTORY}': match_type: found 'X'")
     flagged = str(run("-c", str(config), "-m", "respons_match_score").exception)
     assert flagged.startswith("unknown metric 'respons_match_score'")
 
@@ -239,7 +239,7 @@ def test_repeated_golden_data_is_an_error_and_never_silently_the_last():
     assert str(error) == "--golden may be passed only once"
 
 
-def test_a_run_without_golden_data_says_so_first():
+def test_run_without_golden_data_says_so_first():
     result = CliRunner().invoke(carob, ["run", "traces/good.otlp.jsonl", "--no-store"])
     assert result.stdout.splitlines()[1].startswith("no golden data: pass --golden")
 
@@ -277,19 +277,19 @@ def test_nothing_is_chosen_if_metrics_are_named():
     assert run("-m", TRAJECTORY, "--no-store").stderr == ""
 
 
-def test_a_profile_runs_its_metrics():
+def test_profile_runs_its_metrics():
     Path("short.toml").write_text(
         'name = "short"\nscale = [0, 1]\ncomposite = 0.5\n'
         "[metrics.conciseness]\nthreshold = 0.5\nweight = 1\n"
     )
     result = run("--profile", "short.toml", "--no-store", "--format", "json", "--limit", "1")
-    made = json.loads(result.stdout)
-    assert made["metrics"][0]["name"] == "conciseness"
-    assert made["cases"][0]["judgement"]["profile"] == "short"
+    document = json.loads(result.stdout)
+    assert document["metrics"][0]["name"] == "conciseness"
+    assert document["cases"][0]["judgement"]["profile"] == "short"
     assert result.stderr.startswith("metrics: conciseness (from the profile short); ")
 
 
-def test_the_judges_of_a_profile_need_a_model():
+def test_judges_of_a_profile_need_a_model():
     error = run("--profile", "prep_default", "--no-store").exception
     assert isinstance(error, UsageError)
     assert error.message.startswith("no judge is configured for TaskAdherence")
@@ -307,20 +307,20 @@ def test_evals_without_a_judge_are_unscored_with_the_reason():
 
 def test_cases_can_be_selected():
     args = ("-m", TRAJECTORY, "--no-store", "--format", "json")
-    made = json.loads(run(*args, "--case", "order_status", "--case", "return_helmet").stdout)
-    assert [result["case"] for result in made["cases"]] == ["order_status", "return_helmet"]
-    assert made["selection"] == {"cases": ["order_status", "return_helmet"], "total": 9}
-    assert made["unmatched"] == []
-    made = json.loads(run(*args, "--where", "len(turns) > 1", "--limit", "1").stdout)
-    assert [result["case"] for result in made["cases"]] == ["return_helmet"]
+    document = json.loads(run(*args, "--case", "order_status", "--case", "return_helmet").stdout)
+    assert [result["case"] for result in document["cases"]] == ["order_status", "return_helmet"]
+    assert document["selection"] == {"cases": ["order_status", "return_helmet"], "total": 9}
+    assert document["unmatched"] == []
+    document = json.loads(run(*args, "--where", "len(turns) > 1", "--limit", "1").stdout)
+    assert [result["case"] for result in document["cases"]] == ["return_helmet"]
 
 
-def test_the_first_line_says_that_cases_were_selected():
+def test_first_line_says_that_cases_were_selected():
     result = run("-m", TRAJECTORY, "--no-store", "--limit", "2", release="good")
     assert ": 2 passed of 2, selected from 9 (run-" in result.stdout.splitlines()[0]
 
 
-def test_a_breakdown_by_metadata():
+def test_run_is_broken_down_by_metadata():
     result = run(
         "-m", "contains", "--no-store", "--by", "criticality", golden="support_golden.json"
     )
@@ -330,20 +330,20 @@ def test_a_breakdown_by_metadata():
     assert error.hint == "did you mean 'criticality'?"
 
 
-def test_a_dry_run_estimates_the_chosen_judges():
+def test_dry_run_estimates_the_chosen_judges():
     args = ("--dry-run", "--judge", "openai:gpt-4.1-mini", "--no-store", "--format", "json")
     result = run(*args, release="", golden="support.explain.jsonl")
     assert "TaskAdherence" in result.stdout
 
 
-def test_a_report_is_broken_down_by_what_the_run_has():
+def test_report_is_broken_down_by_what_the_run_has():
     run(
         *("-m", "contains", "--no-store", "--by", "criticality", "--format", "json"),
         *("-o", "run.json"),
         golden="support_golden.json",
     )
-    shown = CliRunner().invoke(carob, ["report", "run.json", "--by", "criticality"])
-    assert any(line.startswith("criticality ") for line in shown.stdout.splitlines())
+    output = CliRunner().invoke(carob, ["report", "run.json", "--by", "criticality"])
+    assert any(line.startswith("criticality ") for line in output.stdout.splitlines())
     error = CliRunner().invoke(carob, ["report", "run.json", "--by", "tags"]).exception
     assert isinstance(error, UsageError)
     assert str(error.hint).startswith("did you mean 'tag'?")

@@ -19,20 +19,20 @@ def test_all_metrics_are_listed_with_what_they_need():
 
 
 def test_named_metrics_are_described_with_their_parameters():
-    shown = metrics("tool_trajectory_avg_score").stdout
-    assert "`IN_ORDER` (the expected calls in their" in shown
-    assert "  --param tool_trajectory_avg_score.match_type=EXACT\n" in shown
-    (one,) = json.loads(metrics("rouge_l", "--format", "json").stdout)["metrics"]
-    assert one["name"] == "rouge_l"
+    output = metrics("tool_trajectory_avg_score").stdout
+    assert "`IN_ORDER` (the expected calls in their" in output
+    assert "  --param tool_trajectory_avg_score.match_type=EXACT\n" in output
+    (description,) = json.loads(metrics("rouge_l", "--format", "json").stdout)["metrics"]
+    assert description["name"] == "rouge_l"
 
 
-def test_a_misspelt_metric_gets_a_suggestion():
+def test_misspelled_metric_gets_a_suggestion():
     error = metrics("rouge").exception
     assert isinstance(error, CarobError)
     assert (error.message, error.hint) == ("unknown metric 'rouge'", "did you mean 'rouge_l'?")
 
 
-def test_an_unknown_parameter_hints_at_the_description():
+def test_unknown_parameter_hints_at_the_description():
     args = ["run", "x.json", "-m", "tool_trajectory_avg_score"]
     wrong = ["--param", "tool_trajectory_avg_score.match_type=LOOSE"]
     error = CliRunner().invoke(carob, [*args, *wrong]).exception

@@ -14,10 +14,10 @@ from carob.errors import CarobError
 START = 1_780_000_000 * 10**9
 
 
-def span(key: int, name: str, **held: str | int) -> dict[str, Any]:
+def span(key: int, name: str, **attributes: str | int) -> dict[str, Any]:
     pairs = [
-        {"key": key, "value": {"intValue" if isinstance(one, int) else "stringValue": one}}
-        for key, one in held.items()
+        {"key": key, "value": {"intValue" if isinstance(value, int) else "stringValue": value}}
+        for key, value in attributes.items()
     ]
     return {
         "traceId": "a" * 32,
@@ -85,35 +85,35 @@ def test_json_has_exactly_the_keys_of_the_contract(trace_file: Path):
 
 
 def test_text_shows_turns_and_cannot_control_the_terminal(trace_file: Path):
-    shown = run("traces", trace_file).stdout
-    assert "    user      I am jo.b@mail.example, where is my order?\n" in shown
-    assert "    calls     find_order(id=8812)\n" in shown
-    assert "  state       not recorded\n" in shown
-    assert "metrics supported by this trace" in shown
-    assert "\x1b" not in shown
-    assert max(map(len, shown.splitlines())) <= 100
+    output = run("traces", trace_file).stdout
+    assert "    user      I am jo.b@mail.example, where is my order?\n" in output
+    assert "    calls     find_order(id=8812)\n" in output
+    assert "  state       not recorded\n" in output
+    assert "metrics supported by this trace" in output
+    assert "\x1b" not in output
+    assert max(map(len, output.splitlines())) <= 100
 
 
-def test_a_file_without_traces_is_an_error(tmp_path: Path):
+def test_file_without_traces_is_an_error(tmp_path: Path):
     path = tmp_path / "empty.json"
     path.write_text('{"resourceSpans": []}')
     result = run("traces", path)
     assert isinstance(result.exception, CarobError)
 
 
-def test_a_trace_becomes_a_valid_golden_case(trace_file: Path, tmp_path: Path):
+def test_trace_becomes_a_valid_golden_case(trace_file: Path, tmp_path: Path):
     golden = tmp_path / "golden.evalset.json"
-    shown = run("capture", trace_file, golden, "--to", "adk").stdout
-    assert shown.startswith(f"1 case written to {golden} (adk)\n")
+    output = run("capture", trace_file, golden, "--to", "adk").stdout
+    assert output.startswith(f"1 case written to {golden} (adk)\n")
     assert run("validate", golden).exit_code == 0
 
 
-def test_the_same_trace_gives_the_same_bytes(trace_file: Path, tmp_path: Path):
-    one, two = tmp_path / "one" / "g.json", tmp_path / "two" / "g.json"
-    for path in (one, two):
+def test_same_trace_gives_the_same_bytes(trace_file: Path, tmp_path: Path):
+    first, second = tmp_path / "one" / "g.json", tmp_path / "two" / "g.json"
+    for path in (first, second):
         path.parent.mkdir()
         run("capture", trace_file, path, "--to", "questions")
-    assert one.read_bytes() == two.read_bytes()
+    assert first.read_bytes() == second.read_bytes()
 
 
 def test_personal_data_is_masked_on_request(trace_file: Path, tmp_path: Path):
@@ -141,7 +141,7 @@ def test_filters_without_a_match_write_nothing(trace_file: Path, tmp_path: Path)
     assert not golden.exists()
 
 
-def test_an_invalid_time_is_an_error(trace_file: Path, tmp_path: Path):
+def test_invalid_time_is_an_error(trace_file: Path, tmp_path: Path):
     result = run("capture", trace_file, tmp_path / "g.json", "--to", "adk", "--since", "yesterday")
     assert str(result.exception) == "invalid time 'yesterday'"
 
@@ -157,20 +157,20 @@ def test_golden_data_passed_as_traces_is_a_clear_error(tmp_path: Path, command: 
 
 
 def test_traces_are_not_overwritten_with_golden_data(trace_file: Path, tmp_path: Path):
-    other = tmp_path / "other.json"
-    other.write_bytes(trace_file.read_bytes())
-    result = run("capture", trace_file, other, "--to", "adk")
+    copy = tmp_path / "other.json"
+    copy.write_bytes(trace_file.read_bytes())
+    result = run("capture", trace_file, copy, "--to", "adk")
     assert "already exists and is not golden data" in str(result.exception)
-    assert other.read_bytes() == trace_file.read_bytes()
-    made = tmp_path / "made.json"
-    assert [run("capture", trace_file, made, "--to", "adk").exit_code for _ in "ab"] == [0, 0]
+    assert copy.read_bytes() == trace_file.read_bytes()
+    output = tmp_path / "made.json"
+    assert [run("capture", trace_file, output, "--to", "adk").exit_code for _ in "ab"] == [0, 0]
 
 
 def test_capture_reports_fields_without_an_equivalent(trace_file: Path, tmp_path: Path):
     result = run("capture", trace_file, tmp_path / "golden.csv", "--to", "csv")
     assert "no equivalent in csv" in result.stdout
     result = run("capture", trace_file, tmp_path / "golden.csv", "--to", "csv", "--format", "json")
-    assert "turns[0].tool_calls" in [one["field"] for one in json.loads(result.stdout)["losses"]]
+    assert "turns[0].tool_calls" in [loss["field"] for loss in json.loads(result.stdout)["losses"]]
 
 
 def test_capture_refuses_to_overwrite_another_file(trace_file: Path, tmp_path: Path):
@@ -198,12 +198,14 @@ def test_capture_refuses_to_overwrite_another_file(trace_file: Path, tmp_path: P
 def test_capture_appends_after_the_cases_of_the_file(
     trace_file: Path, tmp_path: Path, name: str, form: str
 ):
-    golden, other = tmp_path / name, tmp_path / "other.json"
-    other.write_text(trace_file.read_text().replace("a" * 32, "b" * 32).replace("On its way", "No"))
+    golden, second_file = tmp_path / name, tmp_path / "other.json"
+    second_file.write_text(
+        trace_file.read_text().replace("a" * 32, "b" * 32).replace("On its way", "No")
+    )
     run("capture", trace_file, golden, "--to", form)
-    shown = run("capture", trace_file, other, golden, "--to", form, "--append").stdout
-    assert shown.startswith(f"1 case added to {golden} ({form})\n")
-    assert "1 duplicate trace skipped" in shown
+    output = run("capture", trace_file, second_file, golden, "--to", form, "--append").stdout
+    assert output.startswith(f"1 case added to {golden} ({form})\n")
+    assert "1 duplicate trace skipped" in output
     first, second = carob_load(golden).cases
     assert first.metadata["trace_id"] == "a" * 32
     assert second.metadata["trace_id"] == "b" * 32

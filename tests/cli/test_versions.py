@@ -56,12 +56,12 @@ def test_diff_marks_words_without_color_outside_a_terminal():
     )
 
 
-def test_a_release_is_listed_verified_and_checked_out():
+def test_release_is_listed_verified_and_checked_out():
     run("release", golden("Yes."), "--by", "Lena", "--for", "agent 1.0")
     result = run("release", golden("Yes.", "No."), "--format", "json")
     assert json.loads(result.stdout)["version"] == "1.1.0"
     listed = json.loads(run("versions", "--format", "json").stdout)["releases"]
-    assert [(one["version"], one["for"]) for one in listed] == [
+    assert [(entry["version"], entry["for"]) for entry in listed] == [
         ("1.0.0", ["agent 1.0"]),
         ("1.1.0", []),
     ]
@@ -70,7 +70,7 @@ def test_a_release_is_listed_verified_and_checked_out():
     assert len(json.loads(Path("old.json").read_text())["examples"]) == 1
 
 
-def test_an_unusable_dataset_is_not_released():
+def test_unusable_dataset_is_not_released():
     case = '{"id": "q", "user_inputs": ["Hi"], "agents_evaluated": ["a"], "reference_data": {}}'
     Path("twice.json").write_text(f'{{"golden_questions": [{case}, {case}]}}')
     assert "duplicate case id 'q'" in str(run("release", "twice.json").exception)
@@ -80,7 +80,7 @@ def test_an_unusable_dataset_is_not_released():
     assert not Path("golden").exists()
 
 
-def test_the_changelog_lists_every_release():
+def test_changelog_lists_every_release():
     run("release", golden("Yes."))
     run(
         "release",
@@ -98,7 +98,7 @@ def test_the_changelog_lists_every_release():
     )
 
 
-def test_a_version_that_is_too_low_is_refused():
+def test_version_that_is_too_low_is_refused():
     run("release", golden("Yes."))
     error = run("release", golden("No."), "--bump", "minor").exception
     assert isinstance(error, RefusedError)
@@ -177,6 +177,6 @@ def test_verifying_no_releases_is_an_error():
         assert isinstance(error, CarobError)
 
 
-def test_a_release_is_summarised_like_a_file():
+def test_release_is_summarised_like_a_file():
     run("release", golden("Yes."))
     assert json.loads(run("show", "support@1", "--format", "json").stdout)["version"] == "1.0.0"

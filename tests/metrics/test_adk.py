@@ -126,14 +126,17 @@ def event(call: ModelCall) -> dict[str, Any]:
 
 def agree(ask: Ask, metric: Metric, expected: Turns, actual: Turns, **criterion: Json) -> None:
     """Score both ways, and hold every number to the last bit."""
-    theirs = ask(metric.name, expected, actual, criterion)
+    expected_score = ask(metric.name, expected, actual, criterion)
     case = Case(id="c", turns=expected, origin=SourceDocument(format="adk", doc={}))
     outcome = metric.score(case, Trace(id="t", turns=actual))
-    if theirs["score"] is None:
+    if expected_score["score"] is None:
         assert not isinstance(outcome, Score)
         return
     assert isinstance(outcome, Score)
-    assert (outcome.value, list(outcome.turns)) == (theirs["score"], theirs["turns"])
+    assert (outcome.value, list(outcome.turns)) == (
+        expected_score["score"],
+        expected_score["turns"],
+    )
 
 
 def text(chance: random.Random, most: int = 20) -> str:
@@ -261,8 +264,8 @@ def test_call_recorded_without_arguments_matches_empty_ones_unlike_in_adk(ask: A
 def test_missing_turns_fail_where_adk_stops(ask: Ask):
     call = (ToolCall(name="a", args={}),)
     expected, actual = turns([call, call]), turns([call])
-    theirs = ask("tool_trajectory_avg_score", expected, actual, {})
-    assert "same length" in theirs["error"]
+    adk_outcome = ask("tool_trajectory_avg_score", expected, actual, {})
+    assert "same length" in adk_outcome["error"]
     score = ToolTrajectory().score(Case(id="c", turns=expected), Trace(id="t", turns=actual))
     assert isinstance(score, Score)
     assert score.turns == (1.0, 0.0)

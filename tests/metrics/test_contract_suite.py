@@ -120,7 +120,7 @@ def test_empty_case_and_empty_trace_are_unscored(kind: type[Metric]):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 @every
-def test_trace_that_recorded_nothing_is_unscored_and_never_zero(kind: type[Metric], count: int):
+def test_empty_turns_are_unscored_not_zero(kind: type[Metric], count: int):
     outcome = metric(kind).score(CASE, Trace(id="t", turns=(Turn(),) * count))
     assert isinstance(outcome, Unscored)
     assert outcome.reason

@@ -81,8 +81,10 @@ def test_first_unmet_need_is_reported():
 
 
 def test_results_are_missing_only_where_a_tool_was_called():
-    called = Trace(id="t", turns=(Turn(tool_calls=(ToolCall(name="f"),)),))
-    assert missing_data(needing("tool_results"), called) == "tool results were not recorded"
+    trace_with_call = Trace(id="t", turns=(Turn(tool_calls=(ToolCall(name="f"),)),))
+    assert (
+        missing_data(needing("tool_results"), trace_with_call) == "tool results were not recorded"
+    )
     assert (
         missing_data(needing("tool_results"), Trace(id="t", turns=(Turn(tool_calls=()),))) is None
     )
@@ -93,8 +95,8 @@ def test_needs_can_be_checked_on_the_class():
 
 
 def test_trace_without_content_has_no_arguments_to_compare():
-    called = (ToolCall(name="find_order"),)
-    bare = Trace(id="t", turns=(Turn(tool_calls=called),))
+    calls = (ToolCall(name="find_order"),)
+    bare = Trace(id="t", turns=(Turn(tool_calls=calls),))
     case = Case(id="c", turns=(Turn(tool_calls=(ToolCall(name="find_order", args={"id": 7}),)),))
     why = "the arguments of tool calls were not recorded"
     assert missing_data(ToolTrajectory(), bare) == missing_data(ToolUsage(), bare) == why

@@ -47,9 +47,9 @@ def test_unknown_metric_is_rejected_with_all_known_names():
 
 
 def test_all_metrics_that_differ_only_in_case_are_named():
-    known = {"Relevance": ResponseMatch, "relevance": ToolTrajectory}
+    metrics = {"Relevance": ResponseMatch, "relevance": ToolTrajectory}
     with pytest.raises(UsageError) as caught:
-        build("RELEVANCE", {}, known)
+        build("RELEVANCE", {}, metrics)
     assert caught.value.hint == "did you mean 'Relevance' or 'relevance'?"
 
 
@@ -116,10 +116,10 @@ def test_parameters_include_defaults():
     }
 
 
-@pytest.mark.parametrize("written", ["IN_ORDR", "in_order", "InOrder"])
-def test_unknown_match_type_is_rejected_with_a_suggestion(written: str):
-    error = refused("tool_trajectory_avg_score", match_type=written)
-    assert f"match_type: found '{written}', expected one of EXACT, IN_ORDER, " in error.message
+@pytest.mark.parametrize("spelling", ["IN_ORDR", "in_order", "InOrder"])
+def test_unknown_match_type_is_rejected_with_a_suggestion(spelling: str):
+    error = refused("tool_trajectory_avg_score", match_type=spelling)
+    assert f"match_type: found '{spelling}', expected one of EXACT, IN_ORDER, " in error.message
     assert error.hint == "did you mean 'IN_ORDER'?"
 
 

@@ -42,12 +42,15 @@ def test_explicit_profile_overrides_those_of_the_lines():
 
 
 def test_missing_score_is_left_out_of_the_composite_and_holds_the_case_back():
-    both, one = applied(line(Relevance=4, Coherence=None), line(Relevance=4))
-    assert composite(both) == composite(one) == 4
-    assert [score.status for score in both.scores] == ["passed", "unscored"]
-    assert (both.status, one.status) == ("unscored", "passed")
-    assert both.judgement
-    assert (both.judgement.passed, both.judgement.reason) == (False, "Not scored: Coherence")
+    incomplete, complete = applied(line(Relevance=4, Coherence=None), line(Relevance=4))
+    assert composite(incomplete) == composite(complete) == 4
+    assert [score.status for score in incomplete.scores] == ["passed", "unscored"]
+    assert (incomplete.status, complete.status) == ("unscored", "passed")
+    assert incomplete.judgement
+    assert (incomplete.judgement.passed, incomplete.judgement.reason) == (
+        False,
+        "Not scored: Coherence",
+    )
 
 
 def test_reasons_keep_the_given_names_while_scores_of_one_eval_share_a_name():
@@ -60,7 +63,7 @@ def test_reasons_keep_the_given_names_while_scores_of_one_eval_share_a_name():
     ]
 
 
-def test_a_line_without_scores_is_unscored():
+def test_line_without_scores_is_unscored():
     (result,) = applied(line(Relevance=None))
     assert (result.status, composite(result)) == ("unscored", None)
 

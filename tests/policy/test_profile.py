@@ -42,7 +42,7 @@ def written(folder: Path, **changes: object) -> str:
         ("assessment_strict", 3.70, [0.22, 0.13, 0.12, 0.14, 0.10, 0.12, 0.08, 0.03, 0.06]),
     ],
 )
-def test_builtin_profiles(name: str, composite: float, weights: list[float]):
+def test_builtin_profiles_are_loaded(name: str, composite: float, weights: list[float]):
     profile = load_profile(name)
     assert (profile.name, profile.scale, profile.composite) == (name, (1, 5), composite)
     assert [demand.weight for demand in profile.metrics.values()] == weights

@@ -31,8 +31,8 @@ def everything(value: float) -> dict[str, ScaledScore]:
 
 
 def test_good_scores_pass_without_a_reason():
-    made = apply_profile(PREP, everything(4.0))
-    assert made == ProfileVerdict(profile="prep_default", composite=4.0, passed=True, reason="")
+    verdict = apply_profile(PREP, everything(4.0))
+    assert verdict == ProfileVerdict(profile="prep_default", composite=4.0, passed=True, reason="")
 
 
 def test_reasons_have_a_fixed_order_and_wording():
@@ -45,15 +45,15 @@ def test_reasons_have_a_fixed_order_and_wording():
 
 
 def test_hard_failed_metric_is_reported_once():
-    made = apply_profile(PREP, everything(4.0) | scored(ToolCallAccuracy=2.99))
-    assert made.reason == "Hard-fail metrics (<3.00): ToolCallAccuracy=2.99"
-    assert not made.passed
+    verdict = apply_profile(PREP, everything(4.0) | scored(ToolCallAccuracy=2.99))
+    assert verdict.reason == "Hard-fail metrics (<3.00): ToolCallAccuracy=2.99"
+    assert not verdict.passed
 
 
 def test_composite_uses_only_metrics_with_a_score():
-    made = apply_profile(PREP, scored(TaskAdherence=4, Empathy=5, Charm=1))
-    assert made.composite == pytest.approx((4 * 0.20 + 5 * 0.05) / 0.25)
-    assert made.passed
+    verdict = apply_profile(PREP, scored(TaskAdherence=4, Empathy=5, Charm=1))
+    assert verdict.composite == pytest.approx((4 * 0.20 + 5 * 0.05) / 0.25)
+    assert verdict.passed
 
 
 def test_thresholds_are_reached_at_their_own_value():
@@ -65,14 +65,14 @@ def test_composite_is_computed_with_exact_decimals():
     demands = dict.fromkeys("abc", MetricRequirement(threshold=1, weight=0.1))
     profile = Profile(name="p", scale=(1, 5), composite=3.3, metrics=demands)
     assert (3.3 * 0.1 + 3.3 * 0.1 + 3.3 * 0.1) / (0.1 + 0.1 + 0.1) < 3.3
-    made = apply_profile(profile, scored(a=3.3, b=3.3, c=3.3))
-    assert made == ProfileVerdict(profile="p", composite=3.3, passed=True, reason="")
+    verdict = apply_profile(profile, scored(a=3.3, b=3.3, c=3.3))
+    assert verdict == ProfileVerdict(profile="p", composite=3.3, passed=True, reason="")
 
 
 def test_case_without_scores_has_no_composite_and_does_not_pass():
-    made = apply_profile(PREP, scored(Charm=5))
-    assert (made.composite, made.passed) == (None, False)
-    assert made.reason == "No metric of the profile was scored"
+    verdict = apply_profile(PREP, scored(Charm=5))
+    assert (verdict.composite, verdict.passed) == (None, False)
+    assert verdict.reason == "No metric of the profile was scored"
 
 
 def test_violated_contract_is_a_hard_fail_if_the_profile_sets_it():
@@ -98,22 +98,22 @@ def test_either_name_of_an_eval_counts_but_not_both():
 
 
 def test_reasons_keep_the_name_under_which_a_score_was_given():
-    made = apply_profile(PREP, scored(EmpathyExplain=2, TaskAdherenceExplain=2))
-    assert made.reason == (
+    verdict = apply_profile(PREP, scored(EmpathyExplain=2, TaskAdherenceExplain=2))
+    assert verdict.reason == (
         "Hard-fail metrics (<3.00): TaskAdherenceExplain=2.00; "
         "Below threshold: EmpathyExplain=2.00 (<3.20); Composite=2.00 (<3.65)"
     )
 
 
 @given(st.permutations(list(PREP.metrics)), st.data())
-def test_the_order_of_scores_does_not_matter(names: list[str], data: st.DataObject):
+def test_order_of_scores_does_not_matter(names: list[str], data: st.DataObject):
     values = {name: data.draw(st.floats(1, 5)) for name in PREP.metrics}
     shuffled = {name: values[name] for name in names}
     assert apply_profile(PREP, scored(**shuffled)) == apply_profile(PREP, scored(**values))
 
 
 @given(st.dictionaries(st.sampled_from(list(PREP.metrics)), st.floats(1, 5), min_size=1))
-def test_the_composite_lies_between_the_lowest_and_the_highest_score(values: dict[str, float]):
+def test_composite_lies_between_the_lowest_and_the_highest_score(values: dict[str, float]):
     composite = apply_profile(PREP, scored(**values)).composite
     assert composite is not None
     assert min(values.values()) <= composite <= max(values.values())

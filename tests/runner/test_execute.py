@@ -60,8 +60,8 @@ class Slow(Judge):
 
     async def judge(self, case: Case, trace: Trace, ask: Ask) -> Outcome:
         response = trace.turns[0].response or ""
-        found = await ask(Question(instructions="Judge.", prompt=response, answer=Verdict))
-        return Score(value=float(found.value.score)) if isinstance(found, Answer) else found
+        answer = await ask(Question(instructions="Judge.", prompt=response, answer=Verdict))
+        return Score(value=float(answer.value.score)) if isinstance(answer, Answer) else answer
 
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -126,8 +126,8 @@ def work(
     return ScoringJob(plan=Plan(metrics=uses), cases=cases, crossed=crossed)
 
 
-def judged(todo: ScoringJob, batch: Batch) -> BatchResult:
-    with JudgeScorer(todo) as judging:
+def score_judged(job: ScoringJob, batch: Batch) -> BatchResult:
+    with JudgeScorer(job) as judging:
         return judging.score(batch)
 
 
@@ -135,33 +135,37 @@ def quiet(_done: int, _total: int) -> None:
     pass
 
 
-def done(tmp_path: Path, todo: ScoringJob, lots: Sequence[Batch], jobs: int = 1) -> bytes:
+def execute_to_json(
+    tmp_path: Path, job: ScoringJob, batch_list: Sequence[Batch], jobs: int = 1
+) -> bytes:
     journal = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
-    made = execute(todo, lots, jobs=jobs, journal=journal, progress=quiet)
-    return msgspec.json.encode(made)
+    batch_result = execute(job, batch_list, jobs=jobs, journal=journal, progress=quiet)
+    return msgspec.json.encode(batch_result)
 
 
-def test_the_result_does_not_depend_on_cores_order_or_batches(tmp_path: Path):
-    one = done(tmp_path, work(), batches())
-    assert done(tmp_path, work(), batches(), jobs=2) == one
-    assert done(tmp_path, work(), list(reversed(batches()))) == one
-    assert done(tmp_path, work(), batches(1)) == one
+def test_result_is_independent_of_workers_order_and_batches(tmp_path: Path):
+    expected = execute_to_json(tmp_path, work(), batches())
+    assert execute_to_json(tmp_path, work(), batches(), jobs=2) == expected
+    assert execute_to_json(tmp_path, work(), list(reversed(batches()))) == expected
+    assert execute_to_json(tmp_path, work(), batches(1)) == expected
 
 
-def test_a_short_run_starts_no_worker_processes(tmp_path: Path):
-    lots: list[Batch] = [lambda: recorded(range(20)), lambda: recorded(range(20, 40))]
+def test_short_run_starts_no_worker_processes(tmp_path: Path):
+    batch_list: list[Batch] = [lambda: recorded(range(20)), lambda: recorded(range(20, 40))]
     journal = Journal(tmp_path / "j", resume=True)
-    made = execute(work(), lots, jobs=2, journal=journal, progress=quiet, patience=60)
-    assert len(made.results) == 40  # a lambda cannot be sent to another process
+    batch_result = execute(work(), batch_list, jobs=2, journal=journal, progress=quiet, patience=60)
+    assert len(batch_result.results) == 40  # a lambda cannot be sent to another process
 
 
-def test_a_longer_run_moves_to_worker_processes_half_way(tmp_path: Path):
-    one = done(tmp_path, work(), batches(1))
-    first, *others = batches(1)
-    lots: list[Batch] = [lambda: [*_burning(0.2), *first()], *others]
+def test_longer_run_switches_to_worker_processes(tmp_path: Path):
+    expected = execute_to_json(tmp_path, work(), batches(1))
+    first, *rest = batches(1)
+    batch_list: list[Batch] = [lambda: [*_burning(0.2), *first()], *rest]
     journal = Journal(tmp_path / "j", resume=True)
-    made = execute(work(), lots, jobs=2, journal=journal, progress=quiet, patience=0.1)
-    assert msgspec.json.encode(made) == one
+    batch_result = execute(
+        work(), batch_list, jobs=2, journal=journal, progress=quiet, patience=0.1
+    )
+    assert msgspec.json.encode(batch_result) == expected
 
 
 def _burning(seconds: float) -> list[Trace]:
@@ -171,21 +175,23 @@ def _burning(seconds: float) -> list[Trace]:
     return []
 
 
-def test_a_metric_that_raises_fails_for_that_pair_only(tmp_path: Path):
-    made = execute(
+def test_metric_that_raises_fails_for_that_pair_only(tmp_path: Path):
+    batch_result = execute(
         work(),
         batches(),
         jobs=1,
         journal=Journal(tmp_path / "j", resume=True),
         progress=quiet,
     )
-    broken = [one for one in made.results if one.status == "error"]
-    assert [(one.case, one.scores[0].reason) for one in broken] == [("c7", "ValueError: it broke")]
-    assert len(made.results) == len(CASES)
+    broken = [item for item in batch_result.results if item.status == "error"]
+    assert [(item.case, item.scores[0].reason) for item in broken] == [
+        ("c7", "ValueError: it broke")
+    ]
+    assert len(batch_result.results) == len(CASES)
 
 
-def test_a_stopped_run_resumes_with_the_same_result(tmp_path: Path):
-    whole = done(tmp_path, work(), batches())
+def test_stopped_run_resumes_with_the_same_result(tmp_path: Path):
+    expected = execute_to_json(tmp_path, work(), batches())
 
     def interrupted() -> list[Trace]:
         raise KeyboardInterrupt
@@ -196,7 +202,7 @@ def test_a_stopped_run_resumes_with_the_same_result(tmp_path: Path):
         execute(work(), stopped, jobs=1, journal=journal, progress=quiet)
     steps: list[tuple[int, int]] = []
     again = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
-    made = execute(
+    batch_result = execute(
         work(),
         batches(),
         jobs=1,
@@ -204,93 +210,97 @@ def test_a_stopped_run_resumes_with_the_same_result(tmp_path: Path):
         progress=lambda now, total: steps.append((now, total)),
     )
     assert steps[0] == (3, 8)
-    assert msgspec.json.encode(made) == whole
+    assert msgspec.json.encode(batch_result) == expected
 
 
-def test_cases_without_a_trace_and_traces_without_a_case_are_named(tmp_path: Path):
+def test_cases_without_a_trace_and_traces_without_a_case_are_listed(tmp_path: Path):
     stranger = Trace(id="stranger", turns=(Turn(user="Who are you?"),))
     journal = Journal(tmp_path / "j", resume=True)
-    lots: list[Batch] = [lambda: [trace(0), stranger]]
-    made = execute(work(cases=CASES[:2]), lots, jobs=1, journal=journal, progress=quiet)
-    assert [(one.case, one.trace, one.status) for one in made.results] == [
+    batch_list: list[Batch] = [lambda: [trace(0), stranger]]
+    batch_result = execute(
+        work(cases=CASES[:2]), batch_list, jobs=1, journal=journal, progress=quiet
+    )
+    assert [(item.case, item.trace, item.status) for item in batch_result.results] == [
         ("c0", "t00", "passed"),
         ("c1", None, "unscored"),
     ]
-    assert [one.trace for one in made.unmatched] == ["stranger"]
-    assert made.unmatched[0].why == "no case begins with its message"
+    assert [item.trace for item in batch_result.unmatched] == ["stranger"]
+    assert batch_result.unmatched[0].why == "no case begins with its message"
 
 
 def test_golden_data_without_cases_is_not_the_same_as_no_golden_data():
     empty = work(cases=()).score(lambda: [trace(0)])
-    assert (len(empty.results), [one.trace for one in empty.unmatched]) == (0, ["t00"])
+    assert (len(empty.results), [item.trace for item in empty.unmatched]) == (0, ["t00"])
     none = work(cases=None).score(lambda: [trace(0)])
-    assert ([one.case for one in none.results], none.unmatched) == ([None], ())
+    assert ([item.case for item in none.results], none.unmatched) == ([None], ())
 
 
-def test_the_only_case_takes_the_only_trace(tmp_path: Path):
+def test_only_case_is_paired_with_the_only_trace(tmp_path: Path):
     only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
-    lots: list[Batch] = [lambda: [only]]
+    batch_list: list[Batch] = [lambda: [only]]
     journal = Journal(tmp_path / "j", resume=True)
-    made = execute(work(cases=CASES[:1]), lots, jobs=1, journal=journal, progress=quiet)
-    assert made.results[0].paired_by == "the only case and the only trace"
-    assert made.unmatched == ()
+    batch_result = execute(
+        work(cases=CASES[:1]), batch_list, jobs=1, journal=journal, progress=quiet
+    )
+    assert batch_result.results[0].paired_by == "the only case and the only trace"
+    assert batch_result.unmatched == ()
 
 
-def test_repeats_and_every_case_with_every_trace(tmp_path: Path):
-    lots: list[Batch] = [lambda: [trace(0), Trace(id="again", turns=trace(0).turns)]]
-    repeated = work(cases=CASES[:1]).score(lots[0])
-    assert [one.trace for one in repeated.results] == ["t00", "again"]
-    assert len(work(cases=CASES[:3], crossed=True).score(lots[0]).results) == 6
+def test_repeats_and_crossed_cases_are_scored(tmp_path: Path):
+    batch_list: list[Batch] = [lambda: [trace(0), Trace(id="again", turns=trace(0).turns)]]
+    repeated = work(cases=CASES[:1]).score(batch_list[0])
+    assert [item.trace for item in repeated.results] == ["t00", "again"]
+    assert len(work(cases=CASES[:3], crossed=True).score(batch_list[0]).results) == 6
 
 
 def test_judges_are_asked_concurrently(tmp_path: Path):
     client = Patient()
-    done(tmp_path, work(Slow(), Length(), client=client), batches(20))
+    execute_to_json(tmp_path, work(Slow(), Length(), client=client), batches(20))
     assert client.most == 40  # the second batch does not wait for the first
     assert client.closed == 1
 
 
-def test_a_judge_that_breaks_is_an_error_beside_the_scores_of_other_metrics():
-    todo = work(Length(), Slow(), client=Patient())
-    made = judged(todo, lambda: [trace(3, "fine"), trace(4, "boom")])
-    assert [[score.status for score in one.scores] for one in made.results] == [
+def test_failing_judge_is_an_error_beside_the_scores_of_other_metrics():
+    job = work(Length(), Slow(), client=Patient())
+    batch_result = score_judged(job, lambda: [trace(3, "fine"), trace(4, "boom")])
+    assert [[score.status for score in item.scores] for item in batch_result.results] == [
         ["passed", "passed"],
         ["error", "error"],
     ]
 
 
-def test_a_score_by_a_judge_records_its_cost():
-    made = judged(work(Slow(), client=Patient()), lambda: [trace(0), trace(1)])
-    asked = made.results[0].scores[0].judge_cost
-    assert isinstance(asked, JudgeCost)
-    assert (asked.model, asked.calls, asked.input_tokens) == ("scripted:patient", 1, 7)
-    assert (made.usage["slow"].calls, made.usage["slow"].cost) == (2, 1.0)
+def test_score_by_a_judge_records_its_cost():
+    batch_result = score_judged(work(Slow(), client=Patient()), lambda: [trace(0), trace(1)])
+    cost = batch_result.results[0].scores[0].judge_cost
+    assert isinstance(cost, JudgeCost)
+    assert (cost.model, cost.calls, cost.input_tokens) == ("scripted:patient", 1, 7)
+    assert (batch_result.usage["slow"].calls, batch_result.usage["slow"].cost) == (2, 1.0)
 
 
-def test_the_fingerprint_of_a_judge_names_model_prompt_and_rubric():
+def test_judge_fingerprint_contains_model_prompt_and_rubric():
     use = PlannedMetric(metric=Slow(), threshold=1.0, client=Patient()).to_spec()
     assert use.judge == JudgeSpec(
         model="scripted:patient", params={}, prompt="sha256:prompt", rubric="sha256:rubric"
     )
 
 
-def test_the_only_case_takes_the_only_trace_before_a_judge_too(tmp_path: Path):
+def test_only_case_is_paired_with_the_only_trace_for_a_judge(tmp_path: Path):
     only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
     journal = Journal(tmp_path / "j", resume=True)
-    todo = work(Slow(), cases=CASES[:1], client=Patient())
-    made = execute(todo, [lambda: [only]], jobs=1, journal=journal, progress=quiet)
-    assert [one.status for one in made.results] == ["passed"]
-    assert made.usage["slow"].answers == 1
+    job = work(Slow(), cases=CASES[:1], client=Patient())
+    batch_result = execute(job, [lambda: [only]], jobs=1, journal=journal, progress=quiet)
+    assert [item.status for item in batch_result.results] == ["passed"]
+    assert batch_result.usage["slow"].answers == 1
 
 
 def test_without_a_model_a_judge_is_unscored_with_a_hint():
-    made = work(Slow()).score(lambda: [trace(0)])
-    assert made.results[0].status == "unscored"
-    assert "--judge PROVIDER:MODEL" in made.results[0].scores[0].reason
+    batch_result = work(Slow()).score(lambda: [trace(0)])
+    assert batch_result.results[0].status == "unscored"
+    assert "--judge PROVIDER:MODEL" in batch_result.results[0].scores[0].reason
 
 
 @pytest.mark.parametrize("client", [None, Patient()])
-def test_a_judge_is_not_asked_about_a_case_that_does_not_name_it(client: Patient | None):
+def test_judge_is_not_asked_about_cases_that_do_not_request_it(client: Patient | None):
     wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
-    made = judged(work(Slow(), cases=(wants,), client=client), lambda: [trace(0)])
-    assert made.results[0].scores[0].reason == "not among the metrics of this case"
+    batch_result = score_judged(work(Slow(), cases=(wants,), client=client), lambda: [trace(0)])
+    assert batch_result.results[0].scores[0].reason == "not among the metrics of this case"

@@ -17,14 +17,14 @@ def done(name: str) -> BatchResult:
     )
 
 
-def test_a_short_run_leaves_nothing_behind(tmp_path: Path):
+def test_short_run_leaves_nothing_behind(tmp_path: Path):
     journal = Journal(tmp_path / "j" / "x.jsonl", resume=False, patience=60)
     journal.append(0, done("a"))
     journal.close()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_appended_is_found_again(tmp_path: Path):
+def test_appended_batch_is_read_back(tmp_path: Path):
     path = tmp_path / "x.jsonl"
     first = Journal(path, resume=False, patience=0)
     first.append(0, done("a"))
@@ -32,7 +32,7 @@ def test_what_was_appended_is_found_again(tmp_path: Path):
     assert list(Journal(path, resume=True).finished()) == [(0, done("a")), (2, done("b"))]
 
 
-def test_batches_wait_in_memory_until_the_run_has_lasted(tmp_path: Path):
+def test_batches_stay_in_memory_during_a_short_run(tmp_path: Path):
     path = tmp_path / "x.jsonl"
     journal = Journal(path, resume=False, patience=60)
     journal.append(0, done("a"))
@@ -41,18 +41,18 @@ def test_batches_wait_in_memory_until_the_run_has_lasted(tmp_path: Path):
     assert [number for number, _ in Journal(path, resume=True).finished()] == [0]
 
 
-def test_a_line_that_was_cut_off_is_a_batch_that_was_not_done(tmp_path: Path):
+def test_truncated_line_is_an_unfinished_batch(tmp_path: Path):
     path = tmp_path / "x.jsonl"
     journal = Journal(path, resume=False, patience=0)
     journal.append(0, done("a"))
     journal.append(1, done("b"))
-    whole = path.read_bytes()
-    for length in range(len(whole) // 2 + 1, len(whole)):
-        path.write_bytes(whole[:length])
+    content = path.read_bytes()
+    for length in range(len(content) // 2 + 1, len(content)):
+        path.write_bytes(content[:length])
         assert [number for number, _ in Journal(path, resume=True).finished()] == [0]
 
 
-def test_a_run_that_goes_on_does_not_continue_a_line_that_was_cut_off(tmp_path: Path):
+def test_resumed_run_does_not_append_to_a_truncated_line(tmp_path: Path):
     path = tmp_path / "x.jsonl"
     Journal(path, resume=False, patience=0).append(0, done("a"))
     path.write_bytes(path.read_bytes() + b'{"batch":1,"do')
@@ -62,13 +62,13 @@ def test_a_run_that_goes_on_does_not_continue_a_line_that_was_cut_off(tmp_path: 
     assert [number for number, _ in Journal(path, resume=True).finished()] == [0, 1]
 
 
-def test_without_resume_an_old_journal_is_forgotten(tmp_path: Path):
+def test_without_resume_an_old_journal_is_discarded(tmp_path: Path):
     path = tmp_path / "x.jsonl"
     Journal(path, resume=False, patience=0).append(0, done("a"))
     assert list(Journal(path, resume=False).finished()) == []
 
 
-def test_a_run_continues_without_a_journal_and_fails_only_when_it_is_stopped(tmp_path: Path):
+def test_run_continues_without_a_journal_and_fails_only_when_it_is_stopped(tmp_path: Path):
     (tmp_path / "file").touch()
     journal = Journal(tmp_path / "file" / "x.jsonl", resume=False, patience=0)
     journal.append(0, done("a"))

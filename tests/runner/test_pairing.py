@@ -12,54 +12,54 @@ def trace(*users: str | None, names: str | None = None) -> Trace:
     return Trace(id="t", case=names, turns=tuple(Turn(user=user) for user in users))
 
 
-def test_the_case_that_the_trace_names_comes_first():
+def test_case_named_by_the_trace_takes_precedence():
     cases = [case("a", "Hi"), case("b", "Where is my order?")]
     pair = Pairing(cases).pair(trace("Hi", names="b"))
     assert pair.case == cases[1]
     assert pair.reason == "by case id"
 
 
-def test_a_named_case_that_does_not_exist_is_not_replaced_by_a_similar_one():
+def test_named_case_that_does_not_exist_is_not_replaced_by_a_similar_one():
     pair = Pairing([case("a", "Hi")]).pair(trace("Hi", names="z"))
     assert pair.case is None
     assert pair.reason == "the trace names the unknown case 'z'"
 
 
-def test_the_first_message_is_compared_without_case_and_blanks():
+def test_first_message_is_compared_ignoring_case_and_whitespace():
     cases = [case("a", "Where  is my\nORDER?"), case("b", "Hi")]
     pair = Pairing(cases).pair(trace("where is my order?"))
     assert pair.case == cases[0]
     assert pair.reason == "by first user message"
 
 
-def test_of_several_cases_with_that_message_the_one_with_as_many_turns():
+def test_number_of_turns_decides_between_cases_with_the_same_message():
     cases = [case("short", "Hi"), case("long", "Hi", "And now?")]
     assert Pairing(cases).pair(trace("Hi", "And then?")).case == cases[1]
 
 
-def test_an_ambiguous_trace_is_not_guessed():
+def test_ambiguous_trace_is_not_paired():
     pair = Pairing([case("a", "Hi"), case("b", "Hi")]).pair(trace("Hi"))
     assert pair.case is None
     assert pair.reason == "several cases begin with its message: 'a', 'b'"
 
 
-def test_several_cases_of_other_lengths_are_ambiguous_too():
+def test_several_cases_of_different_lengths_are_ambiguous():
     cases = [case("short", "Hi"), case("long", "Hi", "And now?")]
     pair = Pairing(cases).pair(trace("Hi", "And then?", "And now?"))
     assert pair.case is None
     assert pair.reason == "several cases begin with its message: 'short', 'long'"
 
 
-def test_a_scenario_begins_with_its_prompt():
+def test_scenario_starts_with_its_prompt():
     scenario = Case(id="s", scenario=Scenario(prompt="Hi", plan="Ask for a refund."))
     assert Pairing([scenario]).pair(trace("hi")).case == scenario
 
 
-def test_a_trace_without_a_message_says_so():
+def test_trace_without_a_message_has_a_reason():
     assert Pairing([case("a", "Hi")]).pair(trace(None)).reason == "the trace has no user message"
 
 
-def test_the_only_case_and_the_only_trace_belong_together():
+def test_only_case_and_only_trace_are_paired():
     only = case("a", "Hi")
     pair = pair_only_case([only], trace("Hello"))
     assert pair
@@ -68,7 +68,7 @@ def test_the_only_case_and_the_only_trace_belong_together():
     assert pair_only_case([only, only], trace("Hello")) is None
 
 
-def test_every_case_with_the_trace():
+def test_every_case_is_crossed_with_the_trace():
     assert [
         pair.case and pair.case.id for pair in pair_with_all([case("a"), case("b")], trace())
     ] == [

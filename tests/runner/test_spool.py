@@ -18,21 +18,21 @@ def read(*numbers: int) -> Iterator[Trace]:
     yield from map(trace, numbers)
 
 
-def test_traces_are_copied_while_they_are_read_and_come_back_in_order(tmp_path: Path):
+def test_traces_are_copied_while_reading_and_returned_in_order(tmp_path: Path):
     spool = TraceSpool(tmp_path, [partial(read, 1, 2), partial(read, 3)])
     assert list(spool.batches[1]()) == [trace(3)]
     assert list(spool.batches[0]()) == [trace(1), trace(2)]
     assert list(spool.traces()) == [trace(1), trace(2), trace(3)]
 
 
-def test_a_pair_is_passed_on_and_its_trace_is_copied(tmp_path: Path):
+def test_pair_is_forwarded_and_its_trace_is_copied(tmp_path: Path):
     pair = Pair(Case(id="c"), trace(1), "the same row")
     spool = TraceSpool(tmp_path, [lambda: [pair]])
     assert list(spool.batches[0]()) == [pair]
     assert list(spool.traces()) == [trace(1)]
 
 
-def test_a_batch_that_an_earlier_attempt_scored_is_read_again(tmp_path: Path):
+def test_batch_that_an_earlier_attempt_scored_is_read_again(tmp_path: Path):
     batches: list[Batch] = [partial(read, 1), partial(read, 2)]
     spool = TraceSpool(tmp_path, batches)
     list(spool.batches[1]())

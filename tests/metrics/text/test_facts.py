@@ -6,16 +6,16 @@ from carob.metrics.text.facts import as_spelled, content_words, contradicts, cov
 
 
 def test_quantities_are_not_words_but_topics():
-    found = extract_facts("It takes 5 days.")
-    assert [quantity.text for quantity in found.quantities] == ["5 days"]
-    assert found.words == {"take"}
-    assert found.topics == {"take", "day"}
+    facts = extract_facts("It takes 5 days.")
+    assert [quantity.text for quantity in facts.quantities] == ["5 days"]
+    assert facts.words == {"take"}
+    assert facts.topics == {"take", "day"}
 
 
 def test_names_are_capitalised_words_within_a_sentence():
-    found = extract_facts("The capital of France is Paris. Visit the old town. Ada wrote it.")
-    assert found.names == {"franc", "pari"}
-    assert found.openers == {"ada"}
+    facts = extract_facts("The capital of France is Paris. Visit the old town. Ada wrote it.")
+    assert facts.names == {"franc", "pari"}
+    assert facts.openers == {"ada"}
 
 
 def test_content_words_exclude_stop_words():
@@ -40,12 +40,12 @@ def test_denial_of_the_same_words_is_a_contradiction(clause: str, source: str, a
 
 
 def test_coverage_leaves_out_facts_of_the_question():
-    wanted, asked = (
+    expected, question = (
         extract_facts("The capital of France is Paris."),
         extract_facts("What is the capital of France?"),
     )
-    assert coverage(wanted, extract_facts("It is Paris."), asked) == 1.0
-    assert coverage(wanted, extract_facts("It is London."), asked) == 0.0
+    assert coverage(expected, extract_facts("It is Paris."), question) == 1.0
+    assert coverage(expected, extract_facts("It is London."), question) == 0.0
 
 
 def test_facts_are_shown_in_the_spelling_of_the_text():

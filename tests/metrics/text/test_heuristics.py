@@ -127,13 +127,13 @@ def test_response_can_contradict_an_earlier_response():
 
 
 def test_context_and_tool_results_ground_a_response():
-    said = "Parcel X9 is in Graz."
+    response = "Parcel X9 is in Graz."
     case = Case.of("Where is it?", context="Parcel X9 was seen in Graz.")
-    assert passed(Hallucination(), case, said)
-    turn = Turn(response=said, tool_results=(ToolResult(result={"X9": "Parcel is in Graz"}),))
-    found = Hallucination().score(Case(id="c"), Trace(id="t", turns=(turn,)))
-    assert isinstance(found, Score)
-    assert found.value == 1.0
+    assert passed(Hallucination(), case, response)
+    turn = Turn(response=response, tool_results=(ToolResult(result={"X9": "Parcel is in Graz"}),))
+    outcome = Hallucination().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert isinstance(outcome, Score)
+    assert outcome.value == 1.0
     assert not passed(Hallucination(), case, "Parcel X9 is in Rome.")
 
 

@@ -27,15 +27,15 @@ PAIRS = [texts(seed) for seed in range(500)]
 def test_bleu_equals_sacrebleu():
     sacrebleu = pytest.importorskip("sacrebleu")
     for reference, response in PAIRS:
-        theirs = sacrebleu.sentence_bleu(response, [reference]).score / 100
-        assert bleu(reference, response) == pytest.approx(theirs, abs=1e-9)
+        expected = sacrebleu.sentence_bleu(response, [reference]).score / 100
+        assert bleu(reference, response) == pytest.approx(expected, abs=1e-9)
 
 
 def test_chrf_equals_sacrebleu():
     sacrebleu = pytest.importorskip("sacrebleu")
     for reference, response in PAIRS:
-        theirs = sacrebleu.sentence_chrf(response, [reference]).score / 100
-        assert chrf(reference, response) == pytest.approx(theirs, abs=1e-9)
+        expected = sacrebleu.sentence_chrf(response, [reference]).score / 100
+        assert chrf(reference, response) == pytest.approx(expected, abs=1e-9)
 
 
 def test_rouge_l_equals_rouge_score_on_plain_text():
@@ -43,8 +43,8 @@ def test_rouge_l_equals_rouge_score_on_plain_text():
     scorer = module.RougeScorer(["rougeL"], use_stemmer=True)
     for reference, response in PAIRS:
         if (reference + response).isascii():
-            theirs = scorer.score(reference, response)["rougeL"].fmeasure
-            assert rouge_l(reference, response) == pytest.approx(theirs, abs=1e-12)
+            expected = scorer.score(reference, response)["rougeL"].fmeasure
+            assert rouge_l(reference, response) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(

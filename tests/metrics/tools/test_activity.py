@@ -22,11 +22,11 @@ def test_calls_are_counted_by_tool():
 
 
 def test_sandbox_tools_are_counted():
-    found = trace(calls("read_file", "search", "execute_code"))
-    score = SandboxUsage().score(CASE, found)
+    sandbox_trace = trace(calls("read_file", "search", "execute_code"))
+    score = SandboxUsage().score(CASE, sandbox_trace)
     assert isinstance(score, Score)
     assert score.value == 2.0
-    own = SandboxUsage(tools=("search",)).score(CASE, found)
+    own = SandboxUsage(tools=("search",)).score(CASE, sandbox_trace)
     assert isinstance(own, Score)
     assert own.value == 1.0
 
@@ -66,16 +66,16 @@ def test_recorded_errors_and_missing_results_are_named():
 
 
 def test_results_without_ids_belong_to_the_next_call_of_that_tool():
-    made = (ToolCall(name="a"), ToolCall(name="b"))
+    tool_calls = (ToolCall(name="a"), ToolCall(name="b"))
     results = ToolResult(name="b", error="broken"), ToolResult(name="a")
-    score = ToolSuccess().score(CASE, trace(made, *results))
+    score = ToolSuccess().score(CASE, trace(tool_calls, *results))
     assert isinstance(score, Score)
     assert score.reason == "b: broken"
 
 
 def test_recorded_outcome_of_a_call_decides():
-    made = (ToolCall(name="a", outcome="relevant"), ToolCall(name="b", outcome="error"))
-    score = ToolSuccess().score(CASE, trace(made))
+    tool_calls = (ToolCall(name="a", outcome="relevant"), ToolCall(name="b", outcome="error"))
+    score = ToolSuccess().score(CASE, trace(tool_calls))
     assert isinstance(score, Score)
     assert (score.value, score.reason) == (0.5, "b: outcome 'error'")
 

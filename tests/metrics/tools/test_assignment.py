@@ -48,9 +48,9 @@ def test_no_ordered_pairing_has_more_credit(table: list[list[float]]):
         pairs for pairs in every_pairing(table) if pairs == sorted(pairs, key=lambda p: p[1])
     ]
     best = max(worth(table, pairs) for pairs in ordered)
-    found = align(table)
-    assert found == sorted(found, key=lambda pair: pair[1])
-    assert abs(worth(table, found) - best) < 1e-9
+    pairing = align(table)
+    assert pairing == sorted(pairing, key=lambda pair: pair[1])
+    assert abs(worth(table, pairing) - best) < 1e-9
 
 
 def test_greedy_choice_does_not_win():

@@ -112,7 +112,7 @@ def test_missing_and_extra_turns_are_failed_turns():
     assert extra.turns == (1.0, 0.0)
 
 
-def test_the_same_calls_in_other_turns_are_wrong():
+def test_same_calls_in_other_turns_are_wrong():
     assert EXACT.score(case((A, B), ()), trace((A,), (B,))) == Score(
         value=0.0,
         turns=(0.0, 0.0),

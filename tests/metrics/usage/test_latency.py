@@ -56,7 +56,7 @@ def test_negative_duration_is_unscored(turn: Turn, reason: str):
         ([(5, 1)], [(1, 1)], 0, 0),
     ],
 )
-def test_a_moment_belongs_to_the_innermost_call(
+def test_moment_belongs_to_the_innermost_call(
     models: list[Interval], tools: list[Interval], model: int, tool: int
 ):
     assert time_by_kind({"model": models, "tool": tools}) == {"model": model, "tool": tool}
