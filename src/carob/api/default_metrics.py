@@ -109,7 +109,7 @@ def choose_metrics(
     _add_profiles(chosen, cases or (), profiles)
     _add_expectations(chosen, cases or ())
     if not chosen.names and cases:
-        hint = "choose metrics with -m; `carob metrics` lists them"
+        hint = "name the metrics; `carob metrics` lists them"
         raise UsageError("no metric chosen: the cases expect nothing", hint=hint)
     if not chosen.names:
         for name in _ADK_METRICS:

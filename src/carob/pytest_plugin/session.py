@@ -48,8 +48,10 @@ class Session:
         ids = [case.id for case in selected.cases]
         metafunc.parametrize("golden", cases, ids=ids, indirect=True, scope="function")
 
-    def pytest_report_collectionfinish(self) -> list[str]:
+    def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
         """Say which metrics were chosen for markers that name none, and why."""
+        if config.get_verbosity() < 0:
+            return []
         chosen = [(opened.dataset.name, opened.chosen) for _, _, opened in self._suites]
         return list(dict.fromkeys(f"{name}: {metrics}" for name, metrics in chosen if metrics))
 
