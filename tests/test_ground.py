@@ -136,7 +136,7 @@ def _third_party(path: Path) -> set[str]:
     return {name.split(".")[0] for name in plain | froms | optional} - own
 
 
-def test_whatever_is_imported_is_pinned():
+def test_every_imported_package_is_pinned():
     homes = packages_distributions()
     pinned = _pinned("base", "dev")
     paths = [path for room in ("src", "tests", "bench") for path in (ROOT / room).rglob("*.py")]

@@ -34,7 +34,7 @@ def test_levels_are_compared_as_levels_and_by_threshold():
     assert calibration.agreement.kind == "levels"
     assert calibration.agreement.share.value == 0.75
     assert calibration.verdicts is not None
-    assert calibration.verdicts.confusion.counts == ((2.0, 0.0), (1.0, 1.0))  # 3.5 is no pass
+    assert calibration.verdicts.confusion.counts == ((2.0, 0.0), (1.0, 1.0))  # 3.5 does not pass
 
 
 def test_without_a_threshold_only_levels_are_compared():

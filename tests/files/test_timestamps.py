@@ -91,7 +91,7 @@ def test_timestamp_survives_the_round_trip(text: str):
 
 
 @pytest.mark.parametrize("seconds", [None, 0, 1e-9, 1e300, float("nan")])
-def test_number_that_is_not_a_date_is_no_timestamp(seconds: float | None):
+def test_number_that_is_not_a_date_is_not_a_timestamp(seconds: float | None):
     assert from_seconds(seconds) is None
 
 

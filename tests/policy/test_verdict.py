@@ -174,6 +174,6 @@ def test_metric_of_the_profile_without_a_score_withdraws_the_pass(score: CaseSco
     assert judgement.reason == ("" if passed else f"Not scored: {score.metric}")
 
 
-def test_reasons_of_a_failure_are_kept():
+def test_reasons_of_a_failure_are_preserved():
     failed = apply_profile(PREP, everything(2.0))
     assert hold_back(failed, PREP, [CaseScore(metric="Empathy", status="unscored")]) == failed

@@ -151,7 +151,7 @@ def test_json_answers_are_compared_path_by_path(make_run: MakeRun):
     assert "<code>$.day</code>: expected <del>5</del>, got <ins>1</ins>" in text
 
 
-def test_turn_that_was_not_recorded_says_so(make_run: MakeRun):
+def test_missing_turn_is_marked(make_run: MakeRun):
     lost = CaseResult(
         case="c",
         trace=None,

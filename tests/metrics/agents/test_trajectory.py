@@ -71,7 +71,7 @@ def test_steps_that_the_case_demands_elsewhere_do_not_count_against_the_trajecto
     assert strict.reason.endswith(" (steps=major counts named steps only)")
 
 
-def test_tools_that_nobody_demands_count_in_a_trajectory_of_tools_only():
+def test_unexpected_tools_count_in_a_trajectory_of_tools_only():
     case = Case(id="c", trajectory=("find", "pay"), tool_calls=(ToolCall(name="mail"),))
     calls = (*CALLS, ToolCall(name="delete"))
     score = Trajectory().score(case, Trace(id="t", turns=(Turn(tool_calls=calls),)))

@@ -41,5 +41,5 @@ def test_opposite_in_the_same_context_is_found(stated: str, known: str, words: t
         ("O prazo é de no máximo 3 dias.", "O prazo é de no máximo 3 dias."),
     ],
 )
-def test_opposite_elsewhere_or_negated_is_no_conflict(stated: str, known: str):
+def test_opposite_elsewhere_or_negated_is_not_a_conflict(stated: str, known: str):
     assert conflicts(stated, known) == []
