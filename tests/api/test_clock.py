@@ -8,7 +8,8 @@ import pytest
 
 from carob.api.clock import timestamp
 from carob.api.history import list_runs
-from carob.api.runs import RunRequest, evaluate
+from carob.api.run_request import RunRequest
+from carob.api.runs import evaluate
 from carob.api.traces import capture
 
 

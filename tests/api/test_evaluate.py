@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from carob.api.history import find_run
-from carob.api.runs import Listeners, RunRequest, evaluate
+from carob.api.run_request import Listeners, RunRequest
+from carob.api.runs import evaluate
 from carob.schema import Problem
 from carob.store import open_store
 
@@ -21,7 +22,8 @@ COUNT_OPENS = f"""
 import sys
 opened = []
 sys.addaudithook(lambda name, args: opened.append(str(args[0])) if name == "open" else None)
-from carob.api.runs import RunRequest, evaluate
+from carob.api.run_request import RunRequest
+from carob.api.runs import evaluate
 for keep in (False, True):
     opened.clear()
     evaluate(RunRequest(traces=[{TRACES!r}], metrics=[{METRIC!r}], keep_traces=keep))

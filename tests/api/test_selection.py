@@ -6,7 +6,8 @@ import pytest
 
 import carob
 from carob import Case, Dataset
-from carob.api.runs import RunRequest, evaluate
+from carob.api.run_request import RunRequest
+from carob.api.runs import evaluate
 from carob.api.selection import make_selection
 from carob.errors import UsageError
 from carob.schema import CaseSelection, Run

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from carob.api.runs import RunRequest, evaluate
+from carob.api.run_request import RunRequest
+from carob.api.runs import evaluate
 from carob.api.settings import NO_CONFIG
 from carob.files.scratch import abandoned_folders, make_scratch_folder
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from carob.api.runs import Listeners, RunRequest, estimate, evaluate
+from carob.api.run_request import Listeners, RunRequest
+from carob.api.runs import estimate, evaluate
 from carob.cli.options import (
     FILE,
     command,

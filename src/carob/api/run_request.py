@@ -1,0 +1,63 @@
+"""The request for a run, and the listeners that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from carob.api.default_metrics import ChosenMetrics
+from carob.api.load import PathName
+from carob.api.settings import JudgeFlags
+from carob.config import Config, MetricChoice
+from carob.schema import Dataset, JudgeSettings
+from carob.schema.problem import ProblemListener, ProgressListener, ignore
+
+# Structs rather than dataclasses: those compile their methods at import, which `carob run` would
+# pay for every time.
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a caller asks of a run. The config fills in what the caller leaves out."""
+
+    traces: Sequence[PathName] = ()
+    golden: PathName | Dataset | None = None
+    metrics: Sequence[str | MetricChoice] = ()
+    """Without any, those that the data asks for."""
+    thresholds: Mapping[str, str] = {}
+    params: Mapping[str, str] = {}
+    profile: str | None = None
+    tags: Sequence[str] = ()
+    """Conditions that select cases, as the next three."""
+    where: str | None = None
+    cases: Sequence[str] = ()
+    limit: int | None = None
+    by: Sequence[str] = ()
+    """Properties to break results down by: `agent`, `tag`, or any key of the metadata."""
+    contracts: Path | None = None
+    judge: str | JudgeSettings | JudgeFlags | None = None
+    config: Path | Config | None = None
+    """Without one, the `carob.toml` of the working directory is used."""
+    cross: bool = False
+    """Whether to score every case with every trace."""
+    jobs: int | None = None
+    resume: bool = False
+    save: bool = True
+    store: str | None = None
+    labels: Mapping[str, str] = {}
+    keep_traces: bool = False
+    answers: str | None = None
+    """Store of judge answers for a run that is not saved. A saved run caches them beside it."""
+
+
+class Listeners(msgspec.Struct, frozen=True, kw_only=True):
+    """Called while a run is made."""
+
+    reading: ProgressListener = ignore
+    """Receives the bytes of traces read, and the total."""
+    scoring: ProgressListener = ignore
+    """Receives how much is scored, and the total."""
+    problem: ProblemListener = ignore
+    metrics: Callable[[ChosenMetrics], None] = ignore
+    """Receives the metrics that were chosen from the data, unless the caller named metrics."""
