@@ -38,6 +38,7 @@ from carob.schema import (
     Turn,
     UnmatchedTrace,
 )
+from carob.schema.base import prepare_type
 from carob.schema.digest import expectation_digest
 from carob.text.spelling import did_you_mean
 from carob.traces.read import read_traces
@@ -278,7 +279,7 @@ def as_trace(case: Case, answer: Answer, id: str) -> Trace:
     turns = [{"user": user, **reply} for user, reply in zip(users, replies, strict=False)]
     fields = {"id": id, "case": case.id, "turns": turns, "state": states[-1] if states else None}
     try:
-        return msgspec.convert(fields, Trace)
+        return msgspec.convert(fields, prepare_type(Trace))
     except msgspec.ValidationError as error:
         raise UsageError(f"invalid answer to {case.id!r}: {error}") from error
 

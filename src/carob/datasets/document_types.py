@@ -17,6 +17,7 @@ from msgspec import inspect
 from carob.datasets.patch import Object
 from carob.errors import FormatError
 from carob.schema import Json
+from carob.schema.base import prepare_type
 from carob.text.spelling import fold_name
 
 S = TypeVar("S")
@@ -41,6 +42,8 @@ class OpenDocument(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """Whether keys must be spelled as declared: `camelCase` is not read as `snake_case`."""
     dropped_by: ClassVar[str | None] = None
     """The tool that silently drops unknown keys, if any."""
+    any_case: ClassVar[bool] = False
+    """Whether keys may have any case and spacing: `EXPECTED OUTPUT`."""
     aliases: ClassVar[dict[str, str]] = {}
     """Alternative names of fields."""
 
@@ -62,11 +65,11 @@ _BOOLEANS = {
 def parse_document(doc: Json, shape: type[S]) -> S:
     """Parse a document as its type; raises `FormatError` with the path of the first mismatch."""
     try:
-        return msgspec.convert(doc, shape)
+        return msgspec.convert(doc, prepare_type(shape))
     except msgspec.ValidationError:
         pass  # unknown keys, another spelling, or invalid: normalizing decides which
     try:
-        return msgspec.convert(_normalize(doc, type_info(shape)), shape)
+        return msgspec.convert(_normalize(doc, type_info(shape)), prepare_type(shape))
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `")
         raise FormatError(

@@ -20,6 +20,7 @@ from carob.datasets import patch
 from carob.datasets.patch import Atomic, Object, Patch, nothing_atomic
 from carob.errors import FormatError
 from carob.schema import Case, Dataset, Json, SourceDocument
+from carob.schema.base import prepare_type
 
 RESERVED_KEY = "carob"
 """The only key that Carob adds to documents: it preserves fields without an equivalent."""
@@ -123,7 +124,9 @@ class Lens(Generic[N]):
 
     def _restore(self, model: N, round_trip: RoundTrip) -> N:
         try:
-            return msgspec.convert(patch.apply(_plain(model), round_trip.lost), self.model)
+            return msgspec.convert(
+                patch.apply(_plain(model), round_trip.lost), prepare_type(self.model)
+            )
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise _invalid(self.reserved_path or (RESERVED_KEY,)) from error
 
@@ -178,7 +181,7 @@ def _plain(model: Case | Dataset) -> Json:
 
 def _parse(value: Json, path: tuple[str, ...]) -> RoundTrip:
     try:
-        return msgspec.convert(value, RoundTrip)
+        return msgspec.convert(value, prepare_type(RoundTrip))
     except msgspec.ValidationError as error:
         raise _invalid(path) from error
 

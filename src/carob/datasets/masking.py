@@ -14,6 +14,7 @@ import msgspec
 
 from carob.errors import UsageError, install_hint
 from carob.schema import Case, Json
+from carob.schema.base import prepare_type
 from carob.text.sensitive import (
     KINDS,
     SensitiveKind,
@@ -72,7 +73,7 @@ def mask_case(case: Case, masks: Masks) -> Case:
         name: value if name in {"id", "metadata"} else _mask_value(value, masks)
         for name, value in document.items()
     }
-    return case if masked == document else msgspec.convert(masked, Case)
+    return case if masked == document else msgspec.convert(masked, prepare_type(Case))
 
 
 def _mask_value(value: Json, masks: Masks) -> Json:

@@ -26,7 +26,8 @@ from carob.datasets.document_types import (
 from carob.datasets.lens import RESERVED_KEY
 from carob.datasets.patch import Object
 from carob.schema import Json, Problem, Severity
-from carob.text.spelling import did_you_mean
+from carob.schema.base import prepare_type
+from carob.text.spelling import did_you_mean, fold_name
 
 _NAMES: dict[type, str] = {
     inspect.AnyType: "anything",
@@ -43,12 +44,12 @@ _NAMES: dict[type, str] = {
 _PATTERN_NAMES = {BASE64: "base64"}
 
 
-def find_shape_errors(doc: Json, shape: type, path: str = "$") -> Iterator[Problem]:
+def find_shape_errors(doc: Json, shape: type[object], path: str = "$") -> Iterator[Problem]:
     """Yield a problem for each value that differs from the declared type."""
     # msgspec validates a correct document far faster than the walk below, and most are correct.
     if _rejects_unknown_keys(shape):
         try:
-            msgspec.convert(doc, shape)
+            msgspec.convert(doc, prepare_type(shape))
         except msgspec.ValidationError:
             pass
         else:
@@ -150,8 +151,10 @@ def _check_object(doc: Object, declared: inspect.StructType, path: str) -> Itera
 def find_unknown_columns(keys: Iterable[str], shape: type, path: str = "$") -> Iterator[Problem]:
     """Yield a problem for each column that the type does not declare."""
     columns: Object = dict.fromkeys(keys)
+    fields = fields_by_name(shape)
+    folded = {fold_name(name) for name in fields} if getattr(shape, "any_case", False) else ()
     for key in columns:
-        if key not in fields_by_name(shape):
+        if key not in fields and fold_name(key) not in folded:
             yield from _unknown_field(key, columns, struct_info(shape), path)
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from carob.datasets.lens import RoundTrip
 from carob.errors import InputError
+from carob.schema.base import prepare_type
 
 _LIMIT = 512 * 2**20
 
@@ -35,7 +36,7 @@ def read_sidecar(path: Path) -> Sidecar:
             return Sidecar()
         if file.stat().st_size > _LIMIT:
             raise InputError(f"sidecar file exceeds {_LIMIT >> 20} MiB", where=str(file))
-        return msgspec.json.decode(file.read_bytes(), type=Sidecar)
+        return msgspec.json.decode(file.read_bytes(), type=prepare_type(Sidecar))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"invalid sidecar file: {error}",

@@ -13,6 +13,7 @@ import msgspec
 from carob.errors import UsageError, install_hint
 from carob.metrics.metric import Metric
 from carob.schema import Json
+from carob.schema.base import prepare_type
 from carob.text.spelling import did_you_mean
 
 _EXTRAS = {
@@ -52,7 +53,7 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
             raise UsageError(f"metric {name!r}: parameter {field!r} is given twice")
         values[field] = value
     try:
-        return msgspec.convert(values, kind)
+        return msgspec.convert(values, prepare_type(kind))
     except msgspec.ValidationError as error:
         raise _invalid_parameter(name, kind, error) from error
 

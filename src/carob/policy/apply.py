@@ -17,6 +17,7 @@ from carob.policy.verdict import (
     rescale_scores,
 )
 from carob.schema import CaseResult, CaseScore
+from carob.schema.base import prepare_type
 from carob.schema.status import case_status
 from carob.text.spelling import did_you_mean
 
@@ -42,7 +43,7 @@ class ScoreLine(msgspec.Struct):
     profile: str | None = None
 
 
-_LINE = msgspec.json.Decoder(ScoreLine)
+_LINE = msgspec.json.Decoder(prepare_type(ScoreLine))
 _KEYS = msgspec.json.Decoder(dict[str, Any])
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from carob.errors import UsageError
 from carob.schema import Dataset
+from carob.schema.base import prepare_type
 from carob.text.spelling import did_you_mean
 
 
@@ -54,7 +55,9 @@ def parse_marker(mark: pytest.Mark) -> Arguments:
     names = ("metrics", "traces", "tags", "cases")
     lists = {name: _as_list(mark.kwargs.get(name, ())) for name in names}
     try:
-        return msgspec.convert({**mark.kwargs, **lists, "golden": mark.args[0]}, Arguments)
+        return msgspec.convert(
+            {**mark.kwargs, **lists, "golden": mark.args[0]}, prepare_type(Arguments)
+        )
     except msgspec.ValidationError as error:
         raise UsageError(str(error)) from error
 

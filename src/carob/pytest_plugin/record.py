@@ -16,6 +16,7 @@ from carob.report import format_json
 from carob.report.run import headline, metrics_without_scores
 from carob.report.text import printable
 from carob.schema import Run
+from carob.schema.base import prepare_type
 
 
 class Recorder:
@@ -32,11 +33,11 @@ class Recorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         suite: str | None = getattr(report, "carob_suite", None)
         if suite:
-            info = msgspec.json.decode(suite, type=SuiteInfo)
+            info = msgspec.json.decode(suite, type=prepare_type(SuiteInfo))
             self._suites[info.key] = info
         text: str | None = getattr(report, "carob_test", None)
         if text:  # the last attempt of a test that is retried counts
-            test = msgspec.json.decode(text, type=CaseTest)
+            test = msgspec.json.decode(text, type=prepare_type(CaseTest))
             self._tests[test.node] = test
 
     @pytest.hookimpl(trylast=True)

@@ -17,6 +17,7 @@ import msgspec
 
 from carob.errors import OutputError
 from carob.runner.job import BatchResult
+from carob.schema.base import prepare_type
 
 PATIENCE = 2.0
 """Seconds of scoring that are worth saving."""
@@ -29,7 +30,7 @@ class _Line(msgspec.Struct):
 
 @cache  # building a decoder takes longer than scoring a few traces, and few runs resume
 def _decoder() -> msgspec.json.Decoder[_Line]:
-    return msgspec.json.Decoder(_Line)
+    return msgspec.json.Decoder(prepare_type(_Line))
 
 
 def _decode(line: bytes) -> _Line | None:

@@ -11,6 +11,7 @@ import msgspec
 from carob.runner.job import Batch
 from carob.runner.pairing import Pair
 from carob.schema import Trace
+from carob.schema.base import prepare_type
 
 
 class TraceSpool:
@@ -33,7 +34,7 @@ class TraceSpool:
             file = self._file(number)
             if file.exists():
                 with file.open("rb") as lines:
-                    yield from map(msgspec.json.Decoder(Trace).decode, lines)
+                    yield from map(msgspec.json.Decoder(prepare_type(Trace)).decode, lines)
             else:  # scored by an earlier attempt, whose journal holds results but no traces
                 yield from map(_trace, source())
 

@@ -12,6 +12,7 @@ import msgspec
 
 from carob.errors import InputError
 from carob.schema import Trace
+from carob.schema.base import prepare_type
 from carob.store.database import Database
 from carob.store.document import chain_digest
 
@@ -27,7 +28,7 @@ class BlobTable(Generic[T]):
     def __init__(self, database: Database, name: BlobKind, kind: type[T]) -> None:
         self._database = database
         self._name: BlobKind = name
-        self._decoder = msgspec.json.Decoder(kind)
+        self._decoder = msgspec.json.Decoder(prepare_type(kind))
 
     def get(self, address: str) -> T | None:
         """The value at an address, if any."""

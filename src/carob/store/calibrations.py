@@ -10,11 +10,12 @@ import msgspec
 
 from carob.errors import InputError
 from carob.schema import Calibration, MetricSpec
+from carob.schema.base import prepare_type
 from carob.schema.digest import binding_digest, calibration_digest
 from carob.store.blobs import blob_addresses, get_blob, put_blob
 from carob.store.database import Database
 
-_decoder = msgspec.json.Decoder(Calibration)
+_decoder = msgspec.json.Decoder(prepare_type(Calibration))
 _HINT = "write one with `carob calibrate … --format json -o FILE`"
 
 

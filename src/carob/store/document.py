@@ -11,6 +11,7 @@ import msgspec
 
 from carob.errors import InputError
 from carob.schema import Run
+from carob.schema.base import prepare_type
 from carob.schema.digest import run_id
 
 _encode = msgspec.json.Encoder().encode
@@ -54,7 +55,7 @@ def parse_document(data: bytes, where: str) -> RunDocument:
 def decode_run(data: bytes, where: str) -> Run:
     """Decode a run."""
     try:
-        return msgspec.json.decode(data, type=Run)
+        return msgspec.json.decode(data, type=prepare_type(Run))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"not a run: {error}", where=where, hint=_HINT) from error
 
@@ -124,4 +125,4 @@ class StoredResult(msgspec.Struct, frozen=True):
     scores: tuple[StoredScore, ...] = ()
 
 
-decode_result = msgspec.json.Decoder(StoredResult).decode
+decode_result = msgspec.json.Decoder(prepare_type(StoredResult)).decode

@@ -14,6 +14,7 @@ import msgspec
 
 from carob.errors import InputError
 from carob.files.opening import open_input
+from carob.schema.base import prepare_type
 from carob.schema.history import TransferReport
 from carob.store.blobs import (
     BLOB_KINDS,
@@ -46,8 +47,8 @@ class _BlobLine(msgspec.Struct):
 
 
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_executions = msgspec.json.Decoder(_RunLine)
-_contents = msgspec.json.Decoder(_BlobLine)
+_executions = msgspec.json.Decoder(prepare_type(_RunLine))
+_contents = msgspec.json.Decoder(prepare_type(_BlobLine))
 
 
 def export_lines(database: Database, executions: Iterable[int] | None = None) -> Iterator[bytes]:

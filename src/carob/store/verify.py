@@ -15,6 +15,7 @@ from itertools import groupby
 import msgspec
 
 from carob.schema import Problem, Run
+from carob.schema.base import prepare_type
 from carob.schema.history import VerifyReport
 from carob.store.blobs import BLOB_KINDS, BlobKind, blob_addresses, content_address
 from carob.store.database import Database, SqlRow
@@ -148,7 +149,7 @@ class _StoreCheck:
         if chain_digest(b"", head) != digest:
             yield _problem(where, "its summary was changed: it does not match its digest")
         try:
-            run = msgspec.json.decode(head, type=Run)
+            run = msgspec.json.decode(head, type=prepare_type(Run))
             derived = derive_run_id(head, bodies)
             expected = execution_columns(run, self._database.where)
         except (msgspec.MsgspecError, UnicodeDecodeError, KeyError) as error:

@@ -21,6 +21,7 @@ import msgspec
 
 from carob.errors import InputError, UsageError
 from carob.schema import Release
+from carob.schema.base import prepare_type
 from carob.versions.numbers import newest_in_range, parse_version
 from carob.versions.publish import write_atomically
 
@@ -156,7 +157,7 @@ def _decode(path: Path, kind: type[S]) -> S:
             raise InputError("is missing", where=str(path), hint=RESTORE)
         if path.stat().st_size > _LIMIT:
             raise InputError(f"larger than {_LIMIT >> 20} MiB", where=str(path))
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(path.read_bytes(), type=prepare_type(kind))
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
         raise InputError(message, where=str(path)) from error

@@ -10,6 +10,7 @@ import msgspec
 
 from carob.judges.client.answer_type import answer_schema, find_mismatch
 from carob.schema import Json
+from carob.schema.base import prepare_type
 
 T = TypeVar("T", bound=msgspec.Struct)
 _MAX_CHARACTERS = 200_000
@@ -43,7 +44,7 @@ def parse_reply(text: str, answer: type[T]) -> ValidAnswer[T] | InvalidAnswer:
 def decode_answer(text: str, answer: type[T]) -> ValidAnswer[T] | InvalidAnswer:
     """Decode a JSON text, and check types, ranges and fields."""
     try:
-        value = msgspec.json.decode(text, type=answer, strict=True)
+        value = msgspec.json.decode(text, type=prepare_type(answer), strict=True)
         raw = cast("Json", msgspec.json.decode(text))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         return InvalidAnswer(str(error)[:300] or type(error).__name__)

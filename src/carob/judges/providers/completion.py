@@ -8,6 +8,7 @@ import msgspec
 
 from carob.judges.model import JudgeReply, ProviderError, RateLimit, Token
 from carob.judges.providers.errors import quote
+from carob.schema.base import prepare_type
 
 
 class _Alternative(msgspec.Struct):
@@ -45,7 +46,7 @@ class _Completion(msgspec.Struct):
     usage: _CompletionUsage | None = None
 
 
-_decoder = msgspec.json.Decoder(_Completion)
+_decoder = msgspec.json.Decoder(prepare_type(_Completion))
 
 
 def read_completion(name: str, body: bytes, rate_limit: RateLimit | None) -> JudgeReply:

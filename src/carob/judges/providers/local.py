@@ -21,6 +21,7 @@ from carob.judges.providers.errors import quote, require_package
 from carob.judges.providers.gguf import find_weights
 from carob.judges.providers.redaction import Redactor
 from carob.schema import Json, JudgeSettings
+from carob.schema.base import prepare_type
 
 _PROGRAM = Path(__file__).with_name("llama_server.py")
 _CONTEXT = 8192
@@ -119,7 +120,7 @@ class LocalModel:
         settings = {"path": str(self._weights), "key": self._key, "context": _CONTEXT}
         stdin.write(msgspec.json.encode(settings) + b"\n")
         line = await stdout.readline()
-        status = msgspec.json.decode(line or b"{}", type=_ServerStatus)
+        status = msgspec.json.decode(line or b"{}", type=prepare_type(_ServerStatus))
         if not status.url:
             problem = status.error or f"its process exited with {await process.wait()}"
             raise ProviderError("rejected", f"llama.cpp cannot load {self.name}: {quote(problem)}")

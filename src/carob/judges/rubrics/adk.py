@@ -10,6 +10,7 @@ import msgspec
 
 from carob.judges.rubrics.judge import RubricJudge, Samples
 from carob.schema import Json
+from carob.schema.base import prepare_type
 
 _PROVIDERS = {"gemini": "google"}
 _FAMILIES = {"gemini": "google", "claude": "anthropic", "gpt-": "openai"}
@@ -48,7 +49,7 @@ class AdkSettings(RubricJudge):
     def _options(self) -> JudgeModelOptions:
         written = {_snake(key): value for key, value in self.judge_model_options.items()}
         try:
-            options = msgspec.convert(written, JudgeModelOptions)
+            options = msgspec.convert(written, prepare_type(JudgeModelOptions))
         except msgspec.ValidationError as error:
             message, _, path = str(error).partition(" - at `$")
             raise ValueError(f"judge_model_options{path.strip('`')}: {message}") from error

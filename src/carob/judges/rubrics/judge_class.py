@@ -15,6 +15,7 @@ from carob.judges.rubrics.rubric import JudgeRubric, RubricKind
 from carob.judges.rubrics.sentences import SentenceJudge
 from carob.judges.rubrics.yes_no import YesNoJudge
 from carob.metrics import metric_parameters
+from carob.schema.base import prepare_type
 
 _JUDGES: Mapping[RubricKind, type[RubricJudge]] = {
     "numbers": NumericJudge,
@@ -74,4 +75,4 @@ def _reduce(self: RubricJudge) -> tuple[Any, ...]:
 
 
 def _rebuild(recipe: Recipe, params: dict[str, Any]) -> RubricJudge:
-    return msgspec.convert(params, recipe.make(*recipe.args))
+    return msgspec.convert(params, prepare_type(recipe.make(*recipe.args)))

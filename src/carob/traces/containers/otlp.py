@@ -15,6 +15,7 @@ from typing import Annotated
 import msgspec
 
 from carob.schema import Json, Span, SpanEvent
+from carob.schema.base import prepare_type
 from carob.traces.containers.container import LogRecord
 from carob.traces.normalize import KINDS, STATUSES, kind, status, text_identity
 
@@ -146,7 +147,9 @@ class Request(msgspec.Struct, rename="camel", gc=False):
     resource_logs: list[ResourceLogs] = []
 
 
-_request = msgspec.json.Decoder(Request, strict=False)  # 64-bit numbers are strings in OTLP
+_request = msgspec.json.Decoder(
+    prepare_type(Request), strict=False
+)  # 64-bit numbers are strings in OTLP
 _json = msgspec.json.Decoder()
 
 

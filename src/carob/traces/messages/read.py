@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from carob.schema import Json
+from carob.schema.base import prepare_type
 from carob.traces.messages import printed
 from carob.traces.messages.blocks import (
     PRINTED_PREFIXES,
@@ -130,7 +131,7 @@ class _OtelMessage(msgspec.Struct, gc=False):
     finish_reason: str | None = None
 
 
-_decode_otel_json = msgspec.json.Decoder(list[_OtelMessage]).decode
+_decode_otel_json = msgspec.json.Decoder(prepare_type(list[_OtelMessage])).decode
 _UNCLEAR_PREFIXES = (*PRINTED_PREFIXES, "[")
 """How a text begins that may hold more than text."""
 

@@ -9,10 +9,11 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from carob.schema import Trace
+from carob.schema.base import prepare_type
 
 _FLUSH_SIZE = 4 << 20
 
-_decoder = msgspec.msgpack.Decoder(Trace)
+_decoder = msgspec.msgpack.Decoder(prepare_type(Trace))
 _encoder = msgspec.msgpack.Encoder()
 
 
