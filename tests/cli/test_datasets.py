@@ -148,7 +148,7 @@ def test_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(tmp_
             '{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1"}]}]}]}',
             "this is a trace file",
         ),
-        ("Input;ExpectedOutput\na;b\n", "its columns are separated by ';', expected ','"),
+        ("Input|ExpectedOutput\na|b\n", "its columns are separated by '|', expected ','"),
     ],
 )
 def test_other_kinds_of_files_are_named_in_the_error(tmp_path: Path, content: str, hint: str):

@@ -66,7 +66,7 @@ def test_id_may_look_like_a_number(tmp_path: Path):
         ("case,label\n,4\n", "line 2: missing case", "the id of the golden case"),
         ("case,label\na,4,5\n", "line 2: 3 cells, expected 2 as in the header", "quote cells"),
         ("case,verdict\na,4\n", ": missing column 'label', got 'case, verdict'", "case and label"),
-        ("case;label\na;4\n", ": missing column 'case', got 'case;label'", "by commas"),
+        ("case|label\na|4\n", ": missing column 'case', got 'case|label'", "by commas"),
         ("case,lable\na,4\n", ": unknown column or key 'lable'", "did you mean 'label'?"),
         ("case,label,Label\na,4,4\n", ": duplicate column or key 'label'", None),
         ("case,label\n", ": no labels", "case and label"),

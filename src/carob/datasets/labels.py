@@ -96,8 +96,7 @@ def _check_keys(keys: tuple[str, ...], where: str, *, is_header: bool = True) ->
     if is_header and missing:
         listing = ", ".join(keys)
         message = f"missing column {missing[0]!r}, got {listing!r:.80}"
-        is_separated = ";" in listing or "\t" in listing
-        hint = "separate the columns by commas" if is_separated else _FIELDS_HINT
+        hint = "separate the columns by commas" if "|" in listing else _FIELDS_HINT
         raise FormatError(message, where=where, hint=hint)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
 
 from carob.datasets import locate
+from carob.datasets.dialect import FRAME_KEY
 from carob.datasets.formats import Format, list_key
 from carob.datasets.ids import make_unique
 from carob.datasets.sidecar import Sidecar, read_sidecar
@@ -72,9 +73,8 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
 
 def _suggest(source: Source, formats: Sequence[Format]) -> str:
     """What the file probably is, or how the formats are recognized."""
-    separator = next((char for char in ";\t|" if char in "".join(source.columns[:1])), None)
-    if separator and len(source.columns) == 1:
-        return f"its columns are separated by {separator!r}, expected ','"
+    if len(source.columns) == 1 and "|" in source.columns[0]:
+        return "its columns are separated by '|', expected ','"
     if _is_trace(_samples(source)[0][1]):
         return (
             "this is a trace file: inspect it with `carob traces`, evaluate it with `carob run "
@@ -180,7 +180,9 @@ def _describe_sample(source: Source) -> str:
 
 def _frame(source: Source, form: Format, container: Container) -> Json:
     if container == "table":
-        return {"columns": list[Json](source.columns)}
+        dialect = cast("Json", msgspec.to_builtins(source.dialect))
+        columns: Json = list[Json](source.columns)
+        return {"columns": columns, FRAME_KEY: dialect} if dialect else {"columns": columns}
     if container == "rows" or not isinstance(source.document, dict):
         return {}
     return {

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from carob.datasets.dialect import TableDialect, detect_dialect, is_separator_line
 from carob.errors import FormatError, InputError, UnknownFormatError
 from carob.files.collector import collector_paused
 from carob.files.opening import MAX_VALUE, SAVE_AS_UTF8, InputFile, Stream, open_input
@@ -31,6 +32,9 @@ _BLANK_LIMIT = 1_000_000
 
 _JSON = re.compile(rb'\s*([{\[]|"(\s|\\[nrt])*[{\["\\])')
 """An object, a list, or a string that holds one. A quoted CSV header is none of these."""
+
+
+_PLAIN_CSV = TableDialect()
 
 
 class Row(NamedTuple):
@@ -52,6 +56,8 @@ class Source:
     container: Container
     document: Json = None
     columns: tuple[str, ...] = ()
+    dialect: TableDialect = _PLAIN_CSV
+    """How a table is separated and encoded."""
     data: bytes = field(default=b"", repr=False)
     """The bytes of a document, in which the line of a problem is looked up."""
 
@@ -63,7 +69,7 @@ class Source:
     def rows(self) -> Iterator[Row]:
         """The items of JSON lines or of a table, in order, without blank lines."""
         read = _read_table if self.container == "table" else _read_json_lines
-        with open_input(self.path) as file:
+        with open_input(self.path, encoding=self.dialect.encoding) as file:
             yield from read(file.stream, self)
 
 
@@ -72,7 +78,7 @@ def open_source(path: Path) -> Source:
     with open_input(path) as file:
         _check_text(file, path)
         if not _JSON.match(file.head):
-            return Source(path=path, container="table", columns=_read_header(file.stream, path))
+            return _open_table(path, detect_dialect(file))
         if _is_json_lines(file.stream, path):
             return Source(path=path, container="rows")
         file.rewind()
@@ -87,8 +93,18 @@ def open_source(path: Path) -> Source:
     return Source(path=path, container="document", document=document, data=data)
 
 
+def _open_table(path: Path, dialect: TableDialect) -> Source:
+    with open_input(path, encoding=dialect.encoding) as file:
+        _, columns = next(_cells(file.stream, str(path), dialect))
+    repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
+    if repeated is not None:
+        raise UnknownFormatError(f"duplicate column {repeated!r}", where=str(path))
+    return Source(path=path, container="table", columns=tuple(columns), dialect=dialect)
+
+
 def decode(data: bytes, *, where: str, line: int | None = None) -> Json:
     """Decode one JSON value; an error names its line."""
+    # Commas are counted before decoding: afterwards the memory is already taken.
     if len(data) > _VALUE_LIMIT and data.count(b",") > _VALUE_LIMIT:
         raise InputError(f"more than {_VALUE_LIMIT:,} values", where=_at(where, line))
     try:
@@ -195,7 +211,7 @@ def _read_json_lines(file: Stream, source: Source) -> Iterator[Row]:
 def _read_table(file: Stream, source: Source) -> Iterator[Row]:
     """Each row as an object, without the keys of empty cells."""
     where = str(source.path)
-    cells = _cells(file, where)
+    cells = _cells(file, where, source.dialect)
     next(cells)
     for line, row in cells:
         if len(row) == len(source.columns):
@@ -205,27 +221,19 @@ def _read_table(file: Stream, source: Source) -> Iterator[Row]:
         error = FormatError(
             f"{len(row)} cells, expected {len(source.columns)} as in the header",
             where=_at(where, line),
-            hint="quote cells that contain a comma",
+            hint="quote cells that contain the delimiter",
         )
         yield Row(line, None, error)
 
 
-def _read_header(file: Stream, path: Path) -> tuple[str, ...]:
-    _, columns = next(_cells(file, str(path)))
-    repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
-    if repeated is not None:
-        raise UnknownFormatError(f"duplicate column {repeated!r}", where=str(path))
-    return tuple(columns)
-
-
-def _cells(file: Stream, where: str) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file, each with the line on which it starts."""
+def _cells(file: Stream, where: str, dialect: TableDialect) -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV file, the header first, each with the line on which it starts."""
     csv.field_size_limit(ROW_LIMIT)
-    reader = csv.reader(_text_lines(file, where), strict=True)
+    reader = csv.reader(_text_lines(file, where), delimiter=dialect.delimiter, strict=True)
     start = 1
     try:
         for row in reader:
-            if row:
+            if row and not (start == 1 and is_separator_line(row, dialect)):
                 yield start, row
             start = reader.line_num + 1
     except csv.Error as error:

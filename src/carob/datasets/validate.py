@@ -129,10 +129,12 @@ class _Validator:
             self._report_all(find_shape_errors(whole, form.shape))
         self._report_all(find_duplicate_keys(source.data))
         if self.file.container == "table":
+            self._report_all(source.dialect.notes(), "line 1 $")
             # Once per file: every row has the same columns.
             self._report_all(find_unknown_columns(source.columns, form.shape), "line 1 $")
         if isinstance(form, FrameChecker):
-            self._report_all(form.check_frame(frame, source.path))
+            base = "line 1 $" if self.file.container == "table" else "$"
+            self._report_all(form.check_frame(frame, source.path), base)
         if not self.errors:
             form.header(self.file.container, source.stem).get(frame)
 
@@ -208,11 +210,13 @@ class _Validator:
                     hint=hint or f"expected one of: {_listing(self.agents)}",
                 )
         if case.profile is not None and self.profiles and case.profile not in self.profiles:
-            hint = did_you_mean(case.profile, self.profiles)
+            # A near miss is a typo. Any other name may be a profile that is configured elsewhere.
+            suggestion = did_you_mean(case.profile, self.profiles)
             yield Problem(
                 where=_path_of(item, case.profile),
                 message=f"unknown profile {case.profile!r}",
-                hint=hint or f"expected one of: {_listing(self.profiles)}",
+                hint=suggestion or "list its file under `profiles` in carob.toml",
+                severity="error" if suggestion else "warning",
             )
         scenario = case.metadata.get("scenario_id")
         if self.catalog and isinstance(scenario, str) and scenario not in self.catalog.ids:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
+from carob.datasets.dialect import FRAME_KEY, read_dialect
 from carob.datasets.formats import Format
 from carob.datasets.ids import unique_ids
 from carob.datasets.lens import Lens, RoundTrip, WrittenDocument
@@ -19,6 +19,7 @@ from carob.datasets.source import Container
 from carob.errors import OutputError, UsageError
 from carob.files.atomic import check_overwrite, is_stream, write_atomic
 from carob.schema import Case, Dataset, Json, Loss
+from carob.text.spelling import fold_name
 
 N = TypeVar("N", Case, Dataset)
 
@@ -111,7 +112,9 @@ def write_dataset(
 
 def _losses(case: str | None, written: WrittenDocument, form: Format) -> Iterable[Loss]:
     reason = f"no equivalent in {form.name}"
-    return (Loss(case=case, field=field, reason=reason) for field in written.lost)
+    # A delimiter or an encoding is preserved, but nobody misses it in another format.
+    lost = (field for field in written.lost if field != f"$.{FRAME_KEY}")
+    return (Loss(case=case, field=field, reason=reason) for field in lost)
 
 
 def _case_lenses(formats: Sequence[Format]) -> Mapping[str, Lens[Case]]:
@@ -185,21 +188,24 @@ def _encode_rows(_frame: Json, docs: list[Json], _form: Format) -> bytes:
 
 
 def _encode_table(frame: Json, docs: list[Json], _form: Format) -> bytes:
-    rows = cast("list[dict[str, str]]", docs)
     columns = dict.fromkeys(cast("list[str]", cast("Object", frame)["columns"]))
+    rows = [_use_columns(row, columns) for row in cast("list[dict[str, str]]", docs)]
     for row in rows:
         columns |= dict.fromkeys(row)
+    dialect = read_dialect(frame)
     lines = [list(columns), *([row.get(name, "") for name in columns] for row in rows)]
-    return "".join(",".join(map(_quote_cell, line)) + "\n" for line in lines).encode()
+    records = (dialect.delimiter.join(map(dialect.quote, line)) + dialect.newline for line in lines)
+    return dialect.encode("".join(records))
 
 
-def _quote_cell(text: str) -> str:
-    # Python's csv writer does not quote a lone carriage return, and readers reject that.
-    if text and not _SPECIAL.search(text):
-        return text
-    return '"' + text.replace('"', '""') + '"' if text else ""
+def _use_columns(row: dict[str, str], columns: Mapping[str, None]) -> dict[str, str]:
+    """The row with its cells under the columns of the file: a new case states `Input` even if the
+    file calls that column `input`."""
+    if row.keys() <= columns.keys():
+        return row
+    by_folded_name = {fold_name(name): name for name in columns}
+    renamed = {key: by_folded_name.get(fold_name(key), key) for key in row}
+    return {renamed[key] if renamed[key] not in row else key: cell for key, cell in row.items()}
 
-
-_SPECIAL = re.compile(r'[",\r\n]')
 
 _ENCODERS = {"document": _encode_document, "rows": _encode_rows, "table": _encode_table}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
+
+_SEPARATORS = re.compile(r"[\s_-]+")
 
 
 @lru_cache(maxsize=4096)  # rows of a file share their few keys
 def fold_name(name: str) -> str:
-    """Fold a name so that `match_type` and `matchType` are equal."""
-    return name.replace("_", "").lower()
+    """Fold a name so that `match_type`, `matchType` and `Match Type` are equal."""
+    return _SEPARATORS.sub("", name).lower()
 
 
 def nearest_name(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:

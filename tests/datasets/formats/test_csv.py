@@ -17,7 +17,8 @@ def test_tags_are_separated_by_semicolons():
 def test_both_dialects_are_claimed_in_any_order():
     assert CsvFormat().claims({"Tags": None, "ExpectedOutput": None, "Input": None})
     assert CsvFormat().claims({"expected_output": None, "input": None})
-    assert not CsvFormat().claims({"INPUT": None, "ExpectedOutput": None})
+    assert CsvFormat().claims({"INPUT": None, "Expected Output": None})
+    assert not CsvFormat().claims({"Input": None, "Output": None})
 
 
 def test_tag_that_a_cell_cannot_store_is_preserved():

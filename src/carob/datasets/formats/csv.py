@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import ClassVar
 
-from carob.datasets.document_types import OpenDocument, find_member, parse_document
+from carob.datasets.document_types import (
+    OpenDocument,
+    normalize_keys,
+    parse_document,
+    spellings,
+)
 from carob.datasets.formats.examples import first_exchange
 from carob.datasets.lens import Lens
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem
+from carob.text.spelling import fold_name
 
-_DIALECTS = ({"Input", "ExpectedOutput"}, {"input", "expected_output"})
+_COLUMNS = ("Input", "ExpectedOutput", "Context", "Tags")
+_REQUIRED = {"input", "expectedoutput"}
+_TAG_SEPARATORS = ";|,"
+"""By precedence: in `New York, NY; USA` the comma belongs to a tag."""
 
 
 class CsvRow(OpenDocument, rename="pascal"):
-    """A query and its correct answer; tags are separated by `;`."""
+    """A query and its correct answer; tags are separated by `;`, `|` or `,`."""
+
+    any_case: ClassVar[bool] = True
 
     input: str = ""
     expected_output: str | None = None
@@ -24,9 +37,7 @@ class CsvRow(OpenDocument, rename="pascal"):
 
 class CsvFormat:
     name = "csv"
-    recognized_by = (
-        "CSV with the columns `Input` and `ExpectedOutput` (or `input`, `expected_output`)"
-    )
+    recognized_by = "CSV with the columns `Input` and `ExpectedOutput`, in any case and spacing"
     containers: tuple[Container, ...] = ("table",)
     writable = True
     derives_ids = True
@@ -34,7 +45,7 @@ class CsvFormat:
     shape: type = CsvRow
 
     def claims(self, sample: Json) -> bool:
-        return isinstance(sample, dict) and any(names <= sample.keys() for names in _DIALECTS)
+        return isinstance(sample, dict) and {fold_name(name) for name in sample} >= _REQUIRED
 
     def items(self, document: Json) -> list[Json]:
         return []
@@ -54,26 +65,68 @@ class CsvFormat:
             key=self.name,
             model=Dataset,
             read=lambda _: Dataset(name=stem),
-            write=lambda _: {"columns": ["Input", "ExpectedOutput", "Context", "Tags"]},
+            write=lambda _: {"columns": [*_COLUMNS]},
             reserved_path=None,
             derived="name",
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
+        cells = {_column(key): (key, cell) for key, cell in _cells(item)}
         for name, expected in (("Input", "a user message"), ("ExpectedOutput", "an answer")):
-            key, value = find_member(item, name)
+            key, value = cells.get(name, (name, None))
             if not isinstance(value, str) or not value.strip():
                 message = f"empty cell, expected {expected}"
                 yield Problem(
                     where=f"$.{key}", message=message, hint="fill it in or remove the row"
                 )
+        key, tags = cells.get("Tags", ("Tags", None))
+        used = [char for char in _TAG_SEPARATORS if isinstance(tags, str) and char in tags]
+        if len(used) > 1:
+            message = f"ambiguous tags {tags!r}, split at {used[0]!r} only"
+            hint = "separate all tags by the same character"
+            yield Problem(where=f"$.{key}", message=message, hint=hint, severity="warning")
+
+    def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
+        """Name the columns that were recognized in another spelling."""
+        names = frame.get("columns") if isinstance(frame, dict) else None
+        first: dict[str, str] = {}
+        for name in names if isinstance(names, list) else []:
+            column = _column(str(name))
+            if column in first:
+                message = f"columns {first[column]!r} and {name!r} are both {column!r}"
+                yield Problem(where="$", message=message, hint="rename one of them")
+            elif column in _COLUMNS:
+                first[column] = str(name)
+        read_as = [
+            f"{name!r} as {column!r}"
+            for column, name in first.items()
+            if name not in spellings(column)
+        ]
+        if read_as:
+            message = f"read the column {', '.join(read_as)}"
+            yield Problem(where="$", message=message, severity="note")
+
+
+def _cells(item: Json) -> Iterable[tuple[str, Json]]:
+    return item.items() if isinstance(item, dict) else ()
+
+
+def _column(name: str) -> str:
+    """The declared name of a column."""
+    folded = fold_name(name)
+    return next((column for column in _COLUMNS if fold_name(column) == folded), name)
+
+
+def _split_tags(text: str) -> list[str]:
+    separator = next((char for char in _TAG_SEPARATORS if char in text), _TAG_SEPARATORS[0])
+    return [tag.strip() for tag in text.split(separator) if tag.strip()]
 
 
 def _read_case(doc: Json) -> Case:
-    row = parse_document(doc, CsvRow)
-    tags = [tag.strip() for tag in (row.tags or "").split(";")]
+    cells = normalize_keys(doc, _COLUMNS) if isinstance(doc, dict) else doc
+    row = parse_document(cells, CsvRow)
     return Case.of(
-        row.input, row.expected_output, context=row.context, tags=[tag for tag in tags if tag]
+        row.input, row.expected_output, context=row.context, tags=_split_tags(row.tags or "")
     )
 
 

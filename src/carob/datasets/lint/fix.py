@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from carob.datasets.dialect import TableDialect, is_separator_line
 from carob.datasets.lint.privacy import is_allowed, rule_for, texts_and_keys
 from carob.datasets.lint.rules import JsonPath, LintItem
 from carob.datasets.masking import Masks
@@ -46,7 +48,7 @@ class FileMasking:
                 where=str(path),
                 hint="convert it back and mask the original, or delete the sidecar file",
             )
-        data, packing = read_packed(path)
+        data, packing = read_packed(path, encoding=self._opened.source.dialect.encoding)
         for doc in (self._opened.frame, *(item.doc for item in self._items)):
             for _, text in texts_and_keys(doc):
                 self._masks.reserve(text)
@@ -68,6 +70,7 @@ class FileMasking:
         return edit_table(
             text,
             lambda line, column, cell: self._mask((column,), cell, ignored.get(line)),
+            self._opened.source.dialect,
         )
 
     def _mask_rows(self, body: bytes) -> Iterator[bytes]:
@@ -104,7 +107,6 @@ TextEdit: TypeAlias = Callable[[JsonPath, str], str]
 """The new text for the text at a path; a key has the path of its object."""
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]')
-_CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^,\r\n]*))(,|\r\n|\n|\r|\Z)')
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -152,17 +154,28 @@ def _strings(data: bytes) -> Iterator[tuple[int, bytes, JsonPath]]:
             yield token.start(), literal, path
 
 
-def edit_table(text: str, edit: Callable[[int, str, str], str]) -> str:
+@cache
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    """A quoted or bare cell, and what ends it."""
+    return re.compile(
+        rf'(?:"([^"]*(?:""[^"]*)*)"|([^{delimiter}\r\n]*))({delimiter}|\r\n|\n|\r|\Z)'
+    )
+
+
+def edit_table(
+    text: str, edit: Callable[[int, str, str], str], dialect: TableDialect | None = None
+) -> str:
     """A CSV text with its cells edited; every other character stays the same.
 
     `edit` gets the line on which the row starts, the name of the column and the cell.
     """
+    dialect = dialect or TableDialect()
     columns: list[str] = []
     in_header = True
     parts: list[str] = []
     line = row_line = 1
     column = end = 0
-    for cell in _CELL.finditer(text):
+    for cell in _cell_pattern(dialect.delimiter).finditer(text):
         is_quoted = cell[1] is not None
         value = cell[1].replace('""', '"') if is_quoted else cell[2]
         if in_header:
@@ -170,17 +183,17 @@ def edit_table(text: str, edit: Callable[[int, str, str], str]) -> str:
         elif column < len(columns):
             edited = edit(row_line, columns[column], value)
             if edited != value:
-                parts += [text[end : cell.start()], _quote_cell(edited, is_quoted)]
+                parts += [text[end : cell.start()], _quote_cell(edited, is_quoted, dialect)]
                 end = cell.end() - len(cell[3])
         line += len(_LINE_END.findall(cell[0]))
         column += 1
-        if cell[3] != ",":
+        if cell[3] != dialect.delimiter:
             row_line, column = line, 0
-            in_header = in_header and columns == [""]  # blank lines before the header
+            # Blank lines and a separator line come before the header.
+            in_header = in_header and (columns == [""] or is_separator_line(columns, dialect))
             columns = [] if in_header else columns
     return "".join([*parts, text[end:]])
 
 
-def _quote_cell(text: str, was_quoted: bool) -> str:
-    must_quote = was_quoted or any(char in text for char in ',"\r\n')
-    return '"' + text.replace('"', '""') + '"' if must_quote else text
+def _quote_cell(text: str, was_quoted: bool, dialect: TableDialect) -> str:
+    return '"' + text.replace('"', '""') + '"' if was_quoted else dialect.quote(text)
