@@ -223,13 +223,13 @@ def test_validate_knows_the_profiles_of_the_config(tmp_path: Path, monkeypatch: 
     row = {"case_id": "a-001", "question": "Open?", "threshold_profile": "mine"}
     Path("rows.jsonl").write_text(json.dumps(row) + "\n")
     result = run("validate", "rows.jsonl")
-    assert result.exit_code == 1
-    assert "unknown profile 'mine'" in result.stdout
+    assert result.exit_code == 0
+    assert "warning: line 1 $.threshold_profile: unknown profile 'mine'" in result.stdout
     Path("mine.toml").write_text(
         'name = "mine"\nscale = [0, 1]\ncomposite = 0.5\n'
         "[metrics.bleu]\nthreshold = 0.5\nweight = 1\n"
     )
     Path("carob.toml").write_text('[policy]\nprofiles = ["mine.toml"]\n')
-    assert run("validate", "rows.jsonl").exit_code == 0
+    assert "unknown profile" not in run("validate", "rows.jsonl").stdout
     Path("carob.toml").rename("other.toml")
-    assert run("validate", "rows.jsonl", "--config", "other.toml").exit_code == 0
+    assert "unknown profile" not in run("validate", "rows.jsonl", "-c", "other.toml").stdout

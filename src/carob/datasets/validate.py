@@ -215,7 +215,7 @@ class _Validator:
             yield Problem(
                 where=_path_of(item, case.profile),
                 message=f"unknown profile {case.profile!r}",
-                hint=suggestion or "list its file under `profiles` in carob.toml",
+                hint=suggestion or "add its file to `profiles` under [policy] in carob.toml",
                 severity="error" if suggestion else "warning",
             )
         scenario = case.metadata.get("scenario_id")
