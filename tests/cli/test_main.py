@@ -50,7 +50,7 @@ def test_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
 @pytest.mark.parametrize(
     ("args", "error"),
     [
-        (("run", "--eval-set", "x"), "unknown option --eval-set\n\nhint: did you mean --golden?"),
+        (("run", "--dataset", "x"), "unknown option --dataset\n\nhint: did you mean --golden?"),
         (("run", "--goldn", "x"), "unknown option --goldn\n\nhint: did you mean --golden?"),
         (
             ("traces",),

@@ -347,3 +347,9 @@ def test_report_is_broken_down_by_what_the_run_has():
     error = CliRunner().invoke(carob, ["report", "run.json", "--by", "tags"]).exception
     assert isinstance(error, UsageError)
     assert str(error.hint).startswith("did you mean 'tag'?")
+
+
+def test_eval_set_is_another_name_of_golden():
+    args = ["run", "traces/regressed.otlp.jsonl", "-m", TRAJECTORY, "--format", "json"]
+    result = CliRunner().invoke(carob, [*args, "--eval-set", "support.evalset.json"])
+    assert json.loads(result.stdout)["dataset"]["name"] == "bike_shop_support"

@@ -38,3 +38,9 @@ def test_unknown_parameter_hints_at_the_description():
     error = CliRunner().invoke(carob, [*args, *wrong]).exception
     assert isinstance(error, CarobError)
     assert error.hint == "`carob metrics tool_trajectory_avg_score` describes its parameters"
+
+
+def test_metrics_are_found_by_the_names_of_other_tools():
+    assert CliRunner().invoke(carob, ["list-metrics"]).stdout == metrics().stdout
+    assert metrics("RelevanceExplain").stdout == metrics("Relevance").stdout
+    assert "list-metrics" not in CliRunner().invoke(carob, ["--help"]).stdout

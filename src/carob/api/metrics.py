@@ -24,7 +24,7 @@ _CODE_KEYS = {"code_config", "codeConfig", "path", "ref"}
 def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
     """Describe the named metrics, or every installed metric."""
     installed = plugins.metrics()
-    for name in (names := [*names]):
+    for name in (names := [canonical_name(name) for name in names]):
         if name not in installed:
             hint = did_you_mean(name, installed) or "`carob metrics` lists them"
             raise UsageError(f"unknown metric {name!r}", hint=hint)

@@ -42,6 +42,9 @@ _COMMANDS = {
     "store": ("history", "Verify, copy and prune the store of runs."),
 }
 
+_ALIASES = {"list-metrics": "metrics"}
+"""Commands of other tools, and their names here. Help does not list them."""
+
 
 class _Commands(click.Group):
     """A group that imports only the command that is called."""
@@ -50,6 +53,7 @@ class _Commands(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = _ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
         module, _ = _COMMANDS[cmd_name]
@@ -58,7 +62,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in {*_COMMANDS, *_ALIASES} and not args[0].startswith("-"):
             raise click.UsageError(_unknown_command(args[0]), ctx)
         return super().resolve_command(ctx, args)
 
@@ -144,7 +148,7 @@ def _color() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-_OTHER_TOOLS = {"--eval-set": "--golden", "--dataset": "--golden", "--metrics": "--metric"}
+_OTHER_TOOLS = {"--dataset": "--golden", "--metrics": "--metric"}
 """Options of other tools, and their names here."""
 
 

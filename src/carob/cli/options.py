@@ -33,7 +33,7 @@ class _Command(click.Command):
         for param in self.params:
             if isinstance(param, _Option) and param.once and given.count(param) > 1:
                 hint = "evaluate each dataset in a run of its own"
-                raise UsageError(f"{param.opts[-1]} may be passed only once", hint=hint)
+                raise UsageError(f"--{param.name} may be passed only once", hint=hint)
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -143,8 +143,8 @@ def _check_form(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 
 def golden_option(text: str) -> Callable[[F], F]:
-    """Add `--golden`, which may be passed once."""
-    return option("-g", "--golden", type=FILE, once=True, help=text)
+    """Add `--golden`, which may be passed once. Other tools call it `--eval-set`."""
+    return option("-g", "--golden", "--eval-set", "golden", type=FILE, once=True, help=text)
 
 
 def selection_options(function: F) -> F:
