@@ -14,6 +14,7 @@ from carob.schema.problem import ProgressListener, ignore
 
 if TYPE_CHECKING:
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
     from types import TracebackType
 
 BatchListener: TypeAlias = Callable[[int, BatchResult], None]
@@ -30,6 +31,7 @@ class JudgeScorer:
 
         self._job = job
         self._runner = asyncio.Runner()
+        self._thread: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> JudgeScorer:
         return self
@@ -41,6 +43,8 @@ class JudgeScorer:
         trace: TracebackType | None,
     ) -> None:
         self._call(self._close)
+        if self._thread:
+            self._thread.shutdown()
 
     def _close(self) -> None:
         with self._runner:
@@ -51,7 +55,8 @@ class JudgeScorer:
 
     def _call(self, function: Callable[[], None]) -> None:
         """Call a function that runs the event loop. A thread can run only one, so in a notebook,
-        whose cells run in a loop, another thread calls it."""
+        whose cells run in a loop, another thread calls it: always the same one, because the cache
+        of answers may be used only in the thread that opened it."""
         import asyncio
         from concurrent.futures import ThreadPoolExecutor
 
@@ -59,13 +64,12 @@ class JudgeScorer:
             asyncio.get_running_loop()
         except RuntimeError:
             return function()
-        with ThreadPoolExecutor(1, "carob-judges") as thread:
-            future = thread.submit(function)
-            try:
-                future.result()
-            except KeyboardInterrupt:
-                self._cancel()  # the loop receives no Ctrl-C outside of the main thread
-                raise
+        self._thread = self._thread or ThreadPoolExecutor(1, "carob-judges")
+        try:
+            self._thread.submit(function).result()
+        except KeyboardInterrupt:
+            self._cancel()  # the loop receives no Ctrl-C outside of the main thread
+            raise
 
     def _cancel(self) -> None:
         import asyncio
