@@ -42,3 +42,12 @@ def test_invalid_row_stops_reading_with_its_line(tmp_path: Path, formats: list[F
     path = write_json(tmp_path / "a.jsonl", '{"case_id": "a-001", "question": "x"}\n{\n')
     with pytest.raises(InputError, match="line 2 column 2"):
         read_dataset(path, formats)
+
+
+def test_table_that_lacks_one_column_names_it(tmp_path: Path, formats: list[Format]):
+    path = write_json(tmp_path / "a.csv", "Question,Input,Answer\nx,y,z\n")
+    with pytest.raises(UnknownFormatError) as caught:
+        read_dataset(path, formats)
+    assert caught.value.message == "missing column 'ExpectedOutput' of the format csv"
+    hint = "found the columns `Question`, `Input`, `Answer`; add it, or rename one of these"
+    assert caught.value.hint == hint

@@ -129,3 +129,24 @@ def test_file_without_permission_is_an_input_error(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match="cannot be read: Permission denied"):
         open_source(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ('{\n  // why\n  "a": 1}', "line 2 column 3: not valid JSON: a comment", "remove it"),
+        ('/* why */ {"a": 1}', "line 1 column 1: not valid JSON: a comment", "remove it"),
+        ('{"a": [\n...]}', "line 2 column 1: not valid JSON: a `...` placeholder", "replace it"),
+        ('{"a": 1, …}', "line 1 column 10: not valid JSON: a `...` placeholder", "replace it"),
+        ("[1,]", "line 1 column 4: not valid JSON: trailing comma in array", "remove the comma"),
+        ("{'a': 1}", "line 1 column 2: not valid JSON: a text in single quotes", "double quotes"),
+        ('"examples": [\n{"a": 1}]', "line 1: a fragment of JSON", "copy the whole document"),
+        ('}, {"a": 1}', "line 1: a fragment of JSON", "copy the whole document"),
+    ],
+)
+def test_common_mistakes_in_json_are_named(tmp_path: Path, text: str, message: str, hint: str):
+    path = write_bytes(tmp_path / "a.json", text.encode())
+    with pytest.raises(InputError) as caught:
+        open_source(path)
+    assert str(caught.value) == f"{path} {message}"
+    assert hint in (caught.value.hint or "")

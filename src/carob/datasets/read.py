@@ -10,6 +10,7 @@ import msgspec
 
 from carob.datasets import locate
 from carob.datasets.dialect import FRAME_KEY
+from carob.datasets.document_types import struct_info
 from carob.datasets.formats import Format, list_key
 from carob.datasets.ids import make_unique
 from carob.datasets.sidecar import Sidecar, read_sidecar
@@ -17,7 +18,7 @@ from carob.datasets.source import Container, Row, Source, open_source
 from carob.errors import CarobError, FormatError, UnknownFormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.schema import Case, Dataset, Json
-from carob.text.spelling import did_you_mean
+from carob.text.spelling import did_you_mean, fold_name
 
 
 class GoldenFile(NamedTuple):
@@ -64,11 +65,34 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
         for container, sample in samples:
             if container in form.containers and form.claims(sample):
                 return GoldenFile(source, form, container, _frame(source, form, container))
+    if missing := _missing_column(source, formats):
+        form, column = missing
+        raise UnknownFormatError(
+            f"missing column {column!r} of the format {form.name}",
+            where=str(path),
+            hint=f"{_describe_sample(source)}; add it, or rename one of these",
+        )
     raise UnknownFormatError(
         f"no golden format matches this {_CONTAINER_NAMES[source.container]}",
         where=str(path),
         hint=f"{_describe_sample(source)}; {_suggest(source, formats)}",
     )
+
+
+def _missing_column(source: Source, formats: Sequence[Format]) -> tuple[Format, str] | None:
+    """The table format that would match if the file had one more column, and that column."""
+    columns = dict.fromkeys(source.columns)
+    folded = set(map(fold_name, columns))
+    for form in formats if columns else ():
+        if "table" not in form.containers:
+            continue
+        names = [field.encode_name for field in struct_info(form.shape).fields]
+        if not folded & set(map(fold_name, names)):
+            continue
+        for name in names:
+            if name not in columns and form.claims({**columns, name: None}):
+                return form, name
+    return None
 
 
 def _suggest(source: Source, formats: Sequence[Format]) -> str:

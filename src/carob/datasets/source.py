@@ -34,6 +34,10 @@ _JSON = re.compile(rb'\s*([{\[]|"(\s|\\[nrt])*[{\["\\])')
 """An object, a list, or a string that holds one. A quoted CSV header is none of these."""
 
 
+_COMMENT = re.compile(rb"\s*(//|/\*)")
+_FRAGMENT = re.compile(rb'\s*([}\]]|"[^"\n]*"\s*:)')
+"""A member without its object, or the end of one: a part that was copied out of a document."""
+
 _PLAIN_CSV = TableDialect()
 
 
@@ -77,7 +81,10 @@ def open_source(path: Path) -> Source:
     """Open a file and detect its container. A document is decoded at once."""
     with open_input(path) as file:
         _check_text(file, path)
-        if not _JSON.match(file.head):
+        if _FRAGMENT.match(file.head):
+            hint = "copy the whole document, from the first `{` or `[` to the last bracket"
+            raise InputError("a fragment of JSON", where=_at(str(path), 1), hint=hint)
+        if not _JSON.match(file.head) and not _COMMENT.match(file.head):
             return _open_table(path, detect_dialect(file))
         if _is_json_lines(file.stream, path):
             return Source(path=path, container="rows")
@@ -136,8 +143,11 @@ def _syntax_error(message: str, data: bytes, where: str, line: int | None) -> In
     offset = int(byte[1]) if byte else len(data.rstrip())
     problem = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
     hint = None
-    if re.match(rb"-?(NaN|Infinity)", data[offset : offset + 9]):
-        problem, hint = "`NaN` and `Infinity` are not JSON", "write `null` for a missing number"
+    mistake = next((text for start, text in _MISTAKES.items() if start.match(data, offset)), None)
+    if mistake:
+        problem, hint = mistake
+    elif problem.startswith("trailing comma"):
+        hint = "remove the comma after the last value"
     elif "surrogate" in message or (byte is None and _LONE_SURROGATE.search(data)):
         problem, hint = "a text with half of a surrogate pair", "write the whole character"
     line = (line or 1) + data.count(b"\n", 0, offset)
@@ -146,6 +156,20 @@ def _syntax_error(message: str, data: bytes, where: str, line: int | None) -> In
         f"not valid JSON: {problem}", where=f"{_at(where, line)} column {column}", hint=hint
     )
 
+
+_MISTAKES = {
+    re.compile(rb"-?(NaN|Infinity)"): (
+        "`NaN` and `Infinity` are not JSON",
+        "write `null` for a missing number",
+    ),
+    re.compile(rb"//|/\*|#"): ("a comment", "remove it: JSON has no comments"),
+    re.compile(rb"\.\.\.|\xe2\x80\xa6"): (
+        "a `...` placeholder",
+        "replace it by the values that it stands for, or remove it",
+    ),
+    re.compile(rb"'"): ("a text in single quotes", "use double quotes"),
+}
+"""What people write that is not JSON, by how it begins."""
 
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
