@@ -24,7 +24,8 @@ _CONTAINERS = {".json": "document", ".jsonl": "rows", ".csv": "table"}
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
     """Write golden data. The default format is the one the dataset was read from, or the one of
     the file extension: `examples` for .json, `explain` for .jsonl, `csv` for .csv. An existing
-    file is replaced."""
+    file is replaced, and missing folders are created."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     save_with_losses(dataset, path, format=format)
 
 

@@ -108,7 +108,7 @@ def capture(
     dataset = existing or Dataset(name=Path(dst).name.partition(".")[0])
     capture.cases = _skip_known_cases(dataset.cases, cases, capture.duplicates)
     losses = save_with_losses(
-        dataset.add(*capture.cases),
+        dataset.with_cases([*dataset.cases, *capture.cases]),
         dst,
         format=to,
         overwrite=force or existing is not None,

@@ -14,11 +14,13 @@ def select_cases(dataset: Dataset, selection: CaseSelection) -> Dataset:
     """Return the cases that meet every condition, in the order of the dataset. Raises `UsageError`
     for an unknown id, an invalid expression, and if no case is left."""
     matches = compile_where(selection.where) if selection.where is not None else None
-    tags, ids = frozenset(selection.tags), frozenset(selection.cases)
+    tags, ids = frozenset(map(str.casefold, selection.tags)), frozenset(selection.cases)
     _check_ids(dataset, selection.cases)
     part = dataset.subset(
         lambda case: (
-            tags <= {*case.tags} and (not ids or case.id in ids) and (not matches or matches(case))
+            (not tags or tags <= {*map(str.casefold, case.tags)})
+            and (not ids or case.id in ids)
+            and (not matches or matches(case))
         )
     )
     if not part.cases:  # a run or a suite without cases would pass

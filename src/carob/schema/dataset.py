@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from carob.schema.base import Json, Struct
+from carob.schema.base import Json, Struct, prepare_type
 from carob.schema.case import Case, SourceDocument
+from carob.schema.notebook import html_table
 
 
 class DatasetSummary(Struct, frozen=True, omit_defaults=False):
@@ -74,6 +75,27 @@ def _rank(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
+_SHOWN_IDS = 3
+
+
+def _describe_case(case: Case) -> tuple[str | None, ...]:
+    first = case.turns[0] if case.turns else None
+    tags = ", ".join(case.tags)
+    return case.id, first.user if first else None, first.response if first else None, tags
+
+
+def _check_case(case: object) -> None:
+    """Check the fields of a case: its constructor takes any values, and a wrong one would only be
+    found when the dataset is written or scored."""
+    if not isinstance(case, Case):
+        raise TypeError(f"expected a Case, got {type(case).__name__}")
+    bare = msgspec.structs.replace(case, origin=None)
+    try:
+        msgspec.json.decode(msgspec.json.encode(bare), type=prepare_type(Case))
+    except (msgspec.ValidationError, TypeError) as error:
+        raise TypeError(f"case {case.id!r}: {error}") from error
+
+
 class CaseSelection(Struct, frozen=True):
     """Conditions that select cases of a dataset. A case must meet all of them."""
 
@@ -109,16 +131,50 @@ class Dataset(Struct, frozen=True):
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "cases", tuple(self.cases))
 
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __bool__(self) -> bool:
+        return True  # a dataset without cases is still a dataset
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self.cases)
+
+    def __getitem__(self, key: int | str) -> Case:
+        """A case by its index or by its id."""
+        if isinstance(key, int):
+            return self.cases[key]
+        for case in self.cases:
+            if case.id == key:
+                return case
+        raise KeyError(key)
+
+    def __repr__(self) -> str:
+        version = f" {self.version}" if self.version else ""
+        ids = ", ".join(case.id for case in self.cases[:_SHOWN_IDS])
+        more = ", …" if len(self.cases) > _SHOWN_IDS else ""
+        return f"<Dataset {self.name!r}{version}: {self._count()}{ids and f' ({ids}{more})'}>"
+
+    def _repr_html_(self) -> str:
+        title, columns = f"{self.name}: {self._count()}", ("id", "input", "expected", "tags")
+        return html_table(title, columns, [_describe_case(case) for case in self.cases])
+
+    def _count(self) -> str:
+        return "1 case" if len(self.cases) == 1 else f"{len(self.cases)} cases"
+
     def by_tag(self, tag: str) -> Dataset:
-        """The cases with a tag."""
-        return self.subset(lambda case: tag in case.tags)
+        """The cases with a tag, in any case."""
+        folded = tag.casefold()
+        return self.subset(lambda case: folded in map(str.casefold, case.tags))
 
     def subset(self, keep: Callable[[Case], bool]) -> Dataset:
         """The cases for which `keep` is true."""
         return self.with_cases(case for case in self.cases if keep(case))
 
     def add(self, *cases: Case) -> Dataset:
-        """The same dataset with more cases at the end."""
+        """The same dataset with more cases at the end. Raises `TypeError` for anything else."""
+        for case in cases:
+            _check_case(case)
         return self.with_cases((*self.cases, *cases))
 
     def with_cases(self, cases: Iterable[Case]) -> Dataset:

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from carob.schema.base import Json, Struct
 from carob.schema.dataset import CaseSelection
 from carob.schema.judge import JudgeCost, JudgeSpec, JudgeUsage
+from carob.schema.notebook import html_table
 from carob.schema.outcome import Scale
 
 
@@ -192,6 +193,24 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Why judging stopped early."""
     selection: CaseSelection | UnsetType = UNSET
     """How cases were selected, if not all were evaluated. `dataset` is always the whole dataset."""
+
+    def __repr__(self) -> str:
+        return f"<Run {self._describe()}>"
+
+    def _repr_html_(self) -> str:
+        columns = ("metric", "mean", "min", "max", "passed", "failed", "unscored", "errors")
+        rows = [
+            (name, *(getattr(metric, column) for column in columns[1:]))
+            for name, metric in self.summary.metrics.items()
+        ]
+        return html_table(self._describe(), columns, rows)
+
+    def _describe(self) -> str:
+        counts = self.summary.cases
+        names = ("passed", "failed", "unscored", "errors")
+        parts = [f"{number} {name}" for name in names if (number := getattr(counts, name))]
+        dataset = f" of {self.dataset.name}" if self.dataset else ""
+        return f"{self.id}{dataset}: {self.verdict} ({', '.join(parts) or 'no cases'})"
 
 
 class PolicyReport(Struct, frozen=True):
