@@ -25,7 +25,7 @@ from carob.api.load import (
 from carob.api.versions import diff_datasets
 from carob.datasets import write as writing
 from carob.datasets.read import get_format
-from carob.datasets.sidecar import sidecar_path
+from carob.datasets.sidecar import has_sidecar, sidecar_path
 from carob.errors import RefusedError, UsageError
 from carob.files.atomic import write_atomic
 from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
@@ -225,7 +225,8 @@ def _rewrite(file: Path, dataset: Dataset) -> dict[str, bytes]:
 
 
 def _with_sidecar(file: Path) -> dict[str, bytes]:
-    return {part.name: part.read_bytes() for part in (file, sidecar_path(file)) if part.is_file()}
+    parts = (file, sidecar_path(file)) if has_sidecar(file) else (file,)
+    return {part.name: part.read_bytes() for part in parts}
 
 
 def _publish(stage: StagedRelease, file: Path, parts: dict[str, bytes]) -> None:

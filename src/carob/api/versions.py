@@ -22,6 +22,7 @@ from carob.api.load import (
     writable_path,
 )
 from carob.datasets.reformat import reformat_like
+from carob.datasets.sidecar import read_sidecar, sidecar_path, write_with_sidecar
 from carob.files.atomic import check_overwrite, write_atomic
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from carob.versions import diff as comparing
@@ -94,7 +95,10 @@ def checkout(
     for target, source in parts.items() if not force else ():
         check_overwrite(target, source.read_bytes())
     for target, source in parts.items():
-        write_atomic(target, source.read_bytes())
+        if target == path:
+            write_with_sidecar(path, source.read_bytes(), read_sidecar(source))
+        elif target != sidecar_path(path):
+            write_atomic(target, source.read_bytes())
     return CheckedOut(release.record, path)
 
 

@@ -1,16 +1,22 @@
 """The sidecar file of a golden file, such as `faq.csv.carob.json`.
 
 Rows and tables have no room for the data that a conversion preserves for round-tripping.
+
+Two files cannot be replaced at once. So the sidecar file is written first, with the digest of the
+table that will follow, and with the sidecar of the table that will be replaced. Whichever table a
+crash leaves behind, its sidecar is there. After the table, the sidecar file is written alone.
 """
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
 from carob.datasets.lens import RoundTrip
 from carob.errors import InputError
+from carob.files.atomic import is_stream, write_atomic
 from carob.schema.base import prepare_type
 
 _LIMIT = 512 * 2**20
@@ -21,6 +27,10 @@ class Sidecar(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     dataset: RoundTrip | None = None
     cases: dict[str, RoundTrip] = {}
+    table: str | None = None
+    """The digest of the table that it belongs to, until that table is written."""
+    previous: Sidecar | None = None
+    """The sidecar of the table that is being replaced."""
 
 
 def sidecar_path(path: Path) -> Path:
@@ -28,18 +38,79 @@ def sidecar_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.carob.json")
 
 
+def has_sidecar(path: Path) -> bool:
+    """Whether the golden file `path` has a sidecar file."""
+    try:
+        return sidecar_path(path).is_file()
+    except OSError:  # the name would be longer than the system allows
+        return False
+
+
 def read_sidecar(path: Path) -> Sidecar:
-    """Read the sidecar file of the golden file `path`; empty if there is none."""
+    """Read the sidecar file of the golden file `path`; empty if there is none. Raises `InputError`
+    if it is invalid or belongs to another version of the file."""
+    if not has_sidecar(path):
+        return Sidecar()
     file = sidecar_path(path)
     try:
-        if not file.is_file():
-            return Sidecar()
         if file.stat().st_size > _LIMIT:
             raise InputError(f"sidecar file exceeds {_LIMIT >> 20} MiB", where=str(file))
-        return msgspec.json.decode(file.read_bytes(), type=prepare_type(Sidecar))
+        sidecar = msgspec.json.decode(file.read_bytes(), type=prepare_type(Sidecar))
+        return sidecar if sidecar.table is None else _choose(path, sidecar)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"invalid sidecar file: {error}",
             where=str(file),
             hint=f"delete {file.name} to read {path.name} without it",
         ) from error
+
+
+def _choose(path: Path, sidecar: Sidecar) -> Sidecar:
+    """Choose the sidecar of the table that an interrupted write left behind."""
+    digest = _digest(path.read_bytes())
+    for candidate in (sidecar, sidecar.previous):
+        if candidate is not None and candidate.table == digest:
+            return Sidecar(candidate.dataset, candidate.cases)
+    file = sidecar_path(path)
+    raise InputError(
+        f"the sidecar file belongs to another version of {path.name}: a write was interrupted",
+        where=str(file),
+        hint=f"write {path.name} again, or delete {file.name} to read it without",
+    )
+
+
+def write_with_sidecar(path: Path, data: bytes, sidecar: Sidecar) -> None:
+    """Replace a golden file and its sidecar file, which is removed if there is nothing in it."""
+    file, is_empty = sidecar_path(path), sidecar == Sidecar()
+    if is_stream(path) or (is_empty and not has_sidecar(path)):
+        write_atomic(path, data)
+        return
+    previous = _previous(path)
+    if previous is None or previous.table != _digest(data):
+        pending = msgspec.structs.replace(sidecar, table=_digest(data), previous=previous)
+        write_atomic(file, encode_sidecar(pending))
+        write_atomic(path, data)
+    if is_empty:
+        file.unlink(missing_ok=True)
+    else:
+        write_atomic(file, encode_sidecar(sidecar))
+
+
+def encode_sidecar(sidecar: Sidecar) -> bytes:
+    """The content of a sidecar file; empty if there is nothing to preserve."""
+    if sidecar == Sidecar():
+        return b""
+    return msgspec.json.format(msgspec.json.encode(sidecar), indent=2) + b"\n"
+
+
+def _previous(path: Path) -> Sidecar | None:
+    """The sidecar of the table that is there, with its digest; `None` if there is no table."""
+    try:
+        table = _digest(path.read_bytes())
+        return msgspec.structs.replace(read_sidecar(path), table=table)
+    except (OSError, InputError):
+        return None
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{sha256(data).hexdigest()}"

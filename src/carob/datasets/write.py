@@ -14,10 +14,16 @@ from carob.datasets.formats import Format
 from carob.datasets.ids import unique_ids
 from carob.datasets.lens import Lens, RoundTrip, WrittenDocument
 from carob.datasets.patch import Object
-from carob.datasets.sidecar import Sidecar, sidecar_path
+from carob.datasets.sidecar import (
+    Sidecar,
+    encode_sidecar,
+    has_sidecar,
+    sidecar_path,
+    write_with_sidecar,
+)
 from carob.datasets.source import Container
 from carob.errors import OutputError, UsageError
-from carob.files.atomic import check_overwrite, is_stream, write_atomic
+from carob.files.atomic import check_overwrite, is_stream
 from carob.schema import Case, Dataset, Json, Loss
 from carob.text.spelling import fold_name
 
@@ -101,13 +107,16 @@ def write_dataset(
         frame = header_lens.embed(frame, prepared.header.round_trip)
     data = _ENCODERS[container](frame, docs, form)
     data = gzip.compress(data, mtime=0) if path.suffix == ".gz" else data
-    preserved = _encode_sidecar(sidecar)
+    sidecar = sidecar or Sidecar()
+    try:
+        preserved = encode_sidecar(sidecar)
+    except _NOT_JSON as error:
+        raise _not_json(error) from error
     if not overwrite:
         check_overwrite(path, data, hint=hint)
-        if path.exists():  # a sidecar file without its golden file means nothing
+        if path.exists() and has_sidecar(path):  # a sidecar file alone means nothing
             check_overwrite(sidecar_path(path), preserved, hint=hint)
-    write_atomic(path, data)
-    _write_sidecar(path, preserved)
+    write_with_sidecar(path, data, sidecar)
 
 
 def _losses(case: str | None, written: WrittenDocument, form: Format) -> Iterable[Loss]:
@@ -145,23 +154,6 @@ def _check_sidecar_possible(path: Path, sidecar: Sidecar) -> None:
             where=str(path),
             hint="write to a file, or pass --drop",
         )
-
-
-def _encode_sidecar(sidecar: Sidecar | None) -> bytes:
-    """The content of the sidecar file; empty if there is nothing to preserve."""
-    if sidecar is None or sidecar == Sidecar():
-        return b""
-    return msgspec.json.format(_encode(sidecar), indent=2) + b"\n"
-
-
-def _write_sidecar(path: Path, data: bytes) -> None:
-    if is_stream(path):
-        return
-    if data:
-        write_atomic(sidecar_path(path), data)
-    else:
-        # A sidecar file of an earlier version would be applied to the new one.
-        sidecar_path(path).unlink(missing_ok=True)
 
 
 def _encode(value: object) -> bytes:

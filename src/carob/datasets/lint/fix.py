@@ -19,7 +19,7 @@ from carob.datasets.lint.privacy import is_allowed, rule_for, texts_and_keys
 from carob.datasets.lint.rules import JsonPath, LintItem
 from carob.datasets.masking import Masks
 from carob.datasets.read import GoldenFile
-from carob.datasets.sidecar import sidecar_path
+from carob.datasets.sidecar import has_sidecar, sidecar_path
 from carob.errors import UsageError
 from carob.files.atomic import write_atomic
 from carob.files.opening import read_packed
@@ -42,7 +42,7 @@ class FileMasking:
     def write(self) -> None:
         """Mask the file; write it only if something was masked."""
         path = self._opened.source.path
-        if sidecar_path(path).exists():
+        if has_sidecar(path):
             raise UsageError(
                 f"cannot mask a file with the sidecar file {sidecar_path(path).name}",
                 where=str(path),
