@@ -268,3 +268,22 @@ def test_summary_that_was_edited_is_refused():
     Path("edited.json").write_text(json.dumps(run))
     error = call("report", "edited.json").exception
     assert "the summary does not match the cases" in str(error)
+
+
+def test_runs_of_another_store_are_compared_by_age():
+    for release in ("good", "regressed"):
+        golden = ("--golden", "support.evalset.json", "-m", "tool_trajectory_avg_score")
+        call("run", f"traces/{release}.otlp.jsonl", *golden, "--store", "other.db")
+    compared = call("compare", "latest~1", "latest", "--store", "other.db", "--format", "json")
+    document = json.loads(compared.stdout)
+    newest = json.loads(call("report", "latest", "--store", "other.db", "--format", "json").stdout)
+    assert document["after"]["id"] == newest["id"] != document["before"]["id"]
+    gate = ("gate", "latest", "--baseline", "latest~1", "--store", "other.db")
+    result = json.loads(call(*gate, "--format", "json").stdout)
+    assert (result["baseline"], result["run"]) == (document["before"]["id"], newest["id"])
+    error = call("compare", "latest~2", "latest", "--store", "other.db").exception
+    assert isinstance(error, InputError)
+    assert (error.message, error.hint) == (
+        "no run found for 'latest~2'",
+        "there are 2 such runs",
+    )

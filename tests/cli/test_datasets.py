@@ -233,3 +233,10 @@ def test_validate_knows_the_profiles_of_the_config(tmp_path: Path, monkeypatch: 
     assert "unknown profile" not in run("validate", "rows.jsonl").stdout
     Path("carob.toml").rename("other.toml")
     assert "unknown profile" not in run("validate", "rows.jsonl", "-c", "other.toml").stdout
+
+
+def test_show_takes_several_files(golden: Path):
+    single = run("show", golden).stdout
+    assert run("show", golden, golden).stdout == f"{single}\n{single}"
+    document = json.loads(run("show", golden, golden, "--format", "json").stdout)
+    assert [summary["cases"] for summary in document["datasets"]] == [2, 2]

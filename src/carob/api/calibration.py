@@ -101,15 +101,17 @@ def save_calibration(calibration: Calibration, *, store: str | None = None) -> N
         stored.save_calibration(database, calibration)
 
 
-def find_calibrations(metrics: Sequence[MetricSpec], rules: GateRules) -> tuple[Calibration, ...]:
+def find_calibrations(
+    metrics: Sequence[MetricSpec], rules: GateRules, *, store: str | None = None
+) -> tuple[Calibration, ...]:
     """Find the calibrations of judges: first in the files that the rules name, then in the store,
     each newest first."""
     files = [_read(Path(path)) for path in rules.calibrations]
     files.sort(key=lambda calibration: calibration.created_at, reverse=True)
-    store = store_url()
-    if not metrics or not exists(store):
+    url = store_url(store)
+    if not metrics or not exists(url):
         return tuple(files)
-    with open_store(store) as database:
+    with open_store(url) as database:
         found = [
             calibration
             for metric in metrics

@@ -28,11 +28,12 @@ def compare(
     margins: Mapping[str, float] | None = None,
     alpha: float = ALPHA,
     held: Collection[str] = (),
+    store: str | None = None,
 ) -> Comparison:
     """Compare two runs statistically. `margin` is a share of each metric's scale, `margins` are in
     the units of single metrics. `held` are informational metrics to compare as well."""
     rules = ComparisonRules(alpha, margin, margins or {}, held)
-    return compare_runs(_load(before), _load(after), rules)
+    return compare_runs(_load(before, store), _load(after, store), rules)
 
 
 def gate_rules(config: Path | None = None, **flags: object) -> GateRules:
@@ -48,10 +49,10 @@ def gate_rules(config: Path | None = None, **flags: object) -> GateRules:
     return msgspec.structs.replace(rules, **changes)
 
 
-def gate(run: Run | PathName, rules: GateRules) -> GateResult:
+def gate(run: Run | PathName, rules: GateRules, *, store: str | None = None) -> GateResult:
     """Decide whether a run passes."""
-    after = _load(run)
-    before = _load(rules.baseline) if rules.baseline else None
+    after = _load(run, store)
+    before = _load(rules.baseline, store) if rules.baseline else None
     quarantined = _load_quarantine(rules)
     excluded = {entry.case for entry in quarantined}
     problems = _unknown_cases(quarantined, after, rules)
@@ -68,7 +69,7 @@ def gate(run: Run | PathName, rules: GateRules) -> GateResult:
         ),
     )
     judges = deciding_judges(after, rules) if rules.calibrated else ()
-    calibrations = find_calibrations(judges, rules) if rules.calibrated else ()
+    calibrations = find_calibrations(judges, rules, store=store) if rules.calibrated else ()
     checks = tuple(analysis.gate_checks(after, rules, before, comparison, calibrations))
     return GateResult(
         run=after.id,
@@ -81,8 +82,8 @@ def gate(run: Run | PathName, rules: GateRules) -> GateResult:
     )
 
 
-def _load(run: Run | PathName) -> Run:
-    return run if isinstance(run, Run) else find_run(str(run))
+def _load(run: Run | PathName, store: str | None) -> Run:
+    return run if isinstance(run, Run) else find_run(str(run), store=store)
 
 
 def _load_quarantine(rules: GateRules) -> tuple[QuarantinedCase, ...]:

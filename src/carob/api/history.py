@@ -32,7 +32,7 @@ _TREND = 30
 
 def find_run(name: str, *, store: str | None = None) -> Run:
     """Find a run: a file written by `carob run --format json -o FILE`, or a stored run by its id or
-    a prefix of it, `latest`, `latest:DATASET`, `branch:NAME` or `release`."""
+    a prefix of it, `latest`, `latest~1`, `latest:DATASET`, `branch:NAME` or `release`."""
     if _is_path(name):
         return _decode_intact(_read_file(Path(name)), name)
     return decode_run(find_document(name, store=store), name)

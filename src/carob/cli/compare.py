@@ -18,6 +18,7 @@ from carob.cli.options import (
     output_options,
     parse_number,
     parse_numbers,
+    store_option,
 )
 from carob.cli.output import emit, show_problem
 from carob.report import render
@@ -45,7 +46,7 @@ _alpha_option = option(
 
 @command(
     "carob compare main.json new.json",
-    "carob compare branch:main latest --format md",
+    "carob compare latest~1 latest --format md",
 )
 @click.argument("before")
 @click.argument("after")
@@ -60,6 +61,7 @@ _alpha_option = option(
     help="Also let this informational metric decide. Repeatable.",
 )
 @option("--exit-code", is_flag=True, help="Exit 1 if AFTER regressed.")
+@store_option
 @output_options("md", "html")
 def compare(
     before: str,
@@ -68,12 +70,14 @@ def compare(
     alpha: float | None,
     held: tuple[str, ...],
     exit_code: bool,
+    store: str | None,
     form: str,
     output: Path | None,
 ) -> None:
     """Compare two runs for significant differences.
 
-    BEFORE and AFTER are files written by `carob run --format json`, or stored runs.
+    BEFORE and AFTER are files written by `carob run --format json`, or stored runs,
+    such as `latest`, and `latest~1` for the one before.
     Only cases and metrics that are identical in both runs are compared; differences
     between the inputs are listed.
     """
@@ -85,12 +89,13 @@ def compare(
         margins=numbers,
         alpha=compare_api.ALPHA if alpha is None else alpha,
         held=held,
+        store=store,
     )
     forms = {
         "text": lambda: format_comparison(comparison),
         "md": lambda: format_comparison_markdown(comparison),
         "html": lambda: format_report(
-            "html", ReportInputs(history.find_run(after), comparison=comparison)
+            "html", ReportInputs(history.find_run(after, store=store), comparison=comparison)
         ),
     }
     emit(render(comparison, form, forms), output)
@@ -144,6 +149,7 @@ def compare(
     help="File of quarantined cases, each with an owner and an expiry date.",
 )
 @config_option
+@store_option
 @output_options("md")
 def gate(
     run: str,
@@ -160,6 +166,7 @@ def gate(
     calibrations: tuple[Path, ...],
     quarantine: Path | None,
     config: Path | None,
+    store: str | None,
     form: str,
     output: Path | None,
 ) -> None:
@@ -185,7 +192,7 @@ def gate(
         calibrations=tuple(map(str, calibrations)),
         quarantine=quarantine and str(quarantine),
     )
-    result = compare_api.gate(run, rules)
+    result = compare_api.gate(run, rules, store=store)
     for problem in result.problems:
         show_problem(problem)
     forms = {"text": lambda: format_gate(result), "md": lambda: format_gate_markdown(result)}

@@ -76,17 +76,20 @@ def validate(
     sys.exit(0 if all(validation.valid for validation in validations) else 1)
 
 
-@command("carob show golden.json", "carob show golden.csv --from simulation --format json")
-@click.argument("file", type=FILE)
+@command("carob show golden/*.json", "carob show golden.csv --from simulation --format json")
+@click.argument("files", nargs=-1, required=True, type=FILE)
 @from_format
 @output_options()
-def show(file: Path, name: str | None, form: str, output: Path | None) -> None:
+def show(files: tuple[Path, ...], name: str | None, form: str, output: Path | None) -> None:
     """Show a summary of a dataset.
 
-    Counts cases, turns, tags, tools, agents and metadata.
+    Counts cases, turns, tags, tools, agents and metadata, for each of FILES.
     """
-    summary = datasets.summarise(file, format=name)
-    emit(render(summary, form, {"text": lambda: format_summary(summary)}), output)
+    summaries = [datasets.summarise(file, format=name) for file in files]
+    forms = {"text": lambda: "\n".join(map(format_summary, summaries))}
+    # A single file has been an object since the first version; scripts read its keys.
+    document = summaries[0] if len(summaries) == 1 else {"datasets": summaries}
+    emit(render(document, form, forms), output)
 
 
 @command(

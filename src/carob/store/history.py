@@ -125,27 +125,36 @@ def labels_query(executions: int) -> str:
     )
 
 
+_MAX_DIGITS = 5
+
+
 def find_execution(database: Database, name: str) -> int:
     """Find an execution by `latest`, `latest:DATASET`, `LABEL:VALUE`, `release` (the last one with
-    such a label), or a run id or its prefix. If several match, the newest is returned."""
-    word, colon, value = name.partition(":")
-    if name == "latest":
-        return _newest(database, name, HistoryQuery())
+    such a label), or a run id or its prefix. If several match, the newest is returned; with `~1`
+    at the end, as in `latest~1`, the one before it."""
+    base, tilde, number = name.rpartition("~")
+    age = int(number) if tilde and number.isdecimal() and len(number) < _MAX_DIGITS else 0
+    word, colon, value = (base if age else name).partition(":")
+    if word == "latest" and not colon:
+        return _newest(database, name, HistoryQuery(), age)
     if name == "release":
         return _last_release(database)
     if word == "latest":
-        return _newest(database, name, HistoryQuery(facets=[("dataset", value)]))
+        return _newest(database, name, HistoryQuery(facets=[("dataset", value)]), age)
     if colon:
-        return _newest(database, name, HistoryQuery(facets=[("label", label_text(word, value))]))
+        label = HistoryQuery(facets=[("label", label_text(word, value))])
+        return _newest(database, name, label, age)
     return _by_id(database, name)
 
 
-def _newest(database: Database, name: str, query: HistoryQuery) -> int:
-    row = next(database.rows(*page_query(query, (_END, _END), 1)), None)
-    if row is None:
+def _newest(database: Database, name: str, query: HistoryQuery, age: int) -> int:
+    """The newest execution, or the one that is `age` executions older."""
+    rows = [*database.rows(*page_query(query, (_END, _END), age + 1))]
+    if len(rows) <= age:
         message = f"no run found for {name!r}"
-        raise InputError(message, where=database.where, hint=_hint_values(database, query.facets))
-    return row[0]
+        hint = f"there are {len(rows)} such runs" if rows else _hint_values(database, query.facets)
+        raise InputError(message, where=database.where, hint=hint)
+    return rows[age][0]
 
 
 def _last_release(database: Database) -> int:
