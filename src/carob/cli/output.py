@@ -16,14 +16,22 @@ from carob.schema import Problem
 from carob.schema.problem import ProgressListener
 
 
-def emit(text: str, output: Path | None, *, overwrite: bool = True) -> None:
-    """Write a result to stdout or to a file; `-` is stdout."""
+def emit(text: str, output: Path | None, *, overwrite: bool = True, styled: bool = False) -> None:
+    """Write a result to stdout or to a file; `-` is stdout.
+
+    A file and a pipe get the same bytes. On a terminal, control characters are shown as their
+    codes, because the text of an agent must not move the cursor; `styled` text has colors of ours.
+    """
     if output and output.name != "-":
         if not overwrite:
             check_overwrite(output, text.encode())
         write_atomic(output, text.encode())
-    else:
+    elif styled:
         click.echo(text, nl=False)
+    elif sys.stdout.isatty():
+        click.echo(printable(text.replace("\r\n", "\n")), nl=False)
+    else:
+        click.echo(text.encode(), nl=False)  # as bytes, because click removes codes from text
 
 
 def show_problem(problem: Problem) -> None:

@@ -60,7 +60,7 @@ def diff(
         "text": lambda: format_diff(changes, color=color),
         "md": lambda: format_diff_markdown(changes),
     }
-    emit(render(diff_document(changes), form, forms), output)
+    emit(render(diff_document(changes), form, forms), output, styled=color and form == "text")
     sys.exit(1 if exit_code and changes.bump != "none" else 0)
 
 
