@@ -112,7 +112,7 @@ def test_run_cannot_be_combined_with_traces_or_judges(more: tuple[str, ...]):
         ("case,label,metric\norder_status,4,tome\n", UsageError, "line 2: metric is 'tome'"),
         ("case,label\nunknown,4\n", EvaluationError, "none of the labelled answers"),
         ("case,label\nspam,4\n", EvaluationError, "tone scored none of the 1 labelled answers"),
-        ("case;label\na;4\n", FormatError, "missing column 'case'"),
+        ("case|label\na|4\n", FormatError, "missing column 'case'"),
         ("", InputError, "the file is empty"),
     ],
 )
