@@ -30,7 +30,7 @@ from carob.schema import (
 from carob.schema.digest import run_id
 from carob.store import Database, open_store
 from carob.store.database import SqlValue
-from carob.store.document import Document, document_of_run
+from carob.store.document import RunDocument, split_run
 from carob.store.history import HistoryQuery, history_page
 from carob.store.runs import CASES, OUTCOMES, case_rows, digest_chain, outcome_rows, save_execution
 
@@ -44,13 +44,13 @@ def store(place: str) -> float:
     _clear(place)
     with open_store(place, create=True) as database:
         start = time.perf_counter()
-        save_execution(database, document_of_run(run), {})
+        save_execution(database, split_run(run), {})
         return time.perf_counter() - start
 
 
 def executemany(place: str) -> float:
     """Insert the rows of the same run, which are built before the clock starts."""
-    tables = _tables(document_of_run(make_run(_MANY)))
+    tables = _tables(split_run(make_run(_MANY)))
     _clear(place)
     with open_store(place, create=True):
         pass
@@ -69,7 +69,7 @@ def executemany(place: str) -> float:
 
 def copy(place: str) -> float:
     """The same for PostgreSQL."""
-    tables = _tables(document_of_run(make_run(_MANY)))
+    tables = _tables(split_run(make_run(_MANY)))
     _clear(place)
     with open_store(place, create=True):
         pass
@@ -91,7 +91,7 @@ def fill(place: str, runs: int) -> None:
         for number in range(runs):
             minute = f"{number // 1440 + 1:02}T{number // 60 % 24:02}:{number % 60:02}"
             run = make_run(2, created_at=f"2026-02-{minute}:00Z", seed=number)
-            save_execution(database, document_of_run(run), {"branch": "main"})
+            save_execution(database, split_run(run), {"branch": "main"})
 
 
 def first_page(place: str) -> float:
@@ -165,7 +165,7 @@ def make_run(cases: int, *, created_at: str = "2026-03-01T12:00:00Z", seed: int 
 
 
 def _id(run: Run) -> str:
-    return run_id(encode(run.dataset), encode(run.metrics), document_of_run(run).bodies)
+    return run_id(encode(run.dataset), encode(run.metrics), split_run(run).bodies)
 
 
 def _use(name: str) -> MetricSpec:
@@ -192,7 +192,7 @@ def _score(name: str, seed: int) -> CaseScore:
 
 
 def _tables(
-    document: Document,
+    document: RunDocument,
 ) -> list[tuple[str, tuple[str, ...], list[tuple[SqlValue, ...]]]]:
     cases = map(tuple, case_rows(1, document, digest_chain(document.bodies)))
     outcomes = map(tuple, outcome_rows(1, document.run))
