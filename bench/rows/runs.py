@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from bench.data import FOLDER
-from bench.measure import CAROB, OURS, PEERS, Command, environment, peak_memory, reported
+from bench.measure import CAROB, OURS, PEERS, Command, cpu_time, peak_memory, reported
 from bench.row import Number, Row, at_most, faster
 from bench.synthetic_traces import golden, synthetic_traces
 
@@ -103,16 +101,5 @@ def _agentevals(file: Path, cases: Path, metrics: tuple[str, ...]) -> Command:
 
 
 def _cpu_time(command: Command) -> float:
-    """CPU seconds of a command and its child processes. Exit code 1 is fine: some traces fail."""
-    with subprocess.Popen(
-        [str(part) for part in command],
-        env=environment(),
-        cwd=FOLDER,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
-        raise subprocess.CalledProcessError(process.returncode, process.args)
-    return usage.ru_utime + usage.ru_stime
+    """CPU seconds of a command and its processes. Exit code 1 is fine: some traces fail."""
+    return cpu_time(command, folder=FOLDER, fine=(0, 1))
