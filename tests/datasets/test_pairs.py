@@ -193,9 +193,9 @@ def file_content(path: Path) -> Any:
 
 
 def save(source: Path, path: Path, name: str) -> None:
-    write_dataset(
-        prepare_dataset(read_dataset(source, ALL), choose_destination(path, FORMATS[name]), ALL)
-    )
+    dataset = read_dataset(source, ALL)
+    destination = choose_destination(path, FORMATS[name], dataset)
+    write_dataset(prepare_dataset(dataset, destination, ALL))
 
 
 @pytest.mark.parametrize(("name", "other"), list(permutations(WRITABLE, 2)))

@@ -45,9 +45,9 @@ def test_invalid_row_stops_reading_with_its_line(tmp_path: Path, formats: list[F
 
 
 def test_table_that_lacks_one_column_names_it(tmp_path: Path, formats: list[Format]):
-    path = write_json(tmp_path / "a.csv", "Question,Input,Answer\nx,y,z\n")
+    path = write_json(tmp_path / "a.csv", "ExpectedOutput,Notes\nx,y\n")
     with pytest.raises(UnknownFormatError) as caught:
         read_dataset(path, formats)
-    assert caught.value.message == "missing column 'ExpectedOutput' of the format csv"
-    hint = "found the columns `Question`, `Input`, `Answer`; add it, or rename one of these"
+    assert caught.value.message == "missing column 'Input' of the format csv"
+    hint = "found the columns `ExpectedOutput`, `Notes`; add it, or rename one of these"
     assert caught.value.hint == hint

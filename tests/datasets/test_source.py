@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from carob.datasets import decode, lines
 from carob.datasets import source as module
 from carob.datasets.source import open_source
 from carob.errors import InputError
@@ -72,20 +73,20 @@ def test_too_large_a_document_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "_VALUE_LIMIT", 1000)
+    monkeypatch.setattr(decode, "_VALUE_LIMIT", 1000)
     with pytest.raises(InputError, match="more than 1,000 values"):
         open_source(write_bytes(tmp_path / "a.json", b"[" + b"0," * 2000 + b"0]"))
 
 
 def test_too_long_a_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "ROW_LIMIT", 1000)
+    monkeypatch.setattr(lines, "ROW_LIMIT", 1000)
     source = open_source(write_bytes(tmp_path / "a.csv", b'Input,ExpectedOutput\n"' + b"a" * 2000))
     with pytest.raises(InputError, match="line 2: a line of more than"):
         list(source.rows())
 
 
 def test_blank_lines_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "_BLANK_LIMIT", 100)
+    monkeypatch.setattr(lines, "_BLANK_LIMIT", 100)
     with pytest.raises(InputError, match="100 blank lines"):
         open_source(write_bytes(tmp_path / "a.jsonl", b"{}\n" + b"\n" * 200 + b"{}\n"))
 

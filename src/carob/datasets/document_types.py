@@ -40,6 +40,8 @@ class OpenDocument(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     extensible: ClassVar[bool] = True
     one_spelling: ClassVar[bool] = False
     """Whether keys must be spelled as declared: `camelCase` is not read as `snake_case`."""
+    pascal_case: ClassVar[bool] = False
+    """Whether keys may be spelled as C# serializers do: `ExpectedOutput`."""
     dropped_by: ClassVar[str | None] = None
     """The tool that silently drops unknown keys, if any."""
     any_case: ClassVar[bool] = False
@@ -137,10 +139,11 @@ def find_member(doc: Json, name: str) -> tuple[str, Json]:
 
 @cache
 def spellings(name: str) -> tuple[str, ...]:
-    """A name as declared, in snake_case and in camelCase."""
+    """A name as declared, in snake_case, in camelCase and in PascalCase."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     first, *rest = snake.split("_")
-    return tuple(dict.fromkeys([name, snake, first + "".join(word.title() for word in rest)]))
+    tail = "".join(word.title() for word in rest)
+    return tuple(dict.fromkeys([name, snake, first + tail, first.title() + tail]))
 
 
 @cache
@@ -149,7 +152,12 @@ def fields_by_name(struct: type) -> dict[str, inspect.Field]:
     fields = {field.encode_name: field for field in struct_info(struct).fields}
     if getattr(struct, "one_spelling", False):
         return fields
-    spellings_ = {spelling: field for name, field in fields.items() for spelling in spellings(name)}
+    spellings_ = {
+        spelling: field
+        for name, field in fields.items()
+        for spelling in spellings(name)
+        if getattr(struct, "pascal_case", False) or not spelling[:1].isupper()
+    }
     aliases = cast("dict[str, str]", getattr(struct, "aliases", {}))
     return {**{alias: fields[name] for alias, name in aliases.items()}, **spellings_, **fields}
 

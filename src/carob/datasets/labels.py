@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from carob.datasets import locate
 from carob.datasets.source import Row, Source, open_source
 from carob.errors import FormatError
 from carob.schema import Json, Label, LabelValue
@@ -52,7 +51,7 @@ def _rows(source: Source) -> Iterator[Row]:
         return
     items = source.document if isinstance(source.document, list) else [source.document]
     paths = [f"$[{index}]" for index in range(min(len(items), _MAX_LABELS))]
-    lines = locate.find_lines(source.data, paths) if isinstance(source.document, list) else {}
+    lines = source.find_lines(paths) if isinstance(source.document, list) else {}
     for index, item in enumerate(items):
         yield Row(lines.get(f"$[{index}]", 1), item)
 

@@ -37,6 +37,8 @@ class RoundTrip(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """By format: what an earlier document stated beyond the model."""
     unnamed: tuple[str, ...] = ()
     """The formats whose documents did not state the name."""
+    omitted: tuple[Json, ...] = ()
+    """The cases that the format cannot hold, each with its index in the dataset."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,10 @@ class WrittenDocument:
     doc: Json
     round_trip: RoundTrip
     lost: tuple[str, ...]
+
+
+def _keep_all(model: N, _doc: Json) -> N:
+    return model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +67,8 @@ class Lens(Generic[N]):
     atomic: Atomic = nothing_atomic
     derived: Literal["id", "name"] | None = None
     """The field that documents do not state: an id follows from the case, a name from the file."""
+    without_defaults: Callable[[N, Json], N] = _keep_all
+    """Removes what reading a document adds to the model, so that no other format has to hold it."""
 
     def get(self, doc: Json, preserved: RoundTrip | None = None) -> N:
         """The model in a document; `preserved` comes from a sidecar file."""
@@ -74,6 +82,7 @@ class Lens(Generic[N]):
             doc=doc,
             extras=cast("Object", round_trip.extras),
             unnamed=self._formats_without_name(model, bare_model, round_trip),
+            omitted=round_trip.omitted,
         )
         # Models are frozen, and this one is not shared yet, so it does not have to be copied.
         msgspec.structs.force_setattr(model, "origin", origin)
@@ -88,11 +97,13 @@ class Lens(Generic[N]):
         origin = model.origin
         if origin and origin.format == self.key and self._is_unchanged(model, origin):
             return WrittenDocument(doc=origin.doc, round_trip=RoundTrip(), lost=())
+        if origin and origin.format in lenses:
+            model = lenses[origin.format].without_defaults(model, origin.doc)
         extras = self._collect_extras(origin, lenses)
         # Write, read and write again: a document of ours must not have an extra of its own.
-        doc = self.write(self.read(self.write(model)))
+        doc = self.write(self._read_stated(self.write(model)))
         doc = patch.apply(doc, extras.pop(self.key, None))
-        read_back = self.read(doc)
+        read_back = self._read_stated(doc)
         # Compared after the extra was applied: it may state what the format alone would lose.
         lost = patch.diff(_plain(read_back), _plain(self._without_derived(model, read_back)))
         fields = list(patch.paths(lost))
@@ -101,6 +112,10 @@ class Lens(Generic[N]):
         unnamed = origin.unnamed if origin and self.derived != "name" else ()
         round_trip = RoundTrip(lost=lost, extras=extras, unnamed=unnamed)
         return WrittenDocument(doc=doc, round_trip=round_trip, lost=tuple(fields))
+
+    def _read_stated(self, doc: Json) -> N:
+        """The model of a document, without the defaults of what the document does not state."""
+        return self.without_defaults(self.read(doc), doc)
 
     def embed(self, doc: Json, round_trip: RoundTrip) -> Json:
         """The document with the preserved fields at its reserved path."""
@@ -111,7 +126,7 @@ class Lens(Generic[N]):
     def find_extra(self, doc: Json) -> Patch | None:
         """What the document states beyond the model."""
         bare, _ = self._split(doc)
-        return patch.diff(self.write(self.read(bare)), bare, self.atomic)
+        return patch.diff(self.write(self._read_stated(bare)), bare, self.atomic)
 
     def _split(self, doc: Json) -> tuple[Json, RoundTrip | None]:
         """The document without its reserved member, and that member."""
@@ -171,6 +186,18 @@ class ReadOnlyLens(Lens[N]):
 def read_only_lens(key: str, model: type[N], read: Callable[[Json], N]) -> Lens[N]:
     """A lens of a format that is only read."""
     return ReadOnlyLens(key=key, model=model, read=read, write=lambda _: {}, reserved_path=None)
+
+
+def unnamed_header(key: str, stem: str, frame: Object | None = None) -> Lens[Dataset]:
+    """The lens of a header in a file of rows, which states nothing about the dataset."""
+    return Lens(
+        key=key,
+        model=Dataset,
+        read=lambda _: Dataset(name=stem),
+        write=lambda _: frame or {},
+        reserved_path=None,
+        derived="name",
+    )
 
 
 def _plain(model: Case | Dataset) -> Json:

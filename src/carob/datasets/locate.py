@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -19,12 +19,13 @@ def find_lines(data: bytes, paths: Collection[str]) -> dict[str, int]:
         return {}
     walk = _OffsetWalk(data, paths)
     walk.visit(0, "$")
-    offsets = {path: _enclosing_offset(path, walk.offsets) for path in paths}
+    offsets = {path: find_enclosing(path, walk.offsets) for path in paths}
     lines = _count_lines(data, {offset for offset in offsets.values() if offset is not None})
     return {path: lines[offset] for path, offset in offsets.items() if offset is not None}
 
 
-def _enclosing_offset(path: str, offsets: dict[str, int]) -> int | None:
+def find_enclosing(path: str, offsets: Mapping[str, int]) -> int | None:
+    """The offset of a path, or of the closest value that encloses it."""
     ends = reversed([*_parent_ends(path), len(path)])
     return next((offsets[path[:end]] for end in ends if path[:end] in offsets), None)
 

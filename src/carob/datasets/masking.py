@@ -27,9 +27,10 @@ _PLACEHOLDER = re.compile(rf"<({'|'.join(KINDS)})-(\d{{1,9}})>")
 
 
 class Masks:
-    """Replaces matches by placeholders: `<email-1>`, `<phone-1>`, `<email-2>`."""
+    """Replaces matches by placeholders: `<email-1>`, `<phone-1>`, `<email-2>`. `region` is the
+    country code for phone numbers that have none."""
 
-    def __init__(self) -> None:
+    def __init__(self, region: str | None = None) -> None:
         missing = missing_packages()
         if missing:
             raise UsageError(
@@ -39,6 +40,7 @@ class Masks:
             )
         self._placeholders: dict[tuple[SensitiveKind, str], str] = {}
         self._counts: dict[str, int] = {}
+        self._region = region
 
     def reserve(self, text: str) -> None:
         """Do not reuse the placeholders in `text`: they stand for other people."""
@@ -49,7 +51,7 @@ class Masks:
     def mask(self, text: str, is_masked: Callable[[SensitiveMatch], bool] = lambda _: True) -> str:
         """The text with each match that `is_masked` accepts replaced by a placeholder."""
         # Repeat, because the rest of a text can match once a neighbor is masked.
-        while matches := [match for match in find_sensitive(text) if is_masked(match)]:
+        while matches := [match for match in self._find(text) if is_masked(match)]:
             parts: list[str] = []
             end = 0
             for match in matches:
@@ -57,6 +59,9 @@ class Masks:
                 end = match.end
             text = "".join([*parts, text[end:]])
         return text
+
+    def _find(self, text: str) -> list[SensitiveMatch]:
+        return find_sensitive(text, region=self._region)
 
     def _placeholder(self, kind: SensitiveKind, normalized: str) -> str:
         placeholder = self._placeholders.get((kind, normalized))

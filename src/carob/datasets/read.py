@@ -8,16 +8,17 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from carob.datasets import locate
 from carob.datasets.dialect import FRAME_KEY
 from carob.datasets.document_types import struct_info
 from carob.datasets.formats import Format, list_key
 from carob.datasets.ids import make_unique
 from carob.datasets.sidecar import Sidecar, read_sidecar
-from carob.datasets.source import Container, Row, Source, open_source
+from carob.datasets.source import LIST_KEY, Container, Row, Source, open_sources
 from carob.errors import CarobError, FormatError, UnknownFormatError, UsageError
 from carob.files.collector import collector_paused
+from carob.files.spool import Spool
 from carob.schema import Case, Dataset, Json
+from carob.schema.codec import CASES
 from carob.text.spelling import did_you_mean, fold_name
 
 
@@ -32,19 +33,27 @@ class GoldenFile(NamedTuple):
 
     def items(self) -> Iterator[Row]:
         """The cases as the file states them; only rows have line numbers."""
+        document = self.source.document
         if self.container == "document":
-            yield from (Row(0, item) for item in self.format.items(self.source.document))
+            yield from (Row(0, item) for item in self.format.items(document))
+        elif self.container == "list" and isinstance(document, list):
+            yield from (Row(0, item) for item in document)
         elif self.source.container == "document":
-            yield Row(1, self.source.document)
+            yield Row(1, document)
         else:
             yield from self.source.rows()
 
+    @property
+    def has_paths(self) -> bool:
+        """Whether cases are located by their paths in a document, not by their lines."""
+        return self.container in ("document", "list")
+
     def locate(self, index: int, row: Row, path: str = "$") -> str:
         """The location of a path within a case: `line 7 $.reference_data`."""
-        if self.container != "document":
+        if not self.has_paths:
             return f"line {row.line} {path}"
         whole = self.item_path(index, row) + path.removeprefix("$")
-        line = locate.find_lines(self.source.data, [whole]).get(whole)
+        line = self.source.find_lines([whole]).get(whole)
         return f"line {line} {whole}" if line else whole
 
     def item_path(self, index: int, row: Row) -> str:
@@ -57,14 +66,14 @@ class GoldenFile(NamedTuple):
 
 def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) -> GoldenFile:
     """Open a file and detect its format from its content, or use the format `name`."""
-    source = open_source(path)
     if name is not None:
         formats = [get_format(name, formats)]
-    samples = _samples(source)
-    for form in formats:
-        for container, sample in samples:
-            if container in form.containers and form.claims(sample):
+    sources = open_sources(path)
+    for source in sources:
+        for form in formats:
+            if container := _fitting_container(source, form):
                 return GoldenFile(source, form, container, _frame(source, form, container))
+    source = sources[0]
     if missing := _missing_column(source, formats):
         form, column = missing
         raise UnknownFormatError(
@@ -73,10 +82,23 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
             hint=f"{_describe_sample(source)}; add it, or rename one of these",
         )
     raise UnknownFormatError(
-        f"no golden format matches this {_CONTAINER_NAMES[source.container]}",
+        f"no golden format matches this {source.kind}",
         where=str(path),
         hint=f"{_describe_sample(source)}; {_suggest(source, formats)}",
     )
+
+
+def _fitting_container(source: Source, form: Format) -> Container | None:
+    """The container in which a format claims the file."""
+    fitting: list[Container] = [
+        container
+        for container, sample in _samples(source)
+        if container in form.containers and form.claims(sample)
+    ]
+    # A single row looks like a document. A document of the format has a list of cases.
+    if len(fitting) > 1 and list_key(source.document, form.items_keys) is None:
+        return fitting[-1]
+    return fitting[0] if fitting else None
 
 
 def _missing_column(source: Source, formats: Sequence[Format]) -> tuple[Format, str] | None:
@@ -120,6 +142,11 @@ def _is_trace(sample: Json) -> bool:
 
 def get_format(name: str, formats: Sequence[Format]) -> Format:
     """The format `name`; raises `UsageError` with a suggestion if unknown."""
+    base, has_mapping, mapping = name.partition(":")
+    if has_mapping and base == "rows":
+        from carob.datasets.formats.rows import mapped_rows  # late: few files need a mapping
+
+        return mapped_rows(mapping)
     for form in formats:
         if form.name == name:
             return form
@@ -128,21 +155,32 @@ def get_format(name: str, formats: Sequence[Format]) -> Format:
     raise UsageError(f"unknown format {name!r}", hint=hint)
 
 
-def read_dataset(path: Path, formats: Sequence[Format], name: str | None = None) -> Dataset:
-    """Read the dataset in a file."""
+def read_dataset(
+    path: Path, formats: Sequence[Format], name: str | None = None, *, spooled: bool = False
+) -> Dataset:
+    """Read the dataset in a file. With `spooled`, many cases are kept in a file, and decoded while
+    they are iterated."""
     with collector_paused():
-        return _read(open_golden(path, formats, name))
+        return _read(open_golden(path, formats, name), spooled)
 
 
-def _read(file: GoldenFile) -> Dataset:
+def _read(file: GoldenFile, spooled: bool) -> Dataset:
     path = file.source.path
     sidecar = read_sidecar(path) if file.container != "document" else Sidecar()
     header = file.format.header(file.container, file.source.stem)
-    cases = tuple(read_cases(file, sidecar))
+    cases = _collect_cases(read_cases(file, sidecar), spooled)
     try:
         return header.get(file.frame, sidecar.dataset).with_cases(cases)
     except FormatError as error:
         raise FormatError(error.message, where=f"{path} {error.where}", hint=error.hint) from error
+
+
+def _collect_cases(cases: Iterator[Case], spooled: bool) -> Sequence[Case]:
+    if not spooled:
+        return tuple(cases)
+    spool = Spool(CASES)
+    spool.extend(cases)
+    return spool.finish()
 
 
 def read_cases(file: GoldenFile, sidecar: Sidecar) -> Iterator[Case]:
@@ -177,14 +215,14 @@ def _items(file: GoldenFile) -> Iterator[Row]:
         raise FormatError(error.message, where=where, hint=error.hint) from error
 
 
-_CONTAINER_NAMES = {"document": "JSON document", "rows": "JSON Lines file", "table": "CSV file"}
-
-
 def _samples(source: Source) -> list[tuple[Container, Json]]:
     """What formats are detected from: the document, the first row, or a row with all columns."""
+    document = source.document
+    if isinstance(document, list):
+        return [("document", document), ("list", document[0] if document else None)]
     if source.container == "document":
         # A JSON Lines file with a single row looks like a document.
-        return [("document", source.document), ("rows", source.document)]
+        return [("document", document), ("rows", document)]
     if source.container == "table":
         return [("table", dict.fromkeys(source.columns))]
     first = next(source.rows(), None)
@@ -207,6 +245,8 @@ def _frame(source: Source, form: Format, container: Container) -> Json:
         dialect = cast("Json", msgspec.to_builtins(source.dialect))
         columns: Json = list[Json](source.columns)
         return {"columns": columns, FRAME_KEY: dialect} if dialect else {"columns": columns}
+    if container == "list":
+        return {LIST_KEY: "list"}
     if container == "rows" or not isinstance(source.document, dict):
         return {}
     return {

@@ -39,7 +39,8 @@ def reformat_like(dataset: Dataset, like: Dataset, formats: Sequence[Format]) ->
         lens = destination.format.header(destination.container, destination.stem)
         header = lens.get(prepared.header.doc)
     if any(loss.case is not None for loss in preserved):
-        cases, losses = dataset.cases, ()
+        omitted = {loss.case for loss in prepared.omitted}
+        cases, losses = [case for case in dataset.cases if case.id not in omitted], ()
     else:
         cases = _read_back(prepared)
     return ReformattedDataset(header.with_cases(cases), losses)

@@ -19,6 +19,7 @@ from carob.errors import InputError
 from carob.files.atomic import is_stream, write_atomic
 from carob.schema.base import prepare_type
 
+SIDECAR_SUFFIX = ".carob.json"
 _LIMIT = 512 * 2**20
 
 
@@ -35,7 +36,7 @@ class Sidecar(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 def sidecar_path(path: Path) -> Path:
     """The path of the sidecar file of a golden file."""
-    return path.with_name(f"{path.name}.carob.json")
+    return path.with_name(f"{path.name}{SIDECAR_SUFFIX}")
 
 
 def has_sidecar(path: Path) -> bool:

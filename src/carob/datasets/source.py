@@ -1,42 +1,45 @@
-"""Open a golden file: one JSON document, JSON lines, or a table.
+"""Open a golden file: one document in JSON or YAML, JSON lines, or a table in CSV or Excel.
 
 Golden files are hostile input: everything here has a limit, and every error names its line.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias
 
-import msgspec
-
-from carob.datasets.dialect import TableDialect, detect_dialect, is_separator_line
+from carob.datasets import locate
+from carob.datasets.decode import decode, decode_yaml
+from carob.datasets.dialect import TableDialect, detect_dialect
+from carob.datasets.lines import at_line, lines_with_content
+from carob.datasets.table import read_records
 from carob.errors import FormatError, InputError, UnknownFormatError
-from carob.files.collector import collector_paused
-from carob.files.opening import MAX_VALUE, SAVE_AS_UTF8, InputFile, Stream, open_input
-from carob.schema import Json
+from carob.files.opening import MAX_VALUE, InputFile, Stream, check_regular, open_input
+from carob.schema import Json, Problem
 
-Container: TypeAlias = Literal["document", "rows", "table"]
+Container: TypeAlias = Literal["document", "list", "rows", "table"]
+"""A document lists its cases under a key; a list and rows consist of cases only."""
+LIST_KEY = "container"
+"""The key that says in the frame of a list that it was one, so that converting back restores it."""
 
 DOCUMENT_LIMIT = MAX_VALUE
 """A JSON document is decoded as a whole; rows and tables are not, and may be of any size."""
-ROW_LIMIT = 64 * 2**20
-_VALUE_LIMIT = 20_000_000
-"""A decoded value takes up to forty times the memory of its text."""
-_BLANK_LIMIT = 1_000_000
+YAML_LIMIT = 64 * 2**20
+"""YAML takes a hundred times longer to decode."""
 
 _JSON = re.compile(rb'\s*([{\[]|"(\s|\\[nrt])*[{\["\\])')
 """An object, a list, or a string that holds one. A quoted CSV header is none of these."""
-
-
 _COMMENT = re.compile(rb"\s*(//|/\*)")
 _FRAGMENT = re.compile(rb'\s*([}\]]|"[^"\n]*"\s*:)')
 """A member without its object, or the end of one: a part that was copied out of a document."""
+_YAML_START = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*|---[^\n]*|%YAML[^\n]*)?\n)*")
+_YAML = re.compile(rb"-[ \r\n]|[\w'][^\n,;\t:]*:([ \r\n]|$)")
+"""An item, or a key: a comma before the colon makes it a CSV header."""
+_ZIP = b"PK\x03\x04"
 
 _PLAIN_CSV = TableDialect()
 
@@ -58,127 +61,168 @@ class Source:
 
     path: Path
     container: Container
+    kind: str
+    """What the file is, in words."""
     document: Json = None
     columns: tuple[str, ...] = ()
     dialect: TableDialect = _PLAIN_CSV
     """How a table is separated and encoded."""
+    sheets: tuple[str, ...] = ()
+    """The sheets of a workbook, the one that is read first."""
     data: bytes = field(default=b"", repr=False)
-    """The bytes of a document, in which the line of a problem is looked up."""
+    """The bytes of a JSON document, in which the line of a problem is looked up."""
+    yaml_lines: Mapping[str, int] = field(default_factory=dict[str, int], repr=False)
+    comments: int = 0
+    """Lines of YAML with a comment."""
 
     @property
     def stem(self) -> str:
         """The file name without its extensions: the default name of the dataset."""
         return self.path.name.removesuffix(".gz").rsplit(".", 1)[0]
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the file is JSON or CSV, in which a part of the text can be replaced."""
+        return not self.sheets and not self.yaml_lines
+
     def rows(self) -> Iterator[Row]:
         """The items of JSON lines or of a table, in order, without blank lines."""
-        read = _read_table if self.container == "table" else _read_json_lines
-        with open_input(self.path, encoding=self.dialect.encoding) as file:
-            yield from read(file.stream, self)
+        if self.container == "table":
+            yield from _read_table(self)
+            return
+        with open_input(self.path) as file:
+            yield from _read_json_lines(file.stream, self)
+
+    def find_lines(self, paths: Collection[str]) -> dict[str, int]:
+        """The line of each path in a document, or of the closest value that encloses it."""
+        if self.yaml_lines:
+            lines = {path: locate.find_enclosing(path, self.yaml_lines) for path in paths}
+            return {path: line for path, line in lines.items() if line is not None}
+        return locate.find_lines(self.data, paths) if self.data else {}
+
+    def notes(self) -> Iterator[Problem]:
+        """What was detected or is not read, for a user who expects something else."""
+        yield from self.dialect.notes()
+        if len(self.sheets) > 1:
+            others = ", ".join(map(repr, self.sheets[1:]))
+            message = f"read the sheet {self.sheets[0]!r}; other sheets: {others}"
+            yield Problem(where="$", message=message, severity="note")
+        if self.comments:
+            lines = "1 comment" if self.comments == 1 else f"{self.comments} comments"
+            message = f"{lines} of the YAML file, not kept when the data is written"
+            yield Problem(where="$", message=message, severity="note")
 
 
 def open_source(path: Path) -> Source:
     """Open a file and detect its container. A document is decoded at once."""
+    return open_sources(path)[0]
+
+
+def open_sources(path: Path) -> list[Source]:
+    """Open a file as `open_source` does; of a workbook, every sheet that has cells."""
+    return _open_sheets(path) if _is_workbook(path) else [_open_text(path)]
+
+
+def _open_text(path: Path) -> Source:
     with open_input(path) as file:
         _check_text(file, path)
         if _FRAGMENT.match(file.head):
             hint = "copy the whole document, from the first `{` or `[` to the last bracket"
-            raise InputError("a fragment of JSON", where=_at(str(path), 1), hint=hint)
+            raise InputError("a fragment of JSON", where=at_line(str(path), 1), hint=hint)
+        if _is_yaml(file.head):
+            return _open_yaml(file, path)
         if not _JSON.match(file.head) and not _COMMENT.match(file.head):
             return _open_table(path, detect_dialect(file))
         if _is_json_lines(file.stream, path):
-            return Source(path=path, container="rows")
+            return Source(path=path, container="rows", kind="JSON Lines file")
         file.rewind()
-        data = file.stream.read(DOCUMENT_LIMIT + 1)
-    if len(data) > DOCUMENT_LIMIT:
-        raise InputError(
-            f"a JSON document of more than {DOCUMENT_LIMIT >> 20} MiB",
-            where=str(path),
-            hint="keep large datasets in a format of rows, such as `explain` or `csv`",
-        )
+        hint = "keep large datasets in a format of rows, such as `explain` or `csv`"
+        data = _read_document(file, path, "JSON", DOCUMENT_LIMIT, hint)
     document = _unquote(decode(data, where=str(path)), where=str(path))
-    return Source(path=path, container="document", document=document, data=data)
-
-
-def _open_table(path: Path, dialect: TableDialect) -> Source:
-    with open_input(path, encoding=dialect.encoding) as file:
-        _, columns = next(_cells(file.stream, str(path), dialect))
-    repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
-    if repeated is not None:
-        raise UnknownFormatError(f"duplicate column {repeated!r}", where=str(path))
-    return Source(path=path, container="table", columns=tuple(columns), dialect=dialect)
-
-
-def decode(data: bytes, *, where: str, line: int | None = None) -> Json:
-    """Decode one JSON value; an error names its line."""
-    # Commas are counted before decoding: afterwards the memory is already taken.
-    if len(data) > _VALUE_LIMIT and data.count(b",") > _VALUE_LIMIT:
-        raise InputError(f"more than {_VALUE_LIMIT:,} values", where=_at(where, line))
-    try:
-        with collector_paused():
-            return cast("Json", msgspec.json.decode(data))
-    except UnicodeDecodeError as error:
-        raise _encoding_error(data, where, line) from error
-    except RecursionError as error:
-        raise InputError("JSON nested too deeply", where=_at(where, line)) from error
-    except msgspec.MsgspecError as error:
-        raise _syntax_error(str(error), data, where, line) from error
-
-
-_BYTE = re.compile(r" \(byte (\d+)\)$")
-
-
-def _encoding_error(data: bytes, where: str, line: int | None) -> InputError:
-    try:
-        data.decode()
-        offset = 0
-    except UnicodeDecodeError as error:
-        offset = error.start
-    line = (line or 1) + data.count(b"\n", 0, offset)
-    return InputError("not valid UTF-8", where=_at(where, line), hint=SAVE_AS_UTF8)
-
-
-def _syntax_error(message: str, data: bytes, where: str, line: int | None) -> InputError:
-    byte = _BYTE.search(message)
-    offset = int(byte[1]) if byte else len(data.rstrip())
-    problem = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
-    hint = None
-    mistake = next((text for start, text in _MISTAKES.items() if start.match(data, offset)), None)
-    if mistake:
-        problem, hint = mistake
-    elif problem.startswith("trailing comma"):
-        hint = "remove the comma after the last value"
-    elif "surrogate" in message or (byte is None and _LONE_SURROGATE.search(data)):
-        problem, hint = "a text with half of a surrogate pair", "write the whole character"
-    line = (line or 1) + data.count(b"\n", 0, offset)
-    column = offset - data.rfind(b"\n", 0, offset)
-    return InputError(
-        f"not valid JSON: {problem}", where=f"{_at(where, line)} column {column}", hint=hint
+    return Source(
+        path=path, container="document", kind="JSON document", document=document, data=data
     )
 
 
-_MISTAKES = {
-    re.compile(rb"-?(NaN|Infinity)"): (
-        "`NaN` and `Infinity` are not JSON",
-        "write `null` for a missing number",
-    ),
-    re.compile(rb"//|/\*|#"): ("a comment", "remove it: JSON has no comments"),
-    re.compile(rb"\.\.\.|\xe2\x80\xa6"): (
-        "a `...` placeholder",
-        "replace it by the values that it stands for, or remove it",
-    ),
-    re.compile(rb"'"): ("a text in single quotes", "use double quotes"),
-}
-"""What people write that is not JSON, by how it begins."""
-
-_LONE_SURROGATE = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
-    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-)
+def _read_document(file: InputFile, path: Path, syntax: str, limit: int, hint: str) -> bytes:
+    data = file.stream.read(limit + 1)
+    if len(data) > limit:
+        message = f"a {syntax} document of more than {limit >> 20} MiB"
+        raise InputError(message, where=str(path), hint=hint)
+    return data
 
 
-def _at(where: str, line: int | None) -> str:
-    return where if line is None else f"{where} line {line}"
+def _is_yaml(head: bytes) -> bool:
+    start = _YAML_START.match(head)
+    at = start.end() if start else 0
+    # After a comment, `{` begins a document in YAML's other style: JSON has no comments.
+    return bool(_YAML.match(head, at) or (head[:at].strip() and _JSON.match(head, at)))
+
+
+def _open_yaml(file: InputFile, path: Path) -> Source:
+    data = _read_document(file, path, "YAML", YAML_LIMIT, "write it as JSON")
+    yaml = decode_yaml(data, where=str(path))
+    return Source(
+        path=path,
+        container="document",
+        kind="YAML document",
+        document=yaml.value,
+        yaml_lines=yaml.lines,
+        comments=yaml.comments,
+    )
+
+
+def _open_table(path: Path, dialect: TableDialect) -> Source:
+    _, columns = next(read_records(path, dialect))
+    _check_columns(columns, str(path))
+    return Source(
+        path=path, container="table", kind="CSV file", columns=tuple(columns), dialect=dialect
+    )
+
+
+def _is_workbook(path: Path) -> bool:
+    check_regular(path)
+    try:
+        with path.open("rb") as file:
+            is_zip = file.read(len(_ZIP)) == _ZIP
+    except OSError:
+        return False  # `open_input` says why
+    if not is_zip:
+        return False
+    from carob.datasets.workbook import is_workbook  # late: few files are workbooks
+
+    return is_workbook(path)
+
+
+def _open_sheets(path: Path) -> list[Source]:
+    from carob.datasets.workbook import sheet_names
+
+    names = sheet_names(path)
+    sources: list[Source] = []
+    for name in names:
+        columns = next((cells for _, cells in read_records(path, _PLAIN_CSV, name)), None)
+        if columns is None:
+            continue
+        _check_columns(columns, f"{path} sheet {name!r}")
+        others = tuple(other for other in names if other != name)
+        sources.append(
+            Source(
+                path=path,
+                container="table",
+                kind="Excel workbook",
+                columns=tuple(columns),
+                sheets=(name, *others),
+            )
+        )
+    if not sources:
+        raise UnknownFormatError("no sheet with cells", where=str(path))
+    return sources
+
+
+def _check_columns(columns: list[str], where: str) -> None:
+    repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
+    if repeated is not None:
+        raise UnknownFormatError(f"duplicate column {repeated!r}", where=where)
 
 
 def _unquote(document: Json, *, where: str) -> Json:
@@ -194,27 +238,9 @@ def _check_text(file: InputFile, path: Path) -> None:
         raise UnknownFormatError("not a text file", where=str(path))
 
 
-def _all_lines(file: Stream, where: str) -> Iterator[tuple[int, bytes]]:
-    """Every line of a file with its number. Raises if one is too long to hold in memory."""
-    number = blank = 0
-    while line := file.readline(ROW_LIMIT + 1):
-        number += 1
-        blank = 0 if line.strip() else blank + 1
-        if len(line) > ROW_LIMIT or blank > _BLANK_LIMIT:
-            what = f"a line of more than {ROW_LIMIT >> 20} MiB"
-            raise InputError(
-                f"{_BLANK_LIMIT} blank lines" if blank else what, where=_at(where, number)
-            )
-        yield number, line
-
-
-def _lines_with_content(file: Stream, where: str) -> Iterator[tuple[int, bytes]]:
-    return ((number, line) for number, line in _all_lines(file, where) if line.strip())
-
-
 def _is_json_lines(file: Stream, path: Path) -> bool:
     """Whether the first line is a complete JSON value, and more lines follow."""
-    lines = _lines_with_content(file, str(path))
+    lines = lines_with_content(file, str(path))
     try:
         number, first = next(lines)
         decode(first, where=str(path), line=number)
@@ -225,54 +251,26 @@ def _is_json_lines(file: Stream, path: Path) -> bool:
 
 def _read_json_lines(file: Stream, source: Source) -> Iterator[Row]:
     where = str(source.path)
-    for number, line in _lines_with_content(file, where):
+    for number, line in lines_with_content(file, where):
         try:
             yield Row(number, decode(line, where=where, line=number), data=line)
         except InputError as error:
             yield Row(number, None, error)
 
 
-def _read_table(file: Stream, source: Source) -> Iterator[Row]:
+def _read_table(source: Source) -> Iterator[Row]:
     """Each row as an object, without the keys of empty cells."""
-    where = str(source.path)
-    cells = _cells(file, where, source.dialect)
-    next(cells)
-    for line, row in cells:
+    sheet = source.sheets[0] if source.sheets else None
+    records = read_records(source.path, source.dialect, sheet)
+    next(records)
+    for line, row in records:
         if len(row) == len(source.columns):
             pairs = zip(source.columns, row, strict=True)
             yield Row(line, {name: cell for name, cell in pairs if cell})
             continue
         error = FormatError(
             f"{len(row)} cells, expected {len(source.columns)} as in the header",
-            where=_at(where, line),
-            hint="quote cells that contain the delimiter",
+            where=at_line(str(source.path), line),
+            hint="name every column" if sheet else "quote cells that contain the delimiter",
         )
         yield Row(line, None, error)
-
-
-def _cells(file: Stream, where: str, dialect: TableDialect) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file, the header first, each with the line on which it starts."""
-    csv.field_size_limit(ROW_LIMIT)
-    reader = csv.reader(_text_lines(file, where), delimiter=dialect.delimiter, strict=True)
-    start = 1
-    try:
-        for row in reader:
-            if row and not (start == 1 and is_separator_line(row, dialect)):
-                yield start, row
-            start = reader.line_num + 1
-    except csv.Error as error:
-        hint = "close the quote that opens here, and write a quote in a quoted cell twice"
-        raise FormatError(f"not valid CSV: {error}", where=_at(where, start), hint=hint) from error
-
-
-def _text_lines(file: Stream, where: str) -> Iterator[str]:
-    """The lines of a table as text. Old tools end them with a carriage return alone."""
-    for number, line in _all_lines(file, where):
-        if b"\0" in line:
-            raise InputError("a NUL byte in a text file", where=_at(where, number))
-        try:
-            yield from (part.decode() for part in line.splitlines(keepends=True))
-        except UnicodeDecodeError as error:
-            raise InputError(
-                "not valid UTF-8", where=_at(where, number), hint=SAVE_AS_UTF8
-            ) from error

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob.datasets import locate
-from carob.datasets.document_types import fields_by_name, find_member, item_type
+from carob.datasets.case_checks import case_type, find_case_problems
+from carob.datasets.document_types import find_member
 from carob.datasets.duplicate_keys import find_duplicate_keys
 from carob.datasets.formats import Format, FrameChecker, list_key
 from carob.datasets.ids import RepeatedIds, id_digest
@@ -90,8 +90,7 @@ class _Validator:
 
     def result(self) -> Validation:
         """The problems in the order of the file."""
-        data = self.file.source.data if self.file.container == "document" else b""
-        problems = _sort_by_line(self.problems, data)
+        problems = self._sort_by_line()
         if self.count > len(problems):
             message = f"{self.count - len(problems)} more problems not listed"
             if self.errors >= MAX_ERRORS:
@@ -104,6 +103,18 @@ class _Validator:
             cases=self.cases,
             problems=tuple(problems),
         )
+
+    def _sort_by_line(self) -> list[Problem]:
+        """The problems by line; in a document, all lines are found in one pass."""
+        paths = {problem.where for problem in self.problems if problem.where}
+        lines = self.file.source.find_lines(paths) if self.file.has_paths else {}
+        with_lines = [
+            msgspec.structs.replace(problem, where=f"line {lines[problem.where]} {problem.where}")
+            if problem.where in lines
+            else problem
+            for problem in self.problems
+        ]
+        return sorted(with_lines, key=_line)
 
     def _report(self, problem: Problem) -> None:
         self.count += 1
@@ -128,8 +139,8 @@ class _Validator:
             whole = frame if isinstance(source.document, dict) else source.document
             self._report_all(find_shape_errors(whole, form.shape))
         self._report_all(find_duplicate_keys(source.data))
+        self._report_all(source.notes(), "line 1 $")
         if self.file.container == "table":
-            self._report_all(source.dialect.notes(), "line 1 $")
             # Once per file: every row has the same columns.
             self._report_all(find_unknown_columns(source.columns, form.shape), "line 1 $")
         if isinstance(form, FrameChecker):
@@ -163,13 +174,12 @@ class _Validator:
         for index, row in enumerate(self.file.items()):
             path = f"$.{key}[{index}]" if key else f"$[{index}]"
             base = "$" if row.value is document else path
-            yield base if self.file.container == "document" else f"line {row.line} $", row
+            yield base if self.file.has_paths else f"line {row.line} $", row
 
     def _check_case(self, base: str, item: Json) -> Case | None:
         errors_before = self.errors
-        if shape := self._item_type:
-            self._report_all(find_shape_errors(self._drop_unknown_cells(item), shape), base)
-        self._report_all(self.file.format.check(item), base)
+        form, container = self.file.format, self.file.container
+        self._report_all(find_case_problems(form, container, self._case_type, item), base)
         try:
             case = self._lens.get(item)
         except FormatError as error:
@@ -185,19 +195,10 @@ class _Validator:
         return self.file.format.cases(self.file.container)
 
     @cached_property
-    def _item_type(self) -> type | None:
+    def _case_type(self) -> type | None:
         form = self.file.format
-        if self.file.container != "document":
-            return form.shape
         key = list_key(self.file.source.document, form.items_keys)
-        return item_type(form.shape, key) if key else None
-
-    def _drop_unknown_cells(self, item: Json) -> Json:
-        """A row without unknown columns, which are reported once, with the header."""
-        if self.file.container != "table" or not isinstance(item, dict):
-            return item
-        declared = fields_by_name(self.file.format.shape)
-        return {name: cell for name, cell in item.items() if name in declared}
+        return case_type(form, self.file.container, key)
 
     def _check_references(self, case: Case, item: Json) -> Iterator[Problem]:
         """The agents, the profile and the scenario that a case refers to must exist."""
@@ -233,7 +234,7 @@ class _Validator:
         """
         repeated = self._find_repeated(digests)
         shown = list(islice(repeated, LISTED_PROBLEMS))
-        lines = locate.find_lines(self.file.source.data, {first for _, first, _ in shown})
+        lines = self.file.source.find_lines({first for _, first, _ in shown})
         for base, first, problem in shown:
             line = f"line {lines[first]}" if first in lines else first.removesuffix(" $")
             message = f"{problem.message}, first used on {line}"
@@ -300,19 +301,6 @@ def _listing(names: Iterable[str]) -> str:
 def _problem(error: CarobError, path: Path) -> Problem:
     where = (error.where or "").removeprefix(str(path)).strip()
     return Problem(where=where, message=error.message, hint=error.hint)
-
-
-def _sort_by_line(problems: list[Problem], data: bytes) -> list[Problem]:
-    """The problems by line; in a document, all lines are found in one pass."""
-    paths = {problem.where for problem in problems if problem.where}
-    lines = locate.find_lines(data, paths) if data else {}
-    with_lines = [
-        msgspec.structs.replace(problem, where=f"line {lines[problem.where]} {problem.where}")
-        if problem.where in lines
-        else problem
-        for problem in problems
-    ]
-    return sorted(with_lines, key=_line)
 
 
 def _line(problem: Problem) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
+from carob.datasets.case_checks import find_refusal
 from carob.datasets.dialect import FRAME_KEY, read_dialect
 from carob.datasets.formats import Format
 from carob.datasets.ids import unique_ids
@@ -21,13 +24,27 @@ from carob.datasets.sidecar import (
     sidecar_path,
     write_with_sidecar,
 )
-from carob.datasets.source import Container
-from carob.errors import OutputError, UsageError
+from carob.datasets.source import LIST_KEY, Container
+from carob.errors import FormatError, OutputError, UsageError
 from carob.files.atomic import check_overwrite, is_stream
-from carob.schema import Case, Dataset, Json, Loss
+from carob.files.yaml import write_yaml
+from carob.schema import Case, Dataset, Json, Loss, Problem
+from carob.schema.base import prepare_type
 from carob.text.spelling import fold_name
 
 N = TypeVar("N", Case, Dataset)
+
+YAML = (".yaml", ".yml")
+EXCEL = (".xlsx", ".xlsm", ".xls")
+_CONTAINERS: Mapping[str, tuple[Container, ...]] = {
+    ".json": ("document", "list"),
+    **dict.fromkeys(YAML, ("document", "list")),
+    ".jsonl": ("rows",),
+    ".ndjson": ("rows",),
+    ".csv": ("table",),
+    ".tsv": ("table",),
+}
+_SUFFIXES = {"document": ".json", "list": ".json", "rows": ".jsonl", "table": ".csv"}
 
 _NOT_JSON = (UnicodeEncodeError, RecursionError, TypeError, msgspec.MsgspecError)
 
@@ -43,6 +60,10 @@ class Destination(NamedTuple):
     def stem(self) -> str:
         return self.path.name.removesuffix(".gz").rsplit(".", 1)[0]
 
+    @property
+    def is_yaml(self) -> bool:
+        return path_suffix(self.path) in YAML
+
 
 class PreparedDataset(NamedTuple):
     """A dataset as documents that are not written yet."""
@@ -51,34 +72,109 @@ class PreparedDataset(NamedTuple):
     header: WrittenDocument
     cases: list[WrittenDocument]
     losses: tuple[Loss, ...]
+    omitted: tuple[Loss, ...] = ()
+    """The cases that the format cannot hold, and why. They are among the losses, too."""
 
 
-def choose_destination(path: Path, form: Format) -> Destination:
-    """Use the container that the suffix of the path stands for, or the format's default."""
+def path_suffix(path: Path) -> str:
+    """The suffix that states the kind of a file: `.json` for `faq.json.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def containers_for(path: Path) -> tuple[Container, ...]:
+    """The containers that the suffix of a path stands for; none if it says nothing."""
+    return _CONTAINERS.get(path_suffix(path), ())
+
+
+def choose_destination(path: Path, form: Format, dataset: Dataset | None = None) -> Destination:
+    """Use the container that the suffix of the path stands for; among several, the one that the
+    dataset had before. Else that one, or the format's default."""
     if not form.writable:
         raise UsageError(f"cannot write the read-only format {form.name!r}")
-    name = path.name.removesuffix(".gz").lower()
-    if name.endswith(".jsonl") and "rows" in form.containers:
-        return Destination(path, form, "rows")
-    return Destination(path, form, form.containers[0])
+    suffix = path_suffix(path)
+    if suffix in EXCEL:
+        raise UsageError(
+            f"cannot write the Excel workbook {path.name!r}", hint=f"write {path.stem}.csv"
+        )
+    stated: list[Container] = [name for name in containers_for(path) if name in form.containers]
+    if suffix in YAML and not stated:
+        hint = f"write {path.stem}{_SUFFIXES[form.containers[0]]}"
+        raise UsageError(f"{form.name} cannot be written as YAML", hint=hint)
+    known = _known_containers(form, dataset)
+    both: list[Container] = [name for name in known if name in stated]
+    return Destination(path, form, next(chain(both, stated, known, form.containers)))
+
+
+def _known_containers(form: Format, dataset: Dataset | None) -> list[Container]:
+    """The containers of this format from which the dataset was read, now or before conversions."""
+    origin = dataset.origin if dataset else None
+    if origin is None:
+        return []
+    keys = {origin.format, *origin.extras, *origin.unnamed}
+    return [container for container in form.containers if form.header(container, "").key in keys]
 
 
 def prepare_dataset(
     dataset: Dataset, destination: Destination, formats: Sequence[Format]
 ) -> PreparedDataset:
-    """Convert a dataset to documents, and list the fields that have no equivalent in them."""
+    """Convert a dataset to documents, and list the fields that have no equivalent in them.
+
+    A case that the format cannot hold is left out: a document with a made-up expectation would
+    score differently, and one without a required field would be refused when it is read.
+    """
     form, container = destination.format, destination.container
     lens, header_lens = form.cases(container), form.header(container, destination.stem)
-    lenses = _case_lenses(formats)
+    lenses, dataset = _case_lenses(formats), _restore_omitted(dataset, form)
+    docs: list[WrittenDocument] = []
+    losses: list[Loss] = []
+    omitted: list[Loss] = []
+    left_out: list[Json] = []
     try:
-        cases = [lens.put(case, lenses) for case in dataset.cases]
         header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
+        for index, case in enumerate(dataset.cases):
+            written = lens.put(case, lenses)
+            if refusal := _find_refusal(case, written.doc, destination):
+                reason = f"left out, not valid in {form.name}: {refusal.message}"
+                omitted.append(Loss(case=case.id, field="$", reason=reason))
+                left_out.append({"index": index, "case": msgspec.to_builtins(case)})
+                continue
+            docs.append(written)
+            losses.extend(_losses(case.id, written, form))
     except _NOT_JSON as error:
         raise _not_json(error) from error
-    losses = list(_losses(None, header, form))
-    for case, written in zip(dataset.cases, cases, strict=True):
-        losses.extend(_losses(case.id, written, form))
-    return PreparedDataset(destination, header, cases, tuple(losses))
+    if left_out:
+        preserved = msgspec.structs.replace(header.round_trip, omitted=tuple(left_out))
+        header = replace(header, round_trip=preserved)
+    losses = [*_losses(None, header, form), *losses, *omitted]
+    return PreparedDataset(destination, header, docs, tuple(losses), tuple(omitted))
+
+
+def _find_refusal(case: Case, doc: Json, destination: Destination) -> Problem | None:
+    """Why the format would refuse a new document. One that came from it is written as it was."""
+    form, origin = destination.format, case.origin
+    if origin and form.name in {key.partition(".")[0] for key in (origin.format, *origin.extras)}:
+        return None
+    return find_refusal(form, destination.container, doc)
+
+
+def _restore_omitted(dataset: Dataset, form: Format) -> Dataset:
+    """The dataset with the cases that its format could not hold, in their places."""
+    origin = dataset.origin
+    if origin is None or not origin.omitted or origin.format.partition(".")[0] == form.name:
+        return dataset
+    cases = list(dataset.cases)
+    try:
+        for value in msgspec.convert(origin.omitted, tuple[_OmittedCase, ...]):
+            cases.insert(value.index, msgspec.convert(value.case, prepare_type(Case)))
+    except msgspec.ValidationError as error:
+        message = f"invalid round-trip data: {error}"
+        raise FormatError(message, hint="delete the key 'omitted' to convert without it") from error
+    return dataset.with_cases(cases)
+
+
+class _OmittedCase(msgspec.Struct):
+    index: int
+    case: Json
 
 
 def write_dataset(
@@ -93,21 +189,22 @@ def write_dataset(
     They are preserved inside the documents if the format has room, else in a sidecar file. Without
     `overwrite`, raises `UsageError` with the hint if a file exists and differs.
     """
+    if prepared.omitted and not prepared.cases:
+        first = prepared.omitted[0]
+        message = f"no case can be written: {first.reason.removeprefix('left out, ')}"
+        raise OutputError(f"{message} (case {first.case!r})")
     destination = prepared.destination
     path, form, container = destination.path, destination.format, destination.container
-    lens = form.cases(container)
+    lens, header_lens = form.cases(container), form.header(container, destination.stem)
     frame, docs = prepared.header.doc, [written.doc for written in prepared.cases]
-    sidecar: Sidecar | None = None
-    if carry and lens.reserved_path is None:
-        sidecar = _build_sidecar(prepared, lens)
-        _check_sidecar_possible(path, sidecar)
-    elif carry:
+    sidecar = Sidecar()
+    if carry:
         docs = [lens.embed(written.doc, written.round_trip) for written in prepared.cases]
-        header_lens = form.header(container, destination.stem)
         frame = header_lens.embed(frame, prepared.header.round_trip)
-    data = _ENCODERS[container](frame, docs, form)
+        sidecar = _build_sidecar(prepared, lens, header_lens)
+        _check_sidecar_possible(path, sidecar)
+    data = _encode(frame, docs, destination)
     data = gzip.compress(data, mtime=0) if path.suffix == ".gz" else data
-    sidecar = sidecar or Sidecar()
     try:
         preserved = encode_sidecar(sidecar)
     except _NOT_JSON as error:
@@ -122,7 +219,7 @@ def write_dataset(
 def _losses(case: str | None, written: WrittenDocument, form: Format) -> Iterable[Loss]:
     reason = f"no equivalent in {form.name}"
     # A delimiter or an encoding is preserved, but nobody misses it in another format.
-    lost = (field for field in written.lost if field != f"$.{FRAME_KEY}")
+    lost = (field for field in written.lost if field not in (f"$.{FRAME_KEY}", f"$.{LIST_KEY}"))
     return (Loss(case=case, field=field, reason=reason) for field in lost)
 
 
@@ -136,15 +233,18 @@ def _header_lenses(formats: Sequence[Format]) -> Mapping[str, Lens[Dataset]]:
     return {lens.key: lens for lens in lenses}
 
 
-def _build_sidecar(prepared: PreparedDataset, lens: Lens[Case]) -> Sidecar:
-    # Keyed by the ids that reading the file will give, which may be derived and thus numbered.
-    ids = unique_ids(lens.read(written.doc).id for written in prepared.cases)
-    pairs = zip(ids, prepared.cases, strict=True)
-    header = prepared.header.round_trip
-    return Sidecar(
-        dataset=header if header != RoundTrip() else None,
-        cases={key: case.round_trip for key, case in pairs if case.round_trip != RoundTrip()},
-    )
+def _build_sidecar(
+    prepared: PreparedDataset, lens: Lens[Case], header_lens: Lens[Dataset]
+) -> Sidecar:
+    """What the documents have no room for."""
+    header = prepared.header.round_trip if header_lens.reserved_path is None else RoundTrip()
+    cases: dict[str, RoundTrip] = {}
+    if lens.reserved_path is None:
+        # Keyed by the ids that reading the file will give, which may be derived and thus numbered.
+        ids = unique_ids(lens.read(written.doc).id for written in prepared.cases)
+        pairs = zip(ids, prepared.cases, strict=True)
+        cases = {key: case.round_trip for key, case in pairs if case.round_trip != RoundTrip()}
+    return Sidecar(dataset=header if header != RoundTrip() else None, cases=cases)
 
 
 def _check_sidecar_possible(path: Path, sidecar: Sidecar) -> None:
@@ -156,7 +256,25 @@ def _check_sidecar_possible(path: Path, sidecar: Sidecar) -> None:
         )
 
 
-def _encode(value: object) -> bytes:
+def _encode(frame: Json, docs: list[Json], destination: Destination) -> bytes:
+    match destination.container:
+        case "table":
+            return _encode_table(frame, docs)
+        case "rows":
+            return _encode_rows(docs)
+        case "list":
+            value: Json = docs
+        case "document":
+            document = cast("Object", frame)
+            key = next(key for key in destination.format.items_keys if key in document)
+            value = {**document, key: docs}
+    data = _encode_json(value)
+    if destination.is_yaml:
+        return write_yaml(msgspec.json.decode(data))
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def _encode_json(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except _NOT_JSON as error:
@@ -167,19 +285,13 @@ def _not_json(error: Exception) -> OutputError:
     return OutputError(f"cannot write a value as JSON: {error}")
 
 
-def _encode_document(frame: Json, docs: list[Json], form: Format) -> bytes:
-    document = cast("Object", frame)
-    key = next(key for key in form.items_keys if key in document)
-    return msgspec.json.format(_encode({**document, key: docs}), indent=2) + b"\n"
-
-
-def _encode_rows(_frame: Json, docs: list[Json], _form: Format) -> bytes:
+def _encode_rows(docs: list[Json]) -> bytes:
     if not docs:
         raise OutputError("cannot write an empty dataset as rows")
-    return b"".join(_encode(doc) + b"\n" for doc in docs)
+    return b"".join(_encode_json(doc) + b"\n" for doc in docs)
 
 
-def _encode_table(frame: Json, docs: list[Json], _form: Format) -> bytes:
+def _encode_table(frame: Json, docs: list[Json]) -> bytes:
     columns = dict.fromkeys(cast("list[str]", cast("Object", frame)["columns"]))
     rows = [_use_columns(row, columns) for row in cast("list[dict[str, str]]", docs)]
     for row in rows:
@@ -198,6 +310,3 @@ def _use_columns(row: dict[str, str], columns: Mapping[str, None]) -> dict[str, 
     by_folded_name = {fold_name(name): name for name in columns}
     renamed = {key: by_folded_name.get(fold_name(key), key) for key in row}
     return {renamed[key] if renamed[key] not in row else key: cell for key, cell in row.items()}
-
-
-_ENCODERS = {"document": _encode_document, "rows": _encode_rows, "table": _encode_table}

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from carob.datasets.formats.simulation import SimulationFormat
 from carob.datasets.formats.simulation_rows import SimulationRow
 from carob.datasets.patch import apply, same
+from carob.datasets.read import open_golden
 from carob.datasets.shape_errors import find_shape_errors
-from carob.datasets.source import Container, open_source
+from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import (
     AgentMessage,
@@ -244,7 +245,7 @@ def test_case_of_any_other_format_makes_a_valid_row(case: Case, container: Conta
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_every_sample_is_claimed_and_valid(path: Path):
-    rows = [cast("Object", line.value) for line in open_source(path).rows()]
+    rows = [cast("Object", row.value) for row in open_golden(path, [SimulationFormat()]).items()]
     assert SimulationFormat().claims(rows[0])
     assert [errors(doc) for doc in rows] == [[] for _ in rows]
 

@@ -124,5 +124,5 @@ def test_kinds_that_cannot_be_checked_are_reported(linted: Linted, monkeypatch: 
     lacking: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
     monkeypatch.setattr(privacy, "missing_packages", lambda: lacking)
     (finding,) = linted({"input": "a", "expectedOutput": "b"}, rule="C001")
-    assert finding.message.startswith("not checked: phone number; the package 'phonenumbers'")
+    assert finding.message.startswith("not checked: phone number; not installed: phonenumbers")
     assert (finding.hint, finding.offset) == (install_hint("pii"), UNSET)

@@ -94,6 +94,20 @@ def test_tags_that_differ_in_a_number_or_in_a_word_are_two_tags(linted: Linted):
     assert linted(example(tags=tags), rule="C401") == []
 
 
+def test_tag_outside_the_vocabulary_is_reported_once(linted: Linted):
+    vocabulary = LintOptions(tags=("happy-path", "edge-case", "billing"))
+    examples = [
+        example(f"{tag}?", tags=[tag]) for tag in ("billing", "Billing", "urgent", "urgent")
+    ]
+    findings = linted(*examples, settings=vocabulary)
+    tags = [(each.rule, each.message, each.hint) for each in findings if each.rule[:2] == "C4"]
+    assert tags == [
+        ("C402", "unknown tag 'Billing'", "did you mean 'billing'?"),
+        ("C402", "unknown tag 'urgent'", "expected one of: happy-path, edge-case, billing"),
+    ]
+    assert linted(*examples, rule="C402") == []
+
+
 def test_missing_kinds_of_cases_are_listed(linted: Linted):
     (finding,) = linted(example(tags=["Happy Path"]), example("b", tags=["edge_case"]), rule="C501")
     assert finding.message == "none of the 2 cases is tagged 'error-handling' or 'ambiguous'"

@@ -19,12 +19,28 @@ from carob.schema import Case, Dataset, Json, Problem
 BUILTIN: Mapping[str, str] = {
     "adk": "carob.datasets.formats.adk:AdkFormat",
     "adk-history": "carob.datasets.formats.adk_history:AdkHistoryFormat",
+    "agents-cli": "carob.datasets.formats.agents_cli:AgentsCliFormat",
+    "azure": "carob.datasets.formats.azure:AzureFormat",
+    "braintrust": "carob.datasets.formats.braintrust:BraintrustFormat",
     "csv": "carob.datasets.formats.csv:CsvFormat",
+    "deepeval": "carob.datasets.formats.deepeval:DeepEvalFormat",
     "examples": "carob.datasets.formats.examples:ExamplesFormat",
     "explain": "carob.datasets.formats.explain:ExplainFormat",
+    "inspect": "carob.datasets.formats.inspect_samples:InspectFormat",
+    "langfuse": "carob.datasets.formats.langfuse:LangfuseFormat",
+    "langsmith": "carob.datasets.formats.langsmith:LangSmithFormat",
+    "llama-index": "carob.datasets.formats.llama_index:LlamaIndexFormat",
+    "openai-evals": "carob.datasets.formats.openai_evals:OpenAIEvalsFormat",
+    "promptfoo": "carob.datasets.formats.promptfoo:PromptfooFormat",
+    "pydantic-evals": "carob.datasets.formats.pydantic_evals:PydanticEvalsFormat",
     "questions": "carob.datasets.formats.questions:QuestionsFormat",
+    "ragas": "carob.datasets.formats.ragas:RagasFormat",
     "simulation": "carob.datasets.formats.simulation:SimulationFormat",
+    "skill-evals": "carob.datasets.formats.skill_evals:SkillEvalsFormat",
     "test": "carob.datasets.formats.query_list:QueryListFormat",
+    "trpc": "carob.datasets.formats.trpc:TrpcFormat",
+    "vertex": "carob.datasets.formats.vertex:VertexFormat",
+    "rows": "carob.datasets.formats.rows:RowsFormat",
 }
 """The built-in formats by name, in the order in which they are asked to claim a file."""
 
@@ -43,7 +59,7 @@ class Format(Protocol):
     items_keys: tuple[str, ...]
     """The keys under which a document may list its cases; empty if the document is that list."""
     shape: type
-    """The declared type of a document, or of a row."""
+    """The declared type of a document, or of a row if the format has no documents."""
 
     def claims(self, sample: Json) -> bool:
         """Is a file with this document, or this first row, in this format?"""
@@ -77,7 +93,12 @@ class FrameChecker(Protocol):
 
 def list_key(document: Json, keys: tuple[str, ...]) -> str | None:
     """The key under which a document lists its cases."""
-    return next((key for key in keys if isinstance(document, dict) and key in document), None)
+    if not isinstance(document, dict):
+        return None
+    present = [key for key in keys if key in document]
+    return next(
+        (key for key in present if isinstance(document[key], list)), next(iter(present), None)
+    )
 
 
 def list_items(document: Json, keys: tuple[str, ...]) -> list[Json]:

@@ -27,6 +27,7 @@ from carob.datasets.formats.adk_shape import (
     Part,
     check_case,
 )
+from carob.datasets.formats.agents_cli import is_evaluation_dataset
 from carob.datasets.formats.reference_data import without_nulls
 from carob.datasets.lens import RESERVED_KEY, Lens
 from carob.datasets.patch import Object
@@ -66,7 +67,11 @@ class AdkFormat:
     shape: type = EvalSet
 
     def claims(self, sample: Json) -> bool:
-        return isinstance(sample, dict) and "eval_cases" in sample
+        return (
+            isinstance(sample, dict)
+            and "eval_cases" in sample
+            and not is_evaluation_dataset(sample)
+        )
 
     def items(self, document: Json) -> list[Json]:
         return list_items(document, self.items_keys)
@@ -250,7 +255,7 @@ def write_case(case: Case) -> Json:
         and without_nulls(
             starting_prompt=scenario.prompt,
             conversation_plan=scenario.plan,
-            user_persona=scenario.persona,
+            user_persona=_write_persona(scenario.persona),
         ),
         session_input=session
         and without_nulls(
@@ -263,6 +268,12 @@ def write_case(case: Case) -> Json:
         rubrics=_write_rubrics(case.rubrics),
         final_session_state=case.state,
     )
+
+
+def _write_persona(persona: Json) -> Json:
+    """A full persona, or a name that google-adk knows; it rejects any other text."""
+    is_known = isinstance(persona, dict) or persona in ("EXPERT", "NOVICE", "EVALUATOR")
+    return persona if is_known else None
 
 
 def _write_turn(turn: Turn) -> Json:
@@ -282,10 +293,11 @@ def _content(role: str, text: str) -> Json:
 
 def _write_intermediate(turn: Turn) -> Json:
     calls = turn.tool_calls
-    if calls is None and not turn.tool_results and not turn.messages:
+    if calls is None:
+        # google-adk reads `intermediate_data` without `tool_uses` as "no tool call expected".
         return None
     return without_nulls(
-        tool_uses=None if calls is None else [_write_call(call) for call in calls],
+        tool_uses=[_write_call(call) for call in calls],
         tool_responses=[_write_result(result) for result in turn.tool_results] or None,
         intermediate_responses=[
             [message.agent, [{"text": message.text}]] for message in turn.messages

@@ -12,8 +12,8 @@ from carob.datasets.document_types import (
     parse_document,
     spellings,
 )
-from carob.datasets.formats.examples import first_exchange
-from carob.datasets.lens import Lens
+from carob.datasets.formats.examples import first_exchange, is_foreign_pair
+from carob.datasets.lens import Lens, unnamed_header
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem
 from carob.text.spelling import fold_name
@@ -45,7 +45,9 @@ class CsvFormat:
     shape: type = CsvRow
 
     def claims(self, sample: Json) -> bool:
-        return isinstance(sample, dict) and {fold_name(name) for name in sample} >= _REQUIRED
+        if not isinstance(sample, dict) or is_foreign_pair(sample):
+            return False
+        return {fold_name(name) for name in sample} >= _REQUIRED
 
     def items(self, document: Json) -> list[Json]:
         return []
@@ -61,14 +63,7 @@ class CsvFormat:
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
-        return Lens(
-            key=self.name,
-            model=Dataset,
-            read=lambda _: Dataset(name=stem),
-            write=lambda _: {"columns": [*_COLUMNS]},
-            reserved_path=None,
-            derived="name",
-        )
+        return unnamed_header(self.name, stem, {"columns": [*_COLUMNS]})
 
     def check(self, item: Json) -> Iterator[Problem]:
         cells = {_column(key): (key, cell) for key, cell in _cells(item)}

@@ -1,22 +1,45 @@
-"""JSON documents with `name`, `version` and `examples`: pairs of input and expected output."""
+"""Pairs of input and expected output: in a document with `name` and `examples`, or as rows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import msgspec
 
 from carob.datasets.document_types import OpenDocument, find_member, parse_document
 from carob.datasets.formats import list_items
+from carob.datasets.formats.deepeval import is_golden
+from carob.datasets.formats.langfuse import LangfuseFormat
 from carob.datasets.formats.reference_data import without_nulls
-from carob.datasets.lens import RESERVED_KEY, Lens
+from carob.datasets.lens import RESERVED_KEY, Lens, unnamed_header
+from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem
+from carob.text.spelling import fold_name
+
+DEFAULT_VERSION = "1.0.0"
+"""The version of a dataset that does not state one."""
 
 
-class Example(OpenDocument, rename="camel"):
+_PAIR = {"input", "expectedoutput"}
+
+
+def is_foreign_pair(row: Object) -> bool:
+    """Whether a row with an input and an expected output belongs to another tool's format."""
+    return is_golden(row) or LangfuseFormat().claims_row(row)
+
+
+class _CamelDocument(OpenDocument):
+    """C# serializers write these documents, in PascalCase unless they are told otherwise."""
+
+    pascal_case: ClassVar[bool] = True
+
+
+class Example(_CamelDocument, rename="camel"):
     """A query and its correct answer."""
 
     input: str
@@ -26,7 +49,7 @@ class Example(OpenDocument, rename="camel"):
     metadata: dict[str, Any] | None = None
 
 
-class ExampleSet(OpenDocument, rename="camel"):
+class ExampleSet(_CamelDocument, rename="camel"):
     """A golden dataset of inputs paired with expected outputs."""
 
     name: str
@@ -37,7 +60,7 @@ class ExampleSet(OpenDocument, rename="camel"):
     tags: list[str] | None = None
 
 
-class _ReadableExample(OpenDocument, rename="camel"):
+class _ReadableExample(_CamelDocument, rename="camel"):
     """The fields of an example that are read; `validate` reports those that are missing."""
 
     input: str = ""
@@ -47,7 +70,7 @@ class _ReadableExample(OpenDocument, rename="camel"):
     metadata: dict[str, Any] | None = None
 
 
-class _Header(OpenDocument, rename="camel"):
+class _Header(_CamelDocument, rename="camel"):
     name: str
     examples: list[Any]
     version: str | None = None
@@ -58,15 +81,24 @@ class _Header(OpenDocument, rename="camel"):
 
 class ExamplesFormat:
     name = "examples"
-    recognized_by = "an object with a list `examples`"
-    containers: tuple[Container, ...] = ("document",)
+    recognized_by = "an object with a list `examples`, or rows with `input` and `expectedOutput`"
+    containers: tuple[Container, ...] = ("document", "list", "rows")
     writable = True
     derives_ids = True
-    items_keys = ("examples",)
+    items_keys = ("examples", "Examples")
     shape: type = ExampleSet
 
     def claims(self, sample: Json) -> bool:
-        return isinstance(sample, dict) and isinstance(sample.get("examples"), list)
+        if not isinstance(sample, dict):
+            return False
+        for key in self.items_keys:
+            items = sample.get(key)
+            if isinstance(items, list):
+                first = items[0] if items else None
+                keys = set(map(fold_name, first)) if isinstance(first, dict) else {"input"}
+                # Only lists whose items look like examples: other tools use the key, too.
+                return bool(keys & _PAIR) or "name" in sample
+        return set(map(fold_name, sample)) >= _PAIR and not is_foreign_pair(sample)
 
     def items(self, document: Json) -> list[Json]:
         return list_items(document, self.items_keys)
@@ -82,12 +114,15 @@ class ExamplesFormat:
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
+        if container != "document":
+            return unnamed_header(f"{self.name}.{container}", stem)
         return Lens(
             key=self.name,
             model=Dataset,
             read=_read_header,
             write=_write_header,
             reserved_path=(RESERVED_KEY,),
+            without_defaults=_without_default_version,
         )
 
     def check(self, item: Json) -> Iterator[Problem]:
@@ -129,11 +164,18 @@ def _read_header(doc: Json) -> Dataset:
     head = parse_document(doc, _Header)
     return Dataset(
         name=head.name,
-        version=head.version,
+        version=DEFAULT_VERSION if head.version is None else head.version,
         description=head.description,
         created_at=head.created_at,
         tags=tuple(head.tags or ()),
     )
+
+
+def _without_default_version(dataset: Dataset, doc: Json) -> Dataset:
+    """The dataset without a version that its document does not state."""
+    if find_member(doc, "version")[1] is None and dataset.version == DEFAULT_VERSION:
+        return msgspec.structs.replace(dataset, version=None)
+    return dataset
 
 
 def _write_header(dataset: Dataset) -> Json:
@@ -169,8 +211,11 @@ def _write_case(case: Case) -> Json:
     )
 
 
-def first_exchange(case: Case) -> tuple[str, str]:
-    """The first message and the answer expected to it, for formats with one exchange per case."""
+def first_exchange(case: Case) -> tuple[str, str | None]:
+    """The first message and the answer expected to it, for formats with one exchange per case.
+
+    A case that expects no answer must not become one that expects an empty answer.
+    """
     if not case.turns:
-        return (case.scenario.prompt if case.scenario else "", "")
-    return case.turns[0].user or "", case.turns[0].response or ""
+        return (case.scenario.prompt if case.scenario else "", None)
+    return case.turns[0].user or "", case.turns[0].response

@@ -1,4 +1,4 @@
-"""Explain JSON Lines: a golden case and a recorded answer in each row.
+"""Explain rows: a golden case and a recorded answer in each.
 
 A row holds one exchange. `explain_inputs` repeats other fields of the row for each eval, so it is
 written from them and never read.
@@ -20,7 +20,7 @@ from carob.datasets.formats.explain_rows import (
     check_row,
 )
 from carob.datasets.formats.reference_data import all_expected_calls, without_nulls
-from carob.datasets.lens import Lens
+from carob.datasets.lens import Lens, unnamed_header
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem, ToolCall, ToolResult, Trace, Turn
@@ -40,8 +40,8 @@ _LABELS = (
 
 class ExplainFormat:
     name = "explain"
-    recognized_by = "JSON Lines with `case_id` and `question`"
-    containers: tuple[Container, ...] = ("rows",)
+    recognized_by = "JSON Lines, or a list, with `case_id` and `question`"
+    containers: tuple[Container, ...] = ("rows", "list")
     writable = True
     derives_ids = False
     items_keys: tuple[str, ...] = ()
@@ -60,14 +60,7 @@ class ExplainFormat:
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
-        return Lens(
-            key=self.name,
-            model=Dataset,
-            read=lambda _: Dataset(name=stem),
-            write=lambda _: {},
-            reserved_path=None,
-            derived="name",
-        )
+        return unnamed_header("explain.list" if container == "list" else self.name, stem)
 
     def check(self, item: Json) -> Iterator[Problem]:
         if isinstance(item, dict):
@@ -133,7 +126,7 @@ def _write_case(case: Case) -> Json:
     row = without_nulls(
         case_id=case.id,
         scenario_id=labels.pop("scenario_id"),
-        agent_name=case.agents[0] if case.agents else None,
+        agent_name=case.agents[0] if case.agents and len(case.agents) == 1 else None,
         **labels,
         **_write_exchange(case),
     )
@@ -143,7 +136,9 @@ def _write_case(case: Case) -> Json:
 def _write_exchange(case: Case) -> Object:
     question, _ = first_exchange(case)
     recorded_turns = case.recorded.turns if case.recorded else ()
-    expected, invoked = all_expected_calls(case), _write_invoked_calls(recorded_turns)
+    # A row is one exchange: what a longer case expects in total is not expected of its first turn.
+    expected = all_expected_calls(case) if len(case.turns) < 2 else case.turns[0].tool_calls
+    invoked = _write_invoked_calls(recorded_turns)
     return {
         "question": question,
         "context": case.context,

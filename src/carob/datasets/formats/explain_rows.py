@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import msgspec
 
@@ -14,7 +14,11 @@ from carob.schema import Json, Problem
 from carob.text.spelling import did_you_mean
 
 
-class ExpectedCall(OpenDocument):
+class _RowDocument(OpenDocument):
+    pascal_case: ClassVar[bool] = True
+
+
+class ExpectedCall(_RowDocument):
     """An expected tool call and its reason, which some files call `outcome`."""
 
     tool: str = ""
@@ -23,7 +27,7 @@ class ExpectedCall(OpenDocument):
     outcome: str | None = None
 
 
-class InvokedCall(OpenDocument):
+class InvokedCall(_RowDocument):
     """A recorded tool call and its outcome."""
 
     tool: str = ""
@@ -31,7 +35,7 @@ class InvokedCall(OpenDocument):
     outcome: str | None = None
 
 
-class ExplainRow(OpenDocument):
+class ExplainRow(_RowDocument):
     """One golden case with a recorded answer."""
 
     case_id: str

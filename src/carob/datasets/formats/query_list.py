@@ -67,6 +67,8 @@ class Entry(Query):
     initial_session: InitialSession | None = None
 
 
+_MOCKED = {"mocktooloutput"}
+_EXPECTATIONS = {"expected_tool_use", "reference", "expectedToolUse"}
 _KNOWN = {
     "test": {"name", "data", "initialsession"},
     "turn": set(map(fold_name, Query.__struct_fields__)),
@@ -76,7 +78,10 @@ _KNOWN = {
 
 class QueryListFormat:
     name = "test"
-    recognized_by = "a list of objects with `query`, or with `name` and `data`"
+    recognized_by = (
+        "a list of objects with `query` and `expected_tool_use` or `reference`, or with `name` "
+        "and `data`"
+    )
     containers: tuple[Container, ...] = ("document",)
     writable = False
     derives_ids = True
@@ -84,8 +89,12 @@ class QueryListFormat:
     shape: type = list[Entry]
 
     def claims(self, sample: Json) -> bool:
-        first = sample[0] if isinstance(sample, list) and sample else None
-        return isinstance(first, dict) and ("query" in first or {"name", "data"} <= first.keys())
+        rows = [row for row in sample if isinstance(row, dict)] if isinstance(sample, list) else []
+        if rows and {"name", "data"} <= rows[0].keys():
+            return True
+        # Without expectations of a turn, rows with `query` are independent questions.
+        expects = any(_EXPECTATIONS & row.keys() for row in rows)
+        return bool(rows) and "query" in rows[0] and expects
 
     def items(self, document: Json) -> list[Json]:
         """The named tests, or the flat list itself, which is one case."""
@@ -200,3 +209,13 @@ def _check_turns(turns: list[Json], path: str) -> Iterator[Problem]:
                     where=f"{path}[{index}].expected_tool_use[{number}]",
                     message="missing field 'tool_name'",
                 )
+            yield from _check_tool_use(use, f"{path}[{index}].expected_tool_use[{number}]")
+
+
+def _check_tool_use(use: Json, path: str) -> Iterator[Problem]:
+    """A misspelt `tool_input` is an error, as in google-adk: the call would lose its arguments."""
+    for key in use if isinstance(use, dict) and "tool_input" not in use else ():
+        if fold_name(key) not in _KNOWN["tool"] | _MOCKED:
+            message = f"unknown field {key!r}"
+            hint = "the arguments of a call are in 'tool_input'"
+            yield Problem(where=f"{path}.{key}", message=message, hint=hint)

@@ -63,9 +63,13 @@ class QuestionsFormat:
     shape: type = GoldenQuestions
 
     def claims(self, sample: Json) -> bool:
-        return isinstance(sample, dict) and (
-            "golden_questions" in sample or isinstance(sample.get("questions"), list)
-        )
+        if not isinstance(sample, dict) or "golden_questions" in sample:
+            return isinstance(sample, dict)
+        items = sample.get("questions")
+        first = items[0] if isinstance(items, list) and items else None
+        # Many files list plain questions under this key.
+        is_plain = isinstance(first, dict) and find_member(first, "user_inputs")[1] is None
+        return isinstance(items, list) and not is_plain
 
     def items(self, document: Json) -> list[Json]:
         return list_items(document, self.items_keys)

@@ -7,7 +7,6 @@ under the same names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
@@ -36,7 +35,7 @@ from carob.datasets.formats.simulation_rows import (
     encode_cells,
     to_text,
 )
-from carob.datasets.lens import Lens
+from carob.datasets.lens import Lens, unnamed_header
 from carob.datasets.patch import Object, Patch
 from carob.datasets.source import Container
 from carob.errors import FormatError
@@ -69,8 +68,8 @@ _RESERVED = {fold_name(name) for name in (*_MAPPED, "question_id")}
 
 class SimulationFormat:
     name = "simulation"
-    recognized_by = "CSV or JSON Lines with `user_inputs` and `final_response` or `extracted_data`"
-    containers: tuple[Container, ...] = ("table", "rows")
+    recognized_by = "a table or rows with `user_inputs` and `final_response` or `extracted_data`"
+    containers: tuple[Container, ...] = ("table", "rows", "list")
     writable = True
     derives_ids = False
     items_keys: tuple[str, ...] = ()
@@ -98,14 +97,8 @@ class SimulationFormat:
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         frame: Object = {"columns": list[Json](_COLUMNS)} if container == "table" else {}
-        return Lens(
-            key=_key(container),
-            model=Dataset,
-            read=lambda _: Dataset(name=stem),
-            write=lambda _: frame,
-            reserved_path=None,
-            derived="name",
-        )
+        key = "simulation.list" if container == "list" else _key(container)
+        return unnamed_header(key, stem, frame)
 
     def check(self, item: Json) -> Iterator[Problem]:
         if isinstance(item, dict):
@@ -258,9 +251,8 @@ def _write_case(case: Case) -> Object:
     further_attributes = {
         name: value for name, value in trace.attributes.items() if fold_name(name) not in _RESERVED
     }
-    # A derived id is not written: reading the file derives it again, and numbers repeated ones.
-    derived = re.fullmatch(rf"{content_id(*users)}(-\d+)?", case.id)
-    case_id = None if derived else case.id
+    # A derived id is not written: reading the file derives it again. One that was numbered is.
+    case_id = None if case.id == content_id(*users) else case.id
     question = trace.attributes.get("question_id") if case_id else None
     tags: Object = {"tags": list[Json](case.tags)} if case.tags else {}
     return {

@@ -8,6 +8,12 @@ from collections.abc import Iterator
 
 from carob.datasets.lint.rules import LintItem, RuleFamily, Violation, path_of, plain_text
 from carob.schema import Case, LintRule
+from carob.text.facts.clauses import split_sentences
+from carob.text.facts.extract import as_spelled, extract_facts
+from carob.text.facts.quantities import unmatched
+from carob.text.facts.quantity_patterns import extract_quantities
+from carob.text.language import guess_language
+from carob.text.tokens import split_words
 
 NO_EXPECTATION = LintRule(
     id="C601",
@@ -87,22 +93,26 @@ def _unrealistic_because(user: str, response: str) -> str | None:
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
-_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TO_TWELVE.split(), 1)}
+_CAPITALIZED = re.compile(r"(?<=\w[ ,;(])[^\W\d_a-zß-ÿ][^\W\d_]*")
 _LABEL_WORDS = 6
 """A context with fewer words only names where the answer is."""
 _STEM = 5
 _LEAST_SHARED = 0.15
 """Share of the answer's words; a good answer has many words of its own."""
 _FEWEST_WORDS = 8
+_SAME_STATEMENT = 0.75
+"""Share of the words of a sentence that a sentence of the context has, too, if they are about the
+same thing."""
+_CAPITALIZES_NOUNS = frozenset({"de"})
+"""Languages in which a capital letter does not tell a name from another noun."""
 
 
 class UnsupportedAnswers(RuleFamily):
     """Answers that cannot come from the context of their case.
 
-    The context must contain every number of the answer and some of its words. Two kinds of cases
-    are not checked: an agent with tools may get the answer from them, and a context of a few words
-    is a label.
+    The context must contain every number of the answer and some of its words, and must not say the
+    same of another name. Two kinds of cases are not checked: an agent with tools may get the answer
+    from them, and a context of a few words is a label.
     """
 
     rules = (UNSUPPORTED_ANSWER,)
@@ -126,12 +136,52 @@ def _has_tools(case: Case) -> bool:
 
 
 def _find_unsupported(answer: str, sources: str) -> str | None:
-    numbers = {*_NUMBER.findall(sources)}
-    numbers |= {_NUMBER_WORDS[word] for word in sources.lower().split() if word in _NUMBER_WORDS}
-    absent = [number for number in _NUMBER.findall(answer) if number not in numbers]
-    if absent:
-        listing = ", ".join(_shorten(number) for number in dict.fromkeys(absent[:5]))
-        return f"the context does not contain {listing} from the expected answer"
+    return (
+        _find_other_numbers(answer, sources)
+        or _find_other_names(answer, sources)
+        or _find_other_topic(answer, sources)
+    )
+
+
+def _find_other_numbers(answer: str, sources: str) -> str | None:
+    # Most numbers are spelled as in the context. Only the others are worth an extraction.
+    if {*_NUMBER.findall(answer)} <= {*_NUMBER.findall(sources)}:
+        return None
+    language = guess_language(answer, sources)
+    stated = extract_quantities(_STEP.sub(" ", answer), language).quantities
+    absent = unmatched(stated, extract_quantities(sources, language).quantities)
+    if not absent:
+        return None
+    texts = dict.fromkeys(_shorten(quantity.text.strip()) for quantity in absent[:5])
+    return f"the context does not contain {', '.join(texts)} from the expected answer"
+
+
+def _find_other_names(answer: str, sources: str) -> str | None:
+    """Find a name that replaces one of the context: `The office is in Berlin`, not in Paris. A name
+    that is only new may be right."""
+    # Most answers have no capitalized word that the context lacks, and are done here.
+    capitalized = {word.lower() for word in _CAPITALIZED.findall(answer)}
+    if capitalized <= {*split_words(sources)}:
+        return None
+    language = guess_language(answer, sources)
+    if language in _CAPITALIZES_NOUNS:
+        return None
+    known, stated = extract_facts(sources, language), extract_facts(answer, language)
+    new = stated.names - known.topics - known.names - known.openers
+    for sentence in split_sentences(answer) if new else ():
+        facts = extract_facts(sentence, language)
+        names, words = facts.names & new, facts.topics - new
+        for other in split_sentences(sources) if names and words else ():
+            source = extract_facts(other, language)
+            replaced = (source.names | source.openers) - stated.topics - stated.names
+            if replaced and len(words & source.topics) >= _SAME_STATEMENT * len(words):
+                expected = ", ".join(as_spelled(replaced, other))
+                found = ", ".join(as_spelled(names, sentence))
+                return f"the expected answer says {found}, the context {expected}"
+    return None
+
+
+def _find_other_topic(answer: str, sources: str) -> str | None:
     words = {word[:_STEM] for word in _WORD.findall(answer.casefold())}
     stems = {word[:_STEM] for word in _WORD.findall(sources.casefold())}
     if len(words) >= _FEWEST_WORDS and len(words & stems) < _LEAST_SHARED * len(words):
@@ -139,6 +189,7 @@ def _find_unsupported(answer: str, sources: str) -> str | None:
     return None
 
 
-def _shorten(number: str) -> str:
+def _shorten(quantity: str) -> str:
     # A long number may be a phone or account number, which a report must not repeat.
-    return number if len(number) <= 6 else f"{number[:2]}…{number[-2:]}"
+    digits = sum(char.isdigit() for char in quantity)
+    return quantity if digits <= 6 else f"{quantity[:2]}…{quantity[-2:]}"

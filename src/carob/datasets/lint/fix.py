@@ -16,7 +16,7 @@ import msgspec
 
 from carob.datasets.dialect import TableDialect, is_separator_line
 from carob.datasets.lint.privacy import is_allowed, rule_for, texts_and_keys
-from carob.datasets.lint.rules import JsonPath, LintItem
+from carob.datasets.lint.rules import JsonPath, LintItem, LintOptions
 from carob.datasets.masking import Masks
 from carob.datasets.read import GoldenFile
 from carob.datasets.sidecar import has_sidecar, sidecar_path
@@ -30,18 +30,24 @@ class FileMasking:
     """Masks one golden file."""
 
     def __init__(
-        self, opened: GoldenFile, items: Sequence[LintItem], ignored: frozenset[str]
+        self, opened: GoldenFile, items: Sequence[LintItem], settings: LintOptions
     ) -> None:
         self._opened = opened
         self._items = items
-        self._ignored = ignored
-        self._masks = Masks()
+        self._ignored = settings.ignore
+        self._masks = Masks(settings.region)
         self.count = 0
         """Number of texts that were changed."""
 
     def write(self) -> None:
         """Mask the file; write it only if something was masked."""
-        path = self._opened.source.path
+        source, path = self._opened.source, self._opened.source.path
+        if not source.is_text:
+            raise UsageError(
+                f"cannot mask a file of the kind {source.kind}",
+                where=str(path),
+                hint="convert it to JSON or CSV and mask that file",
+            )
         if has_sidecar(path):
             raise UsageError(
                 f"cannot mask a file with the sidecar file {sidecar_path(path).name}",
@@ -62,7 +68,7 @@ class FileMasking:
                 return self._mask_table(data.decode()).encode()
             case "rows":
                 return b"".join(self._mask_rows(data))
-            case "document":
+            case "document" | "list":
                 return edit_json(data, self._document_edit())
 
     def _mask_table(self, text: str) -> str:

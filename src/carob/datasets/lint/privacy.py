@@ -21,7 +21,7 @@ from carob.datasets.lint.rules import (
     texts,
 )
 from carob.errors import install_hint
-from carob.schema import Dataset, Json, LintRule
+from carob.schema import Dataset, Json, LintRule, Problem
 from carob.text.sensitive import (
     SensitiveKind,
     SensitiveMatch,
@@ -65,7 +65,7 @@ RULES: dict[SensitiveKind, LintRule] = {
         id="C106",
         name="secret",
         level="error",
-        summary="An API key, a token, a private key, or a password in a URL.",
+        summary="An API key, a token, a private key, or a password.",
     ),
 }
 RESERVED_EMAIL = LintRule(
@@ -85,7 +85,9 @@ _KIND_NAMES: dict[SensitiveKind, str] = {
 _RESERVED_DOMAIN = re.compile(
     r"(?:[@.]example\.(?:com|net|org)|\.(?:example|test|invalid|localhost))$"
 )
-_REVIEWER_KEYS = frozenset({"reviewed_by", "reviewedBy", "reviewer", "approved_by", "author"})
+_REVIEWER_KEYS = frozenset(
+    {"reviewed_by", "reviewedBy", "reviewer", "approved_by", "author", "review_history"}
+)
 """Reviewers are named on purpose."""
 
 
@@ -105,14 +107,15 @@ class Privacy(RuleFamily):
     def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
         frame = header.origin.doc if header.origin else None
         yield from self._search(frame, WHOLE_DATASET)
-        for package in dict.fromkeys(self._missing.values()):
-            kinds = [_KIND_NAMES[kind] for kind, name in self._missing.items() if name == package]
-            message = f"not checked: {', '.join(kinds)}; the package {package!r} is not installed"
+        if self._missing:
+            kinds = ", ".join(_KIND_NAMES[kind] for kind in self._missing)
+            packages = ", ".join(dict.fromkeys(self._missing.values()))
+            message = f"not checked: {kinds}; not installed: {packages}"
             yield Violation(NOT_CHECKED, WHOLE_DATASET, message, install_hint("pii"))
 
     def _search(self, doc: Json, location: CaseLocation) -> Iterator[Violation]:
         for path, text in texts_and_keys(doc):
-            for match in find_sensitive(text, self._kinds):
+            for match in find_sensitive(text, self._kinds, self.settings.region):
                 if not is_allowed(match, path):
                     yield _violation(match, path, location)
 
@@ -155,6 +158,19 @@ def _violation(match: SensitiveMatch, path: JsonPath, location: CaseLocation) ->
         path,
         (match.start, len(match.text)),
     )
+
+
+def find_personal_data(doc: Json, where: str) -> Iterator[Problem]:
+    """Warn of personal data and secrets in a document that is not in a file yet."""
+    for path, text in texts_and_keys(doc):
+        for match in find_sensitive(text, _kinds_to_search()):
+            if not is_allowed(match, path):
+                place = ".".join(map(str, path))
+                message = f"{_KIND_NAMES[match.kind]} {_shorten(match.text)!r}"
+                hint = "mask it before others can read the case"
+                yield Problem(
+                    where=f"{where}, {place}", message=message, hint=hint, severity="warning"
+                )
 
 
 def _shorten(text: str) -> str:

@@ -85,6 +85,10 @@ class LintOptions(NamedTuple):
     levels: Mapping[str, Severity] = {}
     """Levels by rule id that override the rules' own."""
     use: DatasetPurpose | None = None
+    tags: tuple[str, ...] = ()
+    """The tags that cases may have; any if empty."""
+    region: str | None = None
+    """The country code for phone numbers that have none."""
 
 
 class RuleFamily:

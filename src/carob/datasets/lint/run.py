@@ -7,7 +7,6 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from carob.datasets import locate
 from carob.datasets.formats import Format, list_key
 from carob.datasets.lint.fix import FileMasking
 from carob.datasets.lint.privacy import redact
@@ -35,6 +34,7 @@ FAMILIES = {
     "near-duplicates": "carob.datasets.lint.near_duplicates:NearDuplicates",
     "undeclared-tools": "carob.datasets.lint.tools:UndeclaredTools",
     "inconsistent-tags": "carob.datasets.lint.tags:InconsistentTags",
+    "unknown-tags": "carob.datasets.lint.tags:UnknownTags",
     "coverage": "carob.datasets.lint.coverage:Coverage",
     "dataset-size": "carob.datasets.lint.coverage:DatasetSize",
     "expectations": "carob.datasets.lint.expectations:Expectations",
@@ -60,7 +60,7 @@ def lint(
     if fix:
         opened = open_golden(path, formats, name)
         with collector_paused():
-            masking = FileMasking(opened, [*_items(opened, rules)], settings.ignore)
+            masking = FileMasking(opened, [*_items(opened, rules)], settings)
         masking.write()
         masked = masking.count
     with collector_paused():
@@ -107,8 +107,8 @@ def _items(opened: GoldenFile, rules: RuleTable) -> Iterator[LintItem]:
         ignored = [rules.find(name) for name in _names_to_ignore(case)]
         location = CaseLocation(
             case.id,
-            base if opened.container == "document" else (),
-            row.line if opened.container != "document" else None,
+            base if opened.has_paths else (),
+            None if opened.has_paths else row.line,
             frozenset(rule.id for rule in ignored if rule),
         )
         yield LintItem(case, row.value, location)
@@ -138,12 +138,14 @@ def _findings(
         and violation.rule.id not in violation.location.ignored
     ]
     paths = [_path_text((*violation.location.base, *violation.path)) for violation in reported]
-    is_document = opened.container == "document"
     # One pass over the text for all paths: a pass per finding would be quadratic.
-    lines = locate.find_lines(opened.source.data, {*paths}) if is_document else {}
+    lines = opened.source.find_lines({*paths}) if opened.has_paths else {}
     findings = [
         _finding(
-            violation, path, lines.get(path) if is_document else violation.location.line, settings
+            violation,
+            path,
+            lines.get(path) if opened.has_paths else violation.location.line,
+            settings,
         )
         for violation, path in zip(reported, paths, strict=True)
     ]

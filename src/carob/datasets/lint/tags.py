@@ -1,19 +1,26 @@
-"""C401: tags that are different spellings of the same word."""
+"""C401 and C402: tags that are different spellings of the same word, or not in the vocabulary."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from carob.datasets.lint.rules import LintItem, LintOptions, RuleFamily, Violation, path_of
 from carob.schema import Dataset, LintRule
+from carob.text.spelling import did_you_mean
 
 INCONSISTENT_TAG = LintRule(
     id="C401",
     name="inconsistent-tag",
     level="warning",
     summary="A tag is another spelling of one that is used more often.",
+)
+UNKNOWN_TAG = LintRule(
+    id="C402",
+    name="unknown-tag",
+    level="warning",
+    summary="A tag is not in the vocabulary of `carob.toml`.",
 )
 
 _SEPARATOR = re.compile(r"[\s_./-]+")
@@ -43,6 +50,8 @@ class InconsistentTags(RuleFamily):
         return ()
 
     def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
+        if self.settings.tags:  # the vocabulary decides
+            return
         replacements = _replacements(self._counts)
         tags = sorted(tag for tag in self._counts if tag not in replacements)
         listing = ", ".join(tags[:_LISTED_TAGS]) + (" …" if len(tags) > _LISTED_TAGS else "")
@@ -52,6 +61,35 @@ class InconsistentTags(RuleFamily):
                 message=f"inconsistent tags {tag!r} and {usual!r}, {counts}",
                 hint=f"use {usual!r}; the consistent tags are {listing}",
             )
+
+
+class UnknownTags(RuleFamily):
+    """Tags that the vocabulary does not have, each where it is used first."""
+
+    rules = (UNKNOWN_TAG,)
+
+    def __init__(self, settings: LintOptions) -> None:
+        super().__init__(settings)
+        self._known = {*settings.tags}
+
+    def visit(self, item: LintItem) -> Iterator[Violation]:
+        if not self.settings.tags:
+            return
+        for tag in item.case.tags:
+            if tag not in self._known:
+                self._known.add(tag)
+                yield Violation(
+                    UNKNOWN_TAG,
+                    item.location,
+                    f"unknown tag {tag!r}",
+                    did_you_mean(tag, self.settings.tags) or _list_tags(self.settings.tags),
+                    path_of(item.doc, tag),
+                )
+
+
+def _list_tags(tags: Sequence[str]) -> str:
+    listing = ", ".join(tags[:_LISTED_TAGS]) + (" …" if len(tags) > _LISTED_TAGS else "")
+    return f"expected one of: {listing}"
 
 
 def fold_tag(tag: str) -> str:

@@ -11,7 +11,13 @@ from typing import Any, cast
 import msgspec
 from msgspec import inspect
 
-from carob.datasets.document_types import fields_by_name, find_structs, is_open, type_info
+from carob.datasets.document_types import (
+    fields_by_name,
+    find_structs,
+    is_open,
+    item_type,
+    type_info,
+)
 from carob.datasets.formats import Format
 
 _Schema = dict[str, Any]
@@ -31,9 +37,22 @@ def build_schema(form: Format) -> _Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Carob golden format: {form.name}",
-        **root,
+        **_allow_rows(root, form),
         "$defs": parts,
     }
+
+
+def _allow_rows(root: _Schema, form: Format) -> _Schema:
+    """Allow everything that a file of the format may contain: a document, a row, a list of rows."""
+    key = next(iter(form.items_keys), None)
+    item = item_type(form.shape, key) if key else None
+    row: _Schema = {"$ref": f"#/$defs/{item.__name__}"} if item else root
+    schemas = [root]
+    if item and "rows" in form.containers:
+        schemas.append(row)
+    if "list" in form.containers:
+        schemas.append({"type": "array", "items": row})
+    return {"anyOf": schemas} if len(schemas) > 1 else root
 
 
 def encode_schema(schema: _Schema) -> bytes:

@@ -1,0 +1,104 @@
+"""Goldens of DeepEval: single turns with `input`, or conversations with `scenario`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, cast
+
+import msgspec
+
+from carob.datasets.formats.reference_data import without_nulls
+from carob.datasets.formats.row_format import RowFormat, RowNames, declare_shape, has_any
+from carob.datasets.formats.row_values import read_turns
+from carob.datasets.patch import Object
+from carob.datasets.source import Container
+from carob.schema import Case, Json, Problem, Rubric, Scenario, content_id
+
+_NAMES = RowNames(
+    input=("input",),
+    expected=("expected_output",),
+    id=("name",),
+    context=("context",),
+    retrieved=("retrieval_context",),
+    recorded=("actual_output",),
+    tool_calls=("expected_tools",),
+    recorded_calls=("tools_called",),
+    metadata=("additional_metadata",),
+    call_keys=("name", "input_parameters"),
+)
+_OUTCOME = "expected_outcome"
+_CONVERSATION = ("scenario", _OUTCOME, "user_description", "turns")
+_SIGNS = (
+    "actual_output",
+    "retrieval_context",
+    "expected_tools",
+    "tools_called",
+    "additional_metadata",
+    "source_file",
+    "custom_column_key_values",
+    "comments",
+)
+"""Fields that tell a golden of DeepEval from any other pair of input and expected output."""
+
+
+class DeepEvalFormat(RowFormat):
+    name = "deepeval"
+    recognized_by = (
+        "rows with `input` and `retrieval_context`, `expected_tools`, `actual_output` or another "
+        "field of DeepEval, or with `scenario` and `expected_outcome`"
+    )
+    names = _NAMES
+    containers: tuple[Container, ...] = ("list", "rows", "table")
+    shape = declare_shape("Golden", _NAMES)
+    columns: ClassVar[tuple[str, ...]] = ("input", "actual_output", "expected_output")
+
+    def claims_row(self, row: Object) -> bool:
+        return is_golden(row)
+
+    def check(self, item: Json) -> Iterator[Problem]:
+        if not isinstance(item, dict) or not _is_conversation(item):
+            yield from super().check(item)
+        elif not item.get("scenario"):
+            yield Problem(where="$", message="missing field 'scenario'")
+
+    def read_case(self, doc: Json) -> Case:
+        if not isinstance(doc, dict) or not _is_conversation(doc):
+            return super().read_case(doc)
+        rest = {key: value for key, value in doc.items() if key not in _CONVERSATION}
+        case = super().read_case(rest)
+        plan, outcome, turns = doc.get("scenario"), doc.get(_OUTCOME), read_turns(doc.get("turns"))
+        plan = plan if isinstance(plan, str) else ""
+        prompt = (turns[0].user or "") if turns else ""
+        has_name = self.names.find(doc, "id") is not None
+        rubric = Rubric(id=_OUTCOME, text=outcome) if isinstance(outcome, str) else None
+        return msgspec.structs.replace(
+            case,
+            id=case.id if has_name else content_id(plan),
+            scenario=Scenario(prompt=prompt, plan=plan, persona=doc.get("user_description")),
+            rubrics=(rubric,) if rubric else (),
+        )
+
+    def write_case(self, case: Case) -> Json:
+        if case.scenario is None:
+            # DeepEval exports every field; this one tells its rows from other pairs.
+            return {"actual_output": None, **cast("Object", super().write_case(case))}
+        plan, prompt = case.scenario.plan, case.scenario.prompt
+        outcome = next((rubric.text for rubric in case.rubrics if rubric.id == _OUTCOME), None)
+        persona = case.scenario.persona
+        golden = without_nulls(
+            name=None if case.id == content_id(plan) else case.id,
+            scenario=plan,
+            user_description=persona if isinstance(persona, str) else None,
+            turns=[{"role": "user", "content": prompt}] if prompt else None,
+            additional_metadata=case.metadata or None,
+        )
+        return {**golden, _OUTCOME: outcome}
+
+
+def is_golden(row: Object) -> bool:
+    """Whether a row is a golden of DeepEval."""
+    return ("input" in row and has_any(row, *_SIGNS)) or _is_conversation(row)
+
+
+def _is_conversation(row: Object) -> bool:
+    return "scenario" in row and has_any(row, *_CONVERSATION[1:]) and "input" not in row

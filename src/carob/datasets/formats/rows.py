@@ -1,0 +1,78 @@
+"""Plain rows: a question and, optionally, its answer, under the names that people commonly use.
+
+It claims what no other format claims. Names of its own are given as `rows:input=frage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from carob.datasets.formats.row_format import RowFormat, RowNames, declare_shape, has_any
+from carob.datasets.formats.row_values import EXPECTED_NAMES, INPUT_NAMES
+from carob.datasets.patch import Object
+from carob.datasets.source import Container
+from carob.errors import UsageError
+from carob.lazy import load_object
+from carob.schema import Json
+from carob.text.spelling import did_you_mean
+
+_NAMES = RowNames(
+    input=INPUT_NAMES[:-2],
+    expected=EXPECTED_NAMES[:-1],
+    id=("id", "case_id", "test_id"),
+    context=("context", "contexts", "retrieval_context"),
+    tool_calls=("expected_tools", "expected_tool", "expected_tool_calls"),
+    contains=("must_contain", "expected_keywords", "expected_contains"),
+    tags=("tags",),
+)
+_KEYS = ("items", "cases", "tests", "samples", "entries", "qa_pairs", "test_cases", "questions",
+    "rows", "dataset", "evals", "examples", "goldens")  # fmt: skip
+_MAPPABLE = ("input", "expected", "id", "context", "tool_calls", "contains", "tags", "recorded")
+
+
+class RowsFormat(RowFormat):
+    name = "rows"
+    recognized_by = (
+        "rows with `question`, `input`, `query`, `prompt` or `user_input`, alone or under a key "
+        "such as `cases`; other names with `--map`"
+    )
+    names = _NAMES
+    containers: tuple[Container, ...] = ("rows", "list", "table", "document")
+    items_keys: tuple[str, ...] = _KEYS
+    shape = declare_shape("PlainRow", _NAMES, _KEYS)
+
+    def __init__(self, mapping: Mapping[str, str] | None = None) -> None:
+        self._mapped = bool(mapping)
+        if mapping:
+            self.names = replace(_NAMES, **{field: (name,) for field, name in mapping.items()})
+            self.shape = declare_shape("MappedRow", self.names, _KEYS)
+
+    def claims_row(self, row: Object) -> bool:
+        is_turn = "query" in row and has_any(row, "expected_tool_use", "reference")
+        return self._mapped or (has_any(row, *self.names.input) and not is_turn)
+
+    def claims(self, sample: Json) -> bool:
+        return super().claims(sample) and (self._mapped or not _is_claimed(sample))
+
+
+def mapped_rows(spec: str) -> RowsFormat:
+    """The format `rows` with other names, such as `input=frage,expected=antwort`."""
+    mapping: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in spec.split(","))):
+        field, _, name = (text.strip() for text in part.partition("="))
+        if field not in _MAPPABLE or not name:
+            hint = did_you_mean(field, _MAPPABLE) or f"fields: {', '.join(_MAPPABLE)}"
+            raise UsageError(f"expected FIELD=NAME in a mapping, got {part!r}", hint=hint)
+        mapping[field] = name
+    if not mapping:
+        raise UsageError("empty mapping", hint="such as input=question,expected=answer")
+    return RowsFormat(mapping)
+
+
+def _is_claimed(sample: Json) -> bool:
+    """Whether a more specific built-in format claims the file."""
+    from carob.datasets.formats import BUILTIN  # late: the table names this module
+
+    others = (reference for name, reference in BUILTIN.items() if name != RowsFormat.name)
+    return any(load_object(reference)().claims(sample) for reference in others)
