@@ -82,6 +82,37 @@ def test_lint_and_safety_find_the_same(text: str, kinds: list[SensitiveKind], tm
     assert safety_kinds(text) == sorted(kinds)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call us between 09 00 and 18 00 today.",
+        "Rufen Sie bis 12.03.2026 an, es kostet 12 500 Euro.",
+        "Call me about order 4711 0815 22 please.",
+        "Handy Modell 2024 12 34 kostet 349,00 €",
+        "El pedido 612 345 678 llegó, me llama usted",
+        "SMS code 482 913",
+        "Where is my order 030 901820?",
+        "The password is base64-encoded. Password: required",
+        "password = $PASSWORD, pw: ********, passcode: <code>",
+        "mot de passe : oublié",
+    ],
+)
+def test_number_or_word_beside_a_phone_or_a_password_is_not_one(text: str):
+    assert find_sensitive(text) == []
+
+
+def test_region_decides_about_national_phone_numbers():
+    text = "Please call me at 06131 123456."
+    assert find_sensitive(text) == []
+    (match,) = find_sensitive(text, region="DE")
+    assert match.normalized == "+496131123456"
+
+
+def test_hostile_digits_take_linear_time():
+    text = "call " + ("1" * 50 + " ") * 2000 + "password is " * 5000
+    assert find_sensitive(text) == []
+
+
 def test_every_kind_is_in_the_list():
     assert {kind for _, kinds in TEXTS for kind in kinds} == {*KINDS}
 

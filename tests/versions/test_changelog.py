@@ -54,7 +54,7 @@ def test_wording_changes_are_distinguished_from_meaning_changes():
 
 def test_review_is_one_line():
     old, new = dataset(case("a")), dataset(case("a"))
-    new = with_review(new, {"a"}, "approved", by="Lena", at="2026-02-01")
+    new = with_review(new, "approved", {"a"}, by="Lena", at="2026-02-01")
     assert change_bullets(diff(old, new), new)[0] == "Changed the review in 1 example (a)"
 
 

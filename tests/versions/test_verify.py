@@ -130,11 +130,51 @@ def test_symlink_in_place_of_a_file_is_not_followed(root: Path, tmp_path: Path):
     assert messages(root) == [("support/2.0.0/support.json", "was deleted")]
 
 
-def test_newest_release_pointer_may_be_outdated(root: Path):
-    before = json.loads((root / "support" / "1.1.0" / "release.json").read_text())
-    note = {"name": "support", "version": "1.1.0", "seal": before["seal"]}
-    (root / "support.json").write_text(json.dumps(note))
+def seal_of(root: Path, version: str) -> str:
+    return json.loads((root / "support" / version / "release.json").read_text())["seal"]
+
+
+def write_note(root: Path, **fields: object) -> None:
+    (root / "support.json").write_text(json.dumps({"name": "support", **fields}))
+
+
+def test_outdated_note_does_not_vouch_for_the_newest_release(root: Path):
+    write_note(root, version="1.1.0", seal=seal_of(root, "1.1.0"))
+    message = "was added or is not the newest: support.json names 1.1.0"
+    assert messages(root) == [("support/2.0.0", message)]
+
+
+def test_newest_release_that_was_resealed_without_its_note_is_detected(root: Path):
+    forge(root / "support" / "2.0.0", released_by="Somebody")
+    (root / "support.json").unlink()
+    message = "is missing: without it, nothing vouches for the newest release"
+    assert messages(root) == [("support.json", message)]
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_release_that_was_interrupted_is_not_a_problem(root: Path, published: bool):
+    before, newest = seal_of(root, "1.1.0"), seal_of(root, "2.0.0")
+    write_note(root, version="1.1.0", seal=before, next={"version": "2.0.0", "seal": newest})
+    if not published:
+        shutil.rmtree(root / "support" / "2.0.0")
     assert messages(root) == []
+
+
+def test_interrupted_release_vouches_for_its_own_seal_only(root: Path):
+    before, newest = seal_of(root, "1.1.0"), seal_of(root, "2.0.0")
+    write_note(root, version="1.1.0", seal=before, next={"version": "2.0.0", "seal": newest})
+    forge(root / "support" / "2.0.0", released_by="Somebody")
+    assert messages(root) == [("support/2.0.0", "was replaced: support.json names a different one")]
+
+
+def test_rewritten_history_lacks_the_head_that_was_noted(root: Path, tmp_path: Path):
+    head, older = seal_of(root, "2.0.0"), seal_of(root, "1.1.0")
+    assert versions.verify(registry=root, heads=[head, older]) == ()
+    forge(root / "support" / "2.0.0", released_by="Somebody")
+    write_note(root, version="2.0.0", seal=seal_of(root, "2.0.0"))
+    assert versions.verify(registry=root) == ()
+    (problem,) = versions.verify(registry=root, heads=[head, older])
+    assert (problem.where, problem.message[:31]) == (head, "is the head of no release: the ")
 
 
 USES: dict[str, Callable[[Path, Path], object]] = {

@@ -4,7 +4,7 @@ from carob.metrics.judge import NO_JUDGE, Answer, Ask, Judge, JudgeClient, Quest
 from carob.metrics.ledger import Ledger, LedgerEntry, add_usage
 from carob.metrics.metric import Metric, Outcome, evaluate
 from carob.metrics.needs import Need, missing_data, unmet_need
-from carob.metrics.parameters import build, metric_parameters
+from carob.metrics.parameters import build, check_packages, metric_parameters
 
 __all__ = [
     "NO_JUDGE",
@@ -20,6 +20,7 @@ __all__ = [
     "Question",
     "add_usage",
     "build",
+    "check_packages",
     "evaluate",
     "judge_pair",
     "metric_parameters",

@@ -14,6 +14,7 @@ import msgspec
 
 from carob.metrics.ledger import Ledger
 from carob.metrics.metric import Metric, Outcome
+from carob.metrics.needs import known_gap
 from carob.schema import Case, Failed, Json, Trace, Unscored
 
 NO_JUDGE = Unscored(
@@ -110,6 +111,9 @@ async def judge_pair(
     async def ask(question: Question[T]) -> Answer[T] | Unscored | Failed:
         return await client.ask(question, ledger)
 
+    gap = known_gap(metric, trace)
+    if gap is not None:  # asking costs money, and the answer would rest on half a trace
+        return Unscored(reason=gap)
     try:
         return await cast("Judge", metric).judge(case, trace, ask)
     except Exception as error:  # noqa: BLE001 - whatever a judge raises becomes data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
-from carob.metrics.needs import Need
+from carob.metrics.needs import Need, known_gap
 from carob.schema import Case, Failed, Score, Trace, Unscored
 from carob.schema.outcome import Scale
 
@@ -37,6 +37,13 @@ class Metric(Protocol):
 def evaluate(metric: Metric, case: Case, trace: Trace) -> Outcome:
     """Score one pair. An exception becomes `Failed`, so that other pairs are still scored."""
     try:
-        return metric.score(case, trace)
+        outcome = metric.score(case, trace)
     except Exception as error:  # noqa: BLE001 - whatever a metric raises becomes data
         return Failed(kind=type(error).__name__, message=str(error))
+    return without_gap(outcome, metric, trace) if trace.gaps else outcome
+
+
+def without_gap(outcome: Outcome, metric: Metric, trace: Trace) -> Outcome:
+    """Return the outcome, unless it rests on a part of the trace that is known to be missing."""
+    gap = known_gap(metric, trace) if isinstance(outcome, Score) else None
+    return outcome if gap is None else Unscored(reason=gap)

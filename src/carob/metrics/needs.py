@@ -40,8 +40,15 @@ def missing_data(metric: Metric | type[Metric], trace: Trace) -> str | None:
     return next((why for need in metric.needs if (why := unmet_need(need, trace))), None)
 
 
+def known_gap(metric: Metric | type[Metric], trace: Trace) -> str | None:
+    """Return why a part of the trace that the metric needs is known to be missing."""
+    return next((trace.gaps[need] for need in metric.needs if need in trace.gaps), None)
+
+
 def unmet_need(need: Need, trace: Trace) -> str | None:
     """Return why the trace does not meet a need; `None` if it does, or if the case must meet it."""
+    if need in trace.gaps:
+        return trace.gaps[need]
     check = _CHECKS.get(need)
     return check[1] if check is not None and not check[0](trace) else None
 

@@ -40,7 +40,7 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
     kind = known.get(name)
     if kind is None:
         raise UsageError(f"unknown metric {name!r}", hint=_suggest(name, known))
-    _check_imports(kind)
+    check_packages([kind])
     fields = [field.name for field in dataclasses.fields(kind)]  # pyright: ignore[reportArgumentType] - every metric is a dataclass
     values: dict[str, Json] = {}
     for key, value in params.items():
@@ -67,14 +67,29 @@ def metric_parameters(metric: Metric) -> dict[str, Json]:
     return {field.name: msgspec.to_builtins(getattr(metric, field.name)) for field in fields}
 
 
-def _check_imports(kind: type[Metric]) -> None:
-    missing = [package for package in kind.imports if find_spec(package) is None]
-    if missing:
-        extra = _EXTRAS.get(missing[0])
-        raise UsageError(
-            f"metric {kind.name!r} needs the package {missing[0]!r}, which is not installed",
-            hint=install_hint(extra) if extra else f"pip install {missing[0]}",
-        )
+def check_packages(kinds: Iterable[type[Metric]]) -> None:
+    """Raise `UsageError` if packages that metrics need are not installed, for all metrics at once:
+    the hint is the one command that installs everything."""
+    missing = {
+        kind.name: packages
+        for kind in kinds
+        if (packages := [name for name in kind.imports if find_spec(name) is None])
+    }
+    if not missing:
+        return
+    packages = list(dict.fromkeys(name for names in missing.values() for name in names))
+    unknown = [package for package in packages if package not in _EXTRAS]
+    extras = [_EXTRAS[package] for package in packages if package in _EXTRAS]
+    commands = [install_hint(*extras)] if extras else []
+    commands += [f"pip install {' '.join(unknown)}"] if unknown else []
+    names = ", ".join(map(repr, missing))
+    subject = f"metric {names} needs" if len(missing) == 1 else f"metrics {names} need"
+    objects = (
+        f"the package {packages[0]!r}, which is not installed"
+        if len(packages) == 1
+        else f"packages that are not installed: {', '.join(packages)}"
+    )
+    raise UsageError(f"{subject} {objects}", hint=" && ".join(commands))
 
 
 def _suggest(word: str, words: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 """Compare two versions of a dataset and derive the required version bump.
 
 Major: a case was removed, or its question or expectation changed its meaning, so that results of
-the two versions are not comparable. Minor: cases were added. Patch: everything else. `version` is
-not compared, because it follows from the rest.
+the two versions are not comparable. Minor: cases were added. Patch: everything else, such as a
+corrected typo in an expected answer. `version` is not compared, because it follows from the rest.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from carob.schema.digest import case_digest
 from carob.schema.versions import Bump, Change, ChangeKind, ChangeLevel, Diff
 from carob.versions.align import align, has_derived_id
 from carob.versions.equivalence import json_equal, normalize_value
+from carob.versions.wording import is_correction
 
 _NEUTRAL_FIELDS = frozenset({"id", "tags", "metadata", "created_at", "updated_at", "recording"})
 """Fields of a case that are neither question nor expectation. Fields not listed are either, so that
@@ -190,6 +191,8 @@ def _value_change(path: str, old: Json, new: Json, level: ChangeLevel) -> Iterat
         return
     kind: ChangeKind = "added" if old is None else "removed" if new is None else "changed"
     same = json_equal(_comparable(path, old), _comparable(path, new))
+    if not same and path.startswith("turns[") and path.endswith(".response"):
+        same = isinstance(old, str) and isinstance(new, str) and is_correction(old, new)
     yield _FieldChange(path, kind, "patch" if same else level, old, new)
 
 

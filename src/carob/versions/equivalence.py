@@ -1,7 +1,7 @@
 """Decide whether two values mean the same.
 
 Only differences that no reader can see are ignored: white space, Unicode composition, the style of
-quotation marks. Typos are not: `legal` and `illegal` are two letters apart.
+quotation marks. `wording` decides about typos in expected answers.
 """
 
 from __future__ import annotations

@@ -1,12 +1,20 @@
-"""Read the commit, branch and user from git, if the folder is in a repository."""
+"""Read the commit, branch and user from git, if the folder is in a repository, and recognize merge
+conflicts."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 _TIMEOUT = 10
+_CONFLICT = re.compile(rb"^<{7} .*^={7}\r?$.*^>{7} ", re.MULTILINE | re.DOTALL)
+CONFLICT = "has an unresolved git merge conflict"
+CONFLICT_HINT = (
+    "two branches released this dataset: take the registry of one branch"
+    " (`git checkout --theirs …`), then release the changes of the other again"
+)
 
 
 def current_commit(folder: Path) -> str | None:
@@ -22,6 +30,11 @@ def current_branch(folder: Path) -> str | None:
 def user_name(folder: Path) -> str | None:
     """The configured user name."""
     return _run_git(folder, "config", "user.name")
+
+
+def has_conflict(data: bytes) -> bool:
+    """Whether a file contains the markers of a merge conflict."""
+    return _CONFLICT.search(data) is not None
 
 
 def _run_git(folder: Path, *arguments: str) -> str | None:

@@ -83,21 +83,44 @@ def first_version(stated: str | None, *, version: str | None) -> str:
 
 
 def next_version(
-    last: str, diff: Diff, *, stated: str | None, bump: Bump | None, version: str | None
+    last: str,
+    diff: Diff,
+    *,
+    stated: str | None,
+    bump: Bump | None,
+    version: str | None,
+    because: str | None = None,
 ) -> str:
     """The version after `last`. Raises `RefusedError` if the requested one is too low for the
-    changes."""
+    changes and no reason is given."""
     before = parse_version(last)
     requested = _find_requested(before, stated, bump, version)
     if requested is None:
         if diff.bump == "none":
             raise _nothing_changed_error(last)
-        return str(bump_version(before, diff.bump))
-    if requested <= before:
+        requested = bump_version(before, diff.bump)
+    elif requested <= before:
         raise _not_after_error(last, str(requested))
     if is_lower(_bump_between(before, requested), diff.bump):
-        raise _too_low_error(before, requested, diff)
+        if not because:
+            raise _too_low_error(before, requested, diff)
+    elif because:
+        raise unneeded_reason_error()
     return str(requested)
+
+
+def describe_override(last: str, version: str, diff: Diff, because: str) -> str:
+    """The changelog line of a version that is lower than the changes require."""
+    bump = _bump_between(parse_version(last), parse_version(version))
+    return f"Released as {bump}, although the changes are {diff.bump}: {because}"
+
+
+def unneeded_reason_error() -> UsageError:
+    """The error for a reason without a version that needs one."""
+    return UsageError(
+        "a reason is only for a version that is lower than the changes require",
+        hint="omit --because, or use --note for the changelog",
+    )
 
 
 def count_cases(diff: Diff | None, dataset: Dataset) -> ReleaseCounts:
@@ -161,7 +184,8 @@ def _too_low_error(before: Version, requested: Version, diff: Diff) -> RefusedEr
     lines = "\n".join(f"  {reason}" for reason in [*reasons[:_SHOWN], *more])
     return RefusedError(
         f"version {requested} is too low: the changes since {before} are {diff.bump}\n{lines}",
-        hint=f"release {bump_version(before, diff.bump)}, or omit --version",
+        hint=f"release {bump_version(before, diff.bump)}; if results stay comparable, say why with"
+        " --because",
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -20,8 +21,9 @@ from unicodedata import normalize
 import msgspec
 
 from carob.errors import InputError, UsageError
-from carob.schema import Release
+from carob.schema import PreviousRelease, Release
 from carob.schema.base import prepare_type
+from carob.versions.git import CONFLICT, CONFLICT_HINT, has_conflict
 from carob.versions.numbers import newest_in_range, parse_version
 from carob.versions.publish import write_atomically
 
@@ -32,12 +34,14 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 RESTORE = "restore it from git or from a backup"
 
 
-class NewestRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The newest release of a dataset. After a crash it may be an older one, never a later one."""
+class NewestRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The newest release of a dataset, and the one that is being published, if any."""
 
     name: str
-    version: str
-    seal: str
+    version: str | None = None
+    seal: str | None = None
+    next: PreviousRelease | None = None
+    """Written before a release is published: after a crash, the release may exist or not."""
 
 
 S = TypeVar("S", NewestRelease, Release)
@@ -69,6 +73,16 @@ class Registry:
         present = {path.name for path in self.root.iterdir() if _is_folder(path)}
         return [DatasetReleases(self.root, name) for name in sorted(recorded | present)]
 
+    def owners(self) -> dict[str, DatasetReleases]:
+        """The datasets by name, without those whose records are damaged."""
+        owners: dict[str, DatasetReleases] = {}
+        for dataset in self.datasets():
+            with suppress(InputError):
+                owner = dataset.owner()
+                if owner is not None:
+                    owners.setdefault(owner, dataset)
+        return owners
+
     def releases_of(self, name: str) -> DatasetReleases:
         """The releases of the dataset with this name, of which there may be none yet."""
         candidates = [DatasetReleases(self.root, folder) for folder in folder_names(name)]
@@ -89,9 +103,9 @@ class Registry:
     def find_dataset(self, name: str) -> DatasetReleases:
         """Find a dataset by its name or the name of its folder."""
         datasets = self.datasets()
-        for dataset in datasets:
-            if dataset.owner() == name:
-                return dataset
+        owners = self.owners()
+        if name in owners:
+            return owners[name]
         for dataset in datasets:
             if dataset.folder.name == name:
                 return dataset
@@ -108,14 +122,12 @@ class DatasetReleases:
         self.newest_path = root / f"{folder}.json"
 
     def owner(self) -> str | None:
-        """The name of the dataset; `None` if there is no release."""
-        try:
-            newest = self.newest()
-            if newest:
-                return newest.name
-            return next((release.record.name for release in self.releases()), None)
-        except InputError:
-            return ""  # taken, but damaged: no name may claim the folder
+        """The name of the dataset; `None` if there is no release. Raises `InputError` if the
+        records are damaged: then nobody knows whose folder this is."""
+        newest = self.newest()
+        if newest:
+            return newest.name
+        return next((release.record.name for release in self.releases()), None)
 
     def newest(self) -> NewestRelease | None:
         """The newest release according to the registry."""
@@ -123,9 +135,26 @@ class DatasetReleases:
             return None
         return _decode(self.newest_path, NewestRelease)
 
+    def announce(self, release: Release) -> None:
+        """Record a release that is about to be published."""
+        link = PreviousRelease(version=release.version, seal=release.seal)
+        before = release.previous
+        self._write_newest(
+            NewestRelease(
+                name=release.name,
+                version=before.version if before else None,
+                seal=before.seal if before else None,
+                next=link,
+            )
+        )
+
     def set_newest(self, release: Release) -> None:
         """Record a release as the newest one."""
-        newest = NewestRelease(name=release.name, version=release.version, seal=release.seal)
+        self._write_newest(
+            NewestRelease(name=release.name, version=release.version, seal=release.seal)
+        )
+
+    def _write_newest(self, newest: NewestRelease) -> None:
         data = msgspec.json.format(msgspec.json.encode(newest), indent=2) + b"\n"
         write_atomically(self.newest_path.parent, self.newest_path.name, data)
 
@@ -157,7 +186,10 @@ def _decode(path: Path, kind: type[S]) -> S:
             raise InputError("is missing", where=str(path), hint=RESTORE)
         if path.stat().st_size > _LIMIT:
             raise InputError(f"larger than {_LIMIT >> 20} MiB", where=str(path))
-        return msgspec.json.decode(path.read_bytes(), type=prepare_type(kind))
+        data = path.read_bytes()
+        if has_conflict(data):
+            raise InputError(CONFLICT, where=str(path), hint=CONFLICT_HINT)
+        return msgspec.json.decode(data, type=prepare_type(kind))
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
         raise InputError(message, where=str(path)) from error

@@ -1,18 +1,20 @@
 """Verify releases: compute all digests again and follow the chain of releases.
 
 This cannot detect an edit that rewrites all records from a release on and the file that names the
-newest one. Commit the registry to git to detect that, too.
+newest one. A head that was noted elsewhere, or the registry in git, detects that, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 from carob.errors import CarobError, InputError
-from carob.schema import Dataset, Problem, Release
+from carob.schema import Dataset, Problem
 from carob.schema.digest import dataset_digest
+from carob.versions.git import CONFLICT, CONFLICT_HINT, has_conflict
 from carob.versions.registry import (
     RECORD,
     RESTORE,
@@ -65,12 +67,18 @@ def check_files(release: StoredRelease) -> Iterator[Problem]:
         path = folder / name
         if Path(name).name != name or path.is_symlink() or not path.is_file():
             yield Problem(where=str(path), message="was deleted", hint=RESTORE)
-        elif file_digest(path.read_bytes()) != expected:
-            yield Problem(where=str(path), message="was edited", hint=RESTORE)
+        elif file_digest(data := path.read_bytes()) != expected:
+            yield _edit_problem(path, data)
     for path in sorted(folder.iterdir()):
         if path.name not in record.files and path.name != RECORD:
             message = "was added after the release"
             yield Problem(where=str(path), message=message, hint="remove it")
+
+
+def _edit_problem(path: Path, data: bytes) -> Problem:
+    if has_conflict(data):
+        return Problem(where=str(path), message=CONFLICT, hint=CONFLICT_HINT)
+    return Problem(where=str(path), message="was edited", hint=RESTORE)
 
 
 def _check_content(release: StoredRelease, load: LoadRelease) -> Iterator[Problem]:
@@ -127,19 +135,45 @@ def _check_newest(
     except InputError as error:
         yield _problem_of_error(error)
         return
+    name = dataset.newest_path.name
     if newest is None:
+        if present:
+            message = "is missing: without it, nothing vouches for the newest release"
+            yield Problem(where=str(dataset.newest_path), message=message, hint=RESTORE)
         return
-    if newest.version not in present:
-        yield _deletion_problem(dataset, newest.version, f"{dataset.newest_path.name} names it")
-    yield from (
-        _replacement_problem(release, f"{dataset.newest_path.name} names a different one")
-        for release in releases
-        if _differs_from(release.record, newest)
-    )
+    if newest.version is not None and newest.version not in present:
+        yield _deletion_problem(dataset, newest.version, f"{name} names it")
+    seals = _recorded_seals(newest)
+    for release in releases:
+        if seals.get(release.record.version, release.record.seal) != release.record.seal:
+            yield _replacement_problem(release, f"{name} names a different one")
+    if releases and newest.version in present and releases[-1].record.version not in seals:
+        message = f"was added or is not the newest: {name} names {newest.version}"
+        yield Problem(where=str(releases[-1].folder), message=message, hint=RESTORE)
 
 
-def _differs_from(record: Release, newest: NewestRelease) -> bool:
-    return record.version == newest.version and record.seal != newest.seal
+def _recorded_seals(newest: NewestRelease) -> dict[str, str]:
+    """The seals of the newest release and of the one that was being published."""
+    seals = {newest.next.version: newest.next.seal} if newest.next else {}
+    if newest.version and newest.seal:
+        seals[newest.version] = newest.seal
+    return seals
+
+
+def check_heads(datasets: Iterable[DatasetReleases], heads: Iterable[str]) -> Iterator[Problem]:
+    """Find heads, noted at an earlier time, that no release has any more: from there on the
+    history was rewritten."""
+    seals = {release.record.seal for dataset in datasets for release in _readable(dataset)}
+    for head in heads:
+        if head not in seals:
+            message = "is the head of no release: the history was rewritten"
+            yield Problem(where=head, message=message, hint=RESTORE)
+
+
+def _readable(dataset: DatasetReleases) -> Iterator[StoredRelease]:
+    for folder in dataset.folders():
+        with suppress(InputError):  # reported by `verify`
+            yield StoredRelease(read_record(folder), folder)
 
 
 def _deletion_problem(dataset: DatasetReleases, version: str, why: str) -> Problem:

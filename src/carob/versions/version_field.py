@@ -37,5 +37,6 @@ def set_version(data: bytes, version: str) -> bytes | None:
 def _replace_version(data: bytes, match: re.Match[bytes], version: bytes) -> bytes:
     if match.re is _VERSION:
         return data[: match.start(1)] + b'"' + version + b'"' + data[match.end(1) :]
-    member = b"," + match[1] + b'"version": "' + version + b'"'
+    space = match[1] or (b" " if b": " in match[0] else b"")
+    member = b"," + space + b'"version": "' + version + b'"'
     return data[: match.end()] + member + data[match.end() :]

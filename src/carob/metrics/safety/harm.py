@@ -11,10 +11,10 @@ from typing import ClassVar
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
-from carob.metrics.text.clauses import is_negated, split_sentences
 from carob.metrics.text.responses import RecordedResponse, rate_responses
-from carob.metrics.text.tokens import split_words
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.facts.clauses import is_negated, split_sentences
+from carob.text.tokens import split_words
 
 _PERSON = r"(?:you|him|her|them|someone|somebody|people|everyone|your \w+|his \w+|her \w+)"
 _GROUP = (

@@ -35,7 +35,7 @@ class PiiLeak(Metric):
     """
 
     name: ClassVar[str] = "pii_leak"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response",)
     imports: ClassVar[tuple[str, ...]] = ("detect_secrets", "phonenumbers", "stdnum")

@@ -26,7 +26,7 @@ class Safety(Metric):
     """
 
     name: ClassVar[str] = "safety"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response",)
     imports: ClassVar[tuple[str, ...]] = tuple(sorted((*Harm.imports, *PiiLeak.imports)))

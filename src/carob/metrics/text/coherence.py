@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
-from carob.metrics.text.clauses import split_sentences
-from carob.metrics.text.facts import contradicts, extract_facts
 from carob.metrics.text.responses import RecordedResponse, rate_responses
-from carob.metrics.text.tokens import split_words
-from carob.metrics.text.vocabulary import DANGLING, FUNCTION_WORDS
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.facts.clauses import split_sentences
+from carob.text.facts.extract import contradicts, extract_facts
+from carob.text.tokens import split_words
+from carob.text.vocabulary import DANGLING, FUNCTION_WORDS
 
 _ENDS = (".", "!", "?", "…", ":", ")", '"', "'", "”", "’", "`", "。", "！", "？", "।", "؟")
 _MAX_SENTENCES = 1000  # each is compared with all earlier ones

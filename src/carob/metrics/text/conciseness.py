@@ -8,8 +8,8 @@ from typing import ClassVar
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
 from carob.metrics.text.responses import RecordedResponse, rate_responses
-from carob.metrics.text.tokens import split_words
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.tokens import split_words
 
 _FACTOR = 1.5
 _EXTRA_WORDS = 10  # always allowed: room for a greeting

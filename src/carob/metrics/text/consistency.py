@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
-from carob.metrics.text.clauses import split_clauses, split_sentences
-from carob.metrics.text.facts import POLAR_WORDS, Facts, contradicts, extract_facts
-from carob.metrics.text.opposites import find_opposites
-from carob.metrics.text.quantities import note_limits, unmatched
+from carob.metrics.text.limits import note_limits
 from carob.metrics.turns import mean
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.facts.clauses import split_clauses, split_sentences
+from carob.text.facts.extract import POLAR_WORDS, Facts, contradicts, extract_facts
+from carob.text.facts.opposites import find_opposites
+from carob.text.facts.quantities import unmatched
 from carob.text.language import guess_language
 
 _MAX_SENTENCES = 500  # each is compared with all earlier ones

@@ -8,12 +8,13 @@ from typing import ClassVar, NamedTuple
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
-from carob.metrics.text.clauses import split_clauses, yes_or_no
-from carob.metrics.text.facts import Facts, as_spelled, contradicts, coverage, extract_facts
-from carob.metrics.text.opposites import find_opposites
-from carob.metrics.text.quantities import matches, note_limits, unmatched
+from carob.metrics.text.limits import note_limits
 from carob.metrics.text.responses import RecordedResponse, rate_responses
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.facts.clauses import split_clauses, yes_or_no
+from carob.text.facts.extract import Facts, as_spelled, contradicts, coverage, extract_facts
+from carob.text.facts.opposites import find_opposites
+from carob.text.facts.quantities import matches, unmatched
 from carob.text.language import guess_language
 
 _FULL_COVERAGE = 0.5  # share of the expected facts that scores 1: a paraphrase rarely has more

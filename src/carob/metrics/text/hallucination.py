@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
-from carob.metrics.text.clauses import split_clauses, split_sentences
-from carob.metrics.text.facts import Facts, as_spelled, contradicts, count_facts, extract_facts
-from carob.metrics.text.opposites import find_opposites
-from carob.metrics.text.quantities import note_limits, unmatched
+from carob.metrics.text.limits import note_limits
 from carob.metrics.text.responses import RecordedResponse, rate_responses
 from carob.schema import Case, Score, Trace, Unscored
 from carob.schema.outcome import Scale
+from carob.text.facts.clauses import split_clauses, split_sentences
+from carob.text.facts.extract import Facts, as_spelled, contradicts, count_facts, extract_facts
+from carob.text.facts.opposites import find_opposites
+from carob.text.facts.quantities import unmatched
 from carob.text.language import guess_language
 
 _MIN_KNOWN = 0.5  # share of the words of a grounded sentence that occur in the sources

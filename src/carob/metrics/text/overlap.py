@@ -12,8 +12,8 @@ from typing import ClassVar
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
 from carob.metrics.text.responses import rate_against_reference
-from carob.metrics.text.tokens import tokenize
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.tokens import tokenize
 
 _BLEU_ORDER = 4
 _CHRF_ORDER = 6

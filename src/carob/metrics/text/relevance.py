@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
-from carob.metrics.text.clauses import yes_or_no
-from carob.metrics.text.facts import Facts, extract_facts
 from carob.metrics.text.responses import RecordedResponse, rate_responses
-from carob.metrics.text.vocabulary import YES_NO_OPENERS
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.facts.clauses import yes_or_no
+from carob.text.facts.extract import Facts, extract_facts
+from carob.text.vocabulary import YES_NO_OPENERS
 
 _FULL_SHARE = 0.4  # share of the words of the question or the reference that scores 1
 

@@ -11,9 +11,9 @@ from typing import ClassVar
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need, records_text
 from carob.metrics.text.responses import NO_RESPONSE, missing_response
-from carob.metrics.text.tokens import tokenize
 from carob.metrics.turns import TurnPair, score_by_turn
 from carob.schema import Case, Score, Trace, Unscored
+from carob.text.tokens import tokenize
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,17 +26,24 @@ __all__ = [
 
 
 class _Finder(NamedTuple):
-    find: Callable[[str], Iterator[SensitiveMatch]]
+    find: Callable[[str, str | None], Iterator[SensitiveMatch]]
+    """Takes the text and the region of national phone numbers."""
     package: str | None
 
 
+def _anywhere(
+    find: Callable[[str], Iterator[SensitiveMatch]],
+) -> Callable[[str, str | None], Iterator[SensitiveMatch]]:
+    return lambda text, _region: find(text)
+
+
 _FINDERS: dict[SensitiveKind, _Finder] = {
-    "email": _Finder(emails, None),
+    "email": _Finder(_anywhere(emails), None),
     "phone": _Finder(phones, "phonenumbers"),
-    "card": _Finder(cards, "stdnum"),
-    "iban": _Finder(ibans, "stdnum"),
-    "national-id": _Finder(national_ids, "stdnum"),
-    "secret": _Finder(secrets, "detect_secrets"),
+    "card": _Finder(_anywhere(cards), "stdnum"),
+    "iban": _Finder(_anywhere(ibans), "stdnum"),
+    "national-id": _Finder(_anywhere(national_ids), "stdnum"),
+    "secret": _Finder(_anywhere(secrets), "detect_secrets"),
 }
 
 
@@ -55,12 +62,15 @@ def installed_kinds() -> tuple[SensitiveKind, ...]:
     return tuple(kind for kind in KINDS if kind not in missing)
 
 
-def find_sensitive(text: str, kinds: Collection[SensitiveKind] = KINDS) -> list[SensitiveMatch]:
-    """Find matches of these kinds, in the order of the text.
+def find_sensitive(
+    text: str, kinds: Collection[SensitiveKind] = KINDS, region: str | None = None
+) -> list[SensitiveMatch]:
+    """Find matches of these kinds, in the order of the text. `region` is a country code, such as
+    `DE`, in which phone numbers without one are valid.
 
     Of overlapping matches a secret wins, else the longest.
     """
-    matches = [match for kind in kinds for match in _FINDERS[kind].find(text)]
+    matches = [match for kind in kinds for match in _FINDERS[kind].find(text, region)]
     if len(matches) < 2:
         return matches
     result: list[SensitiveMatch] = []

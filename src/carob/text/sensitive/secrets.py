@@ -32,9 +32,30 @@ _MODEL_KEY = re.compile(
     r"|gsk_\w{40,}|xai-\w{40,})(?![\w-])"
 )
 
+# A password has no form of its own: `password is expired` has none, `password is hunter2` has one.
+_LABEL = re.compile(
+    r"\b(?:pass(?:word|code|phrase|wort)|kennwort|mot de passe|contrase[nñ]a|senha|wachtwoord"
+    r"|has[łl]o|parola|pwd|pw)\b\s{0,3}"
+    r"(?P<sign>[:=]|(?:is|was|ist|war|lautet|est|es|é|è)\b(?:\s{0,2}:)?)\s{0,3}"
+    r"(?P<quote>[\"'`“„«]?)(?P<value>[^\s\"'`”“»]{4,64})(?P<end>[\"'`”“»]|\s*(?:[\n,;)]|\.?\s*\Z))?",
+    re.IGNORECASE,
+)
+_LABEL_HINTS = ("pass", "pw", "kenn", "contras", "senha", "wacht", "has", "parola")
+_NO_PASSWORD = re.compile(
+    r"[<{\[$%(].*|[*•.xX_-]+|.*(?:pass(?:wor[dt])?|://|@[\w-]+\.).*|(?:base|sha|md|utf|aes|argon)-?\d.*"
+    r"|\w+(?:ed|en|ing|able|ible|ive|al|ory|ful|less|t)|.*'.*"
+    r"|here|below|above|optional|null|none|true|false|secure|safe|weak|wrong|unique|yours?|same"
+    r"|private|geheim|falsch|sicher|richtig|hier|oblig\w+|sensi\w+|secr[eè]te?|requ\w+|expir\w+"
+    r"|incorrect\w*|segur[ao]|oubli\w*|olvid\w*|minimum|maximum",
+    re.IGNORECASE | re.DOTALL,
+)
+_SYMBOL = re.compile(r"[!@#$%^&*+=~?]")
+
 
 def secrets(text: str) -> Iterator[SensitiveMatch]:
-    """Find keys and tokens by their issuers' patterns, private keys, and passwords in URLs."""
+    """Find keys and tokens by their issuers' patterns, private keys, and passwords that are in URLs
+    or called so."""
+    yield from _labelled_passwords(text)
     if "://" in text:
         for match in _PASSWORD.finditer(text):
             yield _secret(match.start(1), match[1])
@@ -46,6 +67,27 @@ def secrets(text: str) -> Iterator[SensitiveMatch]:
     for word in _WORD.finditer(text):
         for start in range(word.start(), word.end(), _PART):
             yield from _find_keys(text, start, min(start + _PART + _OVERLAP, word.end()))
+
+
+def _labelled_passwords(text: str) -> Iterator[SensitiveMatch]:
+    lower = text.lower()
+    if not any(hint in lower for hint in _LABEL_HINTS):
+        return
+    for match in _LABEL.finditer(text):
+        value = match["value"].rstrip(".,;:)")
+        if len(value) >= 4 and not _NO_PASSWORD.fullmatch(value) and _is_password(value, match):
+            yield _secret(match.start("value"), value)
+
+
+def _is_password(value: str, match: re.Match[str]) -> bool:
+    """Whether a value looks like a password. A plain word does only if it is quoted, or alone after
+    a sign."""
+    letters = any(char.isalpha() for char in value)
+    digits = sum(char.isdigit() for char in value)
+    if (letters and digits) or digits >= 6 or (letters and _SYMBOL.search(value[:-1])):
+        return len(value) >= 6
+    ends = match["end"] is not None or match["value"][-1] in ",;)"
+    return value.isalpha() and ends and (match["sign"] in (":", "=") or bool(match["quote"]))
 
 
 def _find_keys(text: str, start: int, end: int) -> Iterator[SensitiveMatch]:

@@ -15,14 +15,10 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-import msgspec
-
-from carob.metrics.text.lexicon import PINT_NAMES, has_packages
-from carob.schema import Score, Unscored
+from carob.text.facts.lexicon import PINT_NAMES
 
 Kind: TypeAlias = Literal["number", "money", "percent", "measure", "rate", "date", "time", "code"]
 
-_NOT_COMPARED = "units, names of months and number words; install carob[facts] to compare them"
 _ROUNDING = 0.02  # largest relative error of a value that was converted and rounded
 
 
@@ -59,15 +55,6 @@ class Quantity(NamedTuple):
     def is_a(self, kind: Kind) -> bool:
         """Tell whether it has a reading of the kind."""
         return any(reading.kind == kind for reading in self.readings)
-
-
-def note_limits(outcome: Score | Unscored) -> Score | Unscored:
-    """Say in the details what was not compared because the extra `facts` is not installed."""
-    if has_packages() or isinstance(outcome, Unscored):
-        return outcome
-    return msgspec.structs.replace(
-        outcome, details={**outcome.details, "not_compared": _NOT_COMPARED}
-    )
 
 
 def unmatched(quantities: Iterable[Quantity], others: Iterable[Quantity]) -> list[Quantity]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from carob.metrics.text.stem import stem
+from carob.text.stem import stem
 
 porter = pytest.importorskip("nltk.stem.porter", reason="nltk is the reference here")
 

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import normalize
 
-from carob.metrics.text.clauses import is_negated, split_clauses, split_sentences
-from carob.metrics.text.opposites import Position, find_positions, has_reversible
-from carob.metrics.text.quantities import Quantity, unmatched
-from carob.metrics.text.quantity_patterns import extract_quantities
-from carob.metrics.text.tokens import split_words, stem_word
-from carob.metrics.text.vocabulary import AFTER_IMPERATIVE, NEGATIVE_FORMS, NEGATORS, STOP_WORDS
+from carob.text.facts.clauses import is_negated, split_clauses, split_sentences
+from carob.text.facts.opposites import Position, find_positions, has_reversible
+from carob.text.facts.quantities import Quantity, unmatched
+from carob.text.facts.quantity_patterns import extract_quantities
 from carob.text.language import guess_language
+from carob.text.tokens import split_words, stem_word
+from carob.text.vocabulary import AFTER_IMPERATIVE, NEGATIVE_FORMS, NEGATORS, STOP_WORDS
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’][^\W\d_]+)?(?!\w)")
 _EMPTY_WORDS = STOP_WORDS | NEGATORS  # a negation counts by what it denies

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import import_module
 from unicodedata import decimal
 
-from carob.metrics.text.lexicon import has_packages
+from carob.text.facts.lexicon import has_packages
 
 AMOUNT = r"(?:\d{1,3}(?:[.,'’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
 """A pattern for an amount in digits, in any notation."""

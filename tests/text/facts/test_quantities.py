@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from carob.metrics.text.facts import extract_facts
-from carob.metrics.text.quantities import Date, Quantity, Reading, matches, unmatched
-from carob.metrics.text.quantity_patterns import extract_quantities
+from carob.text.facts.extract import extract_facts
+from carob.text.facts.quantities import Date, Quantity, Reading, matches, unmatched
+from carob.text.facts.quantity_patterns import extract_quantities
 from carob.text.language import guess_language
 
 for package in ("babel", "pint", "text_to_num"):

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from carob.metrics.text.clauses import is_negated, split_clauses
-from carob.metrics.text.numerals import write_in_digits
-from carob.metrics.text.quantities import Quantity, matches
-from carob.metrics.text.quantity_patterns import extract_quantities
-from carob.metrics.text.tokens import split_words, stem_word
-from carob.metrics.text.vocabulary import (
+from carob.text.facts.clauses import is_negated, split_clauses
+from carob.text.facts.numerals import write_in_digits
+from carob.text.facts.quantities import Quantity, matches
+from carob.text.facts.quantity_patterns import extract_quantities
+from carob.text.tokens import split_words, stem_word
+from carob.text.vocabulary import (
     NEGATORS,
     OPPOSITE_DEGREES,
     OPPOSITE_RELATIONS,

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from carob.metrics.text.vocabulary import STOP_WORDS, word_list
+from carob.text.vocabulary import STOP_WORDS, word_list
 
 _LANGUAGES = "en de fr es it pt nl pl tr ja zh ar ru sv da cs ko"
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache
 
-from carob.metrics.text.lexicon import has_packages, load_lexicon
-from carob.metrics.text.numerals import END, LETTER, START
-from carob.metrics.text.quantities import Claim, Date, Reader, Reading
+from carob.text.facts.lexicon import has_packages, load_lexicon
+from carob.text.facts.numerals import END, LETTER, START
+from carob.text.facts.quantities import Claim, Date, Reader, Reading
 
 _FRACTION = re.compile(rf"{START}(\d{{1,2}})/(\d{{1,2}}){END}")
 _ISO_DATE = re.compile(rf"{START}(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T[\d:.Z+-]*)?{END}")

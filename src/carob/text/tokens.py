@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unicodedata import category, normalize
 
-from carob.metrics.text.stem import stem
+from carob.text.stem import stem
 
 _OWN_TOKEN = ((0x4E00, 0x9FFF), (0x3040, 0x309F), (0x30A0, 0x30FF), (0xAC00, 0xD7AF))
 _OPENS_TOKEN = ((0x0E00, 0x0E7F), (0x0E80, 0x0EFF), (0x1780, 0x17FF), (0x1000, 0x109F))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from carob.metrics.text.tokens import split_words
-from carob.metrics.text.vocabulary import NEGATORS, NO, YES
 from carob.text.language import guess_language
+from carob.text.tokens import split_words
+from carob.text.vocabulary import NEGATORS, NO, YES
 
 # `1. Mai` and `3. Etage` go on: a point after a number ends no sentence before a month or a
 # small letter.

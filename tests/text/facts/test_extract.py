@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from carob.metrics.text.facts import as_spelled, content_words, contradicts, coverage, extract_facts
+from carob.text.facts.extract import as_spelled, content_words, contradicts, coverage, extract_facts
 
 
 def test_quantities_are_not_words_but_topics():

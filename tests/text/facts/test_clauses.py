@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from carob.metrics.text.clauses import is_negated, split_clauses, split_sentences, yes_or_no
+from carob.text.facts.clauses import is_negated, split_clauses, split_sentences, yes_or_no
 
 
 @pytest.mark.parametrize(

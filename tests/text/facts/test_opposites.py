@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from carob.metrics.text.opposites import find_opposites, find_positions
+from carob.text.facts.opposites import find_opposites, find_positions
 
 
 def conflicts(stated: str, known: str) -> list[tuple[str, str]]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.metrics.text import tokens as module
-from carob.metrics.text.tokens import split_words, tokenize
+from carob.text import tokens as module
+from carob.text.tokens import split_words, tokenize
 
 
 @pytest.mark.parametrize(

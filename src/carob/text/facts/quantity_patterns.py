@@ -8,10 +8,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from carob.metrics.text.dates import NOON, claim_readings, date_readers, read_noon, time_of_day
-from carob.metrics.text.lexicon import load_lexicon
-from carob.metrics.text.numerals import AMOUNT, LETTER, has_digit, parse_amount, write_in_digits
-from carob.metrics.text.quantities import Claim, Kind, Quantity, Reader, Reading
+from carob.text.facts.dates import NOON, claim_readings, date_readers, read_noon, time_of_day
+from carob.text.facts.lexicon import load_lexicon
+from carob.text.facts.numerals import AMOUNT, LETTER, has_digit, parse_amount, write_in_digits
+from carob.text.facts.quantities import Claim, Kind, Quantity, Reader, Reading
 
 
 class Extraction(NamedTuple):

@@ -1,0 +1,1 @@
+"""Facts of a text: the one engine that metrics, versions and lint rules compare texts with."""
