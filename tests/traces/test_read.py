@@ -372,3 +372,34 @@ def test_folder_is_an_error_with_a_hint(tmp_path: Path):
     with pytest.raises(InputError) as caught:
         traces(tmp_path)
     assert caught.value.hint == f"name the files in it: {tmp_path}/*"
+
+
+def test_spans_without_a_trace_id_are_left_out_and_reported(tmp_path: Path):
+    lost = [record | {"traceId": "0" * 32} for record in spans(0)]
+    path = write_lines(tmp_path / "t.jsonl", otlp(*lost))
+    with pytest.raises(FormatError, match="3 spans have no trace id and were left out"):
+        traces(path)
+    problems: list[Problem] = []
+    (trace,) = traces(write_lines(path, otlp(*lost), otlp(*spans(1))), problems=problems)
+    assert trace.turns[0].user == "Question 1?"
+    assert [problem.message for problem in problems] == [
+        "3 spans have no trace id and were left out"
+    ]
+
+
+def test_trace_that_records_nothing_is_a_warning(tmp_path: Path):
+    agent = spans(0)[0]
+    problems: list[Problem] = []
+    found = traces(
+        write_lines(tmp_path / "t.jsonl", otlp(agent), otlp(*spans(1))), problems=problems
+    )
+    assert len(found) == 2
+    (problem,) = problems
+    assert problem.severity == "warning"
+    assert problem.message.startswith("no text, tool call, error or token count in 1 trace: '0000")
+
+
+def test_file_without_any_turn_is_an_error(tmp_path: Path):
+    path = write_lines(tmp_path / "t.json", '[{"role": "user", "content": null}]')
+    with pytest.raises(FormatError, match="no text, tool call, error or token count in 1 trace"):
+        traces(path)

@@ -16,6 +16,7 @@ from carob.traces.containers.registry import (
     add_container_finders,
     container_finders,
 )
+from carob.traces.conventions.hints import how_to_record
 from carob.traces.conventions.registry import (
     ConventionFinder,
     add_convention_finders,
@@ -25,10 +26,11 @@ from carob.traces.reading.collect import MAX_IN_MEMORY, Collection, Collector
 from carob.traces.reading.spill import Spill
 from carob.traces.reading.stream import Chunk, divide, whole_files
 from carob.traces.reading.trace_set import Shard, TraceSet, group_sessions
+from carob.traces.reading.trace_table import TraceTable
 
 PARALLEL_SIZE = 64 << 20
 """Bytes of input from which several processes are faster than one."""
-PART_SIZE = 128 << 20
+PART_SIZE = 32 << 20
 """Bytes that a worker reads before it returns its traces."""
 _SHOWN_NAMES = 5
 _READ_BOTH = "read the file with the spans together with the file with the logs"
@@ -90,7 +92,14 @@ def _read_sequential(
 ) -> Collection:
     paths = [chunk.path for chunk in chunks]
     spill, total = Spill(folder / "0"), _total_size(chunks)
-    collector = Collector(paths, spill, report, keep_spans=keep_spans, max_in_memory=MAX_IN_MEMORY)
+    collector = Collector(
+        paths,
+        spill,
+        report,
+        keep_spans=keep_spans,
+        max_in_memory=MAX_IN_MEMORY,
+        spans=TraceTable(folder / "traces"),
+    )
     collector.progress = lambda done: progress(done, total)
     with collector_paused():
         for chunk in chunks:
@@ -129,19 +138,34 @@ def _read_parallel(
         return None
     paths = [chunk.path for chunk in chunks]
     finders = (container_finders(), convention_finders())
-    collections: list[Collection] = []
+    merged = Collector(
+        paths,
+        Spill(folder / "0"),
+        report,
+        keep_spans=keep_spans,
+        max_in_memory=0,
+        spans=TraceTable(folder / "merged"),
+    )
+    problems: list[Problem] = []
     try:
         with WorkerPool(min(jobs, len(parts)), _start_worker, *finders) as pool:
             tasks = [
                 pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
                 for number, part in enumerate(parts, 1)
             ]
-            for task in tasks:
-                collections.append(pool.result(task))
-                progress(_total_size(parts[: len(collections)]), _total_size(parts))
+            tasks.reverse()
+            while tasks:  # each part is merged and forgotten, so that memory does not grow
+                part = pool.result(tasks.pop())
+                problems += part.problems
+                merged.collection.merge(part)
+                done = len(parts) - len(tasks)
+                progress(_total_size(parts[:done]), _total_size(parts))
     except (CarobError, NoWorkersError):
         return None
-    return _merge_parts(collections, paths, folder, report, keep_spans)
+    for problem in problems:
+        report(problem)
+    merged.settle()
+    return merged.collection
 
 
 def _divide_all(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
@@ -166,24 +190,6 @@ def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool
     return collection
 
 
-def _merge_parts(
-    parts: Sequence[Collection],
-    paths: Sequence[str],
-    folder: Path,
-    report: ProblemListener,
-    keep_spans: bool,
-) -> Collection:
-    collector = Collector(
-        paths, Spill(folder / "0"), report, keep_spans=keep_spans, max_in_memory=0
-    )
-    for part in parts:
-        for problem in part.problems:
-            report(problem)
-        collector.collection.merge(part)
-    collector.settle()
-    return collector.collection
-
-
 def _report_unused(
     collection: Collection, chunks: Sequence[Chunk], report: ProblemListener
 ) -> None:
@@ -192,13 +198,51 @@ def _report_unused(
     for message, number in _count_logs(collection).items():
         if number:
             report(Problem(where=where, message=message, hint=_READ_BOTH, severity="warning"))
-    idle = sum(trace.slot is None for trace in collection.spans.values())
+    if collection.untraced_spans:
+        _report_untraced(collection, where, report)
+    _report_blank(collection, where, report)
+    idle = sum(not trace.is_used for trace in collection.facts())
     useful = len(collection.spans) + len(collection.ready_traces) - idle
     if idle or not useful:
         message, hint = _describe_idle(collection, idle)
         if not useful:
             raise FormatError(message, where=where, hint=hint)
         report(Problem(where=where, message=message, hint=hint, severity="note"))
+
+
+def _report_untraced(collection: Collection, where: str, report: ProblemListener) -> None:
+    message = f"{collection.untraced_spans} spans have no trace id and were left out"
+    hint = "export spans with their trace ids; without them, runs cannot be told apart"
+    if not collection.spans and not collection.ready_traces:
+        raise FormatError(message, where=where, hint=hint)
+    report(Problem(where=where, message=message, hint=hint, severity="warning"))
+
+
+def _report_blank(collection: Collection, where: str, report: ProblemListener) -> None:
+    """Report traces in which nothing was said or done. Raises if no trace has a turn.
+
+    Here, where reading ends, and not in each container or convention: whatever was misread or left
+    out on the way, a trace that says nothing is never a success without a reason.
+    """
+    blank: dict[str, list[str]] = {}
+    all_empty = True
+    for trace in collection.facts():
+        all_empty = all_empty and trace.is_empty
+        if trace.blank is not None:
+            blank.setdefault(trace.blank, []).append(trace.id)
+    for convention, ids in sorted(blank.items()):
+        hint = how_to_record(convention, "response") or "check that the agent's content is recorded"
+        message = f"no text, tool call, error or token count in {_count_traces(ids)}"
+        problem = Problem(where=where, message=message, hint=hint, severity="warning")
+        if all_empty:
+            raise FormatError(problem.message, where=where, hint=hint)
+        report(problem)
+
+
+def _count_traces(ids: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in sorted(ids)[:_SHOWN_NAMES])
+    noun = "trace" if len(ids) == 1 else "traces"
+    return f"{len(ids)} {noun}: {shown}{', …' if len(ids) > _SHOWN_NAMES else ''}"
 
 
 def _count_logs(collection: Collection) -> dict[str, int]:

@@ -230,3 +230,15 @@ def test_turn_of_a_session_has_the_measured_duration():
     (turn,) = read(history(measured, session=SESSION)).turns
     assert (turn.start, turn.end) == (1_767_607_200_500_000_000, 1_767_607_207_750_000_000)
     assert turn.response == "In two days."
+
+
+def test_event_without_content_is_neither_a_turn_nor_an_agent():
+    events: Json = [
+        {"invocation_id": "i1", "author": "user", "content": {"parts": [{"text": "Go ahead!"}]}},
+        {"invocation_id": "x", "author": "model", "actions": {"state_delta": {"cart": 1}}},
+        {"invocation_id": "i1", "author": "shop", "content": {"parts": [{"text": "Bought."}]}},
+    ]
+    trace = read({"id": "s", "app_name": "a", "events": events})
+    (turn,) = trace.turns
+    assert (turn.user, turn.response, turn.agents) == ("Go ahead!", "Bought.", ("shop",))
+    assert trace.state == {"cart": 1}

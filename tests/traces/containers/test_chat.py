@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from carob.errors import UnknownFormatError
 from carob.schema import Json, Trace, Turn, Usage
 from carob.traces.containers.detect import read_items
 
@@ -172,3 +173,30 @@ def test_usage_is_counted_where_it_is_recorded():
     answer: Json = {"role": "assistant", "content": "Hi", "usage": usage}
     trace = read([DIALOGUE[1], answer])
     assert trace.usage == Usage(input_tokens=10, output_tokens=4, cached_tokens=8)
+
+
+def test_successive_user_messages_are_several_turns():
+    lines: list[Json] = [{"type": "user", "text": "first"}, {"type": "user", "text": "second"}]
+    assert [turn.user for turn in read(*lines).turns] == ["first", "second"]
+
+
+def test_time_of_a_question_belongs_to_its_own_turn():
+    times = ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:01:00Z")
+    messages: list[Json] = [
+        {"role": role, "content": "Hi", "timestamp": time}
+        for role, time in zip(("user", "assistant", "user"), times, strict=True)
+    ]
+    first, second = read(messages).turns
+    assert (first.end or 0) - (first.start or 0) == 10**9
+    assert (second.start or 0) - (first.start or 0) == 60 * 10**9
+
+
+def test_role_without_content_is_not_a_message():
+    with pytest.raises(UnknownFormatError, match="'role', 'level'"):
+        read({"role": "user", "level": 3})
+
+
+def test_events_of_a_log_are_not_chats():
+    event: Json = {"type": "llm_call_started", "messages": [{"role": "user", "content": "Task"}]}
+    with pytest.raises(UnknownFormatError, match="a CrewAI event log is not a supported"):
+        read(event)

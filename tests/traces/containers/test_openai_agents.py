@@ -54,3 +54,9 @@ def test_trace_is_the_root_of_its_spans():
 def test_trace_may_contain_its_spans():
     document: Json = {**TRACE, "spans": [span("span_1", None, {"type": "agent", "name": "triage"})]}
     assert [record.span_id for record in read(document)] == ["trace_1", "span_1"]
+
+
+def test_traces_and_spans_may_be_beside_each_other():
+    trace: Json = {"object": "trace", "id": "trace_1", "workflow_name": "w"}
+    inner = span("s1", None, {"type": "agent", "name": "shop"})
+    assert [item.name for item in read({"traces": [trace], "spans": [inner]})] == ["w", "shop"]

@@ -5,7 +5,7 @@ from carob.traces.containers.detect import read_items
 
 
 def read(history: list[Json], **fields: Json) -> Trace:
-    (trace,) = read_items([{"history": history, "trajectory": [], **fields}], source="f")
+    (trace,) = read_items([{"trajectory": [], **fields, "history": history}], source="f")
     assert isinstance(trace, Trace)
     return trace
 
@@ -57,3 +57,19 @@ def test_task_is_a_user_message_for_any_message_type():
     )
     (turn,) = trace.turns
     assert (turn.user, [result.result for result in turn.tool_results]) == ("Fix it.", ["main.py"])
+
+
+def test_commands_in_the_text_make_the_calls_unknown():
+    said = "Let me look.\n```\nopen a.py\n```"
+    step: Json = {"action": "open a.py", "response": said, "thought": "Let me look."}
+    trace = read(
+        [
+            {"role": "user", "content": "Fix it."},
+            {"role": "assistant", "content": said, "action": "open a.py"},
+            {"role": "user", "content": "[File: a.py]"},
+        ],
+        trajectory=[step],
+    )
+    (turn,) = trace.turns
+    assert (turn.tool_calls, turn.response) == (None, "Let me look.")
+    assert [result.result for result in turn.tool_results] == ["[File: a.py]"]

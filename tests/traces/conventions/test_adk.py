@@ -102,7 +102,15 @@ def test_agent_with_unknown_attributes_is_identified_by_its_name():
 
 def test_state_and_conversation_of_a_row_belong_to_the_trace():
     attributes: dict[str, Json] = {"carob.state": {"tide": 6}, "carob.conversation.id": "s-7"}
-    plain = Span(trace_id="t1", span_id="1", name="call_llm", start=1, end=2, resource=attributes)
+    plain = Span(
+        trace_id="t1",
+        span_id="1",
+        name="call_llm",
+        start=1,
+        end=2,
+        scope="gcp.vertex.agent",
+        resource=attributes,
+    )
     (trace,) = to_traces([plain])
     assert (trace.state, trace.conversation) == ({"tide": 6}, "s-7")
 

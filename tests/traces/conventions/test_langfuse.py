@@ -78,3 +78,43 @@ def test_content_extracted_by_langfuse_is_read_under_any_convention():
         "six",
         ("pilot",),
     )
+
+
+def test_input_of_the_trace_is_the_users_text_and_not_the_prompt():
+    prompt = span("llm", None, 1, "generation", input="system: Be kind.\nuser: Say hi", output="Hi")
+    prompt.attributes["langfuse.trace.input"] = "Say hi"
+    (turn,) = to_trace(prompt).turns
+    assert (turn.user, turn.response) == ("Say hi", "Hi")
+
+
+def test_input_of_an_observed_function_is_its_only_argument():
+    function = span("main", None, 1, "span", input=json.dumps({"args": ["Say hi"], "kwargs": {}}))
+    answer = span("llm", "main", 2, "generation", input="Prompt: Say hi", output="Hi")
+    assert [turn.user for turn in to_trace(function, answer).turns] == ["Say hi"]
+
+
+def test_plain_span_that_returns_a_tool_message_is_a_tool():
+    path: Json = ["langchain_core", "messages", "ToolMessage"]
+    fields: Json = {"content": "high", "tool_call_id": "c1"}
+    message: Json = {"lc": 1, "type": "constructor", "id": path, "kwargs": fields}
+    tool = span("tide", None, 1, "span", input='{"at": "noon"}', output=json.dumps(message))
+    (turn,) = to_trace(tool).turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("tide", {"at": "noon"})]
+    assert [(item.id, item.result) for item in turn.tool_results] == [("c1", "high")]
+
+
+def test_events_of_a_tool_are_one_call():
+    phases = ("start", "success", "finish")
+    events = [
+        span(
+            f"tool.custom.tide.{phase}", None, number, "tool", input='{"at": "noon"}', output="high"
+        )
+        for number, phase in enumerate(phases, 1)
+    ]
+    (turn,) = to_trace(*events).turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("tide", {"at": "noon"})]
+
+
+def test_level_of_a_tool_is_its_failure():
+    tool = span("tide", None, 1, "tool", output="no data", level="ERROR")
+    assert [result.error for result in to_trace(tool).turns[0].tool_results] == ["no data"]

@@ -73,8 +73,8 @@ def to_trace(*spans: Span) -> Trace:
 def test_model_call_recorded_by_three_libraries_is_counted_once():
     trace = to_trace(
         agent("guide", None, 0, 10),
-        chat("outer", "guide", 1, text("hi"), gen_ai__usage__input_tokens=99),
-        chat("middle", "outer", 2, gen_ai__usage__input_tokens=7, gen_ai__usage__output_tokens=2),
+        chat("outer", "guide", 1, text("hi"), gen_ai__usage__input_tokens=5),
+        chat("middle", "outer", 2, gen_ai__usage__input_tokens=5, gen_ai__usage__output_tokens=2),
         chat(
             "inner",
             "middle",
@@ -85,12 +85,13 @@ def test_model_call_recorded_by_three_libraries_is_counted_once():
         ),
     )
     (call,) = trace.model_calls
-    assert (call.usage, call.model, call.agent) == (Usage(input_tokens=5), "m", "guide")
+    usage = Usage(input_tokens=5, output_tokens=2)
+    assert (call.usage, call.model, call.agent) == (usage, "m", "guide")
 
 
 def test_model_call_that_starts_before_its_parent_is_part_of_it():
     inner = chat("inner", "outer", 1, text("hi"), gen_ai__usage__input_tokens=5)
-    outer = chat("outer", None, 2, text("hi"), gen_ai__usage__input_tokens=7)
+    outer = chat("outer", None, 2, text("hi"), gen_ai__usage__input_tokens=5)
     assert to_trace(inner, outer).usage == Usage(input_tokens=5)
 
 
@@ -112,11 +113,12 @@ def test_outer_usage_is_used_if_the_leaf_has_none():
     assert to_trace(outer, chat("inner", "outer", 2)).usage == Usage(input_tokens=7)
 
 
-def test_agent_usage_is_used_only_without_model_calls():
+def test_tokens_that_only_the_agent_counts_are_added_to_its_last_call():
     alone = agent("guide", None, 0, 9, gen_ai__usage__input_tokens=880)
     assert to_trace(alone).usage == Usage(input_tokens=880)
     model = chat("m", "guide", 1, text("hi"), gen_ai__usage__input_tokens=560)
-    assert to_trace(alone, model).usage == Usage(input_tokens=560)
+    (call,) = to_trace(alone, model).model_calls
+    assert call.usage == Usage(input_tokens=880)
 
 
 def test_spans_match_calls_by_id_then_arguments_then_order():
@@ -295,8 +297,13 @@ def test_missing_values_are_none_and_empty_values_are_empty():
 
 
 def test_tool_calls_are_unknown_if_nothing_records_them():
+    guide = agent("guide", None, 0, 9)
     assert to_trace(span("app", None, 0, 9), chat("m", "app", 1)).turns[0].tool_calls is None
-    assert to_trace(agent("guide", None, 0, 9), chat("m", "guide", 1)).turns[0].tool_calls == ()
+    assert to_trace(guide, chat("m", "guide", 1)).turns[0].tool_calls is None
+    stopped = chat("m", "guide", 1, gen_ai__response__finish_reasons=["stop"])
+    assert to_trace(guide, stopped).turns[0].tool_calls == ()
+    requested = chat("m", "guide", 1, gen_ai__response__finish_reasons=["tool_calls"])
+    assert to_trace(guide, requested).turns[0].tool_calls is None
 
 
 def test_failed_tool_and_failed_turn_have_an_error():

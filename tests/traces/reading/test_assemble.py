@@ -133,8 +133,24 @@ def test_order_and_duplicates_of_records_change_no_span(
 def test_every_span_comes_out_once_and_after_its_parent(records: list[Span | LogRecord]):
     traces = assemble(records, source="f", report=lambda problem: None)
     ids: set[str] = set()
-    for item in traces.get("t", ()):
+    spans = traces.get("t", ())
+    for item in spans:
         assert item.span_id not in ids
-        assert item.parent_id is None or item.parent_id in ids
+        siblings = [span for span in spans if span.parent_id == item.parent_id]
+        is_lost = all(span.span_id != item.parent_id for span in spans) and len(siblings) > 1
+        assert item.parent_id is None or item.parent_id in ids or is_lost
         ids.add(item.span_id)
     assert {record.span_id for record in records if isinstance(record, Span)} <= ids
+
+
+def test_log_record_without_a_span_id_goes_to_the_span_that_was_open():
+    records = [
+        span("a", start=1, end=9),
+        span("b", "a", start=2, end=4),
+        span("c", "a", start=5, end=8),
+        log("", "first", 3),
+        log("", "second", 6),
+        log("", "last", 9),
+    ]
+    events = {item.span_id: [event.name for event in item.events] for item in spans_of(records)}
+    assert events == {"a": ["last"], "b": ["first"], "c": ["second"]}

@@ -18,7 +18,11 @@ class AdkHistory:
 
     def claims(self, item: Json) -> bool:
         fields = fold_keys(as_object(item))
-        return isinstance(fields.get("evalcaseresults"), list) or _is_case(fields)
+        results = fields.get("evalcaseresults")
+        if isinstance(results, list):
+            # Vertex AI's evaluation results have the same key, and no session in them.
+            return all(_is_case(fold_keys(as_object(result))) for result in results)
+        return _is_case(fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         fields = fold_keys(as_object(item))

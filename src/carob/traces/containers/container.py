@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -34,4 +34,16 @@ class Container(Protocol):
 
     def read(self, item: Json, *, source: str) -> Iterator[Record]:
         """The spans, log records or traces of an item that this container claims."""
+        ...
+
+
+@runtime_checkable
+class LineContainer(Container, Protocol):
+    """A container of items that mean little alone, such as the messages of a chat.
+
+    A file may have one of them per line. They are collected, and read as one list.
+    """
+
+    def claims_line(self, item: Json) -> bool:
+        """Whether the item is one of those in the list."""
         ...

@@ -13,11 +13,13 @@ from carob.errors import CarobError, FormatError, UnknownFormatError
 from carob.schema import Json, Problem
 from carob.schema.problem import ProblemListener
 from carob.traces.containers import otlp, otlp_proto
-from carob.traces.containers.container import Record
+from carob.traces.containers.container import LineContainer, Record
+from carob.traces.containers.foreign import name_foreign
 from carob.traces.containers.registry import (
     builtin_containers,
     extra_containers,
     find_container,
+    line_containers,
 )
 from carob.traces.shape import as_array, as_object, as_text, decode_structure
 
@@ -86,7 +88,8 @@ class _FileReader:
         self.containers: dict[str, int] = {}
         self.first_unknown: UnknownFormatError | None = None
         self.unknown_count = 0
-        self.messages: list[Json] = []
+        self.lines: dict[str, tuple[LineContainer, list[Json]]] = {}
+        """The items of containers that have one item per line, by the container's name."""
 
     def read(self, values: Iterable[Json | bytes | otlp.Records]) -> Iterator[Iterable[Record]]:
         for self.value_number, value in enumerate(values, 1):
@@ -96,21 +99,20 @@ class _FileReader:
                 yield value
             else:
                 yield self._count_records(value)
-        if self.messages:
-            # A chat written as JSON lines: one message per line is one dialogue per file.
-            from carob.traces.containers.chat import Chat  # late: few files need it
-
-            self.record_count += 1
-            yield Chat().read(self.messages, source=self.source)
+        for container, lines in self.lines.values():
+            yield self._count_all(container.read(lines, source=self.source))
         self._finish()
 
     def _count_records(self, value: Json | bytes) -> Iterator[Record]:
         try:
-            for record in self._read_value(value):
-                self.record_count += 1
-                yield record
+            yield from self._count_all(self._read_value(value))
         except RecursionError:
             raise FormatError("nested too deeply", where=self._where()) from None
+
+    def _count_all(self, records: Iterable[Record]) -> Iterator[Record]:
+        for record in records:
+            self.record_count += 1
+            yield record
 
     def _read_value(self, value: Json | bytes) -> Iterator[Record]:
         if isinstance(value, bytes):
@@ -130,10 +132,14 @@ class _FileReader:
         # Tables before wrappers: pandas' `{"columns": …, "data": …}` looks like both.
         elif depth and (table_rows := _rows_of_table(item)) is not None:
             yield from self._read_item([*table_rows], depth - 1)
-        elif (inner := _unwrap(item, depth)) is not None:
-            yield from self._read_item(inner, depth - 1)
-        elif _is_message(item):
-            self.messages.append(item)
+        elif inners := _unwrap(item, depth):
+            for inner in inners:
+                yield from self._read_item(inner, depth - 1)
+        elif (line_container := _find_line_container(item)) is not None:
+            name = line_container.name
+            if name not in self.lines:
+                self._count_container(name)
+            self.lines.setdefault(name, (line_container, []))[1].append(item)
         else:
             self._add_unknown(item)
 
@@ -143,16 +149,25 @@ class _FileReader:
     def _add_unknown(self, item: Json) -> None:
         self.unknown_count += 1
         if self.first_unknown is None:
-            names = [container.name for container in (*builtin_containers(), *extra_containers())]
-            self.first_unknown = UnknownFormatError(
-                f"no trace container matches {describe_item(item)}",
-                where=self._where(),
-                hint="expected one of: " + ", ".join(names),
-            )
+            self.first_unknown = self._unknown_error(item)
         # With a listener the file is read to its end: one unknown value among thousands must not
         # cost the others.
         if self.report is None:
             raise self.first_unknown
+
+    def _unknown_error(self, item: Json) -> UnknownFormatError:
+        if foreign := name_foreign(item):
+            return UnknownFormatError(
+                f"{foreign} is not a supported trace container",
+                where=self._where(),
+                hint="export the agent's OpenTelemetry spans instead",
+            )
+        names = [container.name for container in (*builtin_containers(), *extra_containers())]
+        return UnknownFormatError(
+            f"no trace container matches {describe_item(item)}",
+            where=self._where(),
+            hint="expected one of: " + ", ".join(names),
+        )
 
     def _finish(self) -> None:
         unknown = self.first_unknown
@@ -182,10 +197,8 @@ class _FileReader:
         return f"{self.source} value {self.value_number}"
 
 
-def _is_message(item: Json) -> bool:
-    from carob.traces.messages.chat import is_message  # late: few files need it
-
-    return is_message(item)
+def _find_line_container(item: Json) -> LineContainer | None:
+    return next((line for line in line_containers() if line.claims_line(item)), None)
 
 
 def _unquote(item: Json) -> Json:
@@ -199,13 +212,16 @@ def _unquote(item: Json) -> Json:
     return item
 
 
-def _unwrap(item: Json, depth: int) -> Json:
-    """The part of an object that holds items which a container claims."""
+def _unwrap(item: Json, depth: int) -> list[Json]:
+    """The parts of an object that hold items which a container claims.
+
+    All of them: `{"traces": …, "spans": …}` has the traces in one and their spans in the other.
+    """
     # Only a key whose value holds such items counts. By the name alone, `data` of an unknown object
     # would be entered, and the error would name the keys inside instead of those of the item.
     fields = as_object(item)
     inners = (decode_structure(fields.get(key)) for key in _WRAPPERS if fields.get(key))
-    return next((inner for inner in inners if _holds_items(inner, depth - 1)), None)
+    return [inner for inner in inners if _holds_items(inner, depth - 1)]
 
 
 def _holds_items(item: Json, depth: int) -> bool:
@@ -217,7 +233,7 @@ def _holds_items(item: Json, depth: int) -> bool:
         return any(
             _holds_items(decode_structure(inner), depth - 1) for inner in item[:_MAX_SAMPLED_ITEMS]
         )
-    if _unwrap(item, depth) is not None:
+    if _unwrap(item, depth):
         return True
     table_rows = _rows_of_table(item)
     return table_rows is not None and find_container(table_rows[0]) is not None

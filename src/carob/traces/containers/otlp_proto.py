@@ -38,6 +38,41 @@ def read(raw: bytes, *, source: str) -> Iterator[Span | LogRecord]:
         yield from _records(logs)
 
 
+def read_message(raw: bytes, signal: str, *, source: str) -> Iterator[Span | LogRecord]:
+    """The spans or log records of one export request, which may be empty."""
+    try:
+        from google.protobuf.message import DecodeError
+        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+    except ImportError as error:
+        raise _missing_library(source) from error
+    # An export request and the data in a file have the same fields.
+    traces, logs = TracesData(), LogsData()
+    try:
+        (traces if signal == "traces" else logs).ParseFromString(raw)
+    except (DecodeError, RecursionError) as error:
+        raise FormatError(f"not an OTLP request: {error}", where=source) from error
+    yield from _spans(traces)
+    yield from _records(logs)
+
+
+def count_data_points(raw: bytes, *, source: str) -> int:
+    """The number of data points of a metrics request."""
+    try:
+        from google.protobuf.message import DecodeError
+        from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
+    except ImportError as error:
+        raise _missing_library(source) from error
+    data = MetricsData()
+    try:
+        data.ParseFromString(raw)
+    except (DecodeError, RecursionError) as error:
+        raise FormatError(f"not a metrics request: {error}", where=source) from error
+    metrics = [m for group in data.resource_metrics for s in group.scope_metrics for m in s.metrics]
+    kinds = [(metric, metric.WhichOneof("data")) for metric in metrics]
+    return sum(len(getattr(metric, kind).data_points) for metric, kind in kinds if kind)
+
+
 def _messages(raw: bytes) -> list[bytes]:
     """The messages with a 4-byte length before each, or the one message that the file is."""
     messages: list[bytes] = []

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from carob.lazy import load_object
 from carob.schema import Json
-from carob.traces.containers.container import Container
+from carob.traces.containers.container import Container, LineContainer
 
 # The order matters where claims overlap: a specific container comes before a general one. `flat`
 # claims almost any object with the ids of a trace and a span, so most others come before it.
@@ -26,14 +26,22 @@ BUILTIN: dict[str, str] = {
     "any-agent": "carob.traces.containers.any_agent:AnyAgent",
     "agentops": "carob.traces.containers.agentops:AgentOps",
     "nested": "carob.traces.containers.nested:Nested",
+    "opik": "carob.traces.containers.opik:Opik",
     "langfuse": "carob.traces.containers.langfuse:Langfuse",
     "openai-agents": "carob.traces.containers.openai_agents:OpenAIAgents",
     "langsmith": "carob.traces.containers.langsmith:LangSmith",
     "simulation": "carob.traces.containers.simulation:Simulation",
+    "vertex-eval": "carob.traces.containers.vertex_eval:VertexEval",
     "adk-history": "carob.traces.containers.adk:AdkHistory",
     "adk-session": "carob.traces.containers.adk:AdkSession",
     "agent-framework": "carob.traces.containers.agent_framework:AgentFramework",
+    "a2a": "carob.traces.containers.a2a:A2aTask",
+    "responses": "carob.traces.containers.responses:Responses",
+    "langgraph-state": "carob.traces.containers.langgraph:LangGraphState",
     "swe-agent": "carob.traces.containers.swe_agent:SweAgent",
+    "ag-ui": "carob.traces.containers.ag_ui:AgUi",
+    "bot-framework": "carob.traces.containers.bot_framework:BotFramework",
+    "goose": "carob.traces.containers.goose:Goose",
     "chat": "carob.traces.containers.chat:Chat",
     "rows": "carob.traces.containers.rows:Rows",
     "x-ray": "carob.traces.containers.aws:XRay",
@@ -63,6 +71,12 @@ def container_finders() -> tuple[ContainerFinder, ...]:
 def builtin_containers() -> tuple[Container, ...]:
     """The containers that come with Carob."""
     return tuple(load_object(reference)() for reference in BUILTIN.values())
+
+
+@cache
+def line_containers() -> tuple[LineContainer, ...]:
+    """The built-in containers whose items may come one per line."""
+    return tuple(item for item in builtin_containers() if isinstance(item, LineContainer))
 
 
 @cache

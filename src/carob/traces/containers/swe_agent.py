@@ -1,4 +1,8 @@
-"""SWE-agent's trajectories: a history in which observations may come in the user's name."""
+"""SWE-agent's trajectories: a history in which observations may come in the user's name.
+
+In text mode the model writes its commands into the text. They are not recorded as tool calls, so
+the calls of such a turn are unknown, and what the model says is its thought without the command.
+"""
 
 from __future__ import annotations
 
@@ -32,22 +36,35 @@ class SweAgent:
         fields = as_object(item)
         info = as_object(decode_structure(fields.get("info")))
         history = decode_structure(fields.get("history"))
+        thoughts = _thoughts(decode_structure(fields.get("trajectory")))
         case = as_text(first_value(fields, "instance_id", "task_id") or info.get("instance_id"))
         builder = TurnBuilder()
-        _add_history(builder, objects_in(history))
+        _add_history(builder, objects_in(history), thoughts)
         _add_usage(builder, as_object(info.get("model_stats")))
         yield Trace(
             id=case or content_digest_id(history),
             turns=builder.turns(),
             source=source,
             convention="swe-agent",
-            mapper="swe-agent@1",
+            mapper="swe-agent@2",
             case=case,
             attributes={"info": info} if info else {},
         )
 
 
-def _add_history(builder: TurnBuilder, history: list[dict[str, Json]]) -> None:
+def _thoughts(trajectory: Json) -> dict[str, str]:
+    """What the model thought at each step, by the whole response; a history may lack it."""
+    return {
+        response: thought
+        for step in objects_in(trajectory)
+        if (response := as_text(step.get("response"))) is not None
+        and (thought := as_text(step.get("thought"))) is not None
+    }
+
+
+def _add_history(
+    builder: TurnBuilder, history: list[dict[str, Json]], thoughts: dict[str, str]
+) -> None:
     acted = begun = False
     for message in history:
         if message.get("is_demo") is True:  # a worked example in the prompt
@@ -58,6 +75,14 @@ def _add_history(builder: TurnBuilder, history: list[dict[str, Json]]) -> None:
         begun = begun or role == "assistant"
         if role == "user" and (observed or acted):
             add_chat_message(builder, {"role": "tool", "content": message.get("content")})
+        elif role == "assistant" and message.get("action") and not message.get("tool_calls"):
+            thought = as_text(message.get("thought")) or thoughts.get(
+                as_text(message.get("content")) or ""
+            )
+            add_chat_message(
+                builder, message if thought is None else message | {"content": thought}
+            )
+            builder.mark_calls_unknown()
         else:
             add_chat_message(builder, message)
         if role != "system":

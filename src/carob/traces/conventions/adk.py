@@ -68,6 +68,7 @@ class Adk(GenAi):
         last_names=("agent_run [", "invocation", "call_llm", "invoke_agent ", "execute_tool "),
     )
 
+    usage_keys: ClassVar = (_RESPONSE, LANGFUSE_STORED[1])
     conversations: ClassVar = ("gcp.vertex.agent.session_id", *GenAi.conversations)
     inputs: ClassVar = (MessageSource(_REQUEST, _read_request, None, (_REQUEST,)), *GenAi.inputs)
     outputs: ClassVar = (

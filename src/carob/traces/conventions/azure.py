@@ -44,12 +44,20 @@ def _read_run(span: Span) -> list[Message] | None:
     return messages or None
 
 
+def _read_questions(span: Span) -> list[Message] | None:
+    """Read what the user wrote; on a run, all other messages are what the agent did."""
+    messages = events.read_input(span) or ()
+    return [message for message in messages if message.role == "user"] or None
+
+
 class AzureAgents(GenAi):
     """Azure AI Foundry's agents."""
 
     name: ClassVar[str] = "azure-agents"
     marks: ClassVar = SpanMarks(systems=("az.ai.agents",))
 
+    agent_names: ClassVar = (*GenAi.agent_names, "gen_ai.agent.id")
+    inputs: ClassVar = (*GenAi.inputs[:2], MessageSource("events", _read_questions))
     outputs: ClassVar = (*GenAi.outputs, MessageSource("events", _read_run))
 
     def role(self, span: Span) -> SpanRole | None:

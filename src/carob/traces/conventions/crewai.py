@@ -9,9 +9,11 @@ from carob.traces.mapping.convention import MessageSource, text_in
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import usage_of
-from carob.traces.shape import decode_json, parse_literal
+from carob.traces.shape import decode_json, parse_literal, to_text
 
 _LIMIT = 100_000
+_ANSWER = re.compile(r"""['"]role['"]: ?['"]assistant['"]""")
+"""A model's message in the recorded messages of a task, as JSON or printed."""
 _TOOL_NAME = re.compile(r"tool_name='([^']+)'")
 
 
@@ -61,12 +63,25 @@ RESULT = text_in("crewai.crew.result", "assistant")
 def usage(output: Json) -> Usage | None:
     """Return the token counts in the output of a crew."""
     fields = decode_json(output)
-    return usage_of(fields.get("token_usage")) if isinstance(fields, dict) else None
+    if not isinstance(fields, dict):
+        return None
+    counts = fields.get("token_usage")
+    answers = _ANSWER.findall(to_text(fields.get("tasks_output")))
+    return usage_of(counts) if _is_of_one_run(counts, len(answers)) else None
 
 
-def parse_usage(printed: Json) -> Usage | None:
+def parse_usage(printed: Json, tasks_output: Json) -> Usage | None:
     """Return the token counts of a crew that are printed as a Python literal."""
-    return usage_of(parse_literal(printed)) if isinstance(printed, str) else None
+    counts = parse_literal(printed) if isinstance(printed, str) else None
+    answers = _ANSWER.findall(tasks_output) if isinstance(tasks_output, str) else []
+    return usage_of(counts) if _is_of_one_run(counts, len(answers)) else None
+
+
+def _is_of_one_run(counts: Json, answers: int) -> bool:
+    """Whether a crew counted only this run. Its agents count from their creation on, so the counts
+    of a second run include the first; the number of requests shows it."""
+    requests = counts.get("successful_requests") if isinstance(counts, dict) else None
+    return not answers or not isinstance(requests, int) or requests == answers
 
 
 def tool_name(recorded: Json) -> str | None:

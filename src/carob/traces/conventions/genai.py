@@ -15,6 +15,7 @@ from carob.traces.mapping.convention import (
     SpanRole,
     TokenKeys,
     first_text,
+    graph_node,
     messages_in,
     messages_under,
 )
@@ -48,6 +49,7 @@ _MODEL_KEYS = (
     "gen_ai.usage.completion_tokens",
     "gen_ai.prompt.0.role",
 )
+_GRAPH_PATH = "traceloop.association.properties.langgraph_checkpoint_ns"
 _PLACEHOLDER = "<not specified>"
 _STORED = "langfuse.observation.type"
 EVENTS_IN = MessageSource("events", events.read_input, events.read_last_input)
@@ -61,7 +63,7 @@ class GenAi(Convention):
     version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(last_attributes=("gen_ai.request.model", "gen_ai.tool.name"))
 
-    agent_names: ClassVar = ("gen_ai.agent.name", "gen_ai.workflow.name", "gen_ai.agent.id")
+    agent_names: ClassVar = ("gen_ai.agent.name", "gen_ai.workflow.name")
     models: ClassVar = ("gen_ai.request.model", "gen_ai.response.model")
     providers: ClassVar = ("gen_ai.provider.name", "gen_ai.system")
     finishes: ClassVar = ("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason")
@@ -133,9 +135,9 @@ class GenAi(Convention):
         if operation is None:
             return self.role_without_operation(span)
         role = ROLES.get(operation) if isinstance(operation, str) else None
-        if role == "tool" and attributes.get("gen_ai.tool.name") == "(merged tools)":
-            return None
-        return role
+        if role is None and "gen_ai.tool.name" in attributes:
+            role = "tool"  # by an operation of its own, such as Mastra's
+        return None if role == "tool" and _is_merged(span) else role
 
     def common_role(self, span: Span) -> SpanRole | None:
         """Return the role of the operation, except for tools, whose names count as well."""
@@ -148,7 +150,7 @@ class GenAi(Convention):
         """Return the role of a span without an operation, as early recorders wrote them."""
         attributes = span.attributes
         if "gen_ai.tool.name" in attributes:
-            return None if attributes["gen_ai.tool.name"] == "(merged tools)" else "tool"
+            return None if _is_merged(span) else "tool"
         if "gen_ai.request.model" not in attributes:
             return None
         is_model = span.name == "call_llm" or not attributes.keys().isdisjoint(_MODEL_KEYS)
@@ -160,6 +162,10 @@ class GenAi(Convention):
             return name
         name = _suffix(span.name, "invoke_agent ")
         return None if name == span.attributes.get("gen_ai.request.model") else name
+
+    def worker_name(self, span: Span) -> str | None:
+        """Return the node of LangGraph whose graph the span is a step of: OpenLLMetry adds it."""
+        return graph_node(span.attributes.get(_GRAPH_PATH))
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `execute_tool search`."""
@@ -179,6 +185,14 @@ class GenAi(Convention):
         if tool.id == _PLACEHOLDER:
             _drop_placeholders(tool)
         return with_status(tool, span)
+
+
+def _is_merged(span: Span) -> bool:
+    """Whether it is ADK's tool that merges the results of other tools."""
+    return (
+        span.attributes.get("gen_ai.tool.name") == "(merged tools)"
+        or span.name == "execute_tool (merged)"
+    )
 
 
 def _fill_from_events(tool: ToolSpan, span: Span) -> None:

@@ -65,6 +65,11 @@ _HINTS: dict[str, _Hint] = {
         "unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS",
         "let the model return usage metadata (stream_usage=True when streaming)",
     ),
+    "litellm": _Hint(
+        "set litellm.turn_off_message_logging = False",
+        "set litellm.turn_off_message_logging = False",
+        _LEAVES,
+    ),
     "mlflow": _Hint(
         "switch on autologging for the model's library, or set inputs and outputs on the spans",
         "trace tools with span_type=TOOL",
@@ -83,6 +88,11 @@ _HINTS: dict[str, _Hint] = {
     ),
     "openllmetry": _Hint(
         "set TRACELOOP_TRACE_CONTENT=true", "set TRACELOOP_TRACE_CONTENT=true", _LEAVES
+    ),
+    "opik": _Hint(
+        "trace the model client too (track_openai), or decorate the agent with @track",
+        'decorate tools with @track(type="tool")',
+        "trace the model client too (track_openai)",
     ),
     "pydantic-ai": _Hint(
         "pass InstrumentationSettings(include_content=True)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
@@ -11,8 +12,11 @@ from carob.traces.mapping.convention import (
     SpanMarks,
     SpanRole,
     first_integer,
+    graph_node,
     messages_in,
 )
+from carob.traces.mapping.tool_spans import ToolOutput, ToolSpan
+from carob.traces.messages.message import last_user
 from carob.traces.messages.usage import include_cached
 from carob.traces.shape import decode_json
 
@@ -29,9 +33,17 @@ _INPUT_DETAILS = ("input_tokens_details", "prompt_tokens_details")
 _OUTPUT_DETAILS = ("output_tokens_details", "completion_tokens_details")
 _ADK_RUN = "agent_run ["
 """How ADK names a span to which it gives no attributes."""
-_AGENT = "langfuse.observation.metadata.lc_agent_name"
+_META = "langfuse.observation.metadata."
+_AGENT = f"{_META}lc_agent_name"
 """The agent that LangChain says a span works for."""
 _KIND = "langfuse.observation.type"
+_OUTPUT = "langfuse.observation.output"
+_TRACE_INPUT = "langfuse.trace.input"
+_EVENT_NAME = re.compile(
+    r"tool\.(?:.+\.)?(?P<tool>[^.]+)\.(?P<phase>start|update|retry|success|error|finish)"
+)
+"""The names of BeeAI's events, each of which becomes an observation."""
+_CALL_ENDS = ("success", "error")
 _GENAI = GenAi()
 _ROLES: dict[Json, SpanRole] = {
     "generation": "model",
@@ -48,9 +60,10 @@ class Langfuse(Convention):
     """Langfuse observations."""
 
     name: ClassVar[str] = "langfuse"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     marks: ClassVar = SpanMarks(late_attributes=(_KIND,), yields_to_scope=True)
 
+    usage_keys: ClassVar = ("langfuse.observation.usage_details",)
     agent_names: ClassVar = ("gen_ai.agent.name",)
     models: ClassVar = ("langfuse.observation.model.name", *GenAi.models)
     conversations: ClassVar = ("langfuse.session.id", "session.id", "gen_ai.conversation.id")
@@ -75,7 +88,13 @@ class Langfuse(Convention):
         kind = span.attributes.get(_KIND)
         if span.name.startswith(_ADK_RUN):
             return "agent"
+        if event := _EVENT_NAME.fullmatch(span.name):
+            return "tool" if event["phase"] in _CALL_ENDS else "skip"
         role = _ROLES.get(kind.lower()) if isinstance(kind, str) else None
+        if role == "agent" and _is_step_of_graph(span):
+            return "chain"
+        if role == "chain" and _is_tool_message(span.attributes.get(_OUTPUT)):
+            return "tool"
         if role == "chain" and decode_json(span.attributes.get(_AGENT)) == span.name:
             return "agent"
         return _GENAI.role_without_operation(span) or role if role == "chain" else role
@@ -86,9 +105,31 @@ class Langfuse(Convention):
             return span.name[len(_ADK_RUN) : -1] or None
         return super().agent_name(span) or span.name or None
 
+    def worker_name(self, span: Span) -> str | None:
+        """Return the node of LangGraph whose graph the span is a step of."""
+        return graph_node(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
+
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name of the observation."""
+        if event := _EVENT_NAME.fullmatch(span.name):
+            return event["tool"]
         return super().tool_name(span) or span.name or None
+
+    def tool(self, span: Span) -> ToolSpan:
+        """Return the call; its failure is the level of the observation."""
+        tool = super().tool(span)
+        if span.attributes.get("langfuse.observation.level") == "ERROR":
+            tool.output = tool.output or ToolOutput(span.status_message)
+            tool.output.failed = True
+        return tool
+
+    def user_text(self, span: Span) -> tuple[str, str] | None:
+        """Return the user's text of the trace, else of the observation, whose input may be a prompt
+        that a program made from it."""
+        for source in self.inputs:
+            if source.key == _TRACE_INPUT and (text := last_user(source.read(span) or [])):
+                return source.key, text
+        return super().user_text(span)
 
     def usage(self, span: Span) -> Usage:
         """Return the usage details, under Langfuse's names or the provider's."""
@@ -105,6 +146,24 @@ class Langfuse(Convention):
             total_tokens=first_integer(usage, ("total", "total_tokens")),
         )
         return include_cached(counted, beside=any(key in usage for key in _ANTHROPIC))
+
+
+def _is_step_of_graph(span: Span) -> bool:
+    """Whether it is a function of LangGraph that only has the word `agent` in its name."""
+    node = decode_json(span.attributes.get(f"{_META}langgraph_node"))
+    is_agent = decode_json(span.attributes.get(_AGENT)) == span.name
+    return node is not None and (node != span.name or span.name == "agent") and not is_agent
+
+
+def _is_tool_message(output: Json) -> bool:
+    """Whether an output is a LangChain message of a tool: LangGraph.js records tools as spans."""
+    message = decode_json(output)
+    if not isinstance(message, dict):
+        return False
+    path = message.get("id")
+    if message.get("type") == "constructor" and isinstance(path, list):
+        return path[-1:] == ["ToolMessage"]
+    return message.get("type") == "tool" and "tool_call_id" in message
 
 
 def _full_count(usage: dict[str, Json], keys: tuple[str, ...]) -> int | None:

@@ -8,7 +8,14 @@ import msgspec
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole, first_text, messages_in
+from carob.traces.mapping.convention import (
+    Convention,
+    SpanMarks,
+    SpanRole,
+    first_text,
+    graph_node,
+    messages_in,
+)
 from carob.traces.mapping.tool_spans import ToolSpan
 from carob.traces.messages.usage import usage_of
 from carob.traces.shape import decode_json
@@ -29,6 +36,7 @@ class LangSmith(GenAi):
     name: ClassVar[str] = "langsmith"
     marks: ClassVar = SpanMarks(attributes=("langsmith.span.kind",))
 
+    usage_keys: ClassVar = (f"{_META}usage_metadata",)
     agent_names: ClassVar = (f"{_META}lc_agent_name", "langsmith.trace.name")
     conversations: ClassVar = (*(f"{_META}{key}" for key in _THREADS), *GenAi.conversations)
     inputs: ClassVar = (messages_in("gen_ai.prompt", "user"), *GenAi.inputs[:2])
@@ -44,8 +52,12 @@ class LangSmith(GenAi):
         agent_name = span.attributes.get(f"{_META}lc_agent_name")
         return _promote(span, role, agent_name)
 
+    def worker_name(self, span: Span) -> str | None:
+        """Return the node of LangGraph whose graph the span is a step of."""
+        return graph_node(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
+
     def tool(self, span: Span) -> ToolSpan:
-        """Return the call; the empty output of a failed run is not a result."""
+        """Return the call; an empty object is not a result."""
         return _drop_empty_output(super().tool(span), span)
 
     def usage(self, span: Span) -> Usage:
@@ -61,6 +73,7 @@ class LangSmithRun(Convention):
     version: ClassVar[int] = LangSmith.version
     marks: ClassVar = SpanMarks(late_attributes=("langsmith.run_type",))
 
+    usage_keys: ClassVar = ("langsmith.outputs",)
     inputs: ClassVar = (messages_in("langsmith.inputs", "user"),)
     outputs: ClassVar = (messages_in("langsmith.outputs", "assistant"),)
     tool_args: ClassVar = ("langsmith.inputs",)
@@ -90,7 +103,7 @@ class LangSmithRun(Convention):
         return usage_of(_find_usage(outputs, 0)) or Usage()
 
     def tool(self, span: Span) -> ToolSpan:
-        """Return the call; the empty output of a failed run is not a result."""
+        """Return the call; an empty object is not a result."""
         return _drop_empty_output(super().tool(span), span)
 
     def tool_name(self, span: Span) -> str | None:
@@ -103,15 +116,19 @@ class LangSmithRun(Convention):
 
 
 def _drop_empty_output(tool: ToolSpan, span: Span) -> ToolSpan:
-    if span.status == "error" and tool.output is not None and not tool.output.value:
+    if tool.output is not None and not tool.output.value and span.status == "error":
         tool.output = None
+    # With inputs and outputs hidden, both are empty objects; a result is in a field of one.
+    if tool.output is not None and tool.output.value == {}:
+        tool.output = None
+        tool.raw_args = None if tool.args == {} else tool.raw_args
     return tool
 
 
 def _promote(span: Span, role: SpanRole | None, agent_name: Json) -> SpanRole | None:
-    if role == "chain" and (span.parent_id is None or agent_name == span.name):
+    if role == "chain" and agent_name == span.name:
         return "agent"
-    return role
+    return "workflow" if role == "chain" and span.parent_id is None else role
 
 
 def _metadata(span: Span) -> dict[str, Json]:

@@ -33,6 +33,7 @@ class MlFlow(Convention):
     version: ClassVar[int] = 2
     marks: ClassVar = SpanMarks(late_attributes=("mlflow.spanType",))
 
+    usage_keys: ClassVar = ("mlflow.chat.tokenUsage",)
     inputs: ClassVar = (messages_in("mlflow.spanInputs", "user"),)
     outputs: ClassVar = (messages_in("mlflow.spanOutputs", "assistant"),)
     conversations: ClassVar = ("mlflow.trace.session", "session.id")

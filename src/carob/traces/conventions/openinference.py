@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
@@ -27,6 +28,7 @@ from carob.traces.mapping.convention import (
     SpanRole,
     TokenKeys,
     first_text,
+    graph_node,
     messages_in,
     messages_under,
 )
@@ -36,7 +38,16 @@ from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.shape import decode_json, text_or_none
 
+_OPENAI_AGENTS_JS = "@arizeai/openinference-instrumentation-openai-agents"
 _KIND = "openinference.span.kind"
+_HEX_ID = re.compile(r"[0-9a-f]{12,}|[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}")
+_LLAMA_INDEX = ".llama_index"
+_CURRENT_AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
+_LONGEST_TAIL = 2_000
+"""Characters at the end of a printed event that are searched for its agent."""
+_SMOLAGENTS = ".smolagents"
+_TASK_FRAME = "New task:\n"
+"""What smolagents writes before the user's text."""
 _OUTPUT = messages_under("llm.output_messages", numbered_attributes.OPENINFERENCE)
 _CONTENT = frozenset(("input.value", LANGFUSE_STORED[0]))
 _ADK_AGENTS = ("agent_run [", "invoke_agent ")
@@ -52,17 +63,30 @@ _ROLES: dict[Json, SpanRole] = {
 
 
 def _read_model_output(span: Span) -> list[Message] | None:
-    """Read the messages; early versions recorded the ids of calls only in the whole output."""
+    """Read the messages, completed from the whole output: early versions recorded the ids of calls
+    only there."""
     messages = _OUTPUT.read(span)
     calls = [call for message in messages or () for call in message.calls]
-    if not calls or any(call.id for call in calls):
+    is_partial = any(message.partial for message in messages or ())
+    # Empty arguments are not recorded, and neither are those that got lost.
+    if not is_partial and all(call.id and call.args for call in calls):
         return messages
     whole = read_messages(span.attributes.get("output.value"), "assistant")
     whole_calls = [call for message in whole for call in message.calls]
+    if is_partial and len(whole_calls) > len(calls):
+        return whole
     if [call.name for call in whole_calls] == [call.name for call in calls]:
         for call, whole_call in zip(calls, whole_calls, strict=True):
-            call.id = whole_call.id
+            call.id, call.args = call.id or whole_call.id, call.args or whole_call.args
     return messages
+
+
+def _is_openai_trace(span: Span) -> bool:
+    """Whether a span is a whole trace of OpenAI's agents in JavaScript: it has the kind of an
+    agent and the name of the workflow, and unlike an agent no node."""
+    attributes = span.attributes
+    is_trace = span.parent_id is None and attributes.get(_KIND) == "AGENT"
+    return is_trace and span.scope == _OPENAI_AGENTS_JS and "graph.node.id" not in attributes
 
 
 class OpenInference(Convention):
@@ -74,6 +98,7 @@ class OpenInference(Convention):
         attributes=(_KIND,), last_scopes=("openinference.instrumentation*",)
     )
 
+    usage_keys: ClassVar = ("crew_id",)
     agent_names: ClassVar = ("agent.name", "gen_ai.agent.name", "graph.node.id")
     models: ClassVar = ("llm.model_name", *GenAi.models)
     providers: ClassVar = ("llm.provider", "llm.system", *GenAi.providers)
@@ -126,27 +151,34 @@ class OpenInference(Convention):
         if kind is None:
             return _role_from_log(span)
         role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
-        if role == "chain" and ("crew_tasks" in span.attributes or "crew_id" in span.attributes):
-            return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else role
-        if role == "chain" and span.parent_id is None and span.name.endswith(".forward"):
-            return "workflow"
-        if role == "chain" and _is_haystack(span):
-            return "workflow"
+        if role == "chain":
+            return _chain_role(span)
+        if role == "agent":
+            return self._agent_role(span)
         if role == "model" and span.name.endswith("_prepare_chat_with_tools"):
             return None
-        if role == "agent" and _is_bare(span) and self.agent_name(span) is None:
-            return "workflow"
-        if role == "agent" and "tool.name" in span.attributes:  # LangChain's, if so named
-            return "tool"
         if role == "tool" and span.name.startswith("handoff to "):
-            return role if first_text(span.attributes, self.tool_names) else None
-        if role == "chain" and (_is_named(span) or (span.parent_id is None and _is_graph(span))):
-            return "agent"
+            name = first_text(span.attributes, self.tool_names)
+            return None if name is None or name.startswith("handoff_to_") else role
         return role
+
+    def _agent_role(self, span: Span) -> SpanRole:
+        if self._is_whole_run(span):
+            return "workflow"
+        if "tool.name" in span.attributes:  # LangChain's, if so named
+            return "tool"
+        return "chain" if _is_step_of_graph(span) else "agent"
+
+    def _is_whole_run(self, span: Span) -> bool:
+        return _is_openai_trace(span) or (_is_bare(span) and self.agent_name(span) is None)
 
     def agent_name(self, span: Span) -> str | None:
         """Return the attribute, else the span's name unless it only names a method."""
         attribute = super().agent_name(span)
+        if attribute is not None and _HEX_ID.fullmatch(attribute):  # Agno's `graph.node.id`
+            attribute = None
+        if attribute is None and _is_openai_trace(span):
+            return None
         if attribute is None and _is_named(span):
             return span.name
         for prefix in _ADK_AGENTS if attribute is None else ():
@@ -156,16 +188,40 @@ class OpenInference(Convention):
             return attribute
         name = span.name.removesuffix(".run")
         if (
-            name == "LangGraph"
+            name in ("LangGraph", "agent")
             or _is_haystack(span)
             or _metadata(span).get("langgraph_node") == name == "agent"
         ):
             return None
         return name if name and "." not in name else None
 
+    def worker_name(self, span: Span) -> str | None:
+        """Return the node of LangGraph whose graph the span is a step of."""
+        metadata = span.attributes.get("metadata")
+        if isinstance(metadata, str) and "|" not in metadata:
+            return None
+        return graph_node(_metadata(span).get("langgraph_checkpoint_ns"))
+
+    def step_agent(self, span: Span) -> str | None:
+        """Return the agent that a step of LlamaIndex's workflow runs, from a printed event."""
+        if not span.scope.endswith(_LLAMA_INDEX):
+            return None
+        for key in ("input.value", "output.value"):
+            text = text_or_none(span.attributes.get(key)) or ""
+            if names := _CURRENT_AGENT.findall(text[-_LONGEST_TAIL:]):
+                return names[-1]
+        return None
+
     def inner_agent_name(self, span: Span) -> str | None:
         """Return the span's name: early versions gave OpenAI's agents nothing but a kind."""
         return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
+
+    def user_text(self, span: Span) -> tuple[str, str] | None:
+        """Return the user's last text, without the frame that smolagents puts around it."""
+        text = super().user_text(span)
+        if text is not None and text[1].startswith(_TASK_FRAME):
+            return text[0], text[1].removeprefix(_TASK_FRAME)
+        return text
 
     def input_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Return numbered attributes first for models, and the whole value first for agents."""
@@ -174,6 +230,11 @@ class OpenInference(Convention):
     def output_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Return numbered attributes first for models, and the whole value first for agents."""
         return self.model_outputs if span.attributes.get(_KIND) == "LLM" else self.outputs
+
+    def counts_all_runs(self, span: Span) -> bool:
+        """Return whether it is a crew or smolagents' agent: these count from their creation on."""
+        is_agent = span.attributes.get(_KIND) == "AGENT"
+        return "crew_id" in span.attributes or (is_agent and span.scope.endswith(_SMOLAGENTS))
 
     def usage(self, span: Span) -> Usage:
         """Return the counts, else those in the output of a crew."""
@@ -189,7 +250,7 @@ class OpenInference(Convention):
             tool = _tool_from_log(span)
         if tool.name is None:
             name = crewai.tool_name(span.attributes.get("input.value"))
-            tool.name = name or span.name.removesuffix(".__call__") or None
+            tool.name = name or _tool_in_name(span)
         if "tool.parameters" in span.attributes and not isinstance(tool.args, dict):
             declared = decode_json(span.attributes["tool.parameters"])
             if isinstance(declared, dict) and declared and not is_schema(declared):
@@ -202,6 +263,24 @@ class OpenInference(Convention):
         if session or "metadata" not in span.attributes:
             return session
         return first_text(_metadata(span), ("thread_id",))
+
+
+def _chain_role(span: Span) -> SpanRole:
+    if "crew_tasks" in span.attributes or "crew_id" in span.attributes:
+        return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else "chain"
+    if _is_haystack(span) or (span.parent_id is None and span.name.endswith(".forward")):
+        return "workflow"
+    if _is_named(span):
+        return "agent"
+    return "workflow" if span.parent_id is None and _is_graph(span) else "chain"
+
+
+def _tool_in_name(span: Span) -> str | None:
+    """The tool's name where spans are named after tools, not after their classes and methods."""
+    name = span.name.removesuffix(".__call__")
+    if not name or "." in name or " " in name or span.scope.endswith(_SMOLAGENTS):
+        return None
+    return name
 
 
 def _metadata(span: Span) -> dict[str, Json]:
@@ -231,6 +310,12 @@ def _is_named(span: Span) -> bool:
     if isinstance(metadata, str) and "lc_agent_name" not in metadata:
         return False
     return _metadata(span).get("lc_agent_name") == span.name
+
+
+def _is_step_of_graph(span: Span) -> bool:
+    """Whether it is a function of a graph that only has the word `agent` in its name."""
+    node = _metadata(span).get("langgraph_node")
+    return node is not None and node != span.name and not _is_named(span)
 
 
 def _is_graph(span: Span) -> bool:

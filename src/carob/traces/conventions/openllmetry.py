@@ -7,10 +7,16 @@ from typing import ClassVar
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions import crewai
 from carob.traces.conventions.genai import ROLES, GenAi
-from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole, messages_in, text_in
+from carob.traces.mapping.convention import (
+    MessageSource,
+    SpanMarks,
+    SpanRole,
+    messages_in,
+    text_in,
+)
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
-from carob.traces.shape import decode_json
+from carob.traces.shape import decode_json, text_or_none
 
 _KINDS: dict[Json, SpanRole] = {
     "workflow": "workflow",
@@ -20,7 +26,9 @@ _KINDS: dict[Json, SpanRole] = {
     "llm": "model",
 }
 _REQUESTS: dict[Json, SpanRole] = {"chat": "model", "completion": "model"}
+_RETRIEVALS = ("vector_db_retrieve", "retrieve", "retrieval")
 _OUTPUT = "traceloop.entity.output"
+_CHAINS = ("RunnableSequence", "RunnableParallel", "RunnableLambda", "LangGraph")
 _PROPERTIES = "traceloop.association.properties."
 
 
@@ -43,6 +51,7 @@ class OpenLlmetry(GenAi):
         late_attributes=("llm.request.type",),
     )
 
+    usage_keys: ClassVar = ("crewai.crew.usage_metrics",)
     agent_names: ClassVar = ("gen_ai.agent.name", "crewai.agent.role", "traceloop.entity.name")
     conversations: ClassVar = (
         *GenAi.conversations,
@@ -71,6 +80,8 @@ class OpenLlmetry(GenAi):
         """Decide by the operation, else by the kind, else by the type of request."""
         attributes = span.attributes
         operation = attributes.get("gen_ai.operation.name")
+        if operation in _RETRIEVALS:
+            return "retriever"
         if isinstance(operation, str) and (operation in ROLES or operation == "create_agent"):
             return super().role(span)
         kind = attributes.get("traceloop.span.kind")
@@ -84,10 +95,29 @@ class OpenLlmetry(GenAi):
         request = attributes.get("llm.request.type")
         return _REQUESTS.get(request) if isinstance(request, str) else None
 
+    def counts_all_runs(self, span: Span) -> bool:
+        """Return whether it is a crew, whose agents count from their creation on."""
+        return "crewai.crew.usage_metrics" in span.attributes
+
+    def agent_name(self, span: Span) -> str | None:
+        """Return the name, unless it is a class of a LangChain chain or a LlamaIndex workflow."""
+        name = super().agent_name(span)
+        is_class = name is not None and (name.startswith(_CHAINS) or name.endswith(".workflow"))
+        return None if is_class else name
+
+    def step_agent(self, span: Span) -> str | None:
+        """Return the agent that a step of LlamaIndex's workflow runs."""
+        if "current_agent_name" not in (text_or_none(span.attributes.get(_OUTPUT)) or ""):
+            return None
+        output = decode_json(span.attributes.get(_OUTPUT))
+        return text_or_none(output.get("current_agent_name")) if isinstance(output, dict) else None
+
     def usage(self, span: Span) -> Usage:
         """Return the counts of a crew, else those of the span."""
-        printed = span.attributes.get("crewai.crew.usage_metrics")
-        return crewai.parse_usage(printed) or super().usage(span)
+        attributes = span.attributes
+        if (printed := attributes.get("crewai.crew.usage_metrics")) is None:
+            return super().usage(span)
+        return crewai.parse_usage(printed, attributes.get("crewai.crew.tasks_output")) or Usage()
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `search.tool`."""

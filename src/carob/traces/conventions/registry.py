@@ -12,15 +12,18 @@ if TYPE_CHECKING:
     from carob.traces.mapping.convention import Convention
 
 # The order matters where one span carries the marks of two conventions: Claude Code's tool spans
-# also have Codex's `tool_name`, and Langfuse adds its attributes to the spans of all others.
+# also have Codex's `tool_name`, OpenInference's processor for Vercel leaves Vercel's attributes
+# beside its own, and Langfuse adds its attributes to the spans of all others.
 BUILTIN: dict[str, str] = {
-    "openinference": "carob.traces.conventions.openinference:OpenInference",
     "vercel": "carob.traces.conventions.vercel:Vercel",
+    "openinference": "carob.traces.conventions.openinference:OpenInference",
     "langsmith": "carob.traces.conventions.langsmith:LangSmith",
     "openllmetry": "carob.traces.conventions.openllmetry:OpenLlmetry",
     "agentops": "carob.traces.conventions.agentops:AgentOps",
+    "litellm": "carob.traces.conventions.litellm:LiteLlm",
     "laminar": "carob.traces.conventions.laminar:Laminar",
     "openai-agents": "carob.traces.conventions.openai_agents:OpenAiAgents",
+    "opik": "carob.traces.conventions.opik:Opik",
     "langsmith-runs": "carob.traces.conventions.langsmith:LangSmithRun",
     "mlflow": "carob.traces.conventions.mlflow:MlFlow",
     "adk": "carob.traces.conventions.adk:Adk",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from carob.schema import Span
 from carob.traces.conventions.genai import GenAi
 from carob.traces.mapping.convention import SpanMarks
 
@@ -13,3 +14,7 @@ class Strands(GenAi):
 
     name: ClassVar[str] = "strands"
     marks: ClassVar = SpanMarks(scopes=("strands.telemetry.tracer",), systems=("strands-agents",))
+
+    def counts_all_runs(self, span: Span) -> bool:
+        """Decide by the operation: model calls count themselves."""
+        return span.attributes.get("gen_ai.operation.name") != "chat"

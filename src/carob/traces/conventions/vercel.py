@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
+
+import msgspec
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
@@ -53,11 +56,17 @@ def _either(attributes: dict[str, Json], field: str) -> Json:
     return attributes.get(f"ai.result.{field}") if value is None else value
 
 
+def _has_copied_error(span: Span) -> bool:
+    if span.status != "error" or "openinference.span.kind" not in span.attributes:
+        return False
+    return span.attributes.get("ai.response.finishReason") not in (None, "error")
+
+
 class Vercel(Convention):
     """Vercel's AI SDK up to v6. By version, an agent's usage is its last step's or the total."""
 
     name: ClassVar[str] = "vercel"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     marks: ClassVar = SpanMarks(attributes=("ai.operationId",), last_scopes=("ai",))
 
     agent_names: ClassVar = ("ai.telemetry.functionId", "gen_ai.agent.name")
@@ -98,6 +107,18 @@ class Vercel(Convention):
     tool_ids: ClassVar = ("ai.toolCall.id",)
     tool_args: ClassVar = ("ai.toolCall.args", "ai.toolCall.input", LANGFUSE_STORED[0])
     tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output", LANGFUSE_STORED[1])
+
+    def regroup(self, spans: Sequence[Span]) -> Sequence[Span] | None:
+        """Clear the errors of model calls that finished: OpenInference's processor copies the error
+        of a tool to everything around and after it."""
+        if not any(map(_has_copied_error, spans)):
+            return None
+        return [
+            msgspec.structs.replace(span, status="unset", status_message=None)
+            if _has_copied_error(span)
+            else span
+            for span in spans
+        ]
 
     def role(self, span: Span) -> SpanRole | None:
         """Decide by the operation: a call of the SDK, a request to the provider, or a tool."""

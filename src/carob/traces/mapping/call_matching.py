@@ -32,11 +32,15 @@ class MatchedCall(msgspec.Struct, eq=False, gc=False):
 
     @property
     def args(self) -> Json:
-        """The arguments of the request, else of the span, where they are often wrapped."""
+        """The arguments of the request, else of the span, where they are often wrapped.
+
+        A bare text is not the arguments: LangChain prints the value of a single argument alone.
+        """
         requested = self.request.args if self.request else None
         if requested or self.tool is None or self.tool.raw_args is None:
             return requested
-        return self.tool.args
+        args = self.tool.args
+        return requested if isinstance(args, str) else args
 
     def to_call(self) -> ToolCall:
         """Return the call as the schema has it."""

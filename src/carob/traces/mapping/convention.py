@@ -14,9 +14,10 @@ from typing import ClassVar, Literal, NamedTuple
 from carob.schema import Json, Span, Usage
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages import numbered_attributes
-from carob.traces.messages.message import Message, Role, last_answer, last_user
+from carob.traces.messages.message import Message, Role, asked_text, last_answer
 from carob.traces.messages.read import read_last_message, read_messages
 from carob.traces.messages.usage import include_cached
+from carob.traces.messages.withheld import hide_markers, is_withheld, withhold
 from carob.traces.shape import decode_json, to_integer, to_text
 
 SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
@@ -45,7 +46,8 @@ class SpanMarks(NamedTuple):
     last_attributes: tuple[str, ...] = ()
     last_systems: tuple[str, ...] = ()
     last_names: tuple[str, ...] = ()
-    """Prefixes of span names: converters may keep the names and drop the attributes."""
+    """Prefixes of span names, for spans beside others that something above identifies: some
+    frameworks write spans without any attribute."""
 
 
 class MessageSource(NamedTuple):
@@ -121,18 +123,25 @@ class TokenKeys(NamedTuple):
     total: tuple[str, ...] = ()
 
 
+_NAME_FIELDS = ("agent_names", "tool_names")
+"""Keys that name different things by convention: OpenLLMetry's entity may be a whole workflow."""
 _KEY_FIELDS = (
-    "agent_names",
     "models",
     "providers",
     "finishes",
     "conversations",
-    "tool_names",
     "tool_ids",
     "tool_args",
     "tool_results",
 )
-_SOURCE_FIELDS = ("inputs", "outputs", "transcripts", "model_inputs", "model_outputs")
+_SOURCE_FIELDS = {
+    "inputs": "inputs",
+    "outputs": "outputs",
+    "transcripts": "transcripts",
+    "model_inputs": "inputs",
+    "model_outputs": "outputs",
+}
+"""The sources of messages, and where conventions have them that do not list any."""
 _RESPONSE_IDS = ("gen_ai.response.id", "output.value")
 """Attributes that may hold the id of a model's response."""
 _EMPTY_OUTPUTS = ("{}", "[]", "null")
@@ -165,31 +174,69 @@ class Convention:
     tool_ids: ClassVar[tuple[str, ...]] = ()
     tool_args: ClassVar[tuple[str, ...]] = ()
     tool_results: ClassVar[tuple[str, ...]] = ()
+    usage_keys: ClassVar[tuple[str, ...]] = ()
+    """Attributes that hold all counts of a span in one object."""
     has_response_id: bool = True
     """Whether a model's span may hold the id of its response."""
+    counts_tokens: bool = True
+    """Whether a span may count tokens."""
+    is_guess: bool = False
+    """Whether only the name of a span suggests the convention."""
+    others: tuple[Convention, ...] = ()
+    """The other conventions that mark the same span, in order of preference."""
 
     @property
     def mapper(self) -> str:
         """The name and version that a trace records."""
         return f"{self.name}@{self.version}"
 
-    def narrow(self, attributes: Container[str]) -> Convention:
+    def narrow(self, attributes: Container[str], others: Sequence[Convention] = ()) -> Convention:
         """Return a copy for spans with exactly these attributes, without the sources they lack.
 
         A convention has dozens of sources, and a span has two or three of them. Spans of a shape
         share one narrowed copy, so the absent sources are only looked up for the first of them.
+        The sources of the other conventions that mark the span follow those of this one.
         """
         narrowed = copy(self)
         fields = vars(narrowed)
-        for name in _KEY_FIELDS:
+        for name in _NAME_FIELDS:
             fields[name] = tuple(key for key in getattr(self, name) if key in attributes)
-        for name in _SOURCE_FIELDS:
-            sources = getattr(self, name)
+        for name in _KEY_FIELDS:
+            keys = [key for convention in (self, *others) for key in getattr(convention, name)]
+            fields[name] = tuple(key for key in dict.fromkeys(keys) if key in attributes)
+        for name, usual in _SOURCE_FIELDS.items():
+            sources = self._merge_sources(name, usual, others)
             fields[name] = tuple(source for source in sources if source.may_exist(attributes))
-        kinds = (tuple(key for key in keys if key in attributes) for keys in self.tokens)
-        fields["tokens"] = TokenKeys(*kinds)
+        kinds = zip(self.tokens, *(convention.tokens for convention in others), strict=True)
+        fields["tokens"] = TokenKeys(
+            *(tuple(key for keys in kind for key in keys if key in attributes) for kind in kinds)
+        )
         fields["has_response_id"] = any(key in attributes for key in _RESPONSE_IDS)
+        fields["others"] = tuple(
+            convention.narrow(attributes)
+            for convention in others
+            if any(key in attributes for key in convention.usage_keys)
+        )
+        fields["counts_tokens"] = bool(
+            any(narrowed.tokens)
+            or narrowed.others
+            or any(key in attributes for key in self.usage_keys)
+        )
         return narrowed
+
+    def _merge_sources(
+        self, name: str, usual: str, others: Sequence[Convention]
+    ) -> list[MessageSource]:
+        sources: list[MessageSource] = list(getattr(self, name))
+        known = {source.key for source in sources}
+        if name != usual and not sources:  # the usual sources are read then
+            return sources
+        for convention in others:
+            for source in getattr(convention, name) or getattr(convention, usual):
+                if source.key not in known:
+                    known.add(source.key)
+                    sources.append(source)
+        return sources
 
     def regroup(self, spans: Sequence[Span]) -> Sequence[Span] | None:
         """Rearrange the spans of a trace before they are mapped; `None` keeps them as they are."""
@@ -206,6 +253,14 @@ class Convention:
     def agent_name(self, span: Span) -> str | None:
         """Return the name of the agent."""
         return first_text(span.attributes, self.agent_names)
+
+    def worker_name(self, span: Span) -> str | None:
+        """Return the agent that a span says it works for, beside `gen_ai.agent.name`."""
+        return None
+
+    def step_agent(self, span: Span) -> str | None:
+        """Return the agent that a step of a workflow runs."""
+        return None
 
     def inner_agent_name(self, span: Span) -> str | None:
         """Return the name of an agent that is only recognizable inside another agent's run."""
@@ -252,6 +307,10 @@ class Convention:
         )
         return include_cached(usage, beside=self.cached_beside_input)
 
+    def counts_all_runs(self, span: Span) -> bool:
+        """Whether a span counts the tokens of all runs so far, not only of its own."""
+        return False
+
     def grounding(self, span: Span) -> Sequence[Json]:
         """Return the retrieved chunks that a model's answer is based on."""
         return ()
@@ -266,7 +325,7 @@ class Convention:
         for source in self.output_sources(span):
             messages = source.read(span)
             if messages:
-                for message in messages:
+                for message in hide_markers(messages):
                     if message.text or message.calls or message.results:
                         return source.key, messages
                 empty = empty or (source.key, messages)
@@ -276,7 +335,7 @@ class Convention:
         """Return the user's last text, and the key of its source."""
         for source in self.input_sources(span):
             messages = source.read_last(span, "user") if source.read_last else source.read(span)
-            if messages and (text := last_user(messages)) is not None:
+            if messages and (text := asked_text(hide_markers(messages))) is not None:
                 return source.key, text
         return None
 
@@ -286,7 +345,7 @@ class Convention:
         for source in self.output_sources(span):
             read_last = source.read_last
             messages = read_last(span, "assistant") if read_last else source.read(span)
-            text = last_answer(messages) if messages else None
+            text = last_answer(hide_markers(messages)) if messages else None
             if text:
                 return source.key, text
             if text is not None:
@@ -310,9 +369,13 @@ class Convention:
         for source in self.output_sources(span):
             value = span.attributes.get(source.key)
             if isinstance(value, str) and value and value not in _EMPTY_OUTPUTS:
+                if is_withheld(value):
+                    continue
                 messages = source.read(span) or ()
-                if not any(message.calls or message.results for message in messages):
-                    return source.key, value
+                # What is a message to one source is not a text to the next one.
+                if any(message.calls or message.results for message in messages):
+                    return None
+                return source.key, value
         return None
 
     def tool(self, span: Span) -> ToolSpan:
@@ -320,11 +383,11 @@ class Convention:
         attributes = span.attributes
         args = args_key = output = output_key = None
         for args_key in self.tool_args:
-            args = attributes.get(args_key)
+            args = withhold(attributes.get(args_key))
             if args is not None:
                 break
         for output_key in self.tool_results:
-            value = attributes.get(output_key)
+            value = withhold(attributes.get(output_key))
             if value is not None:
                 output = unwrap_output(value)
                 break
@@ -338,6 +401,15 @@ class Convention:
     def conversation_id(self, span: Span) -> str | None:
         """Return the id that all traces of a conversation share."""
         return first_text(span.attributes, self.conversations)
+
+
+def graph_node(namespace: Json) -> str | None:
+    """Return the node that contains a step, from LangGraph's `writer:<id>|model:<id>`.
+
+    A graph within a graph is an agent of a team; a step of the outer graph has a single part.
+    """
+    parts = namespace.split("|") if isinstance(namespace, str) else []
+    return parts[-2].strip('"').split(":", 1)[0] or None if len(parts) > 1 else None
 
 
 def first_text(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:
@@ -366,5 +438,5 @@ def _first_messages(
     for source in sources:
         messages = source.read(span)
         if messages:
-            return source.key, messages
+            return source.key, hide_markers(messages)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from functools import cache
 
 import msgspec
@@ -30,10 +31,13 @@ class Detector:
         self._by_last_system: dict[str, Convention] = {}
         self._by_last_name: dict[str, Convention] = {}
         self._generic: Convention | None = None
+        self._conventions: list[tuple[Convention, frozenset[str]]] = []
+        """Every convention with the attributes that mark its spans."""
         self._yielding: set[Convention] = set()
         for convention in conventions:
             self._add(convention)
         self._last_names = tuple(self._by_last_name)
+        self._guesses = {name: _as_guess(guess) for name, guess in self._by_last_name.items()}
         # Recorders write spans of a few shapes over and over. The cache holds, for each scope,
         # system, operation and set of attributes, the convention narrowed to those attributes, and
         # the role if all such spans have the same. It is bounded, because attributes with ids in
@@ -56,6 +60,13 @@ class Detector:
         ):
             for key in keys:
                 table.setdefault(key, convention)
+        attributes = (
+            *marks.attributes,
+            *marks.operation_attributes,
+            *marks.late_attributes,
+            *marks.last_attributes,
+        )
+        self._conventions.append((convention, frozenset(attributes)))
         if marks.yields_to_scope:
             self._yielding.add(convention)
         if type(convention) is GenAi:
@@ -69,14 +80,14 @@ class Detector:
         Returns `None` for spans that are not part of an agent's work.
         """
         # The names of the attributes are not sorted: a recorder writes them in the same order each
-        # time. Spans without any differ by their names.
+        # time.
         attributes = span.attributes
         shape = (
             span.scope,
             attributes.get("gen_ai.provider.name"),
             attributes.get("gen_ai.system"),
             attributes.get("gen_ai.operation.name"),
-            *(attributes or (self._last_name(span.name),)),
+            *attributes,
         )
         try:
             convention, role = self._shapes[shape]
@@ -91,7 +102,7 @@ class Detector:
 
     def _identify_by_name(self, span: Span) -> tuple[Span, Convention, SpanRole] | None:
         prefix = self._last_name(span.name)
-        convention = self._by_last_name[prefix] if prefix else None
+        convention = self._guesses[prefix] if prefix else None
         role = convention.role(span) if convention is not None else None
         return None if convention is None or role is None else (span, convention, role)
 
@@ -105,11 +116,26 @@ class Detector:
     ) -> tuple[Convention | None, SpanRole | None]:
         convention = self._convention_of(span)
         if convention is not None:
-            convention = convention.narrow(span.attributes)
+            convention = convention.narrow(
+                span.attributes, self._other_conventions(span, convention)
+            )
         learned = convention, convention.common_role(span) if convention is not None else None
         if len(self._shapes) < _MAX_SHAPES and len(shape) <= _MAX_SHAPE_KEYS and _has_hash(shape):
             self._shapes[shape] = learned
         return learned
+
+    def _other_conventions(self, span: Span, convention: Convention) -> list[Convention]:
+        """The other conventions that mark a span: two recorders may share it, or a backend may
+        have added its own attributes. OTel's own come last, because everybody writes some."""
+        attributes = span.attributes.keys()
+        others = [
+            other
+            for other, marks in self._conventions
+            if other is not convention and other is not self._generic and attributes & marks
+        ]
+        if self._generic is not None and self._generic is not convention:
+            others.append(self._generic)
+        return others
 
     def _convention_of(self, span: Span) -> Convention | None:
         attributes = span.attributes
@@ -140,9 +166,6 @@ class Detector:
             convention = _first_marked(span, self._by_last_attribute)
         if convention is None and isinstance(system := span.attributes.get("gen_ai.system"), str):
             convention = self._by_last_system.get(system)
-        if convention is None and not span.attributes:
-            prefix = self._last_name(span.name)
-            convention = self._by_last_name[prefix] if prefix else None
         return convention
 
     def _by_scope_pattern(self, scope: str) -> Convention | None:
@@ -175,6 +198,12 @@ def _first_marked(span: Span, marks: dict[str, Convention]) -> Convention | None
         if key in span.attributes:
             return convention
     return None
+
+
+def _as_guess(convention: Convention) -> Convention:
+    guess = copy(convention)
+    guess.is_guess = True
+    return guess
 
 
 def _has_hash(shape: tuple[Json, ...]) -> bool:

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carob.schema import Span
+from carob.schema import Span, Usage
 from carob.traces.mapping.convention import Convention, SpanRole
 from carob.traces.mapping.detect import Detector
 from carob.traces.messages.message import Message
+
+_NO_USAGE = Usage()
+_PLACEHOLDERS = frozenset(("OpenAI Agent",))
+"""Names that instrumentations give to the model calls of any agent."""
 
 
 class RoleSpan(msgspec.Struct, eq=False, gc=False):
@@ -21,11 +25,28 @@ class RoleSpan(msgspec.Struct, eq=False, gc=False):
     role: SpanRole
     context: SpanContext
     name: str | None = None
-    """The name of an agent or a workflow."""
+    """The name of an agent or a workflow, or of the agent that a step runs."""
     is_leaf: bool = True
     """Whether no other model call is recorded within."""
+    _usage: Usage | None = None
     _inputs: tuple[str, list[Message]] | UnsetType | None = UNSET
     _outputs: tuple[str, list[Message]] | UnsetType | None = UNSET
+
+    @property
+    def stated_agent(self) -> str | None:
+        """The agent that the span itself names."""
+        name = self.span.attributes.get("gen_ai.agent.name")
+        return name if name and isinstance(name, str) and name not in _PLACEHOLDERS else None
+
+    def usage(self) -> Usage:
+        """Return the tokens that the span counts, from the first convention that finds any."""
+        if self._usage is None:
+            self._usage = self.convention.usage(self.span)
+            for other in self.convention.others if self._usage == _NO_USAGE else ():
+                if (usage := other.usage(self.span)) != _NO_USAGE:
+                    self._usage = usage
+                    break
+        return self._usage
 
     def input_messages(self) -> tuple[str, list[Message]] | None:
         """Return the messages that the span received and their source, read only once."""
@@ -62,17 +83,25 @@ class SpanContext(msgspec.Struct, eq=False):
     """The outermost agent or workflow around it."""
     agent_name: str | None = None
     """The name of the nearest agent around it that has one."""
+    counter: RoleSpan | None = None
+    """The nearest span around it that may count its tokens, whatever its role."""
     skip: bool = False
 
 
 def assign_roles(
-    spans: Sequence[Span], detector: Detector, *, parents_first: bool = False
+    spans: Sequence[Span],
+    detector: Detector,
+    *,
+    parents_first: bool = False,
+    names: bool = True,
 ) -> list[RoleSpan]:
     """Return the spans that have a role, in the order of the spans.
 
     With `parents_first`, a parent that does not precede its children is known to be missing.
+    Without `names`, the name of a span alone gives it no role.
     """
     identify = detector.identify
+    guess: type[Convention] | None = None
     # One pass is enough if parents come before their children, as they usually do; the first parent
     # that does not come before starts over with the spans rearranged.
     contexts: dict[str | None, SpanContext | RoleSpan] = {}
@@ -92,18 +121,38 @@ def assign_roles(
             contexts[span.span_id] = above
             continue
         known_span, convention, role = identified
+        if convention.is_guess:
+            if not names:
+                contexts[span.span_id] = above
+                continue
+            guess = type(convention)
         role_span = RoleSpan(known_span, convention, role, above)
         role_spans.append(role_span)
         contexts[span.span_id] = role_span if role == "tool" else _enter(role_span, role_spans)
+    if guess is not None and not _is_confirmed(guess, role_spans):
+        return assign_roles(spans, detector, parents_first=parents_first, names=False)
     return role_spans
+
+
+def _is_confirmed(guess: type[Convention], role_spans: list[RoleSpan]) -> bool:
+    """Whether more than a name shows that the trace has spans of a convention."""
+    return any(
+        type(role_span.convention) is guess and not role_span.convention.is_guess
+        for role_span in role_spans
+    )
 
 
 def _enter(role_span: RoleSpan, role_spans: list[RoleSpan]) -> SpanContext | RoleSpan:
     """The context of the children of a span, or the span that it is built from later."""
     role, context = role_span.role, role_span.context
     if role == "model":
-        if context.inner_model is not None:
-            context.inner_model.is_leaf = False
+        outer = context.inner_model
+        if outer is not None and _is_other_agent(role_span, outer):
+            role_span.context = msgspec.structs.replace(
+                context, model=None, inner_model=None, counter=outer.context.counter
+            )
+        elif outer is not None:
+            outer.is_leaf = False
         return role_span
     if role == "agent" or role == "workflow":
         role_span.name = role_span.convention.agent_name(role_span.span)
@@ -116,7 +165,16 @@ def _enter(role_span: RoleSpan, role_spans: list[RoleSpan]) -> SpanContext | Rol
     if role == "skip":
         role_spans.pop()
         return SpanContext(context.root, skip=True)
-    return context
+    if role == "chain" and (name := role_span.convention.step_agent(role_span.span)):
+        role_span.name = name
+        return msgspec.structs.replace(context, agent_name=name)
+    return role_span if role_span.convention.counts_tokens else context
+
+
+def _is_other_agent(inner: RoleSpan, outer: RoleSpan) -> bool:
+    """Whether a model call within another works for another agent, and so is not the same call."""
+    names = inner.stated_agent, outer.stated_agent
+    return names[0] is not None and names[1] is not None and names[0] != names[1]
 
 
 def _assign_unordered(spans: Sequence[Span], detector: Detector) -> list[RoleSpan]:
@@ -145,15 +203,26 @@ def _context_within(outer: RoleSpan) -> SpanContext:
         above.outer_agent,
         above.agent_name,
     )
+    counter = outer if outer.convention.counts_tokens else above.counter
+    tool, model, inner_model = above.tool, above.model, above.inner_model
     if role == "model":
-        model = above.model or outer
-        return SpanContext(
-            root, agent, above.tool, model, outer, outer_tool, outer_agent, agent_name
-        )
-    if role == "tool":
-        return SpanContext(
-            root, agent, outer, None, None, outer_tool or outer, outer_agent, agent_name
-        )
-    if role == "agent" and outer.name is not None:
-        agent_name = outer.name
-    return SpanContext(root, outer, None, None, None, outer_tool, outer_agent or outer, agent_name)
+        model, inner_model = model or outer, outer
+    elif role == "tool":
+        # What runs in a tool works for the tool, unless another agent surrounds it.
+        tool, model, inner_model, outer_tool = outer, None, None, outer_tool or outer
+        agent_name = None
+    elif role == "agent" or role == "workflow":
+        if role == "agent" and outer.name is not None:
+            agent_name = outer.name
+        agent, outer_agent = outer, outer_agent or outer
+        tool = model = inner_model = None
+    return SpanContext(
+        root, agent, tool, model, inner_model, outer_tool, outer_agent, agent_name, counter
+    )
+
+
+def covers(span: Span, time: int | None) -> bool:
+    """Whether a span was running at a time."""
+    if time is None or span.start is None or span.end is None:
+        return False
+    return span.start <= time <= span.end

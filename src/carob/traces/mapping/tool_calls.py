@@ -85,13 +85,14 @@ def _find_executions(turn: TurnSpans) -> list[MatchedCall]:
         tool = role_span.convention.tool(span)
         name = tool.name
         if name is None:
+            turn.unnamed_tools += 1
             continue
         outer = call_by_span.get(id(context.tool)) if context.tool is not None else None
         if outer is not None and outer.name == name:
             call_by_span[id(role_span)] = outer
             _merge_inner(outer, tool, role_span)
             continue
-        agent = context.agent_name or agent_of(role_span, turn)
+        agent = agent_of(role_span, turn)
         call = MatchedCall(name, None, agent, span.start, None, tool, role_span, None, tool.id)
         executed.append(call)
         call_by_span[id(role_span)] = call
@@ -117,7 +118,7 @@ def _merge_inner(outer: MatchedCall, tool: ToolSpan, role_span: RoleSpan) -> Non
 
 
 def _is_complete(call: MatchedCall) -> bool:
-    return call.id is not None and call.tool is not None and call.tool.raw_args is not None
+    return call.id is not None and call.args is not None
 
 
 def _take_requests(executed: list[MatchedCall]) -> list[MatchedCall]:

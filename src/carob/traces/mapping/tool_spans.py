@@ -54,6 +54,8 @@ class ToolSpan(msgspec.Struct, eq=False, gc=False):
 def unwrap_arguments(value: Json) -> Json:
     """Return the arguments without wrappers; they may be JSON or a printed Python literal."""
     args = decode_json(value)
+    if isinstance(args, str) and args is not value:
+        args = decode_json(args)
     if isinstance(args, str):
         return {} if args == "" else parse_literal(args)
     if isinstance(args, list) and len(args) == 1 and isinstance(args[0], dict):

@@ -11,6 +11,7 @@ from carob.traces.mapping.convention import Convention, first_text
 from carob.traces.mapping.detect import builtin_detector, detector_with_extras
 from carob.traces.mapping.roles import RoleSpan, assign_roles
 from carob.traces.mapping.splitting import split_turns
+from carob.traces.mapping.tokens import find_missing_tokens
 from carob.traces.mapping.turn_spans import group_by_role
 from carob.traces.mapping.turns import build_turn
 
@@ -44,9 +45,12 @@ def to_traces(
         role_spans = assign_roles(regrouped, detector)
     turns_spans = [group_by_role(part) for part in split_turns(role_spans)]
     turns = [build_turn(turn_spans) for turn_spans in turns_spans]
-    sources = turns_spans[0].sources
+    sources, gaps = turns_spans[0].sources, turns_spans[0].gaps
     for turn_spans in turns_spans[1:]:
-        sources = turn_spans.sources | sources
+        sources, gaps = turn_spans.sources | sources, turn_spans.gaps | gaps
+    missing = find_missing_tokens([call for turn in turns for call in turn.model_calls])
+    if missing is not None:
+        gaps["usage"] = missing
     root = role_spans[0].context.root
     return [
         Trace(
@@ -59,6 +63,7 @@ def to_traces(
             case=_case(root, role_spans),
             state=_state(root),
             sources=sources,
+            gaps=gaps,
             spans=tuple(spans) if keep_spans else (),
         )
     ]
@@ -114,8 +119,13 @@ def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
     ordered = sorted(group, key=lambda trace: (_start(trace), trace.id))
     first, last = ordered[0], ordered[-1]
     sources: dict[str, str] = {}
+    gaps: dict[str, str] = {}
     for trace in reversed(ordered):
         sources.update(trace.sources)
+        gaps.update(trace.gaps)
+    missing = find_missing_tokens([call for trace in ordered for call in trace.model_calls])
+    if missing is not None:
+        gaps["usage"] = missing
     return msgspec.structs.replace(
         first,
         id=session_id,
@@ -123,6 +133,7 @@ def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
         case=next((trace.case for trace in ordered if trace.case), None),
         state=last.state if last.state is not None else first.state,
         sources=sources,
+        gaps=gaps,
         spans=tuple(span for trace in ordered for span in trace.spans),
     )
 

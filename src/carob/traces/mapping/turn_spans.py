@@ -8,14 +8,15 @@ from bisect import bisect_right
 import msgspec
 
 from carob.schema import Span
-from carob.traces.mapping.roles import RoleSpan
+from carob.traces.mapping.roles import RoleSpan, covers
 from carob.traces.messages.message import Message
+from carob.traces.messages.printed import is_printed_object
 from carob.traces.shape import text_or_none
 
 _RESPONSE_ID = re.compile(r'\{\s*"id":\s*"([^"]{1,200})"')
 """The id at the beginning of a recorded response."""
 _MAX_OWNERS = 64
-"""Agents that started before a span and are compared with it."""
+"""Spans that started before another and are compared with it."""
 
 
 class ModelSpans(msgspec.Struct, eq=False, gc=False):
@@ -42,7 +43,15 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     tools: list[RoleSpan] = []
     chains: list[RoleSpan] = []
     retrievers: list[RoleSpan] = []
+    counters: list[RoleSpan] = []
+    """All that may count tokens, except for the innermost spans of model calls."""
+    front: RoleSpan | None = None
+    """The step around everything, if it received the user's text itself."""
     sources: dict[str, str] = {}
+    unnamed_tools: int = 0
+    """Tool spans that do not say which tool it was."""
+    gaps: dict[str, str] = {}
+    """What is known to be missing, by field: the reason."""
 
     @property
     def first_agent(self) -> RoleSpan | None:
@@ -70,7 +79,7 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
 def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
     """Group the spans of a turn; spans that record the same model call are grouped together."""
     turn = TurnSpans()
-    by_outer_model: dict[int, list[RoleSpan]] = {}
+    groups: dict[int, list[RoleSpan]] = {}
     by_response: dict[str, RoleSpan] = {}
     tools, owners = turn.tools, turn.owners
     for role_span in role_spans:
@@ -81,10 +90,12 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
             outer = role_span.context.model
             if outer is None and role_span.convention.has_response_id:
                 outer = _find_twin(role_span, by_response)
+                if outer is not None:  # what is within this span records the same call as well
+                    groups[id(role_span)] = groups.setdefault(id(outer), [outer])
             if outer is None:
-                by_outer_model.setdefault(id(role_span), [role_span])
+                groups.setdefault(id(role_span), [role_span])
             else:
-                by_outer_model.setdefault(id(outer), [outer]).append(role_span)
+                groups.setdefault(id(outer), [outer]).append(role_span)
         elif role == "chain":
             turn.chains.append(role_span)
         elif role == "retriever":
@@ -92,11 +103,30 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
         else:
             owners.append(role_span)
     turn.owner = owners[0] if owners else None
-    turn.models = [_model_spans(spans, turn) for spans in by_outer_model.values()]
+    turn.front = _find_front(role_spans)
+    turn.models = [
+        _model_spans(spans, turn) for key, spans in groups.items() if key == id(spans[0])
+    ]
+    turn.counters = [
+        role_span
+        for role_span in role_spans
+        if role_span.convention.counts_tokens
+        and not (role_span.role == "model" and role_span.is_leaf)
+    ]
     if not turn.owners:
         roots = {id(root): root for role_span in role_spans if (root := role_span.context.root)}
         turn.roots = list(roots.values())
     return turn
+
+
+def _find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
+    """The root, if it is a step that received the user's text: the prompts of routers and the
+    arguments of handoffs below it are not what the user wrote."""
+    first = role_spans[0]
+    if first.role != "chain" or role_spans[-1].context.root is not first.span:
+        return None
+    text = first.convention.user_text(first.span)
+    return None if text is None or is_printed_object(text[1]) else first
 
 
 def _find_twin(role_span: RoleSpan, by_response: dict[str, RoleSpan]) -> RoleSpan | None:
@@ -112,16 +142,19 @@ def _find_twin(role_span: RoleSpan, by_response: dict[str, RoleSpan]) -> RoleSpa
         response_id = match[1] if match else None
     if not isinstance(response_id, str):
         return None
-    twin = by_response.setdefault(response_id, role_span)
-    if twin is role_span or not _covers(twin.span, role_span.span.start):
+    twin = by_response.get(response_id)
+    by_response[response_id] = role_span
+    if twin is None or not covers(twin.span, role_span.span.start):
         return None
-    role_span.is_leaf = False
+    # Of two spans side by side, the first one counts as the outer one.
+    twin.is_leaf = False
+    role_span.context = msgspec.structs.replace(role_span.context, counter=twin)
     return twin
 
 
 def _model_spans(spans: list[RoleSpan], turn: TurnSpans) -> ModelSpans:
     outer = spans[0]
-    agent = outer.context.agent_name or agent_of(outer, turn)
+    agent = agent_of(outer, turn)
     for role_span in spans:
         output = role_span.output_messages()
         if output is not None:
@@ -130,25 +163,49 @@ def _model_spans(spans: list[RoleSpan], turn: TurnSpans) -> ModelSpans:
 
 
 def agent_of(role_span: RoleSpan, turn: TurnSpans) -> str | None:
-    """Return the agent that a span works for: the one around it, else one it names or overlaps."""
-    around = role_span.context.agent_name
-    if around is not None:
-        return around
-    if name := text_or_none(role_span.span.attributes.get("gen_ai.agent.name")):
+    """Return the agent that a span works for: the one it names, else one around or beside it.
+
+    Returns `None` for what runs in a tool: its agent, if it has one, is not recorded.
+    """
+    context = role_span.context
+    if name := role_span.stated_agent or _inner_worker(role_span) or context.agent_name:
         return name
+    if context.tool is not None:
+        return None
+    agent = _last_running(role_span, [owner for owner in turn.owners if owner.role == "agent"])
+    if agent is None:
+        return workflow_name(turn)
+    tool = _last_running(role_span, turn.tools)
+    is_in_tool = tool is not None and (tool.span.start or 0) > (agent.span.start or 0)
+    return None if is_in_tool and role_span.role == "model" else agent.name
+
+
+def _inner_worker(role_span: RoleSpan) -> str | None:
+    """The agent that a step names, unless an agent within the outermost one is around it: that
+    knows its own name, while a step knows the name of a node."""
+    context = role_span.context
+    outermost = context.outer_agent.name if context.outer_agent else None
+    if context.outer_tool is not None or context.agent_name not in (None, outermost):
+        return None
+    return role_span.convention.worker_name(role_span.span)
+
+
+def is_team(turn: TurnSpans) -> bool:
+    """Whether all model calls are those of agents that the outermost agent only contains."""
+    return bool(turn.models) and all(
+        model.outer.convention.worker_name(model.outer.span) for model in turn.models
+    )
+
+
+def _last_running(role_span: RoleSpan, others: list[RoleSpan]) -> RoleSpan | None:
+    """The last of several spans that was started, and had not ended, when another one started."""
     start = role_span.span.start
-    # Owners are in order of time. Comparing a span with all of them is quadratic in long traces.
-    end = bisect_right(turn.owners, start or 0, key=lambda owner: owner.span.start or 0)
-    for agent in reversed(turn.owners[max(0, end - _MAX_OWNERS) : end]):
-        if agent.role == "agent" and _covers(agent.span, start):
-            return agent.name
-    return workflow_name(turn)
-
-
-def _covers(span: Span, time: int | None) -> bool:
-    if time is None or span.start is None or span.end is None:
-        return False
-    return span.start <= time <= span.end
+    # Spans are in order of time. Comparing one with all others is quadratic in long traces.
+    end = bisect_right(others, start or 0, key=lambda other: other.span.start or 0)
+    for other in reversed(others[max(0, end - _MAX_OWNERS) : end]):
+        if other is not role_span and covers(other.span, start):
+            return other
+    return None
 
 
 def workflow_name(turn: TurnSpans) -> str | None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from carob.schema import AgentMessage, Json, ModelCall, Turn, Usage
-from carob.traces.mapping.roles import RoleSpan
+from carob.traces.mapping.evidence import find_missing_calls
+from carob.traces.mapping.roles import RoleSpan, covers
+from carob.traces.mapping.tokens import TokenCount
 from carob.traces.mapping.tool_calls import find_tool_calls
 from carob.traces.mapping.tool_spans import failure_reason
-from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, workflow_name
+from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, is_team, workflow_name
 from carob.traces.messages.message import last_answer, last_user
 from carob.traces.messages.printed import is_printed_object
 
+NO_RESPONSE = "the response was not recorded"
+LAST_REQUEST = "one span records several model calls, and only the last of them is left"
 _NO_TIME = 1 << 63
 
 
@@ -19,24 +23,39 @@ def build_turn(turn: TurnSpans) -> Turn:
     """Build a turn: the user's text, what the agents did, and the response."""
     sources = turn.sources
     calls = find_tool_calls(turn)
+    missing = find_missing_calls(turn, calls)
+    if missing is not None:
+        turn.gaps["tool_calls"] = missing
+    if any(map(_is_overwritten, turn.tools)):
+        turn.gaps["usage"] = LAST_REQUEST
     user = _note_source(sources, "user", _find_user_text(turn))
     response = _note_source(sources, "response", _find_response(turn))
+    error = _error(turn, response)
+    if response is None and error is None:
+        turn.gaps["response"] = NO_RESPONSE
     start, end = _times(turn)
     return Turn(
         user=user,
         response=response,
-        tool_calls=tuple([call.to_call() for call in calls])
-        if calls or _records_calls(turn)
-        else None,
+        tool_calls=tuple([call.to_call() for call in calls]) if missing is None else None,
         tool_results=tuple([result for call in calls if (result := call.to_result())]),
         messages=_intermediate_messages(turn, response),
         agents=_agent_names(turn),
         model_calls=_model_calls(turn),
         grounding=_grounding(turn),
-        error=_error(turn, response),
+        error=error,
         start=start,
         end=end,
     )
+
+
+def _is_overwritten(tool: RoleSpan) -> bool:
+    """Whether the model call around a tool received the result of a tool: then the request that
+    called the tool was recorded in the same span, and was overwritten."""
+    model = tool.context.inner_model
+    if model is None or not model.is_leaf or (received := model.input_messages()) is None:
+        return False
+    return bool(received[1]) and bool(received[1][-1].results)
 
 
 def _times(turn: TurnSpans) -> tuple[int | None, int | None]:
@@ -59,81 +78,72 @@ def _note_source(sources: dict[str, str], field: str, text: tuple[str, str] | No
 
 
 def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
-    """The user's text and its source: of the owner, else of the first model call, else of the
-    run's messages, else of the first step."""
-    near = _distinct(turn.owner, turn.first_agent)
-    for role_spans in (near, turn.models[0].spans) if turn.models else (near,):
+    """The user's text and its source: of the outermost span that has it, else of the first model
+    call, else of the run's messages, else of the first step."""
+    outer = _outer_spans(turn, turn.first_agent)
+    for role_spans in (outer, turn.models[0].spans) if turn.models else (outer,):
         for role_span in role_spans:
             text = role_span.convention.user_text(role_span.span)
             if text is not None and not is_printed_object(text[1]):
                 return text
-    for role_span in near:
+    for role_span in outer:
         transcript = role_span.convention.transcript_messages(role_span.span)
         if transcript is not None and (last := last_user(transcript[1])) is not None:
             return transcript[0], last
-    for role_span in turn.chains[:1]:
-        if text := role_span.convention.user_text(role_span.span):
-            return text
+    for step in _steps(turn)[:1]:
+        return step.convention.user_text(step.span)
     return None
 
 
+def _steps(turn: TurnSpans) -> list[RoleSpan]:
+    """The steps right below the owner."""
+    parent = turn.owner.span.span_id if turn.owner else None
+    return [chain for chain in turn.chains if parent and chain.span.parent_id == parent]
+
+
+def _outer_spans(turn: TurnSpans, agent: RoleSpan | None) -> list[RoleSpan]:
+    """The spans around the work of a turn, the outermost first."""
+    spans = [turn.front, turn.owner, agent]
+    return [span for index, span in enumerate(spans) if span and span not in spans[:index]]
+
+
 def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
-    """The response and its source: of the owner, else of the last model call that does not work
-    for a tool, else of any step. An empty response counts only if there is no other."""
-    text = _owner_response(turn)
-    if text is not None and text[1] and not is_printed_object(text[1]):
-        return text
-    empty = text
-    models = [model for model in reversed(turn.models) if model.outer.context.outer_tool is None]
-    for model in models:
-        # If the last model call is not recorded, the answer of another agent is not the response.
-        if models[0].messages or model.agent == models[0].agent:
-            answer = last_answer(model.messages)
-            if answer:
-                return model.source or "", answer
-            if answer is not None:
-                empty = empty or (model.source or "", answer)
-    return _raw_response(turn) or empty
-
-
-def _owner_response(turn: TurnSpans) -> tuple[str, str] | None:
+    """The response and its source: of the outermost span that has it, else of the last model call
+    that does not work for a tool. An empty response counts only if there is no other."""
     empty = None
-    for role_span in _distinct(turn.owner, turn.last_agent):
+    for role_span in _outer_spans(turn, turn.last_agent):
         text = role_span.convention.response_text(role_span.span)
         if text is not None and text[1] and not is_printed_object(text[1]):
             return text
         empty = empty or text
-    return empty
+    text = _model_response(turn)
+    return text if text and text[1] else _raw_response(turn) or text or empty
 
 
-def _distinct(owner: RoleSpan | None, agent: RoleSpan | None) -> list[RoleSpan]:
-    if owner is None:
-        return []
-    return [owner] if agent is None or agent is owner else [owner, agent]
+def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
+    """The answer of the last model call. If that is not recorded, or calls a tool, no earlier text
+    is the response: the agent went on after it."""
+    models = [model for model in turn.models if model.outer.context.outer_tool is None]
+    last = models[-1] if models else None
+    for before in reversed(models[:-1]):
+        if last is None or last.messages or not covers(before.outer.span, last.outer.span.start):
+            break
+        last = before  # a second recorder beside the first records no messages
+    if last is None or (last.messages and last.messages[-1].calls):
+        return None
+    answer = last_answer(last.messages)
+    return None if answer is None else (last.source or "", answer)
 
 
 def _raw_response(turn: TurnSpans) -> tuple[str, str] | None:
+    """An output that is not a message: of the owner, else of the last step right below it."""
     owner = turn.owner
-    if owner is not None and (raw := owner.convention.raw_output(owner.span)):
+    if owner is None:
+        return None
+    if raw := owner.convention.raw_output(owner.span):
         return raw
-    for chain in turn.chains[:1]:
-        if text := chain.convention.response_text(chain.span):
-            return text
-    for chain in reversed(turn.chains if owner is not None else ()):
-        is_child = owner is not None and chain.span.parent_id == owner.span.span_id
-        if is_child and (text := chain.convention.response_text(chain.span)):
-            return text
-    return None
-
-
-def _records_calls(turn: TurnSpans) -> bool:
-    """Whether the absence of tool calls means that none were made, not that none were recorded."""
-    if turn.models:
-        return bool(turn.owners) or any(model.messages for model in turn.models)
-    # An agent of which only the last message is recorded may have done anything before it.
-    owner = turn.owner
-    output = owner.convention.output_messages(owner.span) if owner else None
-    return output is not None and len(output[1]) > 1
+    steps = _steps(turn)
+    return steps[-1].convention.response_text(steps[-1].span) if steps else None
 
 
 def _intermediate_messages(turn: TurnSpans, response: str | None) -> tuple[AgentMessage, ...]:
@@ -152,10 +162,15 @@ def _intermediate_messages(turn: TurnSpans, response: str | None) -> tuple[Agent
 def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
     """The agents in order of start; an agent that acts again after another is named again."""
     agents = [owner for owner in turn.owners if owner.role == "agent" and owner.name]
+    if is_team(turn):
+        teams = {agent.name for agent in agents if agent.context.outer_agent is None}
+        agents = [agent for agent in agents if agent.name not in teams]
     if not agents:
         candidates = [workflow_name(turn), *(model.agent for model in turn.models)]
+        if not any(candidates):
+            candidates = [chain.name for chain in turn.chains]
         return _without_repeats(name for name in candidates if name)
-    if len(agents) == 1:
+    if len({*(agent.name for agent in agents), *(model.agent for model in turn.models)}) == 1:
         return (agents[0].name or "",)
     steps = [(agent.span.start or 0, 0, agent.name, agent.span.end) for agent in agents]
     steps += [(model.outer.span.start or 0, 1, model.agent, None) for model in turn.models]
@@ -199,8 +214,14 @@ def _error(turn: TurnSpans, response: str | None) -> str | None:
     owner = turn.owner.span if turn.owner else turn.roots[0]
     if owner.status == "error":
         return failure_reason(owner) or "the agent failed"
+    if response is not None:
+        return None
+    # An outer workflow may end well although the agent within was stopped, as by a step limit.
+    for agent in reversed(turn.owners):
+        if agent.span.status == "error" and agent.context.outer_tool is None:
+            return failure_reason(agent.span) or "the agent failed"
     last = turn.models[-1].outer.span if turn.models else None
-    if response is None and last is not None and last.status == "error":
+    if last is not None and last.status == "error":
         return failure_reason(last) or "the model call failed"
     return None
 
@@ -211,22 +232,15 @@ def _model_calls(turn: TurnSpans) -> tuple[ModelCall, ...]:
     Nested spans record one call; where an outer span holds several calls (a retry, a fallback
     model), each innermost span is a call.
     """
-    if turn.models:
-        calls: list[ModelCall] = []
-        for model in turn.models:
-            spans = model.spans
-            leaves = [span for span in spans if span.is_leaf] if len(spans) > 1 else spans
-            if len(leaves) == 1 and leaves[0].is_leaf:
-                calls.append(_model_call(model, leaves[0], spans))
-            elif len(spans) > 1:
-                calls.extend(_model_call(model, leaf, [leaf]) for leaf in leaves)
-        return tuple(calls)
-    # Without any model call, the agent's own count is all there is.
-    for owner in (turn.owner, turn.first_agent):
-        usage = owner.convention.usage(owner.span) if owner else Usage()
-        if owner is not None and usage != Usage():
-            return (_total_call(owner, usage, turn),)
-    return ()
+    leaves = [(model, leaf) for model in turn.models for leaf in _leaves(model)]
+    counts = TokenCount([leaf for _, leaf in leaves], turn.counters)
+    calls = [_model_call(model, leaf, counts.usage[id(leaf)]) for model, leaf in leaves]
+    calls += [_total_call(span, usage, turn) for span, usage in counts.without_call]
+    return tuple(calls)
+
+
+def _leaves(model: ModelSpans) -> list[RoleSpan]:
+    return [span for span in model.spans if span.is_leaf]
 
 
 def _total_call(owner: RoleSpan, usage: Usage, turn: TurnSpans) -> ModelCall:
@@ -236,19 +250,14 @@ def _total_call(owner: RoleSpan, usage: Usage, turn: TurnSpans) -> ModelCall:
     return ModelCall(model=model, usage=usage, agent=owner.name, start=span.start, end=span.end)
 
 
-def _model_call(model: ModelSpans, leaf: RoleSpan, spans: list[RoleSpan]) -> ModelCall:
-    """Tokens come from the innermost span that counts them, other fields from the outermost."""
+def _model_call(model: ModelSpans, leaf: RoleSpan, usage: Usage) -> ModelCall:
+    """The call of one innermost span; other spans around it complete its fields."""
     convention, span = leaf.convention, leaf.span
-    usage = convention.usage(span)
     name, provider = convention.model_name(span), convention.provider_name(span)
     finish = convention.finish_reason(span) if convention.finishes else None
-    if len(spans) > 1:
-        for inner in reversed(spans):
-            if usage.input_tokens is not None or usage.output_tokens is not None:
-                break
-            usage = inner.convention.usage(inner.span)
+    if len(model.spans) > 1 and len(_leaves(model)) == 1:
         name = provider = finish = None
-        for outer in spans:
+        for outer in model.spans:
             name = name or outer.convention.model_name(outer.span)
             provider = provider or outer.convention.provider_name(outer.span)
             finish = finish or outer.convention.finish_reason(outer.span)

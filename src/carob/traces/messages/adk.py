@@ -82,18 +82,35 @@ def result_of(item: dict[str, Json]) -> ToolResult:
 
 
 def event_turns(events: Json) -> tuple[Turn, ...]:
-    """Build the turns of a list of events, one for each invocation."""
+    """Build the turns of a list of events, one for each invocation that says or does something.
+
+    ADK's web UI stores state changes between the events of a turn as events of their own, with an
+    invocation id that no other event has. They are not turns, and their author is not an agent.
+    """
     builder = TurnBuilder()
+    for invocation, own_events in _group_by_invocation(events).items():
+        if any(not _EVENT_CONTENT.isdisjoint(event) for event in own_events):
+            builder.start_turn(invocation)
+            for event in own_events:
+                _add_event(builder, event)
+    return builder.turns()
+
+
+_EVENT_CONTENT = frozenset(
+    ("content", "errorcode", "errormessage", "usagemetadata", "groundingmetadata")
+)
+
+
+def _group_by_invocation(events: Json) -> dict[str | None, list[dict[str, Json]]]:
+    """The events of each invocation; an event that names none belongs to the last one."""
+    groups: dict[str | None, list[dict[str, Json]]] = {}
     current: str | None = None
     for event in map(fold_keys, objects_in(events)):
         if event.get("partial") is True:  # the complete event repeats the text of the partial ones
             continue
-        invocation = as_text(event.get("invocationid")) or current
-        if invocation != current:
-            builder.start_turn(invocation)
-            current = invocation
-        _add_event(builder, event)
-    return builder.turns()
+        current = as_text(event.get("invocationid")) or current
+        groups.setdefault(current, []).append(event)
+    return groups
 
 
 def _add_event(builder: TurnBuilder, event: dict[str, Json]) -> None:
@@ -207,7 +224,7 @@ def session_trace(item: Json, *, source: str, case: str | None = None) -> Trace:
         turns=event_turns(events),
         source=source,
         convention="adk",
-        mapper="adk-events@3",
+        mapper="adk-events@4",
         conversation=session or None,
         case=case,
         state=state if isinstance(state, dict) else state_of(events) or None,

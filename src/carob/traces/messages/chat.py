@@ -28,6 +28,8 @@ _CONTENT_KEYS = (
     "summary",
 )
 _CALL_KEYS = ("id", "call_id", *_CONTENT_KEYS)
+_ROLE_KEYS = (*_CONTENT_KEYS, "refusal", "blocks", "message", "reasoning_content", "tool_messages")
+"""What a message with a role consists of; an object with a role and none of them is not one."""
 _SPAN_KEYS = frozenset(("span_id", "spanId"))
 
 
@@ -39,7 +41,7 @@ def chat_role(item: dict[str, Json]) -> Role | None:
     kind = item.get("type")
     if isinstance(kind, str):
         return _role_by_type(item, kind)
-    return KINDS.get(item.get("kind")) if isinstance(item.get("parts"), list) else None
+    return KINDS.get(as_text(item.get("kind"))) if isinstance(item.get("parts"), list) else None
 
 
 def _role_by_type(item: dict[str, Json], kind: str) -> Role | None:
@@ -66,7 +68,9 @@ def is_message(item: Json) -> bool:
     if not isinstance(item, dict) or "contents" in item or chat_role(item) is None:
         return False
     if isinstance(item.get("role"), str):
-        return True
+        return item.keys() <= {"role", "name"} or any(key in item for key in _ROLE_KEYS)
+    if isinstance(item.get("from"), dict):  # an activity of a bot, whose writer is not recorded
+        return False
     return any(key in item for key in (_CALL_KEYS if _is_tool_item(item) else _CONTENT_KEYS))
 
 
@@ -90,9 +94,10 @@ def chat_turns(items: Json) -> tuple[Turn, ...]:
 
 def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     """Add one message of a file to its turn."""
+    if "content" not in item and isinstance(inner := item.get("message"), dict):  # Cursor
+        item = {key: value for key, value in item.items() if key != "message"} | inner
     fields = _message_fields(item)
     role = chat_role(item)
-    builder.add_time(instant(first_value(fields, "timestamp", "created_at", "createdAt")))
     if role == "tool" and fields.get("requestor") == "user":  # tau²-bench: users call tools too
         return
     # The name of a Responses item such as `function_call` is the tool's, not the agent's.
@@ -100,6 +105,8 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     agent = as_text(fields.get("name")) if has_agent_name else None
     for message in read_messages(item, "assistant"):
         builder.add_message(message, agent=agent)
+    # After the message, because a user's message starts a turn, and its time is part of that turn.
+    builder.add_time(instant(first_value(fields, "timestamp", "created_at", "createdAt")))
     if role == "assistant":
         _add_model_call(builder, fields, agent)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.messages.blocks import read_message
-from carob.traces.messages.message import ROLES, Message, Role, last_answer, last_user
+from carob.traces.messages.message import ROLES, Message, Role, asked_text, last_answer
 from carob.traces.messages.read import read_messages
 from carob.traces.shape import decode_json
 
@@ -37,8 +37,10 @@ def read_last_input(span: Span, _: Role) -> list[Message] | None:
     """Read the last event that holds a user's text."""
     for event in reversed(span.events):
         messages = list(_read_input_event(event))
-        if last_user(messages) is not None:
+        if asked_text(messages) is not None:
             return messages
+        if any(message.role == "assistant" for message in messages):
+            return read_input(span)
     return None
 
 

@@ -44,6 +44,8 @@ class Message(msgspec.Struct, gc=False):
     finish: str | None = None
     hidden: bool = False
     """Whether the recorder left the content out."""
+    partial: bool = False
+    """Whether it had more calls than those that could be read."""
 
     def add_text(self, piece: str) -> None:
         """Append a piece of text: on a new line for users, who attach separate texts, and directly
@@ -98,6 +100,23 @@ def last_user(messages: Sequence[Message]) -> str | None:
         # `is_user_text`, inlined: this runs for every model call and agent.
         if message.role == "user" and message.text is not None and not message.results:
             return message.text
+    return None
+
+
+def asked_text(messages: Sequence[Message]) -> str | None:
+    """Return the user's last text, unless it was answered: then the message after it is missing,
+    and the text is the question of an earlier turn."""
+    for message in reversed(messages):
+        if message.role == "user":
+            if message.text is not None and not message.results:
+                return message.text
+            if message.hidden:
+                return None
+        elif message.role == "assistant":
+            if message.text and not message.calls and not message.text.isspace():
+                return None
+        elif message.role == "other" and message.hidden:
+            return None
     return None
 
 

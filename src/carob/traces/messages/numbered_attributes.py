@@ -31,6 +31,8 @@ class _Keys(NamedTuple):
     first_content: str
     first_kind: str
     first_call: str
+    first_call_id: str
+    first_call_args: str
     piece: str
 
 
@@ -46,6 +48,11 @@ class Layout(NamedTuple):
     function_args: str
     no_args: str | None = None
     """The arguments of calls that record none."""
+
+    @staticmethod
+    def is_input(key: str) -> bool:
+        """Whether a key belongs to a message that a model received."""
+        return key.startswith(("llm.input_messages.", "gen_ai.prompt."))
 
 
 OPENINFERENCE = Layout(
@@ -72,11 +79,17 @@ OPENLLMETRY = Layout(
 def read_numbered(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Message] | None:
     """Read the messages under a prefix; `None` if there are none."""
     messages: list[Message] = []
+    is_missing = False
     for index in range(MAX_MESSAGES):
-        keys = _keys_of(prefix, index, layout)
-        message = _read_message(attributes, keys, layout)
+        message = _read_message(attributes, _keys_of(prefix, index, layout), layout)
         if message is None:
-            break
+            if is_missing:
+                break
+            is_missing = True
+            continue
+        if is_missing:  # a message without any attribute, and others after it
+            messages.append(Message("other", hidden=True))
+            is_missing = False
         messages.append(message)
     return messages or None
 
@@ -88,13 +101,26 @@ def read_last_numbered(
     # Only the roles are read at first, one lookup per message: every model call repeats the history
     # of all calls before it.
     indexes: list[int] = []
+    last_other = -1
     for index in range(MAX_MESSAGES):
         keys = _keys_of(prefix, index, layout)
         role = attributes.get(keys.role)
         if role is None:
+            following = _keys_of(prefix, index + 1, layout).role
+            if (
+                keys.content in attributes
+                or following in attributes
+                or _has_content(attributes, keys)
+            ):
+                return read_numbered(attributes, prefix, layout)
             break
-        if role_of(role) == text_role:
+        known_role = role_of(role)
+        if known_role == text_role:
             indexes.append(index)
+        elif known_role == "assistant":
+            last_other = index
+    if text_role == "user" and indexes and last_other > indexes[-1]:
+        return read_numbered(attributes, prefix, layout)
     for index in reversed(indexes):
         message = _read_message(attributes, _keys_of(prefix, index, layout), layout)
         if message is not None and message.text and not message.results:
@@ -105,7 +131,14 @@ def read_last_numbered(
 def first_message_keys(prefix: str, layout: Layout) -> tuple[str, ...]:
     """Return attributes of which a first message has at least one."""
     keys = _keys_of(prefix, 0, layout)
-    return (keys.role, keys.content, keys.first_call, keys.first_kind, keys.first_content)
+    return (
+        keys.role,
+        keys.content,
+        keys.first_call,
+        keys.function,
+        keys.first_kind,
+        keys.first_content,
+    )
 
 
 def _build_keys(prefix: str, index: int, layout: Layout) -> _Keys:
@@ -122,6 +155,8 @@ def _build_keys(prefix: str, index: int, layout: Layout) -> _Keys:
         f"{base}contents.0.{layout.content}",
         f"{base}contents.0.message_content.type",
         f"{base}tool_calls.0.{layout.call}{layout.call_name}",
+        f"{base}tool_calls.0.{layout.call}id",
+        f"{base}tool_calls.0.{layout.call}{layout.call_args}",
         f"{base}content.0",
     )
 
@@ -130,7 +165,7 @@ _cached_keys = cache(_build_keys)
 
 
 def _keys_of(prefix: str, index: int, layout: Layout) -> _Keys:
-    """The attribute names of a message. Building twelve names takes longer than looking them up."""
+    """The attribute names of a message. Building them takes longer than looking them up."""
     build = _cached_keys if index < _CACHED_KEYS else _build_keys
     return build(prefix, index, layout)
 
@@ -144,8 +179,9 @@ def _read_message(attributes: dict[str, Json], keys: _Keys, layout: Layout) -> M
         content = _read_pieces(attributes, keys.content)
     elif content is None and (keys.first_kind in attributes or keys.first_content in attributes):
         content = _read_contents(attributes, keys.contents, layout)
-    # A completion may lack a role; prompts do not.
-    known_role = role_of(role) if role is not None else "assistant"
+    # A completion may lack a role. A prompt without one may be anybody's.
+    known_role: Role = "other" if layout.is_input(keys.role) else "assistant"
+    known_role = role_of(role) if role is not None else known_role
     if role == "unknown" and keys.role.startswith("gen_ai.prompt."):
         known_role = "tool"  # what early OpenLLMetry writes for LangChain's tool messages
     if known_role == "tool":
@@ -156,8 +192,16 @@ def _read_message(attributes: dict[str, Json], keys: _Keys, layout: Layout) -> M
     message = read_message(content, known_role) if content is not None else Message(known_role)
     message.role = known_role
     message.finish = text_or_none(attributes.get(keys.finish))
-    if keys.first_call in attributes or keys.function in attributes:
+    if (
+        keys.first_call in attributes
+        or keys.function in attributes
+        or keys.first_call_id in attributes
+        or keys.first_call_args in attributes
+    ):
         _add_calls(message, attributes, keys, layout)
+    message.hidden = message.hidden or (role is None and known_role == "other")
+    if content is None and not message.calls:
+        message.hidden = True
     return message
 
 
@@ -197,6 +241,9 @@ def _add_calls(message: Message, attributes: dict[str, Json], keys: _Keys, layou
         base = f"{keys.calls}{index}.{layout.call}"
         name = attributes.get(base + layout.call_name)
         if not isinstance(name, str):
+            if base + layout.call_args in attributes or base + "id" in attributes:
+                message.partial = True
+                continue
             break
         args = attributes.get(base + layout.call_args, layout.no_args)
         message.calls.append(

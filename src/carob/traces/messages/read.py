@@ -107,6 +107,8 @@ def read_last_message(value: Json, role: Role, text_role: Role) -> list[Message]
     for item in reversed(items) if isinstance(items, list) else ():
         if not isinstance(item, dict) or (stated := _read_role(item)) is None:
             break
+        if stated == "assistant" != text_role:  # an answer may stand after the user's last text
+            break
         if stated == text_role:
             messages: list[Message] = []
             _collect_dict(item, role, messages, 0)
@@ -129,6 +131,8 @@ class _OtelMessage(msgspec.Struct, gc=False):
     role: str
     parts: list[_TextPart | CallBlock | _ReasoningPart]
     finish_reason: str | None = None
+    tool_calls: Json = None
+    """What litellm writes beside the parts, as OpenAI does."""
 
 
 _decode_otel_json = msgspec.json.Decoder(prepare_type(list[_OtelMessage])).decode
@@ -157,7 +161,7 @@ def _decode_otel(value: str) -> list[Message] | None:
 
 def _from_otel(item: _OtelMessage) -> Message | None:
     role = ROLES.get(item.role) or role_of(item.role)
-    if role == "tool":
+    if role == "tool" or item.tool_calls:
         return None
     message = Message(role, None, [], [], item.finish_reason)
     for part in item.parts:
@@ -264,6 +268,9 @@ def _collect_wrapped(
     if role == "assistant" and isinstance(raw := value.get("raw"), str):  # CrewAI's output
         messages.append(Message(role, raw))
         return
+    args = value.get("args")
+    if role == "user" and isinstance(args, list) and len(args) == 1 and not value.get("kwargs"):
+        value = {"input": args[0]}  # a decorated function, such as Langfuse's @observe
     count_before = len(messages)
     for key in _WRAPPERS + (_INPUT_WRAPPERS if role == "user" else _OUTPUT_WRAPPERS):
         inner = value.get(key)

@@ -18,7 +18,7 @@ class _OpenTurn:
     """The turn that is being built."""
 
     id: str | None = None
-    user: list[str] = field(default_factory=list[str])
+    user: str | None = None
     answers: list[AgentMessage] = field(default_factory=list[AgentMessage])
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
     call_indexes: dict[str, int] = field(default_factory=dict[str, int])
@@ -29,15 +29,13 @@ class _OpenTurn:
     grounding: list[Json] = field(default_factory=list[Json])
     error: str | None = None
     unanswered: bool = False
+    calls_recorded: bool = True
     times: list[int] = field(default_factory=list[int])
 
     @property
-    def has_answer(self) -> bool:
-        return bool(self.user and (self.answers or self.calls or self.results or self.error))
-
-    @property
     def has_content(self) -> bool:
-        return bool(self.user or self.answers or self.calls or self.results or self.error)
+        said = self.user is not None
+        return bool(said or self.answers or self.calls or self.results or self.error)
 
 
 class TurnBuilder:
@@ -81,10 +79,11 @@ class TurnBuilder:
         self._turn.id = turn_id
 
     def add_user_text(self, text: str) -> None:
-        """Add a user's text; it starts a new turn unless the last one is still unanswered."""
-        if self._turn.has_answer:
+        """Add a user's text; it starts a new turn, also if the last one is still unanswered: two
+        questions that were glued would be a question that nobody asked."""
+        if self._turn.user is not None:
             self._finish_turn()
-        self._turn.user.append(text)
+        self._turn.user = text
 
     def add_answer(self, agent: str, text: str) -> None:
         """Add a text that an agent wrote."""
@@ -128,6 +127,10 @@ class TurnBuilder:
         """Note that no response was recorded: every text so far is an intermediate one."""
         self._turn.unanswered = True
 
+    def mark_calls_unknown(self) -> None:
+        """Note that this turn may have called tools that are not recorded as calls."""
+        self._turn.calls_recorded = False
+
     @property
     def last_answer(self) -> str | None:
         """The last text of an agent in this turn."""
@@ -153,10 +156,10 @@ class TurnBuilder:
         final = None if turn.unanswered or not turn.answers else turn.answers[-1]
         return Turn(
             id=turn.id,
-            user="\n".join(turn.user) if turn.user else None,
+            user=turn.user,
             response=final.text if final else None,
             messages=tuple(turn.answers[:-1] if final else turn.answers),
-            tool_calls=tuple(turn.calls),
+            tool_calls=tuple(turn.calls) if turn.calls or turn.calls_recorded else None,
             tool_results=tuple(turn.results),
             agents=tuple(turn.agents),
             model_calls=tuple(turn.model_calls),

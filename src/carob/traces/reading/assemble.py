@@ -6,7 +6,9 @@ were split over files. Only spans with equal start and end keep the order of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter, lt
 
 import msgspec
@@ -16,6 +18,8 @@ from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers.container import LogRecord
 
 _start = attrgetter("start")
+_MAX_SEARCHED = 64
+"""Spans that started before a log record and may have been open when it was written."""
 
 
 def assemble(
@@ -59,9 +63,10 @@ def _unique_spans(records: Sequence[Span | LogRecord]) -> dict[str, Span] | None
 def order_spans(spans: dict[str, Span]) -> tuple[Span, ...]:
     """The spans of one trace, given by id, ordered by start, parents before children.
 
-    A span whose parent is missing becomes a root, and a cycle is cut at its earliest span. A child
-    is never ordered before its parent, whatever its own start says: the clocks of two machines
-    differ, and numbers that went through JavaScript have lost their last digits.
+    A span whose parent is missing becomes a root, unless others lack the same parent. A cycle is
+    cut at its earliest span. A child is never ordered before its parent, whatever its own start
+    says: the clocks of two machines differ, and numbers that went through JavaScript have lost
+    their last digits.
     """
     return _order_by_start(spans) or _order_by_tree(spans)
 
@@ -80,7 +85,13 @@ def _order_by_start(by_id: dict[str, Span]) -> tuple[Span, ...] | None:
     by_start = sorted(spans, key=_start)
     if {*parents}.difference(by_id) <= {None}:
         return tuple(by_start)
-    return tuple([span if span.parent_id in by_id else _as_root(span) for span in by_start])
+    lost = _shared_parents(by_id)
+    return tuple(
+        [
+            span if span.parent_id in by_id or span.parent_id in lost else _as_root(span)
+            for span in by_start
+        ]
+    )
 
 
 def _order_by_tree(by_id: dict[str, Span]) -> tuple[Span, ...]:
@@ -96,7 +107,18 @@ def _order_by_tree(by_id: dict[str, Span]) -> tuple[Span, ...]:
         keyed.append((key, span))
         pending.extend((child, depth + 1, start) for child in children.get(span.span_id, ()))
     keyed.sort(key=lambda pair: pair[0])
-    return tuple(_as_root(span) if key[1] == 0 else span for key, span in keyed)
+    lost = _shared_parents(by_id)
+    return tuple(
+        _as_root(span) if key[1] == 0 and span.parent_id not in lost else span
+        for key, span in keyed
+    )
+
+
+def _shared_parents(by_id: dict[str, Span]) -> set[str | None]:
+    """The missing parents of more than one span: their children are parts of one run, so none of
+    them is its root."""
+    parents = Counter(span.parent_id for span in by_id.values() if span.parent_id not in by_id)
+    return {parent for parent, number in parents.items() if parent and number > 1}
 
 
 def _as_root(span: Span) -> Span:
@@ -153,7 +175,7 @@ def _add_logs(
     events: dict[tuple[str, str], list[SpanEvent]] = {}
     roots = {key: _root_id(by_id) for key, by_id in spans.items()}
     orphans = 0
-    for log in logs:
+    for log in _place_logs(spans, logs):
         if not log.trace_id or not (log.span_id or log.trace_id in roots):
             orphans += 1
             continue
@@ -168,6 +190,33 @@ def _add_logs(
     for problem in _log_problems(orphans, log_only, source):
         report(problem)
     return spans
+
+
+def _place_logs(spans: dict[str, dict[str, Span]], logs: list[LogRecord]) -> Iterator[LogRecord]:
+    """Give log records without a span id the innermost span that was open when they were written.
+
+    With the root for all of them, the answers of all model calls would be those of one.
+    """
+    by_start: dict[str, list[Span]] = {}
+    for log in logs:
+        if log.span_id or log.event.time is None or log.trace_id not in spans:
+            yield log
+            continue
+        if log.trace_id not in by_start:
+            timed = [span for span in spans[log.trace_id].values() if span.start is not None]
+            by_start[log.trace_id] = sorted(
+                timed, key=lambda span: (span.start or 0, -(span.end or 0))
+            )
+        span = _innermost_at(by_start[log.trace_id], log.event.time)
+        yield msgspec.structs.replace(log, span_id=span.span_id) if span else log
+
+
+def _innermost_at(by_start: list[Span], time: int) -> Span | None:
+    end = bisect_right(by_start, time, key=lambda span: span.start or 0)
+    for span in reversed(by_start[max(0, end - _MAX_SEARCHED) : end]):
+        if span.end is not None and time <= span.end:
+            return span
+    return None
 
 
 def _log_problems(orphans: int, log_only: int, source: str) -> list[Problem]:

@@ -7,13 +7,13 @@ result does not depend on the order of lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from hashlib import blake2b
 from itertools import takewhile
 
 import msgspec
 
-from carob.schema import Problem, Span, Trace
+from carob.schema import Problem, Span, Trace, Turn, Usage
 from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers.container import LogRecord, Record
 from carob.traces.containers.otlp import Records
@@ -21,27 +21,18 @@ from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import order_if_complete, spans_of
 from carob.traces.reading.spill import Spill, TraceSlot
 from carob.traces.reading.stream import Chunk, FileRange, RecordStream, reread
+from carob.traces.reading.trace_table import CollectedTrace, TraceFacts, TraceTable
 
 MAX_HELD = 8 << 20
 """Bytes of input whose spans may be held at once."""
-MAX_IN_MEMORY = 256 << 20
+MAX_IN_MEMORY = 32 << 20
 """Bytes of input whose traces stay in memory; later ones are spilled to disk."""
 PROGRESS_STEP = 4 << 20
 """Bytes of input between two calls of the progress listener."""
 
 _MIN_WINDOW = 64 << 10
 _MAX_NAMES = 1000
-
-
-class CollectedTrace(msgspec.Struct, gc=False):
-    """One trace, or with `slot=None` a trace id under which no agent worked."""
-
-    id: str
-    slot: TraceSlot | None
-    start: int = 0
-    conversation: str | None = None
-    ranges: tuple[FileRange, ...] = ()
-    digest: bytes = b""
+_NO_USAGE = Usage()
 
 
 class _OpenTrace:
@@ -59,7 +50,9 @@ class _OpenTrace:
 class Collection(msgspec.Struct):
     """The traces of one or more chunks, and the counts of records that belong to none."""
 
-    spans: dict[str, CollectedTrace] = {}
+    spans: MutableMapping[str, CollectedTrace] = msgspec.field(
+        default_factory=dict[str, CollectedTrace]
+    )
     """Traces that came as spans, by trace id."""
     ready_traces: list[CollectedTrace] = []
     """Traces that came as traces, such as chat files and sessions."""
@@ -68,10 +61,21 @@ class Collection(msgspec.Struct):
     """Traces that must be read again, and their ranges."""
     orphan_logs: int = 0
     """Log records without a span."""
+    untraced_spans: int = 0
+    """Spans without a trace id. Read as one trace, those of two runs would be mixed."""
     log_only_traces: int = 0
     """Traces that are known from log records alone."""
     idle_names: dict[str, int] = {}
     """Names of spans under which no agent worked, and how often they were seen."""
+
+    def facts(self) -> Iterator[TraceFacts]:
+        """What is known about all traces."""
+        spans = self.spans
+        if isinstance(spans, TraceTable):
+            yield from spans.facts()
+        else:
+            yield from (trace.facts for trace in spans.values())
+        yield from (trace.facts for trace in self.ready_traces)
 
     def merge(self, addition: Collection) -> None:
         """Add what another process has read; a trace that both have seen is read again."""
@@ -84,6 +88,7 @@ class Collection(msgspec.Struct):
                 self.spans[key] = trace
         self.ready_traces += addition.ready_traces
         self.orphan_logs += addition.orphan_logs
+        self.untraced_spans += addition.untraced_spans
         self.log_only_traces += addition.log_only_traces
         for name, count in addition.idle_names.items():
             self.idle_names[name] = self.idle_names.get(name, 0) + count
@@ -106,6 +111,7 @@ class Collector:
         *,
         keep_spans: bool,
         max_in_memory: int,
+        spans: MutableMapping[str, CollectedTrace] | None = None,
     ) -> None:
         self.paths = paths
         self.spill = spill
@@ -124,7 +130,7 @@ class Collector:
         self.window = 0
         self.uncharged = 0
         """Bytes of the current value that no open trace accounts for yet."""
-        self.collection = Collection()
+        self.collection = Collection() if spans is None else Collection(spans=spans)
         self.progress: Callable[[int], None] = ignore
         """Called now and then with the number of bytes seen."""
         self.reported = 0
@@ -140,7 +146,7 @@ class Collector:
             self._add(records, range_, chunk.file)
 
     def _add(self, records: Iterable[Record], range_: FileRange | None, file: int) -> None:
-        if isinstance(records, Records) and records.trace_id is not None:
+        if isinstance(records, Records) and records.trace_id:
             self._add_single_trace(records.trace_id, records, range_, file)
             return
         last: str | None = None
@@ -148,6 +154,9 @@ class Collector:
         for record in records:
             if isinstance(record, Trace):
                 self._add_ready_trace(record)
+                continue
+            if not record.trace_id and isinstance(record, Span):
+                self.collection.untraced_spans += 1
                 continue
             if record.trace_id != last:
                 last = record.trace_id
@@ -282,9 +291,16 @@ class Collector:
         traces = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
         if not traces:
             self._count_idle(spans)
-            return CollectedTrace(key, None, ranges=ranges)
+            return CollectedTrace(key, None, ranges=ranges, is_empty=True)
         trace = traces[0]
-        return CollectedTrace(key, self._store(trace), _start(trace), trace.conversation, ranges)
+        return CollectedTrace(
+            key,
+            self._store(trace),
+            _start(trace),
+            trace.conversation,
+            ranges,
+            blank=_blank_convention(trace),
+        )
 
     def _count_idle(self, spans: Iterable[Span]) -> None:
         names = self.collection.idle_names
@@ -301,7 +317,14 @@ class Collector:
         digest = blake2b(repr(trace.turns).encode("utf-8", "replace"), digest_size=16).digest()
         self.collection.ready_traces.append(
             CollectedTrace(
-                trace.id, self._store(trace), _start(trace), trace.conversation, (), digest
+                trace.id,
+                self._store(trace),
+                _start(trace),
+                trace.conversation,
+                (),
+                digest,
+                _blank_convention(trace),
+                not trace.turns,
             )
         )
 
@@ -310,6 +333,16 @@ def _has_root_and_parents(records: Sequence[Span | LogRecord]) -> bool:
     span_ids = {record.span_id for record in records}
     parents = {record.parent_id for record in records if isinstance(record, Span)}
     return None in parents and parents - {None} <= span_ids
+
+
+def _blank_convention(trace: Trace) -> str | None:
+    return None if any(map(_records_something, trace.turns)) else trace.convention or ""
+
+
+def _records_something(turn: Turn) -> bool:
+    if turn.user or turn.response or turn.tool_calls or turn.tool_results or turn.error:
+        return True
+    return bool(turn.messages) or any(call.usage != _NO_USAGE for call in turn.model_calls)
 
 
 def _start(trace: Trace) -> int:

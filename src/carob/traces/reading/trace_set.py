@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from carob.files.spool import PickleCodec, Spool, SpooledSequence
 from carob.schema import Json, Trace
 from carob.traces.mapping.traces import merge_sessions
-from carob.traces.reading.collect import CollectedTrace, Collection
+from carob.traces.reading.collect import Collection
 from carob.traces.reading.spill import SpillReader, TraceSlot
+from carob.traces.reading.trace_table import CollectedTrace, TraceTable
 
 
 class SessionSlots(NamedTuple):
@@ -26,16 +28,13 @@ class SessionSlots(NamedTuple):
 class Shard(NamedTuple):
     """Some of the sessions, for another process to read."""
 
-    sessions: tuple[SessionSlots, ...]
+    sessions: Sequence[SessionSlots]
+    start: int
+    stop: int
 
     def traces(self) -> Iterator[Trace]:
         """One trace per session."""
-        reader = SpillReader()
-        try:
-            for session in self.sessions:
-                yield _merge_session(session.id, [reader.load(slot) for slot in session.slots])
-        finally:
-            reader.close()
+        return _read_sessions(self.sessions[index] for index in range(self.start, self.stop))
 
 
 class TraceSet:
@@ -49,13 +48,17 @@ class TraceSet:
         return len(self.sessions)
 
     def __iter__(self) -> Iterator[Trace]:
-        return Shard(tuple(self.sessions)).traces()
+        return _read_sessions(self.sessions)
 
     def shards(self, size: int = 500) -> list[Shard]:
         """The sessions in shards of `size`, independent of the number of processes."""
-        return [
-            Shard(tuple(self.sessions[start : start + size])) for start in range(0, len(self), size)
-        ]
+        return [self._shard(start, size) for start in range(0, len(self), size)]
+
+    def _shard(self, start: int, size: int) -> Shard:
+        if isinstance(self.sessions, SpooledSequence):
+            return Shard(self.sessions, start, min(start + size, len(self)))
+        part = self.sessions[start : start + size]
+        return Shard(part, 0, len(part))
 
     def close(self) -> None:
         """Remove the spilled traces."""
@@ -73,19 +76,37 @@ class TraceSet:
         self.close()
 
 
-def group_sessions(collection: Collection) -> list[SessionSlots]:
-    """Sessions by start, then by id, so that the order of the input plays no part."""
-    groups: dict[tuple[str, str], list[CollectedTrace]] = {}
-    for trace in (*collection.spans.values(), *_number_duplicates(collection.ready_traces)):
+def _read_sessions(sessions: Iterable[SessionSlots]) -> Iterator[Trace]:
+    reader = SpillReader()
+    try:
+        for session in sessions:
+            yield _merge_session(session.id, [reader.load(slot) for slot in session.slots])
+    finally:
+        reader.close()
+
+
+def group_sessions(collection: Collection) -> Sequence[SessionSlots]:
+    """Sessions by start, then by id, so that the order of the input plays no part. Many of them are
+    kept in a file."""
+    ready = _number_duplicates(collection.ready_traces)
+    if isinstance(collection.spans, TraceTable) and collection.spans.is_large:
+        spool = Spool(PickleCodec[SessionSlots](), in_memory=0)
+        for name, slots in collection.spans.sessions(ready):
+            spool.append(SessionSlots(name, tuple(slots)))
+        return spool.finish()
+    return _group_in_memory([*collection.spans.values(), *ready])
+
+
+def _group_in_memory(traces: Iterable[CollectedTrace]) -> list[SessionSlots]:
+    groups: dict[str, list[CollectedTrace]] = {}
+    for trace in traces:
         if trace.slot is not None:
-            # A conversation and a trace may have the same id, and are different sessions.
-            key = ("c", trace.conversation) if trace.conversation else ("t", trace.id)
-            groups.setdefault(key, []).append(trace)
+            groups.setdefault(trace.session, []).append(trace)
     for group in groups.values():
         if len(group) > 1:
             group.sort(key=lambda trace: (trace.start, trace.id, trace.digest))
-    ordered = sorted([(group[0].start, key) for key, group in groups.items()])
-    return [_session_slots(key[1], groups[key]) for _, key in ordered]
+    ordered = sorted([(group[0].start, session) for session, group in groups.items()])
+    return [_session_slots(session[1:], groups[session]) for _, session in ordered]
 
 
 def _session_slots(name: str, group: list[CollectedTrace]) -> SessionSlots:

@@ -1,0 +1,53 @@
+"""Bot Framework and Microsoft 365 Agents transcripts: one activity per line or in a list.
+
+A transcript records what was said, not how the bot worked: its tool calls are unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from carob.schema import Json, Trace
+from carob.traces.containers.chat import Chat
+from carob.traces.shape import as_array, as_object, as_text, first_value, objects_in
+
+_ROLES = {"user": "user", "bot": "assistant", "skill": "assistant"}
+
+
+class BotFramework:
+    """Activities: objects with a `type`, and a `from` that has a role."""
+
+    name = "bot-framework"
+
+    def claims(self, item: Json) -> bool:
+        return bool(as_array(item)) and all(map(self.claims_line, as_array(item)))
+
+    def claims_line(self, item: Json) -> bool:
+        fields = as_object(item)
+        return isinstance(fields.get("type"), str) and _role(fields) is not None
+
+    def read(self, item: Json, *, source: str) -> Iterator[Trace]:
+        messages: list[Json] = [
+            _message(activity)
+            for activity in objects_in(item)
+            # The others show that the bot is typing, or carry values that nobody wrote.
+            if activity.get("type") == "message" and as_text(activity.get("text"))
+        ]
+        for trace in Chat().read(messages, source=source):
+            turns = [msgspec.structs.replace(turn, tool_calls=None) for turn in trace.turns]
+            yield msgspec.structs.replace(trace, turns=tuple(turns))
+
+
+def _role(activity: dict[str, Json]) -> str | None:
+    return _ROLES.get(as_text(as_object(activity.get("from")).get("role")) or "")
+
+
+def _message(activity: dict[str, Json]) -> Json:
+    return {
+        "role": _role(activity),
+        "content": activity.get("text"),
+        "timestamp": first_value(activity, "timestamp", "localTimestamp"),
+        "conversation_id": as_object(activity.get("conversation")).get("id"),
+    }

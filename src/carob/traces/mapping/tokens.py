@@ -1,0 +1,165 @@
+"""Who counted a token: one rule for all conventions.
+
+Several spans may count the same tokens: the client of the model, the library around it, the agent
+around both. Within the tree of spans that count, the total of a span is the larger of its own
+count and the sum of the totals below it. So it does not matter how often a recorder repeats a
+count or how deep it nests its spans, and a span that counts what nobody below it counted is not
+lost.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import msgspec
+
+from carob.schema import ModelCall, Span, Usage
+from carob.traces.mapping.roles import RoleSpan, covers
+
+NO_USAGE = Usage()
+_MAX_COUNTERS = 64
+"""Spans that started before another and are compared with it."""
+
+
+class TokenCount:
+    """The tokens of one turn, by the model call that used them."""
+
+    def __init__(self, calls: list[RoleSpan], counters: list[RoleSpan]) -> None:
+        """`calls` are the spans that stand for one call each, `counters` all others that may
+        count tokens, outer ones first."""
+        self.usage = {id(call): call.usage() for call in calls}
+        self.without_call: list[tuple[RoleSpan, Usage]] = []
+        """Counts of spans to which no model call belongs."""
+        counters = [span for span in counters if span.usage() != NO_USAGE]
+        if counters:
+            self._count_tree(calls, counters)
+
+    def _count_tree(self, calls: list[RoleSpan], counters: list[RoleSpan]) -> None:
+        below: dict[int, list[RoleSpan]] = {}
+        sums: dict[int, Usage] = {}
+        for call in calls:
+            usage = _with_total(self.usage[id(call)])
+            for span in _counters_above(call, counters):
+                below.setdefault(id(span), []).append(call)
+                sums[id(span)] = Usage.total((sums.get(id(span), NO_USAGE), usage))
+        # Inner spans come after the spans around them, so this goes from the leaves to the root.
+        for span in reversed(counters):
+            counted, own = sums.get(id(span), NO_USAGE), span.usage()
+            if counted != NO_USAGE and span.convention.counts_all_runs(span.span):
+                continue
+            is_same_call = span.role == "model" and len(below.get(id(span), ())) == 1
+            rest = _subtract(own, counted, only_missing=is_same_call)
+            if rest != NO_USAGE:
+                self._assign(span, rest, below.get(id(span), []))
+                rest = rest if own.total_tokens is not None else _with_total(rest)
+                for outer in _counters_above(span, counters):
+                    sums[id(outer)] = Usage.total((sums.get(id(outer), NO_USAGE), rest))
+
+    def _assign(self, span: RoleSpan, rest: Usage, calls: list[RoleSpan]) -> None:
+        """Give what only an outer span counted to a call of it that counts nothing itself, else
+        to the last one."""
+        if not calls:
+            self.without_call.append((span, rest))
+            return
+        silent = (call for call in calls if self.usage[id(call)] == NO_USAGE)
+        call = next(silent, calls[-1])
+        known = self.usage[id(call)]
+        if rest.total_tokens is not None:
+            known = _with_total(known)
+        self.usage[id(call)] = Usage.total((known, rest))
+
+
+def _counters_above(span: RoleSpan, counters: list[RoleSpan]) -> list[RoleSpan]:
+    """The spans around a span that may count its tokens, the nearest first."""
+    above: list[RoleSpan] = []
+    outer = span.context.counter or _counter_beside(span, counters)
+    while outer is not None and outer not in above:
+        above.append(outer)
+        outer = outer.context.counter or _counter_beside(outer, counters)
+    return above
+
+
+def _counter_beside(span: RoleSpan, counters: list[RoleSpan]) -> RoleSpan | None:
+    """The span during which another one ran, although it is not its parent: some frameworks record
+    a model call beside its agent, and the span between two others may be missing."""
+    around = span.context.agent
+    is_alone = span.role == "model" and (around is None or around.role != "agent")
+    # Counters are in order of time. Comparing a span with all of them is quadratic in long traces.
+    end = bisect_right(counters, span.span.start or 0, key=lambda outer: outer.span.start or 0)
+    for outer in reversed(counters[max(0, end - _MAX_COUNTERS) : end]):
+        if outer is span or not _contains(outer.span, span.span):
+            continue
+        if outer.context.root is not span.context.root or (is_alone and outer.role == "agent"):
+            return outer
+    return None
+
+
+def _contains(outer: Span, inner: Span) -> bool:
+    """Whether a span ran only while another one did. Of two that ran equally long, the one that
+    comes first by its id contains the other, so that they do not contain each other."""
+    if not covers(outer, inner.start) or not covers(outer, inner.end):
+        return False
+    if (outer.start, outer.end) == (inner.start, inner.end):
+        return outer.span_id < inner.span_id
+    return True
+
+
+def _with_total(usage: Usage) -> Usage:
+    if usage.total_tokens is not None:
+        return usage
+    return msgspec.structs.replace(usage, total_tokens=_sum_of(usage))
+
+
+def _subtract(own: Usage, counted: Usage, *, only_missing: bool) -> Usage:
+    """Return what a span counts beyond the spans below it.
+
+    With `only_missing`, these record the same call: kinds that both count differ only where the
+    outer recorder miscounts, as OpenLLMetry does with Anthropic's streams.
+    """
+    if counted == NO_USAGE or own == NO_USAGE:
+        return own
+    rest: dict[str, int] = {}
+    for field in Usage.__struct_fields__:
+        count: int | None = getattr(own, field)
+        below: int | None = getattr(counted, field)
+        if below is not None and only_missing:
+            continue
+        if count is not None and count > (below or 0):
+            rest[field] = count - (below or 0)
+    return Usage(**rest)
+
+
+def _sum_of(usage: Usage) -> int | None:
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return usage.input_tokens + usage.output_tokens
+
+
+def find_missing_tokens(calls: Sequence[ModelCall]) -> str | None:
+    """Return why the sum over model calls is not the whole: some of them count nothing.
+
+    A call that failed used none. If no call counts a kind of token, its sum is not recorded.
+    """
+    missing = 0
+    for call in calls:
+        usage = call.usage
+        if (usage.input_tokens is None or usage.output_tokens is None) and call.error is None:
+            missing += 1
+    if not missing:
+        return None
+    has_input = any(call.usage.input_tokens is not None for call in calls)
+    has_output = any(call.usage.output_tokens is not None for call in calls)
+    lacking = sum(
+        call.error is None
+        and (
+            (has_input and call.usage.input_tokens is None)
+            or (has_output and call.usage.output_tokens is None)
+        )
+        for call in calls
+    )
+    return (
+        f"the tokens of {lacking} of {len(calls)} model calls were not recorded"
+        if lacking
+        else None
+    )

@@ -1,0 +1,53 @@
+"""Markers that recorders write in place of content that they leave out.
+
+A marker says that there was something, so it is neither a text nor an empty text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from carob.schema import Json
+from carob.traces.messages.message import Message
+from carob.traces.shape import decode_json
+
+_LONGEST = 48
+_FIRST = frozenset("<[({_*REH\"'")
+_WORDS = "redacted|elided|hidden|masked|filtered|omitted|withheld|removed|scrubbed|not\\ specified"
+# A bare word is an answer that somebody may give; in brackets, or in capitals, it is a marker.
+_MARKER = re.compile(
+    rf"""["']? (?:
+        <\s* (?:\w+\s)? (?i:{_WORDS}) [^<>]* > | \[\s* (?:\w+\s)? (?i:{_WORDS}) [^\[\]]* \]
+        | \(\s* (?:\w+\s)? (?i:{_WORDS}) [^()]* \) | \{{+\s* (?i:{_WORDS}) \s*\}}+
+        | _+(?i:{_WORDS})_+ | \*+\s*(?i:{_WORDS})\s*\*+ | \*{{3,}} | REDACTED | ELIDED | HIDDEN
+    ) ["']?""",
+    re.VERBOSE,
+)
+
+
+def is_withheld(text: str) -> bool:
+    """Whether a text is a marker such as `<elided>`, `[REDACTED]` or `__REDACTED__`."""
+    return (
+        2 < len(text) <= _LONGEST
+        and text[0] in _FIRST
+        and _MARKER.fullmatch(text.strip()) is not None
+    )
+
+
+def withhold(value: Json) -> Json:
+    """Return the value; `None` if it is a marker, also inside of a message's content."""
+    if isinstance(value, str) and len(value) <= _LONGEST:
+        inner = decode_json(value)
+        return (
+            None if isinstance(inner, str) and (is_withheld(inner) or is_withheld(value)) else value
+        )
+    return value
+
+
+def hide_markers(messages: list[Message]) -> list[Message]:
+    """Return the messages; a text that is a marker becomes a content that is not recorded."""
+    for message in messages:
+        text = message.text
+        if text and text[0] in _FIRST and is_withheld(text):
+            message.text, message.hidden = None, True
+    return messages

@@ -1,0 +1,101 @@
+"""One OTLP export request, as a receiver gets it: strict where a file reader guesses."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from carob.errors import FormatError
+from carob.schema import Span
+from carob.traces.containers import otlp, otlp_proto
+from carob.traces.containers.container import LogRecord
+from carob.traces.containers.otlp_loose import Otlp
+
+Signal: TypeAlias = Literal["traces", "logs"]
+Encoding: TypeAlias = Literal["protobuf", "json"]
+_TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
+_SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")
+_WHERE = "request"
+
+
+class ExportRequest(NamedTuple):
+    """The records of a request, and how many were refused because their ids are invalid."""
+
+    records: list[Span | LogRecord]
+    rejected: int
+
+
+def read_request(body: bytes, signal: Signal, encoding: Encoding) -> ExportRequest:
+    """Decode a request. Raises `FormatError` if it is none."""
+    records = _read_protobuf(body, signal) if encoding == "protobuf" else _read_json(body)
+    if signal == "logs":
+        return ExportRequest([log for log in records if isinstance(log, LogRecord)], 0)
+    spans = [span for span in records if isinstance(span, Span)]
+    valid: list[Span | LogRecord] = [span for span in spans if _has_valid_ids(span)]
+    return ExportRequest(valid, len(spans) - len(valid))
+
+
+def count_data_points(body: bytes, encoding: Encoding) -> int:
+    """Count the data points of a metrics request. Raises `FormatError` if it is none."""
+    if encoding == "protobuf":
+        return otlp_proto.count_data_points(body, source=_WHERE)
+    try:
+        request = msgspec.json.decode(body or b"{}", type=_MetricsRequest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(f"not a metrics request: {error}", where=_WHERE) from error
+    return sum(
+        len(points.data_points)
+        for resource in request.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        for points in (metric.gauge, metric.sum, metric.histogram, metric.exponential_histogram)
+        if points
+    )
+
+
+class _Points(msgspec.Struct, rename="camel"):
+    data_points: list[msgspec.Raw] = []
+
+
+class _Metric(msgspec.Struct, rename="camel"):
+    gauge: _Points | None = None
+    sum: _Points | None = None
+    histogram: _Points | None = None
+    exponential_histogram: _Points | None = None
+
+
+class _ScopeMetrics(msgspec.Struct):
+    metrics: list[_Metric] = []
+
+
+class _ResourceMetrics(msgspec.Struct, rename="camel"):
+    scope_metrics: list[_ScopeMetrics] = []
+
+
+class _MetricsRequest(msgspec.Struct, rename="camel"):
+    resource_metrics: list[_ResourceMetrics] = []
+
+
+def _has_valid_ids(span: Span) -> bool:
+    return bool(_TRACE_ID.fullmatch(span.trace_id) and _SPAN_ID.fullmatch(span.span_id))
+
+
+def _read_protobuf(body: bytes, signal: Signal) -> list[Span | LogRecord]:
+    return [*otlp_proto.read_message(body, signal, source=_WHERE)]
+
+
+def _read_json(body: bytes) -> list[Span | LogRecord]:
+    try:
+        value = otlp.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(f"not valid JSON: {error}", where=_WHERE) from error
+    if isinstance(value, otlp.Records):
+        return value
+    if not isinstance(value, dict):
+        raise FormatError("not an export request: expected an object", where=_WHERE)
+    for name in ("resourceSpans", "resourceLogs"):
+        if not isinstance(value.get(name, []), list):
+            raise FormatError(f"{name} is not a list", where=_WHERE)
+    return [*Otlp().read(value, source=_WHERE)]

@@ -1,0 +1,227 @@
+"""The traces that were read so far, by trace id, in memory that does not grow with their number.
+
+The newest are in a dict. Beyond that, they are rows of a scratch database, to which rows are only
+appended: nearly every trace is complete when it is stored, and is not looked up again until all of
+them are put in order.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from carob.traces.reading.spill import SpilledTrace, TraceSlot
+from carob.traces.reading.stream import FileRange
+
+if TYPE_CHECKING:
+    import sqlite3
+
+IN_MEMORY = 20_000
+"""Traces in the dict."""
+_SCANS = 20
+"""Lookups without an index. Building one pays off only if traces come in pieces."""
+_BITS = 27
+_MASK = (1 << _BITS) - 1
+_LATEST = 1 << 127
+"""Starts beyond are equal: time itself ends before."""
+
+
+class TraceFacts(NamedTuple):
+    """What is known about a trace without loading its place."""
+
+    id: str
+    is_used: bool
+    blank: str | None
+    is_empty: bool
+
+
+class CollectedTrace(msgspec.Struct, gc=False):
+    """One trace, or with `slot=None` a trace id under which no agent worked."""
+
+    id: str
+    slot: TraceSlot | None
+    start: int = 0
+    conversation: str | None = None
+    ranges: tuple[FileRange, ...] = ()
+    digest: bytes = b""
+    blank: str | None = None
+    """The convention of a trace that records nothing that was said or done; else `None`."""
+    is_empty: bool = False
+    """Whether the trace has no turn at all."""
+
+    @property
+    def facts(self) -> TraceFacts:
+        """What reports of problems need to know."""
+        return TraceFacts(self.id, self.slot is not None, self.blank, self.is_empty)
+
+    @property
+    def session(self) -> str:
+        """What the trace is grouped by. A conversation and a trace may have the same id, and are
+        different sessions."""
+        return f"c{self.conversation}" if self.conversation else f"t{self.id}"
+
+
+class TraceTable(MutableMapping[str, CollectedTrace]):
+    """A dict of traces that moves to a file as it grows."""
+
+    def __init__(self, path: Path, in_memory: int | None = None) -> None:
+        self._path = path
+        self._in_memory = IN_MEMORY if in_memory is None else in_memory
+        self._recent: dict[str, CollectedTrace] = {}
+        self._rows: _Rows | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether traces are on disk."""
+        return self._rows is not None
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._recent or (
+            self._rows is not None and self._rows.find(str(key)) is not None
+        )
+
+    def __getitem__(self, key: str) -> CollectedTrace:
+        trace = self._recent.get(key) or (self._rows.find(key) if self._rows else None)
+        if trace is None:
+            raise KeyError(key)
+        return trace
+
+    def __setitem__(self, key: str, trace: CollectedTrace) -> None:
+        self._recent[key] = trace
+        if len(self._recent) > self._in_memory:
+            self._move_to_disk()
+
+    def __delitem__(self, key: str) -> None:
+        if self._recent.pop(key, None) is None and not (self._rows and self._rows.remove(key)):
+            raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return (trace.id for trace in self.values())
+
+    def __len__(self) -> int:
+        return len(self._recent) + (self._rows.count() if self._rows else 0)
+
+    def values(self) -> Any:
+        """All traces, in no particular order."""
+        yield from [*self._recent.values()]
+        if self._rows:
+            yield from self._rows.all()
+
+    def facts(self) -> Iterator[TraceFacts]:
+        """What is known about all traces, without loading them."""
+        yield from [trace.facts for trace in self._recent.values()]
+        if self._rows:
+            yield from self._rows.facts()
+
+    def _move_to_disk(self) -> None:
+        """Move everything but traces that are in memory themselves."""
+        movable = [trace for trace in self._recent.values() if is_on_disk(trace)]
+        if self._rows is None:
+            # Traces in memory are as many as fit, and stay. Without this, each of them would be
+            # looked at again whenever the dict is full.
+            self._in_memory += len(self._recent) - len(movable)
+            if not movable:
+                return
+            self._rows = _Rows(self._path)
+        self._rows.append(movable)
+        for trace in movable:
+            del self._recent[trace.id]
+
+    def sessions(self, more: Iterable[CollectedTrace]) -> Iterator[tuple[str, list[TraceSlot]]]:
+        """Sessions by start, then by id, with the slots of their traces in order."""
+        rows = self._rows or _Rows(self._path)
+        rows.append([*self._recent.values(), *more])
+        yield from rows.sessions()
+        rows.close()
+
+
+def is_on_disk(trace: CollectedTrace) -> bool:
+    """Whether the trace itself takes no memory."""
+    return trace.slot is None or isinstance(trace.slot, SpilledTrace)
+
+
+class _Rows:
+    """Traces in a scratch database."""
+
+    def __init__(self, path: Path) -> None:
+        import sqlite3  # late: slow, and only large inputs need it
+
+        self._file: sqlite3.Connection = sqlite3.connect(path, isolation_level=None)
+        # The file is scratch: nothing is lost with it that a crash would not lose anyway.
+        self._file.executescript(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE traces"
+            " (id TEXT, session TEXT, start BLOB, digest BLOB, used, blank, empty, data BLOB)"
+        )
+        self._known = bytearray(1 << (_BITS - 3))
+        """Bits of the hashes of all ids: an id without its bits is new."""
+        self._lookups = 0
+
+    def append(self, traces: Iterable[CollectedTrace]) -> None:
+        self._file.execute("BEGIN")
+        rows = map(self._row, traces)
+        self._file.executemany("INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._file.execute("COMMIT")
+
+    def _row(self, trace: CollectedTrace) -> tuple[object, ...]:
+        for bit in _hash_bits(trace.id):
+            self._known[bit >> 3] |= 1 << (bit & 7)
+        start = max(-_LATEST, min(trace.start, _LATEST - 1)) + _LATEST
+        data = pickle.dumps(msgspec.structs.astuple(trace))
+        facts = (trace.slot is not None, trace.blank, trace.is_empty)
+        return trace.id, trace.session, start.to_bytes(16, "big"), trace.digest, *facts, data
+
+    def find(self, key: str) -> CollectedTrace | None:
+        if not all(self._known[bit >> 3] >> (bit & 7) & 1 for bit in _hash_bits(key)):
+            return None
+        self._lookups += 1
+        if self._lookups == _SCANS:
+            self._file.execute("CREATE INDEX by_id ON traces (id)")
+        row = self._file.execute("SELECT data FROM traces WHERE id = ?", (key,))
+        return next(map(_trace, row), None)
+
+    def remove(self, key: str) -> bool:
+        return self._file.execute("DELETE FROM traces WHERE id = ?", (key,)).rowcount > 0
+
+    def count(self) -> int:
+        return self._file.execute("SELECT COUNT(*) FROM traces").fetchone()[0]
+
+    def all(self) -> Iterator[CollectedTrace]:
+        return map(_trace, self._file.execute("SELECT data FROM traces"))
+
+    def facts(self) -> Iterator[TraceFacts]:
+        for id, used, blank, empty in self._file.execute(
+            "SELECT id, used, blank, empty FROM traces"
+        ):
+            yield TraceFacts(id, bool(used), blank, bool(empty))
+
+    def sessions(self) -> Iterator[tuple[str, list[TraceSlot]]]:
+        sql = (
+            "SELECT session, data, MIN(start) OVER (PARTITION BY session) AS first FROM traces"
+            " WHERE used ORDER BY first, session, start, id, digest"
+        )
+        last: str | None = None
+        slots: list[TraceSlot] = []
+        for session, data, _ in self._file.execute(sql):
+            if session != last:
+                if last is not None:
+                    yield last[1:], slots
+                last, slots = session, []
+            slots.append(pickle.loads(data)[1])  # noqa: S301 - written by this process
+        if last is not None:
+            yield last[1:], slots
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _trace(row: tuple[bytes]) -> CollectedTrace:
+    return CollectedTrace(*pickle.loads(row[0]))  # noqa: S301 - written by this process
+
+
+def _hash_bits(key: str) -> tuple[int, int, int]:
+    value = hash(key)
+    return value & _MASK, value >> 18 & _MASK, value >> 37 & _MASK

@@ -1,0 +1,76 @@
+"""Chats of which each line is an object of another program: bots, Goose and Cursor."""
+
+from __future__ import annotations
+
+import json
+
+from carob.schema import Json, Trace
+from carob.traces.containers.detect import read_items
+
+
+def read(*values: Json) -> list[Trace]:
+    return [record for record in read_items(values, source="f") if isinstance(record, Trace)]
+
+
+def dialogue(trace: Trace) -> list[tuple[str | None, str | None]]:
+    return [(turn.user, turn.response) for turn in trace.turns]
+
+
+def activity(role: str, text: str, kind: str = "message", conversation: str = "c") -> Json:
+    where: Json = {"id": conversation}
+    return {"type": kind, "from": {"role": role}, "conversation": where, "text": text}
+
+
+def test_activities_of_a_bot_have_their_role_in_from():
+    (trace,) = read(
+        activity("user", "What is open?"),
+        activity("bot", "", "typing"),
+        activity("bot", "The library."),
+    )
+    assert (trace.conversation, dialogue(trace)) == ("c", [("What is open?", "The library.")])
+    assert trace.turns[0].tool_calls is None
+
+
+def test_activity_without_a_role_is_not_the_bots_answer():
+    activities: list[Json] = [{"type": "message", "from": {"id": "x"}, "text": "What is open?"}]
+    problems: list[str] = []
+    values = [*activities, activity("user", "Hello?")]
+    (trace,) = read_items(
+        values, source="f", report=lambda problem: problems.append(problem.message)
+    )
+    assert isinstance(trace, Trace)
+    assert (dialogue(trace), len(problems)) == ([("Hello?", None)], 1)
+
+
+def goose(role: str, *blocks: Json, session: str = "s") -> Json:
+    return {"role": role, "session_id": session, "content_json": json.dumps(list(blocks))}
+
+
+def test_goose_rows_have_their_content_as_json():
+    call: Json = {"status": "success", "value": {"name": "shell", "arguments": {"command": "ls"}}}
+    result: Json = {"status": "success", "value": [{"type": "text", "text": "a.py"}]}
+    (trace,) = read(
+        goose("user", {"type": "text", "text": "Look"}),
+        goose("assistant", {"type": "toolRequest", "id": "c1", "toolCall": call}),
+        goose("user", {"type": "toolResponse", "id": "c1", "toolResult": result}),
+        goose("assistant", {"type": "text", "text": "One file."}),
+    )
+    (turn,) = trace.turns
+    assert (turn.user, turn.response) == ("Look", "One file.")
+    assert [(call.name, call.args, call.id) for call in turn.tool_calls or ()] == [
+        ("shell", {"command": "ls"}, "c1")
+    ]
+    assert [(item.name, item.result) for item in turn.tool_results] == [("shell", "a.py")]
+
+
+def test_sessions_in_one_file_are_several_traces():
+    hello: Json = {"type": "text", "text": "Hi"}
+    traces = read(goose("user", hello, session="a"), goose("user", hello, session="b"))
+    assert [trace.id for trace in traces] == ["a", "b"]
+
+
+def test_cursor_lines_have_their_content_in_message():
+    hello: Json = {"content": [{"type": "text", "text": "Hi"}]}
+    answer: Json = {"content": [{"type": "text", "text": "Hello"}]}
+    (trace,) = read({"role": "user", "message": hello}, {"role": "assistant", "message": answer})
+    assert dialogue(trace) == [("Hi", "Hello")]

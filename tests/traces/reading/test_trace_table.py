@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from carob.schema import Trace
+from carob.traces.reading.collect import Collection
+from carob.traces.reading.spill import SpilledTrace
+from carob.traces.reading.trace_set import group_sessions
+from carob.traces.reading.trace_table import CollectedTrace, TraceTable
+
+
+def trace(number: int, *, conversation: str | None = None, used: bool = True) -> CollectedTrace:
+    slot = SpilledTrace("file", number, 1) if used else None
+    return CollectedTrace(f"t{number}", slot, number % 7, conversation)
+
+
+TRACES = [
+    *(trace(number) for number in range(40)),
+    *(trace(number, conversation=f"c{number % 3}") for number in range(40, 60)),
+    trace(60, used=False),
+    CollectedTrace("t61", Trace(id="in memory"), -(10**40)),
+]
+
+
+def fill(path: Path, in_memory: int) -> TraceTable:
+    table = TraceTable(path, in_memory)
+    shuffled = random.Random(2).sample(TRACES, len(TRACES))  # noqa: S311 - not a secret
+    for item in shuffled:
+        table[item.id] = item
+    return table
+
+
+@pytest.mark.parametrize("in_memory", [5, 1000])
+def test_traces_are_found_removed_and_counted_wherever_they_are(tmp_path: Path, in_memory: int):
+    table = fill(tmp_path / "table", in_memory)
+    assert table.is_large == (in_memory == 5)
+    assert (len(table), sorted(table)) == (62, sorted(item.id for item in TRACES))
+    assert all(table[item.id] == item for item in TRACES)
+    assert "unknown" not in table
+    assert table.pop("t3", None) == TRACES[3]
+    assert "t3" not in table
+    assert table.pop("t3", None) is None
+    with pytest.raises(KeyError):
+        del table["t3"]
+    table["t3"] = TRACES[3]
+    assert sorted(table.facts()) == sorted(item.facts for item in TRACES)
+
+
+def test_sessions_are_the_same_in_memory_and_on_disk(tmp_path: Path):
+    few, many = (Collection(spans=fill(tmp_path / f"{size}", size)) for size in (1000, 5))
+    for collection in (few, many):
+        collection.ready_traces = [CollectedTrace("t1", SpilledTrace("b", 2, 3), 5, digest=b"x")]
+    expected = group_sessions(few)
+    assert [*group_sessions(many)] == [*expected]
+    assert [session.id for session in expected][:2] == ["t61", "c0"]
