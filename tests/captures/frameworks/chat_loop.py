@@ -1,0 +1,69 @@
+"""A loop around a model with tools, as people write it without a framework."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from opentelemetry import trace
+
+from tests.captures.frameworks import support
+
+TYPES = {"string": "string", "integer": "integer"}
+Message = dict[str, Any]
+
+
+def tool_schemas() -> list[dict[str, Any]]:
+    """The tools as OpenAI's chat completions declare them."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": tool["description"],
+                "parameters": parameters(name),
+            },
+        }
+        for name, tool in support.SCENARIO["all_tools"].items()
+        if name in support.SCENARIO["tools"]
+    ]
+
+
+def parameters(name: str) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments."""
+    fields = support.SCENARIO["all_tools"][name]["parameters"]
+    return {
+        "type": "object",
+        "properties": {key: {"type": TYPES[kind]} for key, kind in fields.items()},
+        "required": list(fields),
+    }
+
+
+def run_tool(name: str, args: dict[str, Any]) -> str:
+    """Return the result of a tool, or what it says when it fails."""
+    try:
+        return getattr(support, name)(**args)
+    except RuntimeError as error:
+        return f"Error: {error}"
+
+
+def run(complete: Callable[[list[Message], list[dict[str, Any]]], Message]) -> None:
+    """Ask all questions in one conversation, each within a span of its own."""
+    messages: list[Message] = [{"role": "system", "content": support.instructions(support.WORKER)}]
+    tracer = trace.get_tracer("captures")
+
+    def ask(user: str) -> str:
+        messages.append({"role": "user", "content": user})
+        with tracer.start_as_current_span("request"):
+            while True:
+                reply = complete(messages, tool_schemas())
+                messages.append(reply)
+                if not reply.get("tool_calls"):
+                    return reply["content"]
+                for call in reply["tool_calls"]:
+                    function = call["function"]
+                    result = run_tool(function["name"], json.loads(function["arguments"]))
+                    messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+
+    support.ask_all(ask)

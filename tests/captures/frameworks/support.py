@@ -1,0 +1,149 @@
+"""What every Python script of a framework needs: the scenario, the tools and the exporter."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.request
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+URL = os.environ["CAPTURE_URL"]
+API = f"{URL}/v1"
+RECORDER = os.environ["CAPTURE_RECORDER"]
+STREAM = os.environ["CAPTURE_STREAM"] == "on"
+CONTENT = os.environ["CAPTURE_CONTENT"] == "on"
+SCENARIO: dict[str, Any] = json.loads(os.environ["CAPTURE_SCENARIO"])
+NAME: str = SCENARIO["name"]
+MODEL: str = SCENARIO["model"]
+USERS: list[str] = [asked["user"] for asked in SCENARIO["questions"]]
+MAX_STEPS: int | None = SCENARIO["max_steps"]
+WORKER, COORDINATOR = "weather_agent", "coordinator"
+IN_TWO = NAME in ("hand-over", "sub-agent")
+"""Whether a coordinator passes the question to the worker."""
+
+os.environ.setdefault("OPENAI_API_KEY", "test")
+os.environ.setdefault("ANTHROPIC_API_KEY", "test")
+os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_BASE"] = API
+os.environ["ANTHROPIC_BASE_URL"] = URL
+os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = URL
+os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = str(CONTENT).lower()
+os.environ["TRACELOOP_TRACE_CONTENT"] = str(CONTENT).lower()
+os.environ["OPENINFERENCE_HIDE_INPUTS"] = str(not CONTENT).lower()
+os.environ["OPENINFERENCE_HIDE_OUTPUTS"] = str(not CONTENT).lower()
+
+
+def instructions(agent: str) -> str:
+    """The instructions, by which the server knows the agent."""
+    return f"You are {agent}. Be brief."
+
+
+def get_weather(city: str) -> str:
+    """Get the current weather of a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("get_weather", city=city)
+
+
+def get_population(city: str) -> str:
+    """Get the number of people who live in a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("get_population", city=city)
+
+
+def book_table(city: str, guests: int) -> str:
+    """Book a table in a restaurant.
+
+    Args:
+        city: The name of the city.
+        guests: The number of guests.
+    """
+    return _run_tool("book_table", city=city, guests=guests)
+
+
+def _run_tool(name: str, **args: Any) -> str:
+    tool = SCENARIO["all_tools"][name]
+    if "error" in tool:
+        raise RuntimeError(tool["error"].format(**args))
+    return tool["result"].format(**args)
+
+
+TOOLS: list[Callable[..., str]] = [
+    tool for tool in (get_weather, get_population, book_table) if tool.__name__ in SCENARIO["tools"]
+]
+
+
+def tracer_provider() -> Any:
+    """Return a tracer provider that exports every span at once, set as the global one."""
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+    return provider
+
+
+def logger_provider() -> Any:
+    """Return a logger provider that exports every log record at once, set as the global one."""
+    from opentelemetry._logs import set_logger_provider
+    from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
+
+    provider = LoggerProvider()
+    provider.add_log_record_processor(SimpleLogRecordProcessor(OTLPLogExporter()))
+    set_logger_provider(provider)
+    return provider
+
+
+def post(path: str, value: Any) -> None:
+    """Send a value to the server."""
+    request = urllib.request.Request(
+        f"{URL}/{path}", json.dumps(value).encode(), {"Content-Type": "application/json"}
+    )
+    urllib.request.urlopen(request).close()
+
+
+def ask_all(ask: Callable[[str], str | None]) -> None:
+    """Ask every question, and report what came back."""
+    for user in USERS:
+        try:
+            answer(ask(user))
+        except Exception as error:
+            answer(None, error)
+
+
+async def ask_all_async(ask: Callable[[str], Awaitable[str | None]]) -> None:
+    """Ask every question of a framework that is asynchronous, and report what came back."""
+    for user in USERS:
+        try:
+            answer(await ask(user))
+        except Exception as error:
+            answer(None, error)
+
+
+def answer(text: str | None, error: BaseException | None = None) -> None:
+    """Report what the framework returned for a question; an error if it raised."""
+    post("answer", {"response": text, "error": None if error is None else str(error)})
+
+
+def document(value: Any) -> None:
+    """Record a document of the framework's own format."""
+    post("document", value)
+
+
+def replace_replies(adapt: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change each reply of the script, for frameworks that expect other replies."""
+    questions = [
+        {**asked, "replies": [adapt(reply) for reply in asked["replies"]]}
+        for asked in SCENARIO["questions"]
+    ]
+    post("replies", questions)
