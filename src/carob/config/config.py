@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from carob.schema import DatasetPurpose, GateRules, Json, JudgeSettings, Severity, Struct
+from carob.schema import (
+    DatasetPurpose,
+    GateRules,
+    Json,
+    JudgeSettings,
+    SensitiveSetting,
+    Severity,
+    Struct,
+)
 
 
 class MetricChoice(Struct, frozen=True):
@@ -29,6 +37,10 @@ class LintSettings(Struct, frozen=True):
     per_file_ignores: dict[str, tuple[str, ...]] = {}
     """Ignored rules by path pattern, relative to the folder of the config."""
     use: DatasetPurpose | None = None
+    tags: tuple[str, ...] = ()
+    """The tags that cases may have; any if empty."""
+    region: str | None = None
+    """The country code for phone numbers that have none."""
 
 
 class Config(Struct, frozen=True):
@@ -51,6 +63,8 @@ class Config(Struct, frozen=True):
     """The store that runs are saved in."""
     lint: LintSettings = LintSettings()
     gate: GateRules = GateRules()
+    withheld: tuple[SensitiveSetting, ...] = ()
+    """Settings that the file names and the user has not trusted. They have no effect."""
 
     def choice(self, name: str) -> MetricChoice:
         """Return a metric with its settings, if the config has any."""

@@ -6,18 +6,16 @@ import math
 import re
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from carob.errors import FormatError, InputError, UsageError, install_hint
+from carob.errors import FormatError, InputError
+from carob.files.yaml import read_yaml_1_1
 from carob.schema import Json
 
 Syntax = Literal["toml", "json", "yaml"]
 MAX_BYTES = 1 << 20
 """The largest config. Configs are written by hand, so a larger file is something else."""
-_MAX_DEPTH = 100
-"""Levels of YAML. No config comes close."""
 _MAX_INTEGER = int(sys.float_info.max)
 """Settings become floats, which end here. TOML, JSON and YAML have integers of any size."""
 
@@ -131,80 +129,12 @@ def _check_values(value: object, path: str) -> None:
         raise ValueError(f"{path}: {value} is a {type(value).__name__}; quote it to make it text")
 
 
-def decode_yaml(text: str) -> Json:
-    """Decode YAML. Raises `ValueError` with the line of the problem.
-
-    Aliases are rejected: a few lines of nested ones expand to gigabytes.
-    """
-    yaml = _import_yaml()
-    try:
-        loader = _bounded_loader(yaml)(text)
-        node = loader.get_single_node()
-        _check_keys(node)
-        return None if node is None else loader.construct_document(node)
-    except yaml.MarkedYAMLError as error:
-        line = f" (at line {error.problem_mark.line + 1})" if error.problem_mark else ""
-        raise ValueError(f"{error.problem}{line}") from error
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from error
-
-
-def _import_yaml() -> Any:
-    try:
-        return import_module("yaml")
-    except ImportError as error:
-        message = "reading YAML requires the package 'PyYAML', which is not installed"
-        raise UsageError(message, hint=install_hint("yaml")) from error
-
-
-def _bounded_loader(yaml: Any) -> Any:
-    """A loader that rejects aliases and deep nesting as soon as it meets them.
-
-    Before a flow collection of PyYAML is closed, each token in it costs time in proportion to the
-    depth: 40 KB of brackets took 37 seconds.
-    """
-
-    class Loader(yaml.SafeLoader):
-        depth = 0
-
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            event = self.peek_event()
-            if isinstance(event, yaml.AliasEvent):
-                raise ValueError(f"aliases are not supported {_at(event)}; write the value out")
-            if self.depth == _MAX_DEPTH:
-                raise ValueError(f"nested deeper than {_MAX_DEPTH} levels {_at(event)}")
-            self.depth += 1
-            node = yaml.SafeLoader.compose_node(self, parent, index)
-            self.depth -= 1
-            return node
-
-    return Loader
-
-
-def _check_keys(node: Any) -> None:
-    """Reject duplicate keys, of which PyYAML silently keeps the last."""
-    if node is None or node.id == "scalar":
-        return
-    if node.id == "sequence":
-        for item in node.value:
-            _check_keys(item)
-        return
-    keys: set[str] = set()
-    for key, value in node.value:
-        if key.tag != "tag:yaml.org,2002:str":
-            raise ValueError(f"expected a text key {_at(key)}")
-        if key.value in keys:
-            raise ValueError(f"duplicate key {key.value!r} {_at(key)}")
-        keys.add(key.value)
-        _check_keys(value)
-
-
-def _at(node: Any) -> str:
-    return f"(at line {node.start_mark.line + 1})"
+def _yaml(text: str) -> Json:
+    return read_yaml_1_1(text).value
 
 
 _DECODE: dict[Syntax, Callable[[str], Json]] = {
     "toml": _toml,
     "json": _json,
-    "yaml": decode_yaml,
+    "yaml": _yaml,
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from carob.config.config import Config
 from carob.config.config_file import ConfigDocument, read_document
 from carob.config.dialects import Dialect
@@ -12,6 +14,7 @@ from carob.config.dialects.agentevals import AgentEvals
 from carob.config.dialects.carob import Carob
 from carob.config.dialects.definitions import Definitions
 from carob.config.table_reader import Table
+from carob.config.trust import SensitiveReader, TrustCheck
 from carob.errors import UnknownFormatError
 from carob.text.spelling import fold_name, nearest_name
 
@@ -24,10 +27,17 @@ def find_config(folder: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def load_config(path: Path) -> Config:
-    """Read a config of any dialect."""
+def load_config(path: Path, *, trust: TrustCheck | None = None) -> Config:
+    """Read a config of any dialect. Sensitive settings are withheld unless a check trusts them."""
     doc = read_document(path)
-    return _detect_dialect(doc).read(Table(doc, doc.value), path)
+    dialect = _detect_dialect(doc)
+    reader = SensitiveReader(withhold=False)
+    config = dialect.read(Table(doc, doc.value, sensitive=reader), path)
+    if not reader.settings or (trust and trust(path, reader.settings)):
+        return config
+    # Read again instead of removing values from the config: no value can be forgotten.
+    config = dialect.read(Table(doc, doc.value), path)
+    return msgspec.structs.replace(config, withheld=tuple(reader.settings))
 
 
 def _detect_dialect(doc: ConfigDocument) -> Dialect:

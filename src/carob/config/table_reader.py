@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from carob.config.config_file import ConfigDocument
+from carob.config.trust import SensitiveReader
 from carob.errors import FormatError
-from carob.schema import Json
+from carob.schema import Json, SensitiveSetting
 from carob.text.spelling import did_you_mean, fold_name, nearest_name
 
 _GLOB = re.compile(r"[*?\[]")
@@ -22,10 +23,18 @@ _URL = re.compile(r"[A-Za-z][\w+.-]+:")
 class Table:
     """A table. Keys may be in snake_case or camelCase; `null` counts as missing."""
 
-    def __init__(self, document: ConfigDocument, value: Mapping[str, Json], path: str = "") -> None:
+    def __init__(
+        self,
+        document: ConfigDocument,
+        value: Mapping[str, Json],
+        path: str = "",
+        *,
+        sensitive: SensitiveReader | None = None,
+    ) -> None:
         self._document = document
         self._value = value
         self._path = path
+        self._sensitive = sensitive or SensitiveReader()
         self._known: dict[str, str] = {}
 
     def text(self, name: str) -> str | None:
@@ -33,6 +42,14 @@ class Table:
         if value is not None and not isinstance(value, str):
             raise self._type_error(name, "text", value)
         return value
+
+    def sensitive(self, name: str, *, effect: str) -> str | None:
+        """Return a text that names an address, a key, a command or code; `None` unless the user
+        has trusted the file."""
+        value = self.text(name)
+        if value is None:
+            return None
+        return self._sensitive.admit(SensitiveSetting(self._at(name), value, effect))
 
     def flag(self, name: str) -> bool | None:
         value = self._take(name)
@@ -138,7 +155,7 @@ class Table:
     def _table(self, name: str, value: Json) -> Table:
         if not isinstance(value, dict):
             raise self._type_error(name, "a table", value)
-        return Table(self._document, value, self._at(name))
+        return Table(self._document, value, self._at(name), sensitive=self._sensitive)
 
     def _text(self, name: str, value: Json) -> str:
         if not isinstance(value, str):

@@ -126,7 +126,7 @@ def test_symlink_out_of_the_folder_is_refused(tmp_path: Path):
 def read_judge(folder: Path, text: str) -> JudgeSettings | None:
     path = folder / "carob.toml"
     path.write_text(f"{text}\n[metrics.Relevance]\nthreshold = 3.0\n", "utf-8")
-    return load_config(path).judge
+    return load_config(path, trust=lambda path, settings: True).judge
 
 
 def test_judge_may_be_a_name(tmp_path: Path):
@@ -140,7 +140,7 @@ def test_judge_may_be_a_table(tmp_path: Path):
     [judge]
     model = "openai:large"
     url = "http://127.0.0.1:8000/v1"
-    key_env = "LARGE_KEY"
+    key_env = "CAROB_LARGE_KEY"
     temperature = 0.5
     max_tokens = 300
     concurrency = 4
@@ -151,7 +151,7 @@ def test_judge_may_be_a_table(tmp_path: Path):
     assert read_judge(tmp_path, text) == JudgeSettings(
         model="openai:large",
         url="http://127.0.0.1:8000/v1",
-        key_env="LARGE_KEY",
+        key_env="CAROB_LARGE_KEY",
         temperature=0.5,
         max_tokens=300,
         concurrency=4,

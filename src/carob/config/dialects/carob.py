@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import cast
 
@@ -9,8 +10,11 @@ import msgspec
 
 from carob.config.config import Config, LintSettings, MetricChoice
 from carob.config.config_file import Syntax
+from carob.config.key_variables import is_key_variable
 from carob.config.table_reader import Table, expand_pattern, path_inside
 from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity
+from carob.schema.judge import names_weights
+from carob.schema.trust import VARIABLE_NAME
 from carob.text.spelling import did_you_mean
 
 
@@ -93,15 +97,16 @@ def read_judge(top: Table) -> JudgeSettings | None:
     """Read `judge`: the name of a model, or a table with its settings."""
     if isinstance(top.entries().get("judge"), dict) and (table := top.table("judge")):
         return _judge_settings(table)
-    model = top.text("judge")
-    return None if model is None else JudgeSettings(model=model)
+    if top.text("judge") is None:
+        return None
+    return JudgeSettings(model=_model(top, "judge") or "")
 
 
 def _judge_settings(table: Table) -> JudgeSettings:
     values = {
-        "model": table.text("model"),
-        "url": table.text("url"),
-        "key_env": table.text("key_env"),
+        "model": _model(table, "model"),
+        "url": table.sensitive("url", effect="judges send prompts to this address"),
+        "key_env": _key_variable(table, table.text("model")),
         "temperature": table.number("temperature"),
         "max_tokens": table.count("max_tokens"),
         "concurrency": table.count("concurrency"),
@@ -112,6 +117,23 @@ def _judge_settings(table: Table) -> JudgeSettings:
     table.close()
     stated = {name: value for name, value in values.items() if value is not None}
     return msgspec.structs.replace(JudgeSettings(), **stated)
+
+
+def _model(table: Table, name: str) -> str | None:
+    model = table.text(name)
+    if model is None or not names_weights(model):
+        return model
+    return table.sensitive(name, effect="native code loads this file as a model")
+
+
+def _key_variable(table: Table, model: str | None) -> str | None:
+    variable = table.text("key_env")
+    if variable is not None and not is_key_variable(variable, model):
+        shown = repr(variable) if VARIABLE_NAME.fullmatch(variable) else "the value"
+        expected = f"a key of {model.partition(':')[0]}" if model else "the key of a judge"
+        hint = "pass it with --judge-key-env, or rename it to CAROB_…"
+        raise table.error("key_env", f"{shown} is not a variable for {expected}", hint=hint)
+    return table.sensitive("key_env", effect="judges send the value of this environment variable")
 
 
 def _positive(table: Table, name: str) -> float | None:
@@ -163,6 +185,10 @@ _USES = ("development", "pre-release", "regression", "production")
 def read_lint(table: Table) -> LintSettings:
     """Read the table `[lint]`."""
     ignore, use = table.texts("ignore"), _one_of(table, "use", _USES)
+    tags, region = table.texts("tags"), table.text("region")
+    if region is not None and not re.fullmatch("[A-Z]{2}", region):
+        hint = "expected two capital letters, such as DE"
+        raise table.error("region", f"invalid country code {region!r}", hint=hint)
     levels, files = table.table("levels"), table.table("per_file_ignores")
     table.close()
     return LintSettings(
@@ -170,6 +196,8 @@ def read_lint(table: Table) -> LintSettings:
         levels={name: _level(levels, name) for name in levels.entries()} if levels else {},
         per_file_ignores={name: files.texts(name) for name in files.entries()} if files else {},
         use=cast("DatasetPurpose | None", use),
+        tags=tags,
+        region=region,
     )
 
 

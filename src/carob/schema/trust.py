@@ -1,0 +1,52 @@
+"""Sensitive settings of files, and the trust of the user in them."""
+
+from __future__ import annotations
+
+import re
+
+from carob.schema.base import Struct
+
+VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+"""Environment variables of keys. A key that somebody pasted instead of its name has another form,
+and is not shown."""
+
+
+class SensitiveSetting(Struct, frozen=True):
+    """A setting that names an address, a key, a command or code."""
+
+    name: str
+    """The path of the setting in its file, such as `judge.url`."""
+    value: str
+    effect: str
+    """What happens if it takes effect, for the user who decides."""
+
+    @property
+    def shown(self) -> str:
+        """The setting without secrets that somebody wrote into it."""
+        return f"{self.name} = {_without_secrets(self.value)}"
+
+
+class TrustRecord(Struct, frozen=True, omit_defaults=False):
+    """A trusted file, and the settings that take effect."""
+
+    file: str
+    digest: str
+    time: str
+    settings: tuple[str, ...]
+    """The settings and their effects, without secrets."""
+
+
+def _without_secrets(value: str) -> str:
+    """A name of a variable or a file as it is, a URL without credentials and query."""
+    from urllib.parse import urlsplit  # late: no run without a sensitive setting needs it
+
+    if VARIABLE_NAME.fullmatch(value) or value.startswith("local:"):
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        parts = urlsplit("")
+    host = parts.netloc.rpartition("@")[2]
+    if parts.scheme not in ("http", "https") or not host:
+        return f"({len(value)} characters, hidden because they may be a secret)"
+    return f"{parts.scheme}://{host}{parts.path}"

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from carob.config import load_config
+from carob.config.key_variables import is_key_variable
+from carob.config.trust import trust_digest
+from carob.errors import FormatError
+from carob.schema import JudgeSettings
+
+JUDGE = (
+    '[judge]\nmodel = "openai:m"\nurl = "https://x.example.com/v1"\nkey_env = "OPENAI_API_KEY"\n'
+)
+
+
+def write_config(folder: Path, text: str) -> Path:
+    path = folder / "carob.toml"
+    path.write_text(text)
+    return path
+
+
+def test_sensitive_settings_have_no_effect_without_trust(tmp_path: Path):
+    config = load_config(write_config(tmp_path, JUDGE + "max_calls = 5\n"))
+    assert config.judge == JudgeSettings(model="openai:m", max_calls=5)
+    assert [setting.shown for setting in config.withheld] == [
+        "judge.url = https://x.example.com/v1",
+        "judge.key_env = OPENAI_API_KEY",
+    ]
+
+
+def test_sensitive_settings_have_effect_with_trust(tmp_path: Path):
+    config = load_config(write_config(tmp_path, JUDGE), trust=lambda path, settings: True)
+    assert config.judge == JudgeSettings(
+        model="openai:m", url="https://x.example.com/v1", key_env="OPENAI_API_KEY"
+    )
+    assert config.withheld == ()
+
+
+def test_trust_covers_sensitive_settings_and_no_others(tmp_path: Path):
+    def digest(text: str) -> str:
+        return trust_digest(load_config(write_config(tmp_path, text)).withheld)
+
+    assert digest(JUDGE) == digest(f"# note\n{JUDGE}max_calls = 7\n")
+    assert digest(JUDGE) != digest(JUDGE.replace("x.example", "y.example"))
+    assert digest(JUDGE) != digest(JUDGE.replace("OPENAI_API_KEY", "OPENAI_OTHER_KEY"))
+
+
+@pytest.mark.parametrize("text", ['judge = "local:a.gguf"', '[judge]\nmodel = "local:a.gguf"'])
+def test_file_of_a_model_needs_trust(tmp_path: Path, text: str):
+    config = load_config(write_config(tmp_path, text))
+    assert config.judge == JudgeSettings()
+    assert config.withheld[0].shown.endswith("= local:a.gguf")
+
+
+def test_secret_in_a_setting_is_not_shown(tmp_path: Path):
+    text = '[judge]\nurl = "https://me:hunter2@x.example.com/v1?token=abc#d"'
+    (setting,) = load_config(write_config(tmp_path, text)).withheld
+    assert setting.shown == "judge.url = https://x.example.com/v1"
+    (setting,) = load_config(write_config(tmp_path, '[judge]\nurl = "hunter2"')).withheld
+    assert "hunter2" not in setting.shown
+
+
+def test_key_that_is_pasted_instead_of_its_variable_is_not_shown(tmp_path: Path):
+    text = '[judge]\nmodel = "openai:m"\nkey_env = "sk-proj-hunter2"'
+    with pytest.raises(FormatError, match="the value is not a variable for a key") as caught:
+        load_config(write_config(tmp_path, text))
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("OPENAI_API_KEY", "openai:m"),
+        ("OPENAI_KEY_OF_THE_SHOP", "openai:m"),
+        ("GROQ_API_KEY", "openai:m"),
+        ("AZURE_OPENAI_API_KEY", "azure:m"),
+        ("ANTHROPIC_API_KEY", "anthropic:m"),
+        ("GEMINI_API_KEY", "google:m"),
+        ("GOOGLE_API_KEY", "google:m"),
+        ("AWS_BEARER_TOKEN_BEDROCK", "bedrock:m"),
+        ("CAROB_JUDGE_KEY", "anthropic:m"),
+        ("HOUSE_MODELS_KEY", "house-models:m"),
+        ("ANTHROPIC_API_KEY", None),
+    ],
+)
+def test_variable_of_the_provider_may_hold_its_key(name: str, model: str | None):
+    assert is_key_variable(name, model)
+
+
+@pytest.mark.parametrize("model", [None, "openai:m", "azure:m", "google:m", "bedrock:m", "aws:m"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GITHUB_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "STRIPE_API_KEY",
+        "DATABASE_URL",
+        "XOPENAI_API_KEY",
+        "openai_api_key",
+        "OPENAI_API_KEY\n",
+        "",
+    ],
+)
+def test_other_secrets_are_refused_as_keys(name: str, model: str | None):
+    assert not is_key_variable(name, model) or (name.startswith("AWS_") and model == "aws:m")
+
+
+def test_variable_of_another_provider_is_refused_with_a_way_out(tmp_path: Path):
+    text = '[judge]\nmodel = "anthropic:m"\nkey_env = "GITHUB_TOKEN"'
+    with pytest.raises(FormatError) as caught:
+        load_config(write_config(tmp_path, text))
+    assert caught.value.message == "'GITHUB_TOKEN' is not a variable for a key of anthropic"
+    assert caught.value.hint == "pass it with --judge-key-env, or rename it to CAROB_…"
