@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import msgspec
 import pytest
 
 from carob.metrics import Answer, Ask, Judge, Ledger, LedgerEntry, Metric, Outcome, Question
+from carob.runner.checkpoint import Checkpoint
 from carob.runner.execute import execute
 from carob.runner.job import Batch, BatchResult, ScoringJob
-from carob.runner.journal import Journal
 from carob.runner.judging import JudgeScorer
+from carob.runner.merge import MergedResults
 from carob.runner.plan import Plan, PlannedMetric
 from carob.schema import Case, Failed, Json, JudgeCost, JudgeSpec, Score, Trace, Turn, Unscored
 
@@ -135,37 +135,50 @@ def quiet(_done: int, _total: int) -> None:
     pass
 
 
-def execute_to_json(
-    tmp_path: Path, job: ScoringJob, batch_list: Sequence[Batch], jobs: int = 1
-) -> bytes:
-    journal = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
-    batch_result = execute(job, batch_list, jobs=jobs, journal=journal, progress=quiet)
-    return msgspec.json.encode(batch_result)
+class Kept:
+    """Batches in memory, for as long as the test runs."""
+
+    def __init__(self) -> None:
+        self.batches: dict[int, bytes] = {}
+
+    def load(self) -> Iterator[tuple[int, bytes]]:
+        yield from self.batches.items()
+
+    def save(self, batches: Mapping[int, bytes], *, restart: bool) -> None:
+        self.batches = {**batches, **({} if restart else self.batches)}
 
 
-def test_result_is_independent_of_workers_order_and_batches(tmp_path: Path):
-    expected = execute_to_json(tmp_path, work(), batches())
-    assert execute_to_json(tmp_path, work(), batches(), jobs=2) == expected
-    assert execute_to_json(tmp_path, work(), list(reversed(batches()))) == expected
-    assert execute_to_json(tmp_path, work(), batches(1)) == expected
+def run_batches(job: ScoringJob, batch_list: Sequence[Batch], jobs: int = 1) -> MergedResults:
+    return execute(job, batch_list, jobs=jobs, progress=quiet)
 
 
-def test_short_run_starts_no_worker_processes(tmp_path: Path):
+def execute_to_json(job: ScoringJob, batch_list: Sequence[Batch], jobs: int = 1) -> bytes:
+    return to_json(run_batches(job, batch_list, jobs))
+
+
+def to_json(merged: MergedResults) -> bytes:
+    return msgspec.json.encode([list(merged.results), merged.unmatched, merged.usage])
+
+
+def test_result_is_independent_of_workers_order_and_batches():
+    expected = execute_to_json(work(), batches())
+    assert execute_to_json(work(), batches(), jobs=2) == expected
+    assert execute_to_json(work(), list(reversed(batches()))) == expected
+    assert execute_to_json(work(), batches(1)) == expected
+
+
+def test_short_run_starts_no_worker_processes():
     batch_list: list[Batch] = [lambda: recorded(range(20)), lambda: recorded(range(20, 40))]
-    journal = Journal(tmp_path / "j", resume=True)
-    batch_result = execute(work(), batch_list, jobs=2, journal=journal, progress=quiet, patience=60)
+    batch_result = execute(work(), batch_list, jobs=2, progress=quiet, patience=60)
     assert len(batch_result.results) == 40  # a lambda cannot be sent to another process
 
 
-def test_longer_run_switches_to_worker_processes(tmp_path: Path):
-    expected = execute_to_json(tmp_path, work(), batches(1))
+def test_longer_run_switches_to_worker_processes():
+    expected = execute_to_json(work(), batches(1))
     first, *rest = batches(1)
     batch_list: list[Batch] = [lambda: [*_burning(0.2), *first()], *rest]
-    journal = Journal(tmp_path / "j", resume=True)
-    batch_result = execute(
-        work(), batch_list, jobs=2, journal=journal, progress=quiet, patience=0.1
-    )
-    assert msgspec.json.encode(batch_result) == expected
+    batch_result = execute(work(), batch_list, jobs=2, progress=quiet, patience=0.1)
+    assert to_json(batch_result) == expected
 
 
 def _burning(seconds: float) -> list[Trace]:
@@ -175,14 +188,8 @@ def _burning(seconds: float) -> list[Trace]:
     return []
 
 
-def test_metric_that_raises_fails_for_that_pair_only(tmp_path: Path):
-    batch_result = execute(
-        work(),
-        batches(),
-        jobs=1,
-        journal=Journal(tmp_path / "j", resume=True),
-        progress=quiet,
-    )
+def test_metric_that_raises_fails_for_that_pair_only():
+    batch_result = run_batches(work(), batches())
     broken = [item for item in batch_result.results if item.status == "error"]
     assert [(item.case, item.scores[0].reason) for item in broken] == [
         ("c7", "ValueError: it broke")
@@ -190,36 +197,35 @@ def test_metric_that_raises_fails_for_that_pair_only(tmp_path: Path):
     assert len(batch_result.results) == len(CASES)
 
 
-def test_stopped_run_resumes_with_the_same_result(tmp_path: Path):
-    expected = execute_to_json(tmp_path, work(), batches())
+def test_stopped_run_resumes_with_the_same_result():
+    expected = execute_to_json(work(), batches())
 
     def interrupted() -> list[Trace]:
         raise KeyboardInterrupt
 
-    journal = Journal(tmp_path / "journal.jsonl", resume=False, patience=0)
+    kept = Kept()
+    checkpoint = Checkpoint(kept, resume=False, patience=0)
     stopped = [*batches()[:3], interrupted, *batches()[4:]]
     with pytest.raises(KeyboardInterrupt):
-        execute(work(), stopped, jobs=1, journal=journal, progress=quiet)
+        execute(work(), stopped, jobs=1, checkpoint=checkpoint, progress=quiet)
     steps: list[tuple[int, int]] = []
-    again = Journal(tmp_path / "journal.jsonl", resume=True, patience=60)
+    checkpoint.flush()
+    again = Checkpoint(kept, resume=True, patience=60)
     batch_result = execute(
         work(),
         batches(),
         jobs=1,
-        journal=again,
+        checkpoint=again,
         progress=lambda now, total: steps.append((now, total)),
     )
     assert steps[0] == (3, 8)
-    assert msgspec.json.encode(batch_result) == expected
+    assert to_json(batch_result) == expected
 
 
-def test_cases_without_a_trace_and_traces_without_a_case_are_listed(tmp_path: Path):
+def test_cases_without_a_trace_and_traces_without_a_case_are_listed():
     stranger = Trace(id="stranger", turns=(Turn(user="Who are you?"),))
-    journal = Journal(tmp_path / "j", resume=True)
     batch_list: list[Batch] = [lambda: [trace(0), stranger]]
-    batch_result = execute(
-        work(cases=CASES[:2]), batch_list, jobs=1, journal=journal, progress=quiet
-    )
+    batch_result = run_batches(work(cases=CASES[:2]), batch_list)
     assert [(item.case, item.trace, item.status) for item in batch_result.results] == [
         ("c0", "t00", "passed"),
         ("c1", None, "unscored"),
@@ -235,27 +241,24 @@ def test_golden_data_without_cases_is_not_the_same_as_no_golden_data():
     assert ([item.case for item in none.results], none.unmatched) == ([None], ())
 
 
-def test_only_case_is_paired_with_the_only_trace(tmp_path: Path):
+def test_only_case_is_paired_with_the_only_trace():
     only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
     batch_list: list[Batch] = [lambda: [only]]
-    journal = Journal(tmp_path / "j", resume=True)
-    batch_result = execute(
-        work(cases=CASES[:1]), batch_list, jobs=1, journal=journal, progress=quiet
-    )
+    batch_result = run_batches(work(cases=CASES[:1]), batch_list)
     assert batch_result.results[0].paired_by == "the only case and the only trace"
     assert batch_result.unmatched == ()
 
 
-def test_repeats_and_crossed_cases_are_scored(tmp_path: Path):
+def test_repeats_and_crossed_cases_are_scored():
     batch_list: list[Batch] = [lambda: [trace(0), Trace(id="again", turns=trace(0).turns)]]
     repeated = work(cases=CASES[:1]).score(batch_list[0])
     assert [item.trace for item in repeated.results] == ["t00", "again"]
     assert len(work(cases=CASES[:3], crossed=True).score(batch_list[0]).results) == 6
 
 
-def test_judges_are_asked_concurrently(tmp_path: Path):
+def test_judges_are_asked_concurrently():
     client = Patient()
-    execute_to_json(tmp_path, work(Slow(), Length(), client=client), batches(20))
+    execute_to_json(work(Slow(), Length(), client=client), batches(20))
     assert client.most == 40  # the second batch does not wait for the first
     assert client.closed == 1
 
@@ -284,11 +287,10 @@ def test_judge_fingerprint_contains_model_prompt_and_rubric():
     )
 
 
-def test_only_case_is_paired_with_the_only_trace_for_a_judge(tmp_path: Path):
+def test_only_case_is_paired_with_the_only_trace_for_a_judge():
     only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
-    journal = Journal(tmp_path / "j", resume=True)
     job = work(Slow(), cases=CASES[:1], client=Patient())
-    batch_result = execute(job, [lambda: [only]], jobs=1, journal=journal, progress=quiet)
+    batch_result = run_batches(job, [lambda: [only]])
     assert [item.status for item in batch_result.results] == ["passed"]
     assert batch_result.usage["slow"].answers == 1
 

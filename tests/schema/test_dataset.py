@@ -53,6 +53,19 @@ def test_a_dataset_prints_itself():
     assert "<td>Open &lt;today&gt;?</td><td>Until 6 pm.</td><td>Shop, happy-path</td>" in page
 
 
+def test_a_case_prints_what_it_states(tmp_path: Path):
+    case = Case.of("Open?", "Until 6 pm.", id="hours")
+    text = "Case(id='hours', turns=(Turn(user='Open?', response='Until 6 pm.'),))"
+    assert repr(case) == text
+    carob.save(Dataset(name="shop", cases=[case]), tmp_path / "a.json", format="questions")
+    assert "origin" not in repr(carob.load(tmp_path / "a.json")[0])
+
+
+def test_a_case_of_another_type_is_refused_at_once():
+    with pytest.raises(TypeError, match="expected the user message as a str, got int"):
+        Case.of(3)  # pyright: ignore[reportArgumentType] - the mistake under test
+
+
 def test_a_run_prints_itself():
     summary = RunSummary(
         cases=CaseCounts(total=3, passed=2, failed=1),

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from carob.errors import InputError, UsageError
 from carob.schema import Run
-from carob.store import Database
+from carob.store import Database, open_store
 from carob.store.document import split_run
 from carob.store.history import HistoryQuery, find_execution, history_page, label_execution
 from carob.store.runs import save_execution
@@ -163,3 +166,20 @@ def test_label_replaces_an_earlier_one_of_the_same_name(database: Database, make
     assert find_execution(database, "release:2") == execution
     with pytest.raises(InputError):
         find_execution(database, "release:1")
+
+
+@pytest.mark.parametrize("content", ["{x: 1}", '{"latency": "fast"}', "[]"])
+def test_content_that_is_not_ours_is_an_input_error(
+    tmp_path: Path, make_run: MakeRun, content: str
+):
+    path = str(tmp_path / "carob.db")
+    with open_store(path, create=True) as database:
+        save_execution(database, split_run(make_run(1.0)), {})
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE executions SET means = ?", [content])
+    with (
+        pytest.raises(InputError, match=r"carob\.db: damaged content: ") as caught,
+        open_store(path) as database,
+    ):
+        history_page(database, HistoryQuery(), limit=1)
+    assert caught.value.hint == "run `carob store verify`"

@@ -8,6 +8,9 @@ from carob.schema import Run, Trace
 from carob.store import Database
 from carob.store.blobs import put_blob, save_traces
 from carob.store.document import chain_digest, split_run
+from carob.store.history import label_execution
+from carob.store.ledger import ledger_head
+from carob.store.prune import Retention, prune
 from carob.store.runs import save_execution
 from carob.store.verify import verify
 
@@ -105,3 +108,55 @@ def test_changed_cached_answer_is_reported(database: Database):
     assert problems(database) == [
         "judge_cache judge:2: it was changed: it does not match its digest"
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["DELETE FROM executions", "DELETE FROM runs", "DELETE FROM cases"], "was deleted"),
+        (["DELETE FROM facets WHERE kind = 'label'"], "its label 'branch=main' was deleted"),
+        (
+            ["UPDATE facets SET value = 'branch=fix' WHERE kind = 'label'"],
+            "its label 'branch=fix' was added without an entry in the ledger",
+        ),
+        (["UPDATE datasets SET name = 'other'"], "is called 'other', which no run of it says"),
+        (["DELETE FROM datasets"], "dataset sha256:shop: was deleted"),
+        (["DELETE FROM traces"], "1 traces of cases were deleted"),
+        (["DELETE FROM case_traces"], "its traces were deleted or exchanged"),
+        (["DELETE FROM ledger WHERE number = 1"], "ledger entry 1: was deleted"),
+        (["UPDATE ledger SET digest = entry WHERE number = 1"], "ledger entry 1: was changed"),
+    ],
+)
+def test_what_the_ledger_tells_must_be_there(
+    database: Database, make_run: MakeRun, changes: list[str], message: str
+):
+    execution = save_execution(database, split_run(make_run(1.0)), {"branch": "main"})
+    save_traces(database, execution, [Trace(id="trace_0")])
+    assert problems(database) == []
+    for change in changes:
+        database.execute(change)
+    assert any(message in text for text in problems(database)), problems(database)
+
+
+def test_labels_and_pruning_are_part_of_the_ledger(database: Database, make_run: MakeRun):
+    old = save_execution(database, split_run(make_run(1.0)), {"branch": "main"})
+    save_traces(database, old, [Trace(id="trace_0")])
+    new = save_execution(database, split_run(make_run(0.5)), {})
+    label_execution(database, new, {"release": "1.4.0"})
+    label_execution(database, new, {"release": "1.4.1"})
+    assert prune(database, Retention(keep=1)).removed == 1
+    report = verify(database)
+    assert (report.problems, report.executions, report.entries) == ((), 1, 6)
+
+
+def test_rewritten_history_does_not_lead_through_the_head(database: Database, make_run: MakeRun):
+    save_execution(database, split_run(make_run(0.5)), {})
+    pinned = ledger_head(database)
+    save_execution(database, split_run(make_run(1.0)), {})
+    assert verify(database, head=pinned).problems == ()
+    for table in ("ledger", "facets", "executions", "runs", "cases", "outcomes", "datasets"):
+        database.execute(f"DELETE FROM {table}")  # noqa: S608 - own names
+    save_execution(database, split_run(make_run(1.0)), {})
+    assert verify(database).problems == ()
+    (problem,) = verify(database, head=pinned).problems
+    assert problem.message.endswith("is not part of the ledger: its history was rewritten")

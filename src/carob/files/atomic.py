@@ -12,9 +12,9 @@ from typing import BinaryIO
 from carob.errors import OutputError, UsageError
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, *, mode: int | None = None) -> None:
     """Replace a file. The old one stays whole until the new one is written and synced."""
-    with atomic_writer(path) as file:
+    with atomic_writer(path, mode=mode) as file:
         file.write(data)
 
 
@@ -39,8 +39,9 @@ def check_overwrite(
 
 
 @contextmanager
-def atomic_writer(path: Path) -> Generator[BinaryIO]:
-    """Open a file for writing that appears, or replaces the old one, when the block ends.
+def atomic_writer(path: Path, *, mode: int | None = None) -> Generator[BinaryIO]:
+    """Open a file for writing that appears, or replaces the old one, when the block ends. Its
+    permissions are `mode`, or those of the old one.
 
     A symbolic link stays a link: its target is replaced. A stream, such as a pipe or /dev/stdout,
     is written to directly.
@@ -64,7 +65,7 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(_permissions(real))
+            Path(name).chmod(_permissions(real) if mode is None else mode)
             Path(name).replace(real)
             with suppress(OSError):  # not every file system can, nor in a folder one cannot list
                 sync_folder(real.parent)

@@ -1,1 +1,1 @@
-"""Pair cases with traces and score the pairs, in parallel, with a journal to resume from."""
+"""Pair cases with traces and score the pairs, in parallel, with checkpoints to resume from."""

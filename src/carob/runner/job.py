@@ -6,16 +6,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
+
+from carob.runner.case_index import CaseIndex
 from carob.runner.pairing import Pair, Pairing, pair_with_all
 from carob.runner.plan import Plan
 from carob.schema import Case, CaseResult, JudgeUsage, Struct, Trace, UnmatchedTrace
+from carob.schema.digest import expectation_digest
 
 Batch: TypeAlias = Callable[[], Iterable[Trace | Pair]]
 """Reads some of the traces, or pairs that are known already. Picklable, for worker processes."""
 
+_KNOWN_DIGESTS = 4096
+"""Digests of cases that are remembered; with more cases, they are computed again."""
+
 
 class BatchResult(Struct, frozen=True):
-    """The results of one batch, or of all batches of a run."""
+    """The results of one batch."""
 
     results: tuple[CaseResult, ...] = ()
     unmatched: tuple[UnmatchedTrace, ...] = ()
@@ -39,11 +46,18 @@ class ScoringJob:
     crossed: bool = False
     """Whether to score every case with every trace."""
     pairing: Pairing = field(init=False)
+    by_id: CaseIndex = field(init=False)
+    """The cases to score, by id."""
     _ids: frozenset[str] | None = field(init=False)
+    _digests: dict[str, str] = field(init=False, default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pairing", Pairing(self.cases or ()))
-        ids = None if self.selected is None else frozenset(case.id for case in self.selected)
+        pairing = Pairing(self.cases or ())
+        selected = self.selected
+        object.__setattr__(self, "pairing", pairing)
+        by_id = pairing.cases if selected is None else CaseIndex(selected)
+        object.__setattr__(self, "by_id", by_id)
+        ids = None if selected is None else frozenset(case.id for case in selected)
         object.__setattr__(self, "_ids", ids)
 
     @property
@@ -51,11 +65,15 @@ class ScoringJob:
         """The cases that must have a result."""
         return (self.cases or ()) if self.selected is None else self.selected
 
+    def position(self, case: str | None) -> int:
+        """Return the position of a case in the dataset, by which results are sorted."""
+        return self.pairing.cases.position(case) if case is not None and self.cases else 0
+
     def score(self, batch: Batch) -> BatchResult:
         """Score the traces of a batch while they are read."""
         unmatched: list[Pair] = []
         results = [self.plan.score(pair) for pair in self.matched(batch, unmatched)]
-        return batch_result(results, unmatched)
+        return self.batch_result(results, unmatched)
 
     def matched(self, batch: Batch, unmatched: list[Pair]) -> Iterator[Pair]:
         """Yield the pairs of a batch that can be scored, and append the others to `unmatched`."""
@@ -73,16 +91,27 @@ class ScoringJob:
             return pair_with_all(self.scored_cases, trace)
         return [self.pairing.pair(trace)]
 
+    def batch_result(
+        self,
+        results: Iterable[CaseResult],
+        unmatched: Sequence[Pair],
+        usage: dict[str, JudgeUsage] | None = None,
+    ) -> BatchResult:
+        """Build the result of a batch."""
+        return BatchResult(
+            results=tuple(map(self.add_digest, results)),
+            unmatched=tuple(UnmatchedTrace(pair.trace.id, pair.reason) for pair in unmatched),
+            only_unmatched=unmatched[0].trace if len(unmatched) == 1 else None,
+            usage=usage or {},
+        )
 
-def batch_result(
-    results: Sequence[CaseResult],
-    unmatched: Sequence[Pair],
-    usage: dict[str, JudgeUsage] | None = None,
-) -> BatchResult:
-    """Build the result of a batch."""
-    return BatchResult(
-        results=tuple(results),
-        unmatched=tuple(UnmatchedTrace(pair.trace.id, pair.reason) for pair in unmatched),
-        only_unmatched=unmatched[0].trace if len(unmatched) == 1 else None,
-        usage=usage or {},
-    )
+    def add_digest(self, result: CaseResult) -> CaseResult:
+        """Add the digest of the case, by which comparisons align runs."""
+        if result.case is None:
+            return result
+        digest = self._digests.get(result.case)
+        if digest is None:
+            if len(self._digests) >= _KNOWN_DIGESTS:
+                self._digests.clear()
+            digest = self._digests[result.case] = expectation_digest(self.by_id[result.case])
+        return msgspec.structs.replace(result, digest=digest)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from carob.metrics import add_usage
-from carob.runner.job import Batch, BatchResult, ScoringJob, batch_result
+from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.pairing import Pair
 from carob.runner.plan import JudgedResult
 from carob.schema import JudgeUsage
@@ -90,7 +90,7 @@ class JudgeScorer:
 
     def score_batches(
         self,
-        batches: Sequence[tuple[int, Batch]],
+        batches: Iterable[tuple[int, Batch]],
         finished: BatchListener,
         progress: ProgressListener = ignore,
     ) -> None:
@@ -100,7 +100,7 @@ class JudgeScorer:
 
     async def _score_batches(
         self,
-        batches: Sequence[tuple[int, Batch]],
+        batches: Iterable[tuple[int, Batch]],
         finished: BatchListener,
         progress: ProgressListener,
     ) -> None:
@@ -129,18 +129,19 @@ class JudgeScorer:
                     started += 1
                     tasks.append(group.create_task(score_pair(pair)))
                     await asyncio.sleep(0)  # lets the first calls start while later pairs are read
-                group.create_task(_finish_batch(number, tasks, unmatched, finished))
+                group.create_task(self._finish_batch(number, tasks, unmatched, finished))
 
-
-async def _finish_batch(
-    number: int,
-    tasks: Sequence[asyncio.Task[JudgedResult]],
-    unmatched: Sequence[Pair],
-    finished: BatchListener,
-) -> None:
-    scored = [await task for task in tasks]
-    usage = total_usage(judged.usage for judged in scored)
-    finished(number, batch_result([judged.result for judged in scored], unmatched, usage))
+    async def _finish_batch(
+        self,
+        number: int,
+        tasks: Sequence[asyncio.Task[JudgedResult]],
+        unmatched: Sequence[Pair],
+        finished: BatchListener,
+    ) -> None:
+        scored = [await task for task in tasks]
+        usage = total_usage(judged.usage for judged in scored)
+        results = [judged.result for judged in scored]
+        finished(number, self._job.batch_result(results, unmatched, usage))
 
 
 def total_usage(parts: Iterable[Mapping[str, JudgeUsage]]) -> dict[str, JudgeUsage]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from carob.runner.case_index import CaseIndex, begins_with
 from carob.schema import Case, Trace
 
 
@@ -22,40 +23,25 @@ class Pair(NamedTuple):
 
 
 class Pairing:
-    """An index of cases by id and by first user message."""
+    """Pairs traces with the cases of a dataset."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
-        self._by_id = {case.id: case for case in cases}
-        self._by_message: dict[str, list[Case]] = {}
-        # Traces usually repeat the message of their case exactly: this finds the folded message
-        # without folding it again for every trace.
-        self._folded: dict[str, str] = {}
-        for case in cases:
-            message = _first_message(case)
-            if message is not None:
-                folded = self._folded[message] = _fold(message)
-                self._by_message.setdefault(folded, []).append(case)
+        self.cases = CaseIndex(cases)
 
     def pair(self, trace: Trace) -> Pair:
         """Return the trace with its case; without one if no case or several cases match."""
         if trace.case is not None:
-            case = self._by_id.get(trace.case)
+            case = self.cases.get(trace.case)
             reason = "by case id" if case else f"the trace names the unknown case {trace.case!r}"
             return Pair(case, trace, reason)
         message = trace.turns[0].user if trace.turns else None
         if message is None:
             return Pair(None, trace, "the trace has no user message")
-        return self._pair_by_message(self._folded.get(message) or _fold(message), trace)
-
-    def _pair_by_message(self, message: str, trace: Trace) -> Pair:
-        cases = self._by_message.get(message, [])
-        if len(cases) > 1:
-            # If no case has as many turns as the trace, all of them remain candidates.
-            cases = [case for case in cases if len(case.turns) == len(trace.turns)] or cases
-        if len(cases) == 1:
-            return Pair(cases[0], trace, "by first user message")
-        if cases:
-            ids = ", ".join(repr(case.id) for case in cases[:3])
+        places = self.cases.find_message(message, len(trace.turns))
+        if len(places) == 1 and begins_with(case := self.cases.cases[places[0]], message):
+            return Pair(case, trace, "by first user message")
+        if len(places) > 1:
+            ids = ", ".join(repr(self.cases.cases[place].id) for place in places[:3])
             return Pair(None, trace, f"several cases begin with its message: {ids}")
         return Pair(None, trace, "no case begins with its message")
 
@@ -87,13 +73,3 @@ def pair_only_case(cases: Sequence[Case], trace: Trace) -> Pair | None:
 def pair_with_all(cases: Iterable[Case], trace: Trace) -> list[Pair]:
     """Pair the trace with every case."""
     return [Pair(case, trace, "every case with every trace") for case in cases]
-
-
-def _first_message(case: Case) -> str | None:
-    if case.turns:
-        return case.turns[0].user
-    return case.scenario.prompt if case.scenario else None
-
-
-def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())

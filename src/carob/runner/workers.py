@@ -7,8 +7,10 @@ import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from carob.processes import WorkerPool
-from carob.runner.job import Batch, BatchResult, ScoringJob
+from carob.runner.job import Batch, ScoringJob
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -21,27 +23,28 @@ def cpu_count() -> int:
 
 
 def score_in_processes(
-    job: ScoringJob, batches: Sequence[tuple[int, Batch]], jobs: int
-) -> Iterator[tuple[int, BatchResult]]:
-    """Score numbered batches in worker processes and yield each result when it is ready. Raises
-    `NoWorkersError` if processes cannot be used; batches without a result are not scored then."""
+    job: ScoringJob, batches: Sequence[Batch], numbers: Sequence[int], jobs: int
+) -> Iterator[tuple[int, bytes]]:
+    """Score some of the batches in worker processes and yield each result, as JSON, when it is
+    ready. Raises `NoWorkersError` if processes cannot be used; batches without a result are not
+    scored then."""
     with WorkerPool(jobs, _start, job) as pool:
-        yield from _as_completed(pool, batches, ahead=2 * jobs)
+        yield from _as_completed(pool, batches, numbers, ahead=2 * jobs)
 
 
 def _as_completed(
-    pool: WorkerPool, batches: Sequence[tuple[int, Batch]], ahead: int
-) -> Iterator[tuple[int, BatchResult]]:
+    pool: WorkerPool, batches: Sequence[Batch], numbers: Sequence[int], ahead: int
+) -> Iterator[tuple[int, bytes]]:
     """Yield results as they complete. Only a few batches are submitted ahead, so that results do
-    not pile up in memory while the consumer writes the journal."""
+    not pile up in memory while the consumer saves them."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
-    waiting = list(reversed(batches))
-    running: dict[Future[BatchResult], int] = {}
+    waiting = list(reversed(numbers))
+    running: dict[Future[bytes], int] = {}
     while waiting or running:
         while waiting and len(running) < ahead:
-            number, batch = waiting.pop()
-            running[pool.submit(_score, batch)] = number
+            number = waiting.pop()
+            running[pool.submit(_score, batches[number])] = number
         completed, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in completed:
             yield running.pop(future), pool.result(future)
@@ -57,5 +60,6 @@ def _start(job: ScoringJob) -> None:
     _JOB[:] = [job]
 
 
-def _score(batch: Batch) -> BatchResult:
-    return _JOB[0].score(batch)
+def _score(batch: Batch) -> bytes:
+    """Score a batch. The result is encoded here: the process that merges it need not decode it."""
+    return msgspec.json.encode(_JOB[0].score(batch))

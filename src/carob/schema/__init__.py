@@ -71,6 +71,7 @@ from carob.schema.trace import (
     Turn,
     Usage,
 )
+from carob.schema.trust import SensitiveSetting, TrustRecord
 from carob.schema.versions import (
     Bump,
     Change,
@@ -158,6 +159,7 @@ __all__ = [
     "RunSummary",
     "Scenario",
     "Score",
+    "SensitiveSetting",
     "Severity",
     "SourceDocument",
     "Span",
@@ -171,6 +173,7 @@ __all__ = [
     "Trace",
     "TraceEntry",
     "TraceListing",
+    "TrustRecord",
     "Turn",
     "UnmatchedTrace",
     "Unscored",

@@ -17,9 +17,11 @@ else:
 T = TypeVar("T")
 
 
-class Struct(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Frozen, and encoded without defaults. Structs hold no reference cycles, so the garbage
-    collector may skip them."""
+class Struct(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, gc=False):
+    """Frozen, and encoded and printed without defaults.
+
+    Structs hold no reference cycles, so the garbage collector may skip them.
+    """
 
 
 _LOCK = RLock()

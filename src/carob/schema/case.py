@@ -20,6 +20,8 @@ class SourceDocument(Struct, frozen=True):
     """By format: what an earlier document stated beyond the model."""
     unnamed: tuple[str, ...] = ()
     """The formats whose documents did not state a name, so that the file name was used."""
+    omitted: tuple[Json, ...] = ()
+    """The cases that an earlier conversion left out, each with its index."""
 
 
 class Lineage(Struct, frozen=True):
@@ -113,6 +115,8 @@ class Case(Struct, frozen=True):
         metadata: Mapping[str, Json] | None = None,
     ) -> Case:
         """Create a case of one turn. The default id is derived from the user message."""
+        if not isinstance(user, str):  # pyright: ignore[reportUnnecessaryIsInstance] - from a REPL
+            raise TypeError(f"expected the user message as a str, got {type(user).__name__}")
         return cls(
             id=content_id(user) if id is None else id,
             turns=(Turn(user=user, response=response),),
@@ -120,6 +124,10 @@ class Case(Struct, frozen=True):
             tags=(tags,) if isinstance(tags, str) else tuple(tags),
             metadata=dict(metadata or {}),
         )
+
+    def __repr__(self) -> str:
+        """The fields of the case without the document that it was read from, which repeats them."""
+        return msgspec.Struct.__repr__(msgspec.structs.replace(self, origin=None))
 
     @property
     def lineage(self) -> Lineage:

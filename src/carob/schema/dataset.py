@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import cast
 
 import msgspec
 
@@ -28,10 +29,14 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
     tools: dict[str, int]
     agents: dict[str, int]
     metadata: dict[str, int]
+    description: str | None = None
+    dataset_tags: tuple[str, ...] = ()
+    """The tags of the dataset itself."""
 
     @classmethod
-    def of(cls, name: str, cases: Iterable[Case], *, version: str | None = None) -> DatasetSummary:
-        """Count in one pass, so that the cases may be a stream."""
+    def of(cls, dataset: Dataset, cases: Iterable[Case]) -> DatasetSummary:
+        """Count in one pass, so that the cases may be a stream. The other fields are taken from the
+        dataset."""
         numbers: Counter[str] = Counter()
         tags: Counter[str] = Counter()
         tools: Counter[str] = Counter()
@@ -50,8 +55,10 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
             agents.update(set(case.agents or ()))
             metadata.update(case.metadata.keys())
         return cls(
-            name=name,
-            version=version,
+            name=dataset.name,
+            version=dataset.version,
+            description=dataset.description,
+            dataset_tags=dataset.tags,
             format=origin.format if origin else None,
             cases=numbers["cases"],
             with_context=numbers["with_context"],
@@ -129,7 +136,10 @@ class Dataset(Struct, frozen=True):
     origin: SourceDocument | None = None
 
     def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "cases", tuple(self.cases))
+        # Other sequences stay: the cases of a large dataset may be in a file.
+        cases = cast("object", self.cases)  # `with_cases` takes iterators as well
+        if isinstance(cases, list) or not isinstance(cases, Sequence):
+            msgspec.structs.force_setattr(self, "cases", tuple(self.cases))
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -179,8 +189,8 @@ class Dataset(Struct, frozen=True):
 
     def with_cases(self, cases: Iterable[Case]) -> Dataset:
         """The same dataset with other cases."""
-        return msgspec.structs.replace(self, cases=tuple(cases))
+        return msgspec.structs.replace(self, cases=cases)
 
     def summary(self) -> DatasetSummary:
         """Count what the dataset contains."""
-        return DatasetSummary.of(self.name, self.cases, version=self.version)
+        return DatasetSummary.of(self, self.cases)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from carob.schema.base import Struct
 from carob.schema.problem import Problem
-from carob.schema.run import CaseCounts, Verdict
+from carob.schema.run import CaseCounts, CaseResult, Verdict
+
+
+class RunChange(Struct, frozen=True, omit_defaults=False):
+    """How a run differs from the one before it."""
+
+    same_results: bool
+    """Whether both are executions of the same run: same data, metrics and outcomes."""
+    verdict_before: Verdict
+    pass_rate: float | None
+    """The difference of the shares of passed cases; `None` if one run decided no case."""
 
 
 class RunEntry(Struct, frozen=True, omit_defaults=False):
@@ -19,6 +29,21 @@ class RunEntry(Struct, frozen=True, omit_defaults=False):
     means: dict[str, float]
     """The mean of each metric that scored."""
     labels: dict[str, str]
+    change: RunChange | None = None
+    """Since the run before of the same dataset, in listings."""
+
+
+class UnfinishedRun(Struct, frozen=True, omit_defaults=False):
+    """A run in progress, or one that was stopped and can be resumed."""
+
+    key: str
+    """A digest of everything that the run is made of."""
+    started_at: str
+    dataset: str | None
+    shards: int
+    """The number of parts that its traces are divided into."""
+    finished: int
+    """How many of them are scored."""
 
 
 class HistoryPage(Struct, frozen=True, omit_defaults=False):
@@ -38,6 +63,10 @@ class VerifyReport(Struct, frozen=True, omit_defaults=False):
     cases: int
     outcomes: int
     contents: int
+    entries: int
+    """Entries of the ledger."""
+    head: str | None
+    """The digest of the last entry, to be noted elsewhere and checked later."""
     problems: tuple[Problem, ...]
 
 
@@ -62,3 +91,11 @@ class PruneReport(Struct, frozen=True, omit_defaults=False):
     protected: int
     """Executions kept only because of their baseline or release label."""
     dry: bool
+
+
+class CasePage(Struct, frozen=True, omit_defaults=False):
+    """A page of the cases of a run, in the order of the dataset."""
+
+    items: tuple[CaseResult, ...]
+    next: int | None
+    """Where the next page starts; `None` on the last."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from carob.schema.base import Json, Struct
+from carob.schema.trust import SensitiveSetting
 
 
 class JudgeSettings(Struct, frozen=True):
@@ -29,6 +30,17 @@ class JudgeSettings(Struct, frozen=True):
     """Maximum calls per run."""
     max_cost: float | None = None
     """Maximum cost per run in US dollars."""
+    withheld: tuple[SensitiveSetting, ...] = ()
+    """Settings of a file that the user has not trusted. Without them the model would be asked
+    somewhere else, so it cannot be asked at all."""
+    source: str = ""
+    """The file with the withheld settings."""
+
+
+def names_weights(model: str) -> bool:
+    """Whether a model is a file on this machine. Native code reads it, and its prompt template is
+    a program, so that a file that comes with a repository needs trust."""
+    return model.startswith("local:") and model != "local:smollm2"
 
 
 class JudgeSpec(Struct, frozen=True, omit_defaults=False):

@@ -45,9 +45,14 @@ class Conversion(Struct, frozen=True, omit_defaults=False):
     source: str = msgspec.field(name="from")
     target: str = msgspec.field(name="to")
     cases: int
+    """The number of cases that were written."""
     losses: tuple[Loss, ...]
     carried: bool
     """Whether the lost fields are preserved for round-tripping."""
+    omitted: tuple[Loss, ...] = ()
+    """The cases that the target cannot hold, and why; among the losses as the field `$`."""
+    notes: tuple[str, ...] = ()
+    """What the source has besides fields, such as comments, that was not converted."""
 
 
 ProgressListener: TypeAlias = Callable[[int, int], None]

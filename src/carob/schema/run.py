@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -183,7 +184,9 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
     verdict: Verdict
     dataset: RunDataset | None
     metrics: tuple[MetricSpec, ...]
-    cases: tuple[CaseResult, ...]
+    cases: Sequence[CaseResult]
+    """In the order of the dataset. Those of a large run are read from a file while they are
+    iterated."""
     summary: RunSummary
     unmatched: tuple[UnmatchedTrace, ...] = ()
     spending: dict[str, JudgeUsage] | UnsetType = UNSET
@@ -193,6 +196,10 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Why judging stopped early."""
     selection: CaseSelection | UnsetType = UNSET
     """How cases were selected, if not all were evaluated. `dataset` is always the whole dataset."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.cases, list):  # decoded
+            msgspec.structs.force_setattr(self, "cases", tuple(self.cases))
 
     def __repr__(self) -> str:
         return f"<Run {self._describe()}>"

@@ -169,6 +169,9 @@ class Trace(Struct, frozen=True):
     """The session state at the end."""
     sources: dict[str, str] = {}
     """The attribute from which each field was read."""
+    gaps: dict[str, str] = {}
+    """What is known to be missing, by field: the reason. Metrics that need the field are
+    unscored."""
     attributes: dict[str, Json] = {}
     """Other recorded attributes, under their original names."""
     spans: tuple[Span, ...] = ()

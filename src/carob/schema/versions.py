@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from carob.schema.base import Json, Struct
 from carob.schema.case import Lineage
@@ -13,6 +14,8 @@ from carob.schema.problem import Loss
 ChangeLevel = Literal["major", "minor", "patch"]
 Bump = Literal["major", "minor", "patch", "none"]
 ChangeKind = Literal["added", "removed", "changed"]
+LintState = Literal["passed", "partial", "skipped"]
+"""`partial` if a package that some of the rules need is not installed."""
 
 
 class Change(Struct, frozen=True):
@@ -57,14 +60,16 @@ class PreviousRelease(Struct, frozen=True, omit_defaults=False):
     seal: str
 
 
-class Release(Struct, frozen=True, omit_defaults=False, forbid_unknown_fields=True):
+class Release(Struct, frozen=True, omit_defaults=False, forbid_unknown_fields=True, kw_only=True):
     """An immutable dataset version, as stored in `release.json`."""
 
     schema: str
     name: str
     version: str
     bump: Bump | None
-    """`None` for the first one."""
+    """The bump that the changes require; `None` for the first release."""
+    because: str | UnsetType = UNSET
+    """Why the version is lower than that."""
     digest: str
     """Of the content of the data, as in the results of runs."""
     format: str
@@ -79,12 +84,22 @@ class Release(Struct, frozen=True, omit_defaults=False, forbid_unknown_fields=Tr
     """The git commit that was checked out."""
     made_for: tuple[str, ...] = msgspec.field(name="for")
     """The versions of models or agents that it was released for."""
+    lint: LintState | UnsetType = UNSET
+    """Whether the error-level lint rules passed. Older releases do not record it."""
     previous: PreviousRelease | None
     seal: str
     """The digest of all of the above."""
 
 
 ReviewStatus = Literal["draft", "reviewed", "approved"]
+
+
+class PastReview(Struct, frozen=True, omit_defaults=False):
+    """An earlier review of a case, as far as it was recorded."""
+
+    status: str | None
+    by: str | None
+    at: str | None
 
 
 class Review(Struct, frozen=True, omit_defaults=False):
@@ -94,3 +109,5 @@ class Review(Struct, frozen=True, omit_defaults=False):
     status: ReviewStatus
     reviewed_at: str | None
     lineage: Lineage
+    history: tuple[PastReview, ...] = ()
+    """Earlier reviews, oldest first."""

@@ -15,6 +15,7 @@ from carob.schema import Trace
 from carob.schema.base import prepare_type
 from carob.store.database import Database
 from carob.store.document import chain_digest
+from carob.store.ledger import append_traces
 
 T = TypeVar("T")
 BlobKind = Literal["traces", "judge_cache", "calibration"]
@@ -111,13 +112,15 @@ def save_traces(database: Database, execution: int, traces: Iterable[Trace]) -> 
     places: dict[str, list[int]] = {}
     for place, trace in database.rows(_CASES_WITH_TRACE, (run,)):
         places.setdefault(trace, []).append(place)
-    stored = 0
+    stored = linked = 0
     with database.writing():
         for trace in traces:
             if trace.id in places:
                 address, body = trace_blob(trace)
                 put_blob(database, "traces", address, body)
                 for place in places[trace.id]:
-                    database.execute(_LINK_TRACE, (run, place, address))
+                    linked += database.execute(_LINK_TRACE, (run, place, address))
                 stored += 1
+        if linked:
+            append_traces(database, execution)
     return stored

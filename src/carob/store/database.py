@@ -46,6 +46,10 @@ class Database(Protocol):
         `shared` against migrations and pruning only."""
         ...
 
+    def lock_table(self, table: str) -> None:
+        """Lock a table within a transaction against other writes to it."""
+        ...
+
     def damage(self) -> Iterator[str]:
         """Problems that the database's own integrity check finds."""
         ...

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import msgspec
 
 from carob.errors import InputError
-from carob.schema import Run
+from carob.files.spool import SpooledSequence
+from carob.schema import CaseResult, Run
 from carob.schema.base import prepare_type
+from carob.schema.codec import RESULTS, BytesCodec
 from carob.schema.digest import run_id
 
 _encode = msgspec.json.Encoder().encode
@@ -31,7 +33,45 @@ class RunDocument(NamedTuple):
 def split_run(run: Run) -> RunDocument:
     """The document of a new run."""
     head = _encode(msgspec.structs.replace(run, cases=()))
+    if isinstance(run.cases, SpooledSequence):
+        return RunDocument(run, head, run.cases.view(BytesCodec()))
     return RunDocument(run, head, [_encode(case) for case in run.cases])
+
+
+class DocumentParts(NamedTuple):
+    """The bytes of a document."""
+
+    head: bytes
+    bodies: Sequence[bytes]
+
+    def decode(self, where: str) -> RunDocument:
+        """Decode the run. Raises `InputError` if it is none."""
+        try:
+            cases = _decode_bodies(self.bodies, where)
+            run = msgspec.structs.replace(_decode(self.head), cases=cases)
+        except _DECODE_ERRORS as error:
+            raise InputError(f"not a run: {error}", where=where, hint=_HINT) from error
+        return RunDocument(run, *self)
+
+
+def _decode_bodies(bodies: Sequence[bytes], where: str) -> Sequence[CaseResult]:
+    if isinstance(bodies, SpooledSequence):
+        return bodies.view(_CheckedResults(where))
+    return tuple(map(RESULTS.decode, bodies))
+
+
+class _CheckedResults:
+    """Decodes results while they are iterated, long after the run was found."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self.encode = RESULTS.encode
+
+    def decode(self, data: bytes, /) -> CaseResult:
+        try:
+            return RESULTS.decode(data)
+        except _DECODE_ERRORS as error:
+            raise InputError(f"not a run: {error}", where=self._where, hint=_HINT) from error
 
 
 def parse_document(data: bytes, where: str) -> RunDocument:
@@ -45,19 +85,32 @@ def parse_document(data: bytes, where: str) -> RunDocument:
     except RecursionError as error:
         raise InputError("nested too deeply", where=where) from error
     bodies = [bytes(body) for body in _raws.decode(fields["cases"])]
-    derived = run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies)
-    if derived != run.id:
-        message = f"the id is {run.id}, but the content has the id {derived}"
+    document = RunDocument(run, _join_fields(fields, b"[]"), bodies)
+    check_run_id(document, where)
+    return document
+
+
+def check_run_id(document: RunDocument, where: str) -> None:
+    """Raise `InputError` if the id of a run does not match its content."""
+    stated, derived = document.run.id, derive_run_id(document.head, document.bodies)
+    if derived != stated:
+        message = f"the id is {stated}, but the content has the id {derived}"
         raise InputError(message, where=where, hint="the file was edited; use it as Carob wrote it")
-    return RunDocument(run, _join_fields(fields, b"[]"), bodies)
 
 
 def decode_run(data: bytes, where: str) -> Run:
     """Decode a run."""
     try:
-        return msgspec.json.decode(data, type=prepare_type(Run))
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return _decode(data)
+    except _DECODE_ERRORS as error:
         raise InputError(f"not a run: {error}", where=where, hint=_HINT) from error
+
+
+def _decode(data: bytes) -> Run:
+    return msgspec.json.decode(data, type=prepare_type(Run))
+
+
+_DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def join_document(head: bytes, bodies: Iterable[bytes]) -> bytes:
@@ -76,9 +129,23 @@ def as_bytes(value: bytes | str) -> bytes:
     return value if isinstance(value, bytes) else value.encode()
 
 
+@overload
+def column_text(text: str) -> str: ...
+@overload
+def column_text(text: str | None) -> str | None: ...
+def column_text(text: str | None) -> str | None:
+    """A text for a column. PostgreSQL rejects NUL in text; the body keeps it."""
+    return text.replace("\0", "\ufffd") if text and "\0" in text else text
+
+
 def chain_digest(before: bytes, part: bytes) -> bytes:
     """The digest of a part and, through `before`, of all parts before it."""
     return blake2b(before + part, digest_size=16).digest()
+
+
+def head_digest(head: bytes) -> bytes:
+    """The digest of the head of a document."""
+    return chain_digest(b"", head)
 
 
 def creation_time(run: Run, where: str) -> int:

@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob.errors import InputError, UsageError
+from carob.errors import InputError, NotFoundError, UsageError
+from carob.files.timestamps import parse_time
 from carob.schema.history import HistoryPage, RunEntry
 from carob.schema.run import CaseCounts
 from carob.store.database import Database, SqlRow, SqlValue
+from carob.store.document import microseconds
+from carob.store.ledger import Labelled, append_entry
 from carob.store.runs import facet_value, label_text
 
 _SHOWN = 5
@@ -47,6 +50,15 @@ def history_page(
     return HistoryPage(
         runs=tuple(_run_entry(row, labels.get(row[0], {})) for row in shown), next=last
     )
+
+
+def recent_executions(
+    database: Database, query: HistoryQuery, limit: int, *, until: str
+) -> list[int]:
+    """The last executions up to a time, oldest first."""
+    end = min(microseconds(parse_time(until)), query.until)
+    rows = [*database.rows(*page_query(query, (end, _END), limit))]
+    return [row[0] for row in reversed(rows)]
 
 
 def _parse_start(text: str) -> tuple[int, int]:
@@ -153,7 +165,7 @@ def _newest(database: Database, name: str, query: HistoryQuery, age: int) -> int
     if len(rows) <= age:
         message = f"no run found for {name!r}"
         hint = f"there are {len(rows)} such runs" if rows else _hint_values(database, query.facets)
-        raise InputError(message, where=database.where, hint=hint)
+        raise NotFoundError(message, where=database.where, hint=hint)
     return rows[age][0]
 
 
@@ -167,7 +179,7 @@ def _last_release(database: Database) -> int:
     row = next(database.rows(sql, ("label", "release=", "release>")), None)
     if row is None:
         hint = "label the run of a release with: carob run … --label release=1.4.0"
-        raise InputError("no run has a release label", where=database.where, hint=hint)
+        raise NotFoundError("no run has a release label", where=database.where, hint=hint)
     return row[0]
 
 
@@ -205,7 +217,7 @@ def _by_id(database: Database, name: str) -> int:
     # A range instead of LIKE, which would not use the index; `~` comes after all characters of ids.
     matches = list(database.rows(sql, (prefix, f"{prefix}~", _SHOWN)))
     if not matches:
-        raise InputError(f"no run found for {name!r}", where=database.where, hint=_HINT)
+        raise NotFoundError(f"no run found for {name!r}", where=database.where, hint=_HINT)
     if len(matches) > 1 and matches[0][0] != prefix:
         ids = ", ".join(row[0] for row in matches)
         raise InputError(
@@ -233,3 +245,6 @@ def label_execution(database: Database, execution: int, labels: Mapping[str, str
                 database.execute(f"{sql} AND execution = ?", (text, at, execution))
         rows = [("label", facet_value(label_text(*pair)), at, execution) for pair in labels.items()]
         database.load("facets", ("kind", "value", "at", "execution"), rows)
+        pairs = labels_of(database, [execution]).get(execution, {}).items()
+        texts = tuple(sorted(label_text(*pair) for pair in pairs))
+        append_entry(database, Labelled(execution=execution, labels=texts))

@@ -64,6 +64,9 @@ class Postgres:
         kind = "_shared" if shared else ""
         self.execute(f"SELECT pg_advisory_xact_lock{kind}(?)", (_LOCK,))
 
+    def lock_table(self, table: str) -> None:
+        self.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+
     def damage(self) -> Iterator[str]:
         """The server checks its own pages."""
         return iter(())

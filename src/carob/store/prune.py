@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from carob.schema.history import PruneReport
 from carob.store.database import Database
+from carob.store.ledger import Removed, append_entry
 
 PROTECTED = ("baseline", "release")
 """Executions with these labels are never removed: others are compared with them."""
@@ -63,6 +64,7 @@ def _executions_with_protection(database: Database) -> set[int]:
 
 
 def _remove(database: Database, executions: set[int]) -> None:
+    append_entry(database, Removed(executions=tuple(sorted(executions))))
     for number in sorted(executions):
         database.execute("DELETE FROM facets WHERE execution = ?", (number,))
         database.execute("DELETE FROM executions WHERE number = ?", (number,))

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from carob.errors import InputError, RefusedError
-from carob.schema import Run
+from carob.files.spool import Spool
+from carob.schema import Run, RunDataset
+from carob.schema.codec import BytesCodec
 from carob.store.database import Database, SqlValue
 from carob.store.document import (
+    DocumentParts,
     RunDocument,
     as_bytes,
     chain_digest,
+    column_text,
     creation_time,
+    head_digest,
     join_document,
 )
+from carob.store.ledger import append_entry, save_entry
+from carob.store.unfinished import remove_unfinished
 
 CASES = ("run", "place", "case_id", "trace_id", "status", "digest", "body")
 OUTCOMES = ("run", "place", "part", "metric", "status", "value", "threshold")
@@ -32,25 +39,42 @@ BATCH = 5_000
 """Cases that are read at once."""
 
 
-def save_execution(database: Database, document: RunDocument, labels: Mapping[str, str]) -> int:
-    """Save an execution, and its results if they are new. When this returns, it is on disk."""
+def save_execution(
+    database: Database,
+    document: RunDocument,
+    labels: Mapping[str, str],
+    *,
+    unfinished: str | None = None,
+) -> int:
+    """Save an execution, and its results if they are new. When this returns, it is on disk, and
+    the run in progress with the key `unfinished` is gone: a run is either complete or unfinished.
+    """
     run = document.run
     at = creation_time(run, database.where)
     with database.writing():
         # Without the lock, pruning could remove the results between our two inserts, because no
         # execution uses them yet.
         database.lock(shared=True)
+        if unfinished is not None:  # first, so that the results take the place of the shards
+            remove_unfinished(database, unfinished)
         number = _save_results(database, document)
         execution = _insert_execution(database, number, document)
-        facets = [*_facets(run), *(("label", label_text(*pair)) for pair in labels.items())]
-        rows = [(kind, facet_value(value), at, execution) for kind, value in facets]
-        database.load("facets", _FACETS, dict.fromkeys(rows))
+        named = [*_facets(run), *(("label", label_text(*pair)) for pair in labels.items())]
+        facets = dict.fromkeys((kind, facet_value(value)) for kind, value in named)
+        database.load("facets", _FACETS, [(*facet, at, execution) for facet in facets])
         _save_dataset(database, at, run)
+        digest = head_digest(document.head)
+        append_entry(database, save_entry(execution, run.id, digest, facets, run.dataset))
     return execution
 
 
 def read_run(database: Database, execution: int) -> bytes:
     """The JSON document of an execution, byte for byte as saved."""
+    return join_document(*read_parts(database, execution))
+
+
+def read_parts(database: Database, execution: int) -> DocumentParts:
+    """The document of an execution. Many cases are kept in a file."""
     run, cases, head = next(
         database.rows(
             "SELECT r.number, r.cases, e.head FROM executions e JOIN runs r ON r.number = e.run"
@@ -58,12 +82,22 @@ def read_run(database: Database, execution: int) -> bytes:
             (execution,),
         )
     )
-    sql = "SELECT body FROM cases WHERE run = ? ORDER BY place"
-    bodies = [as_bytes(row[0]) for row in database.rows(sql, (run,))]
+    spool = Spool(BytesCodec())
+    spool.extend(_read_bodies(database, run))
+    bodies = spool.finish()
     if len(bodies) != cases:
         message = f"the run has only {len(bodies)} of its {cases} cases"
         raise InputError(message, where=database.where, hint="run `carob store verify`")
-    return join_document(as_bytes(head), bodies)
+    return DocumentParts(as_bytes(head), bodies)
+
+
+def _read_bodies(database: Database, run: int) -> Iterator[bytes]:
+    """The cases of a run, in pages: PostgreSQL sends the result of a query as a whole."""
+    sql = f"SELECT place, body FROM cases WHERE run = ? AND place > ? ORDER BY place LIMIT {BATCH}"  # noqa: S608
+    last = -1
+    while page := list(database.rows(sql, (run, last))):
+        yield from (as_bytes(body) for _, body in page)
+        last = page[-1][0]
 
 
 def label_text(key: str, value: str) -> str:
@@ -76,48 +110,47 @@ def facet_value(text: str) -> str:
     return column_text(text)[:_LONGEST]
 
 
-@overload
-def column_text(text: str) -> str: ...
-@overload
-def column_text(text: str | None) -> str | None: ...
-def column_text(text: str | None) -> str | None:
-    """A text for a column. PostgreSQL rejects NUL in text; the body keeps it."""
-    return text.replace("\0", "\ufffd") if text and "\0" in text else text
-
-
 def _save_results(database: Database, document: RunDocument) -> int:
     """Save the results unless they are stored already, and return the number of the run."""
-    links = digest_chain(document.bodies)
-    values = (document.run.id, len(document.bodies), links[-1])
+    digest = last_digest(document.bodies)
+    values = (document.run.id, len(document.bodies), digest)
     sql = "INSERT INTO runs (id, cases, digest) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
     # Insert first and look afterwards: two processes that save the same run at once would both find
     # nothing if they looked first.
     new = database.execute(sql, values) == 1
     query = "SELECT number, digest FROM runs WHERE id = ?"
-    number, digest = next(database.rows(query, (document.run.id,)))
-    if digest != links[-1]:
+    number, stored = next(database.rows(query, (document.run.id,)))
+    if stored != digest:
         message = f"{document.run.id} already exists with different results"
         raise RefusedError(message, where=database.where, hint="run `carob store verify`")
     if new:
-        database.load("cases", CASES, case_rows(number, document, links))
+        database.load("cases", CASES, case_rows(number, document))
         database.load("outcomes", OUTCOMES, outcome_rows(number, document.run))
     return number
 
 
-def digest_chain(bodies: Sequence[bytes]) -> list[bytes]:
-    """The chain of digests, of which the last covers all bodies."""
-    digests = [b""]
+def digest_chain(bodies: Iterable[bytes]) -> Iterator[bytes]:
+    """The digest of each body and of all before it."""
+    digest = b""
     for body in bodies:
-        digests.append(chain_digest(digests[-1], body))
-    return digests
+        digest = chain_digest(digest, body)
+        yield digest
 
 
-def case_rows(
-    number: int, document: RunDocument, links: Sequence[bytes]
-) -> Iterator[Sequence[SqlValue]]:
-    for place, (result, body) in enumerate(zip(document.run.cases, document.bodies, strict=True)):
+def last_digest(bodies: Iterable[bytes]) -> bytes:
+    """The digest that covers all bodies."""
+    digest = b""
+    for digest in digest_chain(bodies):  # noqa: B007 - the last one counts
+        pass
+    return digest
+
+
+def case_rows(number: int, document: RunDocument) -> Iterator[Sequence[SqlValue]]:
+    bodies = document.bodies
+    rows = zip(document.run.cases, bodies, digest_chain(bodies), strict=True)
+    for place, (result, body, digest) in enumerate(rows):
         case, trace = column_text(result.case), column_text(result.trace)
-        yield number, place, case, trace, result.status, links[place + 1], body
+        yield number, place, case, trace, result.status, digest, body
 
 
 def outcome_rows(number: int, run: Run) -> Iterator[Sequence[SqlValue]]:
@@ -136,7 +169,7 @@ def outcome_rows(number: int, run: Run) -> Iterator[Sequence[SqlValue]]:
 
 def _insert_execution(database: Database, number: int, document: RunDocument) -> int:
     columns = execution_columns(document.run, database.where)
-    row = (number, *columns, chain_digest(b"", document.head), document.head)
+    row = (number, *columns, head_digest(document.head), document.head)
     return database.add("executions", _EXECUTIONS, row)
 
 
@@ -171,13 +204,44 @@ def _facets(run: Run) -> Iterator[tuple[str, str]]:
 
 def _save_dataset(database: Database, at: int, run: Run) -> None:
     if run.dataset:
-        dataset = run.dataset
-        texts = [
-            column_text(text)
-            for text in (dataset.digest, dataset.name, dataset.version, dataset.format)
-        ]
+        texts = dataset_columns(run.dataset)
         database.execute(
             "INSERT INTO datasets (digest, name, version, format, seen_at)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
             (*texts, at),
         )
+
+
+def dataset_columns(dataset: RunDataset) -> tuple[str | None, ...]:
+    """The columns of a dataset, apart from the time at which it was first seen."""
+    fields = (dataset.digest, dataset.name, dataset.version, dataset.format)
+    return tuple(column_text(text) for text in fields)
+
+
+class CaseQuery(NamedTuple):
+    """Which cases of a run to read."""
+
+    status: str | None = None
+    case: str | None = None
+    after: int = -1
+    """The position of the last case that was read."""
+
+
+class CaseRow(NamedTuple):
+    """A case of a run as stored, and its position."""
+
+    place: int
+    body: bytes
+
+
+def read_cases(database: Database, execution: int, query: CaseQuery, limit: int) -> list[CaseRow]:
+    """Read some cases of an execution, in the order of the dataset."""
+    conditions = ["run = (SELECT run FROM executions WHERE number = ?)", "place > ?"]
+    values: list[SqlValue] = [execution, query.after]
+    for column, value in (("status", query.status), ("case_id", query.case)):
+        if value is not None:
+            conditions.append(f"{column} = ?")
+            values.append(column_text(value))
+    sql = f"SELECT place, body FROM cases WHERE {' AND '.join(conditions)} ORDER BY place LIMIT ?"  # noqa: S608
+    rows = database.rows(sql, [*values, limit])
+    return [CaseRow(place, as_bytes(body)) for place, body in rows]

@@ -81,6 +81,9 @@ class Sqlite:
     def lock(self, *, shared: bool = False) -> None:
         """Nothing to do: a write transaction locks the file."""
 
+    def lock_table(self, table: str) -> None:
+        """Nothing to do: see `lock`."""
+
     def damage(self) -> Iterator[str]:
         try:
             messages = [str(row[0]) for row in self.rows("PRAGMA integrity_check(20)")]

@@ -25,8 +25,9 @@ from carob.store.blobs import (
     put_blob,
 )
 from carob.store.database import Database
-from carob.store.document import RunDocument, chain_digest, parse_document
+from carob.store.document import RunDocument, head_digest, parse_document
 from carob.store.history import labels_of
+from carob.store.ledger import append_traces
 from carob.store.runs import read_run, save_execution
 
 _LONGEST = 2**30
@@ -136,7 +137,7 @@ def _is_known(database: Database, document: RunDocument, labels: Mapping[str, st
         "SELECT e.number FROM executions e JOIN runs r ON r.number = e.run"
         " WHERE r.id = ? AND e.digest = ?"
     )
-    values = (document.run.id, chain_digest(b"", document.head))
+    values = (document.run.id, head_digest(document.head))
     numbers = [row[0] for row in database.rows(sql, values)]
     stored_labels = labels_of(database, numbers)
     return any(stored_labels.get(number, {}) == labels for number in numbers)
@@ -148,8 +149,9 @@ def _link_traces(database: Database, execution: int, traces: Mapping[int, str]) 
         " SELECT run, ?, ? FROM executions WHERE number = ? ON CONFLICT (run, place) DO NOTHING"
     )
     with database.writing():
-        for place, address in traces.items():
-            database.execute(sql, (place, address, execution))
+        values = [(place, address, execution) for place, address in traces.items()]
+        if sum([database.execute(sql, row) for row in values]):
+            append_traces(database, execution)
 
 
 def _parse_line(text: bytes, where: str) -> _RunLine | _BlobLine:

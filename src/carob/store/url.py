@@ -7,6 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import msgspec
+
 from carob.errors import InputError, UsageError
 from carob.store.database import Database
 from carob.store.migrate import migrate
@@ -33,6 +35,16 @@ def exists(url: str) -> bool:
     return url.startswith(_POSTGRES) or Path(url).is_file()
 
 
+def is_postgres(url: str) -> bool:
+    """Whether this is the URL of a PostgreSQL database."""
+    return url.startswith(_POSTGRES)
+
+
+def connect(url: str) -> Database:
+    """Connect to a database. The caller closes it."""
+    return Postgres(url) if is_postgres(url) else Sqlite(Path(url))
+
+
 @contextmanager
 def open_store(url: str, *, create: bool = False) -> Generator[Database]:
     """Open a store, apply migrations, and close it in the end. A missing file is an error unless
@@ -41,12 +53,16 @@ def open_store(url: str, *, create: bool = False) -> Generator[Database]:
     if not create and not exists(url):
         hint = "`carob run` creates a store and saves every run in it"
         raise InputError("no store found", where=url, hint=hint)
-    database = Postgres(url) if url.startswith(_POSTGRES) else Sqlite(Path(url))
+    database = connect(url)
     try:
         if url == DEFAULT:
             _write_gitignore(Path(url).with_name(".gitignore"))
         migrate(database)
         yield database
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        # Whoever can write to the file may have put anything in place of our JSON.
+        message, hint = f"damaged content: {error}", "run `carob store verify`"
+        raise InputError(message, where=database.where, hint=hint) from error
     finally:
         database.close()
 

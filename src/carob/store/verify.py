@@ -2,7 +2,7 @@
 
 Each case has a digest of its body and of all bodies before it; the run has the last of them, and an
 id derived from the content. So a changed body, digest or column does not match the others any more
-and is reported.
+and is reported. The ledger shows what was deleted, added or labelled behind Carob's back.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ from carob.store.document import (
     StoredScore,
     as_bytes,
     chain_digest,
+    column_text,
     decode_result,
     derive_run_id,
+    head_digest,
 )
-from carob.store.runs import BATCH, column_text, execution_columns
+from carob.store.ledger_check import LedgerCheck
+from carob.store.runs import BATCH, execution_columns
 
 _OUTCOMES = (
     "SELECT place, metric, status, value, threshold FROM outcomes"
@@ -49,9 +52,10 @@ _ORPHANS = {
 }
 
 
-def verify(database: Database) -> VerifyReport:
-    """Compute every digest again and report mismatches."""
-    check = _StoreCheck(database)
+def verify(database: Database, *, head: str | None = None) -> VerifyReport:
+    """Compute every digest again and report mismatches; with `head`, also check that the ledger
+    still leads through this digest."""
+    check = _StoreCheck(database, LedgerCheck(database, head))
     problems = tuple(check.problems())
     return VerifyReport(
         store=database.where,
@@ -60,6 +64,8 @@ def verify(database: Database) -> VerifyReport:
         cases=check.counts["cases"],
         outcomes=check.counts["outcomes"],
         contents=check.counts["contents"],
+        entries=check.ledger.entries,
+        head=check.ledger.head,
         problems=problems,
     )
 
@@ -67,8 +73,9 @@ def verify(database: Database) -> VerifyReport:
 class _StoreCheck:
     """Checks all tables and counts the rows."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, ledger: LedgerCheck) -> None:
         self.counts: Counter[str] = Counter()
+        self.ledger = ledger
         self._database = database
 
     def problems(self) -> Iterator[Problem]:
@@ -84,6 +91,7 @@ class _StoreCheck:
             except (TypeError, ValueError, AttributeError) as error:
                 yield _problem(name, f"invalid rows: {error}")
         yield from self._orphans()
+        yield from self.ledger.problems()
         for name in BLOB_KINDS:
             yield from self._contents(name)
 
@@ -146,7 +154,7 @@ class _StoreCheck:
         number, *columns, digest, text = row
         head = as_bytes(text)
         where = f"{name} execution {number}"
-        if chain_digest(b"", head) != digest:
+        if head_digest(head) != digest:
             yield _problem(where, "its summary was changed: it does not match its digest")
         try:
             run = msgspec.json.decode(head, type=prepare_type(Run))

@@ -1,0 +1,106 @@
+"""Find cases by id and by first message, also if the cases are in a file.
+
+Only digests are in memory, eight bytes each, because every worker process has its own index. A case
+that a digest points at is loaded, and its text is compared, before a trace is paired with it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+
+from carob.schema import Case
+
+
+class DigestTable:
+    """Numbers by the digest of a text, in two sorted arrays."""
+
+    def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
+        self._keys, self._values = array("Q"), array("Q")
+        for key, value in sorted(pairs):
+            self._keys.append(key)
+            self._values.append(value)
+
+    def find(self, key: int) -> Sequence[int]:
+        """Return the numbers of a digest in ascending order."""
+        start = bisect_left(self._keys, key)
+        return self._values[start : bisect_right(self._keys, key, start)]
+
+
+class CaseIndex(Mapping[str, Case]):
+    """Cases by id and by first message. Of several rows with the same id, the last one counts."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.cases = cases
+        self._turns = array("L")
+        ids: list[tuple[int, int]] = []
+        exact: list[tuple[int, int]] = []
+        folded: list[tuple[int, int]] = []
+        for place, case in enumerate(cases):
+            ids.append((text_digest(case.id), place))
+            self._turns.append(len(case.turns))
+            message = first_message(case)
+            if message is not None:
+                key = text_digest(fold_text(message))
+                folded.append((key, place))
+                exact.append((text_digest(message), key))
+        self._ids, self._folded = DigestTable(ids), DigestTable(folded)
+        # Traces usually repeat the message of their case exactly: this finds the digest of the
+        # folded message without folding it again for every trace.
+        self._exact = DigestTable(exact)
+
+    def __getitem__(self, id: str) -> Case:
+        return self.cases[self._position(id)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(case.id for case in self.cases))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def position(self, id: str) -> int:
+        """Return the position of a case that is known to exist, if possible without loading it."""
+        places = self._ids.find(text_digest(id))
+        return places[0] if len(places) == 1 else self._position(id)
+
+    def _position(self, id: str) -> int:
+        for place in reversed(self._ids.find(text_digest(id))):
+            if self.cases[place].id == id:
+                return place
+        raise KeyError(id)
+
+    def find_message(self, message: str, turns: int) -> Sequence[int]:
+        """Return the positions of the cases that begin with a message; of several, those with as
+        many turns, if there are any."""
+        known = self._exact.find(text_digest(message))
+        key = known[0] if known else text_digest(fold_text(message))
+        places = self._folded.find(key)
+        if len(places) > 1:
+            places = [place for place in places if self._turns[place] == turns] or places
+        return places
+
+
+def begins_with(case: Case, message: str) -> bool:
+    """Return whether a case begins with a message, ignoring case and whitespace."""
+    actual = first_message(case) or ""
+    return actual == message or fold_text(actual) == fold_text(message)
+
+
+def first_message(case: Case) -> str | None:
+    """Return the message that starts a case."""
+    if case.turns:
+        return case.turns[0].user
+    return case.scenario.prompt if case.scenario else None
+
+
+def fold_text(text: str) -> str:
+    """Return a text without the differences that pairing ignores."""
+    return " ".join(text.casefold().split())
+
+
+def text_digest(text: str) -> int:
+    """Return a digest of eight bytes that is the same in every process, unlike `hash`."""
+    data = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")

@@ -1,0 +1,40 @@
+"""Runs that a server makes in the background, and the traces that were uploaded for them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from carob.schema.base import Struct
+from carob.schema.problem import Problem
+
+JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class RunJob(Struct, frozen=True, omit_defaults=False):
+    """A run in the making."""
+
+    id: str
+    state: JobState
+    dataset: str
+    done: int
+    """How much is scored, of `total`."""
+    total: int
+    eta_s: float | None
+    """Seconds until it is done, by the pace so far; `None` if there is none yet."""
+    run: str | None
+    """The id of the run, as soon as it is saved."""
+    problems: tuple[Problem, ...]
+    """Why it failed, and what is wrong with the traces."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the state cannot change any more."""
+        return self.state in ("done", "failed", "cancelled")
+
+
+class TraceUpload(Struct, frozen=True, omit_defaults=False):
+    """A file of traces that was uploaded."""
+
+    id: str
+    file: str
+    bytes: int

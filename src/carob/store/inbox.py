@@ -1,0 +1,392 @@
+"""The inbox: what live agents have sent, durable as it came, and an index of their sessions.
+
+Receivers append payloads; an indexer reads them from where it stopped and updates the sessions. In
+SQLite the inbox is a file of its own beside the store, so that receiving and scoring never wait
+for each other.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from carob.errors import NotFoundError
+from carob.store.database import Database, SqlValue
+from carob.store.migrate import INBOX, migrate
+from carob.store.url import connect, is_postgres
+
+_PAYLOADS = ("at", "kind", "packing", "body")
+_READ_AT_ONCE = 8 << 20
+_PAGE = 256
+
+
+class Payload(NamedTuple):
+    """One request as it came."""
+
+    at: int
+    """When it arrived, in microseconds since 1970."""
+    kind: str
+    """Signal and encoding, such as `traces/json`."""
+    packing: str
+    """How the body is compressed: not at all, `gzip` as it came, or `zlib` after indexing."""
+    body: bytes
+
+
+class StoredPayload(NamedTuple):
+    """A payload and its number."""
+
+    number: int
+    payload: Payload
+
+
+class TraceUpdate(NamedTuple):
+    """What new spans say about a trace."""
+
+    session: str
+    rank: int
+    """How sure the session is; a later span may name a better one."""
+    started: int | None
+    ended: int | None
+    """When its root ended."""
+    agent: str | None
+    spans: frozenset[str]
+    payloads: frozenset[int]
+
+
+class SessionRow(NamedTuple):
+    """A session as the index knows it. Times are microseconds since 1970."""
+
+    id: str
+    started: int | None
+    ended: int | None
+    updated: int
+    spans: int
+    agent: str | None
+    kept: bool
+    message: str | None
+    turns: int | None
+    """`None`, as the message and the tools, if the spans have not been read since they came."""
+    tools: int | None
+
+
+class SessionFilter(NamedTuple):
+    """Which sessions to list; `None` matches any."""
+
+    agent: str | None = None
+    text: str | None = None
+    """Part of the id, the agent or the first message, in any case."""
+    complete: bool | None = None
+    ended_before: int = 0
+    """A session is complete if its roots ended and its last span came before this time …"""
+    idle_before: int = 0
+    """… or, while a root is missing, before this one."""
+
+
+_ANY = SessionFilter()
+_SESSION = "id, started, ended, updated, spans, agent, kept, message, turns, tools"
+
+
+def inbox_url(store: str) -> str:
+    """Return where the inbox of a store is."""
+    return store if is_postgres(store) else str(Path(store).with_suffix(".inbox.db"))
+
+
+@contextmanager
+def open_inbox(store: str) -> Generator[Database]:
+    """Open the inbox beside a store, and close it in the end."""
+    database = connect(inbox_url(store))
+    try:
+        migrate(database, INBOX)
+        yield database
+    finally:
+        database.close()
+
+
+def append_payloads(database: Database, payloads: Iterable[Payload]) -> None:
+    """Append payloads. When this returns, they are on disk."""
+    with database.writing():
+        # Numbers are given before the commit. Without the lock, a second server could commit a
+        # lower number after the indexer has passed it.
+        database.lock_table("payloads")
+        database.load("payloads", _PAYLOADS, payloads)
+
+
+def next_payloads(database: Database, after: int) -> list[StoredPayload]:
+    """The payloads after a number, a few megabytes at once."""
+    sql = "SELECT number, at, kind, packing, body FROM payloads WHERE number > ?"
+    found: list[StoredPayload] = []
+    size = 0
+    for number, *fields in database.rows(f"{sql} ORDER BY number LIMIT {_PAGE}", (after,)):
+        found.append(StoredPayload(number, Payload(*fields)))
+        size += len(fields[-1])
+        if size > _READ_AT_ONCE:
+            break
+    return found
+
+
+def indexed_payload(database: Database) -> int:
+    """The number of the last payload that is in the index."""
+    return _progress(database, "index")
+
+
+def _progress(database: Database, name: str) -> int:
+    row = next(database.rows("SELECT payload FROM progress WHERE name = ?", (name,)), None)
+    return row[0] if row else 0
+
+
+def _set_progress(database: Database, name: str, payload: int) -> None:
+    database.execute(
+        "INSERT INTO progress (name, payload) VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET payload = excluded.payload",
+        (name, payload),
+    )
+
+
+def compress_payloads(database: Database, pack: Callable[[Payload], Payload]) -> int:
+    """Compress some of the payloads that are in the index, and return their number."""
+    indexed = indexed_payload(database)
+    payloads = [
+        stored
+        for stored in next_payloads(database, _progress(database, "compress"))
+        if stored.number <= indexed
+    ]
+    if not payloads:
+        return 0
+    packed = [(number, payload, pack(payload)) for number, payload in payloads]
+    with database.writing():
+        for number, before, after in packed:
+            if after != before:
+                sql = "UPDATE payloads SET packing = ?, body = ? WHERE number = ?"
+                database.execute(sql, (after.packing, after.body, number))
+        _set_progress(database, "compress", payloads[-1].number)
+    return len(payloads)
+
+
+def write_index(
+    database: Database, updates: Mapping[str, TraceUpdate], payload: int, at: int
+) -> list[str]:
+    """Add what payloads up to this number say about traces, and return the changed sessions."""
+    sessions: set[str] = set()
+    with database.writing():
+        for trace, update in updates.items():
+            sessions |= _update_trace(database, trace, update, at)
+        for session in sorted(sessions):
+            _update_session(database, session)
+        _set_progress(database, "index", payload)
+    return sorted(sessions)
+
+
+def _update_trace(database: Database, trace: str, update: TraceUpdate, at: int) -> set[str]:
+    """Update a trace and return the sessions that change."""
+    new = 0
+    for span in update.spans:
+        sql = "INSERT INTO spans (trace_id, span_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        new += database.execute(sql, (trace, span))
+    for payload in sorted(update.payloads):
+        database.execute(
+            "INSERT INTO trace_payloads (trace_id, payload) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (trace, payload),
+        )
+    sql = "SELECT session, rank FROM session_traces WHERE trace_id = ?"
+    known = next(database.rows(sql, (trace,)), None)
+    session, rank = update.session, update.rank
+    if known and known[1] >= rank:
+        session, rank = known
+    values: tuple[SqlValue, ...] = (
+        *(trace, session, rank, update.started, update.ended, at, new, update.agent),
+    )
+    database.execute(_UPSERT_TRACE, values)
+    return {session, known[0]} if known else {session}
+
+
+_UPSERT_TRACE = (
+    "INSERT INTO session_traces (trace_id, session, rank, started, ended, updated, spans, agent)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (trace_id) DO UPDATE SET"
+    " session = excluded.session, rank = excluded.rank,"
+    " started = CASE WHEN session_traces.started <= excluded.started"
+    " THEN session_traces.started ELSE COALESCE(excluded.started, session_traces.started) END,"
+    " ended = COALESCE(excluded.ended, session_traces.ended),"
+    " updated = excluded.updated, spans = session_traces.spans + excluded.spans,"
+    " agent = COALESCE(session_traces.agent, excluded.agent)"
+)
+_SUM = (
+    "SELECT COUNT(*), MIN(started), MAX(ended), COUNT(ended), MAX(updated), SUM(spans), MIN(agent)"
+    " FROM session_traces WHERE session = ?"
+)
+
+
+def _update_session(database: Database, session: str) -> None:
+    """Recompute a session from its traces; the trace that was built from it is outdated."""
+    traces, started, ended, complete, updated, spans, agent = next(database.rows(_SUM, (session,)))
+    if not traces:  # all of its traces turned out to belong to a better-known session
+        database.execute("DELETE FROM sessions WHERE id = ?", (session,))
+        return
+    values = (session, started, ended if complete == traces else None, updated, spans, agent)
+    database.execute(
+        "INSERT INTO sessions (id, started, ended, updated, spans, agent) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET started = excluded.started, ended = excluded.ended,"
+        " updated = excluded.updated, spans = excluded.spans, agent = excluded.agent,"
+        " trace = NULL, message = NULL, turns = NULL, tools = NULL",
+        values,
+    )
+
+
+def list_sessions(
+    database: Database,
+    *,
+    limit: int,
+    before: tuple[int, str] | None = None,
+    wanted: SessionFilter = _ANY,
+) -> list[SessionRow]:
+    """The sessions that changed last, newest first, from where the previous page ended."""
+    condition, values = _conditions(wanted)
+    sql = (
+        f"SELECT {_SESSION} FROM sessions WHERE (updated, id) < (?, ?){condition}"  # noqa: S608 - own words
+        " ORDER BY updated DESC, id DESC LIMIT ?"
+    )
+    return [_session(row) for row in database.rows(sql, [*(before or _NEWEST), *values, limit])]
+
+
+_NEWEST = (2**63 - 1, "")
+_COMPLETE = "(CASE WHEN ended IS NULL THEN updated < ? ELSE updated < ? END)"
+
+
+def _conditions(wanted: SessionFilter) -> tuple[str, list[SqlValue]]:
+    sql, values = "", list[SqlValue]()
+    if wanted.agent is not None:
+        sql += " AND agent = ?"
+        values.append(wanted.agent)
+    if wanted.complete is not None:
+        sql += f" AND {'' if wanted.complete else 'NOT '}{_COMPLETE}"
+        values += [wanted.idle_before, wanted.ended_before]
+    if wanted.text is not None:
+        sql += r" AND LOWER(id || ' ' || COALESCE(agent, '') || ' ' || COALESCE(message, ''))"
+        sql += " LIKE LOWER(?) ESCAPE '!'"
+        escaped = re.sub("([!%_])", r"!\1", wanted.text)
+        values.append(f"%{escaped}%")
+    return sql, values
+
+
+def unread_sessions(database: Database, *, max_spans: int, limit: int) -> list[SessionRow]:
+    """The sessions whose spans have not been read since they came, newest first."""
+    sql = (
+        f"SELECT {_SESSION} FROM sessions WHERE turns IS NULL AND spans <= ?"  # noqa: S608 - own words
+        " ORDER BY updated DESC LIMIT ?"
+    )
+    return [_session(row) for row in database.rows(sql, (max_spans, limit))]
+
+
+def find_session(database: Database, session: str) -> SessionRow:
+    """Find a session by its id."""
+    sql = f"SELECT {_SESSION} FROM sessions WHERE id = ?"  # noqa: S608 - own words
+    row = next(database.rows(sql, (session,)), None)
+    if row is None:
+        raise NotFoundError(f"no session {session!r}", where=database.where)
+    return _session(row)
+
+
+def _session(row: Sequence[SqlValue]) -> SessionRow:
+    session = SessionRow(*row)  # pyright: ignore[reportArgumentType] - the columns of `_SESSION`
+    return session._replace(kept=bool(session.kept))
+
+
+def session_payloads(database: Database, session: str) -> Generator[tuple[frozenset[str], Payload]]:
+    """The trace ids of a session, with each payload that holds spans of them."""
+    sql = "SELECT trace_id FROM session_traces WHERE session = ?"
+    traces = frozenset(row[0] for row in database.rows(sql, (session,)))
+    numbers = sorted({number for trace in traces for number in _payload_numbers(database, trace)})
+    for number in numbers:
+        sql = "SELECT at, kind, packing, body FROM payloads WHERE number = ?"
+        for row in database.rows(sql, (number,)):
+            yield traces, Payload(*row)
+
+
+def _payload_numbers(database: Database, trace: str) -> list[int]:
+    sql = "SELECT payload FROM trace_payloads WHERE trace_id = ?"
+    return [row[0] for row in database.rows(sql, (trace,))]
+
+
+def cached_trace(database: Database, session: str) -> bytes | None:
+    """The trace that was built from a session, unless spans have come since."""
+    sql = "SELECT trace FROM sessions WHERE id = ?"
+    row = next(database.rows(sql, (session,)), None)
+    return zlib.decompress(row[0]) if row and row[0] else None
+
+
+class TraceSummary(NamedTuple):
+    """What the list of sessions shows of a trace."""
+
+    message: str | None
+    turns: int
+    tools: int
+
+
+def cache_trace(
+    database: Database, session: SessionRow, trace: bytes | None, summary: TraceSummary
+) -> None:
+    """Keep the trace of a session, unless spans have come since the session was read."""
+    sql = (
+        "UPDATE sessions SET trace = ?, message = ?, turns = ?, tools = ?"
+        " WHERE id = ? AND updated = ? AND spans = ?"
+    )
+    packed = None if trace is None else zlib.compress(trace, 1)
+    with database.writing():
+        values = (packed, *summary, session.id, session.updated, session.spans)
+        database.execute(sql, values)
+
+
+def keep_sessions(database: Database, sessions: Iterable[str]) -> None:
+    """Keep sessions, whatever their age."""
+    with database.writing():
+        for session in sessions:
+            database.execute("UPDATE sessions SET kept = 1 WHERE id = ?", (session,))
+
+
+def remove_sessions(database: Database, sessions: Iterable[str]) -> int:
+    """Remove sessions, and payloads that no other session needs. Returns their number."""
+    removed = 0
+    with database.writing():
+        database.lock()
+        for session in sessions:
+            removed += _remove_session(database, session)
+        indexed = indexed_payload(database)
+        database.execute(
+            "DELETE FROM payloads WHERE number <= ? AND NOT EXISTS"
+            " (SELECT 1 FROM trace_payloads t WHERE t.payload = payloads.number)",
+            (indexed,),
+        )
+    return removed
+
+
+def _remove_session(database: Database, session: str) -> int:
+    traces = "(SELECT trace_id FROM session_traces WHERE session = ?)"
+    for table in ("spans", "trace_payloads", "session_traces"):
+        database.execute(f"DELETE FROM {table} WHERE trace_id IN {traces}", (session,))  # noqa: S608
+    return database.execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+
+def sessions_beyond(database: Database, *, older_than: int, max_bytes: int) -> list[str]:
+    """The sessions to remove: older than a time, or the oldest beyond a size; never kept ones."""
+    old = "SELECT id FROM sessions WHERE kept = 0 AND updated < ? ORDER BY updated, id"
+    removed = [row[0] for row in database.rows(old, (older_than,))]
+    total = next(database.rows("SELECT COALESCE(SUM(LENGTH(body)), 0) FROM payloads"))[0]
+    if total <= max_bytes:
+        return removed
+    # What a session takes is its share of the payloads; a batch of spans of many sessions counts
+    # for each of them, so that the estimate frees too little and the next round the rest.
+    sizes = (
+        "SELECT s.id, SUM(LENGTH(p.body)) FROM sessions s"
+        " JOIN session_traces t ON t.session = s.id"
+        " JOIN trace_payloads l ON l.trace_id = t.trace_id JOIN payloads p ON p.number = l.payload"
+        " WHERE s.kept = 0 AND s.updated >= ? GROUP BY s.id, s.updated ORDER BY s.updated, s.id"
+    )
+    for session, size in database.rows(sizes, (older_than,)):
+        if total <= max_bytes:
+            break
+        removed.append(session)
+        total -= size
+    return removed

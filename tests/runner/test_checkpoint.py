@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from carob.errors import OutputError
+from carob.runner.checkpoint import Checkpoint
+from carob.runner.job import BatchResult
+from carob.schema import CaseResult
+
+
+class Kept:
+    """Batches in memory."""
+
+    def __init__(self) -> None:
+        self.batches: dict[int, bytes] = {}
+
+    def load(self) -> Iterator[tuple[int, bytes]]:
+        yield from self.batches.items()
+
+    def save(self, batches: Mapping[int, bytes], *, restart: bool) -> None:
+        self.batches = {**batches, **({} if restart else self.batches)}
+
+
+class ReadOnly(Kept):
+    def save(self, batches: Mapping[int, bytes], *, restart: bool) -> None:
+        raise OutputError("cannot be written")
+
+
+def done(name: str) -> BatchResult:
+    return BatchResult(results=(CaseResult(case=name, trace="t", status="passed"),))
+
+
+def test_short_run_saves_nothing():
+    kept = Kept()
+    Checkpoint(kept, resume=False, patience=60).append(0, done("a"))
+    assert kept.batches == {}
+
+
+def test_batches_of_a_long_run_are_saved_as_json():
+    kept = Kept()
+    Checkpoint(kept, resume=False, patience=0).append(2, done("a"))
+    assert kept.batches == {2: msgspec.json.encode(done("a"))}
+    assert [*Checkpoint(kept, resume=True).finished()] == [*kept.batches.items()]
+
+
+def test_stopped_run_saves_what_is_pending():
+    kept = Kept()
+    checkpoint = Checkpoint(kept, resume=False, patience=60)
+    checkpoint.append(0, done("a"))
+    assert checkpoint.flush()
+    assert [*kept.batches] == [0]
+
+
+def test_run_that_does_not_resume_discards_earlier_batches_once():
+    kept = Kept()
+    kept.batches = {7: b"{}"}
+    checkpoint = Checkpoint(kept, resume=False, patience=0)
+    assert [*checkpoint.finished()] == []
+    checkpoint.append(0, done("a"))
+    checkpoint.append(1, done("b"))
+    checkpoint.flush()
+    assert [*kept.batches] == [1, 0]
+
+
+def test_run_goes_on_if_batches_cannot_be_saved():
+    checkpoint = Checkpoint(ReadOnly(), resume=False, patience=0)
+    checkpoint.append(0, done("a"))
+    checkpoint.append(1, done("b"))
+    assert not checkpoint.flush()
