@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import carob
-from carob.api.load import as_list
+from carob.api.load import as_list, dataset_files
+from carob.errors import InputError, UsageError
+from carob.schema import Problem
 
 
 @pytest.fixture(autouse=True)
@@ -36,3 +38,50 @@ def test_duplicate_case_ids_are_an_error():
     twice = carob.Dataset(name="shop", cases=[case, carob.Case.of("Bye", "Bye", id="a")])
     with pytest.raises(carob.CarobError, match="duplicate case id 'a' in shop"):
         carob.run("traces/good.otlp.jsonl", golden=twice)
+
+
+def test_a_folder_stands_for_its_golden_files(tmp_path: Path):
+    folder = tmp_path / "golden"
+    folder.mkdir()
+    for name in ("support.csv", "support_golden.json"):
+        shutil.copy(name, folder)
+    (folder / "support.csv.carob.json").write_text("{}")
+    (folder / "broken.json").write_text('{"examples": [')
+    (folder / "test_config.json").write_text('{"criteria": {}}')
+    (folder / "README.md").write_text("Golden data")
+    (folder / ".hidden.json").write_text("{}")
+    skipped: list[Problem] = []
+    names = [file.name for file in dataset_files(folder, skipped.append)]
+    assert names == ["broken.json", "support.csv", "support_golden.json"]
+    assert [Path(problem.where).name for problem in skipped] == ["test_config.json"]
+    assert [report.valid for report in carob.validate(folder)] == [False, True, True]
+
+
+def test_where_one_dataset_is_needed_a_folder_is_refused_with_its_names(tmp_path: Path):
+    folder = tmp_path / "golden"
+    folder.mkdir()
+    with pytest.raises(InputError, match="golden: no golden data in this folder"):
+        carob.load(folder)
+    shutil.copy("support.csv", folder)
+    shutil.copy("support_golden.json", folder)
+    for use in (
+        lambda: carob.load("golden"),
+        lambda: carob.summarise("golden"),
+        lambda: carob.convert("golden", "new.json", to="adk"),
+        lambda: carob.run("traces/good.otlp.jsonl", golden="golden"),
+    ):
+        with pytest.raises(UsageError, match="golden: found a folder with 2 datasets") as caught:
+            use()
+        assert caught.value.hint == "pass one of: golden/support.csv, golden/support_golden.json"
+
+
+def test_a_folder_of_traces_is_one_input(tmp_path: Path):
+    history = Path(__file__).parents[1] / "samples" / "adk-history"
+    shutil.copytree(history, tmp_path / ".adk" / "eval_history")
+    traces = [trace.id for trace in carob.read_traces(".adk/eval_history")]
+    assert sorted(traces) == ["s-1", "s-2", "s-9"]
+    run = carob.run(".adk/eval_history", metrics="latency")
+    assert len(run.cases) == 3
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="empty: no files in this folder"):
+        carob.run("empty")

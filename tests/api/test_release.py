@@ -167,7 +167,7 @@ def test_release_records_author_date_purpose_and_commit(
         subprocess.run([*git, *words], check=True)
     subprocess.run([*git, "commit", "-qm", "golden"], check=True)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
-    record = release.release(file, made_for=["agent 2.1"], registry=root)
+    record = release.release(file, for_=["agent 2.1"], registry=root)
     assert (record.released_by, record.released_at) == ("Lena Ortiz", "2026-01-01T00:00:00Z")
     assert record.made_for == ("agent 2.1",)
     assert record.commit is not None

@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 
 import carob
+from carob.api.unfinished import StoredBatches
 from carob.errors import UsageError
 from carob.metrics.text.overlap import RougeL
-from carob.runner import journal
+from carob.runner.checkpoint import Checkpoint
 from carob.schema import Json
 
 
 @pytest.fixture
 def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A row that carries its trace, in a folder whose journals outlast their runs."""
+    """A row that carries its trace, in a folder where every batch is kept and outlasts its run."""
     row: dict[str, Json] = {
         "case_id": "a-1",
         "question": "Where is order 7?",
@@ -24,8 +25,13 @@ def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     (tmp_path / "rows.jsonl").write_text(json.dumps(row))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(journal.Journal, "close", journal.Journal.flush)
+    monkeypatch.setattr(Checkpoint.__init__, "__kwdefaults__", {"patience": 0.0})
+    monkeypatch.setattr(StoredBatches, "close", keep)
     return tmp_path / "rows.jsonl"
+
+
+def keep(_batches: StoredBatches) -> None:
+    pass
 
 
 def profile(path: Path, composite: float) -> str:

@@ -118,7 +118,7 @@ def test_file_that_is_not_a_run_is_an_error():
 
 
 def test_without_scipy_a_hint_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    monkeypatch.setitem(sys.modules, "scipy", None)
     result = call("compare", "good.json", "regressed.json")
     assert isinstance(result.exception, UsageError)
     assert "the package 'scipy'" in str(result.exception)

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from carob.api.load import load
-from carob.cli import carob, show_error
+from carob.cli import carob
+from carob.cli.output import show_error
 from carob.errors import CarobError
+from carob.files.stdin import stdin_file
 
 EXAMPLES = {
     "name": "Bike shop",
@@ -67,6 +70,16 @@ def test_show_counts_the_parts_of_a_dataset(golden: Path):
     assert summary["cases"] == 2
     assert summary["with_context"] == 1
     assert summary["tags"] == {"happy-path": 1, "repair": 1, "warranty": 1}
+
+
+def test_show_starts_with_version_description_and_tags(golden: Path):
+    document = json.loads(golden.read_text())
+    document |= {"version": "1.2.0", "description": "Repairs.", "tags": ["production", "shop"]}
+    golden.write_text(json.dumps(document))
+    title, description, tags, *_ = run("show", golden).stdout.splitlines()
+    assert title.endswith(" 1.2.0")
+    assert description.split() == ["description", "Repairs."]
+    assert tags.split() == ["dataset", "tags", "production,", "shop"]
 
 
 def test_subset_by_tag_and_expression(golden: Path):
@@ -240,3 +253,43 @@ def test_show_takes_several_files(golden: Path):
     assert run("show", golden, golden).stdout == f"{single}\n{single}"
     document = json.loads(run("show", golden, golden, "--format", "json").stdout)
     assert [summary["cases"] for summary in document["datasets"]] == [2, 2]
+
+
+@pytest.fixture
+def _fresh_stdin() -> Iterator[None]:
+    stdin_file.cache_clear()
+    yield
+    stdin_file.cache_clear()
+
+
+def run_with_stdin(data: bytes, *args: object) -> Result:
+    return CliRunner().invoke(carob, [str(arg) for arg in args], input=data)
+
+
+@pytest.mark.usefixtures("_fresh_stdin")
+def test_golden_data_is_read_from_standard_input(tmp_path: Path):
+    converted = tmp_path / "a.csv"
+    result = run_with_stdin(json.dumps(EXAMPLES).encode(), "convert", "-", converted, "--to", "csv")
+    assert result.exit_code == 0, result.output
+    assert len(load(converted)) == 2
+
+
+@pytest.mark.usefixtures("_fresh_stdin")
+def test_problems_of_standard_input_name_it():
+    result = run_with_stdin(b"Input,ExpectedOutput\nHi,\n", "validate", "-", "--format", "json")
+    assert json.loads(result.output)["files"][0]["path"] == "stdin"
+    assert result.exit_code == 1
+
+
+@pytest.mark.usefixtures("_fresh_stdin")
+def test_standard_input_is_not_fixed():
+    result = run_with_stdin(json.dumps(EXAMPLES).encode(), "lint", "--fix", "-")
+    assert "cannot change standard input" in result.output
+    assert result.exit_code == 2
+
+
+@pytest.mark.usefixtures("_fresh_stdin")
+def test_traces_are_read_from_standard_input():
+    history = Path(__file__).parents[1] / "samples" / "adk-history" / "old.json"
+    result = run_with_stdin(history.read_bytes(), "traces", "-")
+    assert "source      stdin\n" in result.output

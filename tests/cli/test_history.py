@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -36,7 +38,7 @@ def run(*args: str, release: str = "good") -> str:
     return call("run", f"traces/{release}.otlp.jsonl", *golden, *args).stdout
 
 
-def listed(*args: str) -> list[dict[str, object]]:
+def listed(*args: str) -> list[dict[str, Any]]:
     return json.loads(call("runs", "--format", "json", *args).stdout)["runs"]
 
 
@@ -44,8 +46,48 @@ def test_every_run_is_stored_and_listed_newest_first():
     runs = [json.loads(run()), json.loads(run(release="regressed"))]
     assert [entry["id"] for entry in listed()] == [entry["id"] for entry in reversed(runs)]
     text = call("runs").stdout.splitlines()
-    assert " ".join(text[0].split()) == "run verdict created dataset cases passed failed other"
-    assert text[1].startswith(runs[1]["id"])
+    assert text[0].split() == ["run", "verdict", "created", "dataset", "passed", "change"]
+    assert text[1].startswith(f"{runs[1]['id'][:12]} latest ")
+
+
+def test_runs_show_their_names_and_what_changed_since_the_run_before():
+    run()
+    run(release="regressed")
+    run("--label", "branch=main", release="regressed")
+    lines = call("runs").stdout.splitlines()[1:]
+    newest, second, first = (re.split(r"  +", line) for line in lines)
+    assert [row[0].split()[1] for row in (newest, second, first)] == [
+        "latest",
+        "latest~1",
+        "latest~2",
+    ]
+    assert newest[-2:] == ["same results", "branch=main"]
+    assert second[-1] == "−44.4 points, was inconclusive"
+    assert first[-1] == "–"
+    assert [entry["change"] and entry["change"]["pass_rate"] for entry in listed()] == [
+        0,
+        -0.444444,
+        None,
+    ]
+
+
+def test_filtered_runs_have_names_of_their_own():
+    run()
+    run("--label", "branch=main")
+    assert " branch:main " in call("runs", "--label", "branch=main").stdout
+    assert " latest:bike_shop_support~1 " in call("runs", "--dataset", "bike_shop_support").stdout
+    assert "latest" not in call("runs", "--tag", "nothing").stdout
+
+
+def test_change_is_known_across_pages():
+    run()
+    run(release="regressed")
+    (entry,) = listed("--limit", "1")
+    assert entry["change"] == {
+        "same_results": False,
+        "verdict_before": "inconclusive",
+        "pass_rate": -0.444444,
+    }
 
 
 def test_stored_run_is_printed_byte_for_byte():

@@ -115,6 +115,20 @@ def test_config_suppresses_rules_per_file(golden: Path):
     ]
 
 
+def test_config_names_the_tags_and_the_region_of_phone_numbers(golden: Path):
+    example = {
+        "input": "Please call me at 06131 123456.",
+        "expectedOutput": "Yes.",
+        "tags": ["vip"],
+    }
+    golden.write_text(json.dumps({"name": "n", "examples": [example]}))
+    Path("carob.toml").write_text('[lint]\ntags = ["orders"]\nregion = "DE"\n')
+    findings = json.loads(run(golden, "--format", "json").stdout)["files"][0]["findings"]
+    assert {"C102", "C402"} <= {finding["rule"] for finding in findings}
+    run(golden, "--fix")
+    assert "call me at <phone-1>." in golden.read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
@@ -126,6 +140,7 @@ def test_config_suppresses_rules_per_file(golden: Path):
         ('[lint.levels]\nC106 = "warn"', "lint.levels.C106: invalid value 'warn'", "'warning'"),
         ('[lint]\nuse = "production!"', "lint.use: invalid value 'production!'", "'production'"),
         ('[lint]\nignor = ["C106"]', "unknown key 'ignor'", "'ignore'"),
+        ('[lint]\nregion = "Germany"', "invalid country code 'Germany'", "such as DE"),
     ],
 )
 def test_mistake_in_the_config_is_named(golden: Path, text: str, message: str, hint: str):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,19 +75,40 @@ def test_version_is_printed():
     assert carob("--version").stdout == "carob, version 0.1.0\n"
 
 
-def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch):
-    def shown() -> bytes:
-        leader, follower = os.openpty()
-        subprocess.run([CAROB, "show", "missing"], stderr=follower, timeout=60, check=False)
-        os.close(follower)
-        output = os.read(leader, 1000)
-        os.close(leader)
-        return output
+@pytest.mark.parametrize(
+    ("variables", "colored"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "dumb", "FORCE_COLOR": "1"}, True),
+        ({"TERM": "xterm", "NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_terminals_have_colors_unless_the_environment_disables_them(
+    variables: dict[str, str], colored: bool, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
+    leader, follower = os.openpty()
+    environment = {**os.environ, **variables}
+    subprocess.run([CAROB, "show", "missing"], stderr=follower, check=False, env=environment)
+    os.close(follower)
+    output = os.read(leader, 1000)
+    os.close(leader)
+    word = b"\x1b[1;31merror\x1b[0m" if colored else b"error"
+    assert output == word + b": missing: no such file\r\n"
 
+
+@pytest.mark.parametrize(("force", "colored"), [("", False), ("0", False), ("1", True)])
+def test_pipes_have_colors_only_if_the_environment_forces_them(
+    force: str, colored: bool, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert shown().startswith(b"\x1b[31m")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert shown() == b"error: missing: no such file\r\n"
+    monkeypatch.setenv("CLICOLOR_FORCE", force)
+    output = carob("metrics", "rouge_l").stdout
+    assert output.startswith("\x1b[1mrouge_l@" if colored else "rouge_l@")
 
 
 def test_error_that_quotes_a_file_cannot_control_the_terminal(tmp_path: Path):
@@ -98,6 +120,11 @@ def test_error_that_quotes_a_file_cannot_control_the_terminal(tmp_path: Path):
 def test_pipes_are_utf8_in_every_locale(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
     assert "… and preserved" in carob("demo").stdout
+
+
+def test_demo_ends_with_a_good_release_that_passes_and_one_that_fails():
+    good, regressed = re.findall(r"^(passed|failed): bike_shop", carob("demo").stdout, re.MULTILINE)
+    assert (good, regressed) == ("passed", "failed")
 
 
 def test_file_name_that_is_not_utf8_is_an_error():

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from carob.cli import carob, show_error
+from carob.cli import carob
+from carob.cli.output import show_error
 from carob.errors import CarobError
 
 GOOD = {"case": "orders-001", "profile": "prep_default", "scores": {"RelevanceExplain": 4}}

@@ -170,15 +170,17 @@ def test_dry_run_counts_cached_answers(server: Serve):
 def test_api_key_is_sent_only_to_the_judge(server: Serve, monkeypatch: pytest.MonkeyPatch):
     judge = server(json_response({"error": {"message": f"bad key {SECRET}"}}, status=401))
     Path("carob.toml").write_text(
-        f'[judge]\nmodel = "openai:judge"\nurl = "{judge.url}/v1"\nkey_env = "SHOP_KEY"\n', "utf-8"
+        f'[judge]\nmodel = "openai:judge"\nurl = "{judge.url}/v1"\nkey_env = "CAROB_SHOP_KEY"\n',
+        "utf-8",
     )
-    monkeypatch.setenv("SHOP_KEY", SECRET)
+    monkeypatch.setenv("CAROB_SHOP_KEY", SECRET)
     command = ["run", "--golden", "support.explain.jsonl", "-m", "TaskAdherence"]
-    result = CliRunner().invoke(carob, [*command, "--format", "json", "--concurrency", "1"])
+    options = ["--format", "json", "--concurrency", "1", "--trust-config"]
+    result = CliRunner().invoke(carob, [*command, *options])
     assert result.exit_code == 1
     assert judge.requests[0].headers["authorization"] == f"Bearer {SECRET}"
     assert len(judge.requests) == 1
-    assert "openai:judge refused the key in SHOP_KEY (HTTP 401)" in result.stdout
+    assert "openai:judge refused the key in CAROB_SHOP_KEY (HTTP 401)" in result.stdout
     assert SECRET not in result.stdout + result.stderr
     contents = [path.read_bytes() for path in Path(".carob").rglob("*") if path.is_file()]
     assert not any(SECRET.encode() in each for each in contents)

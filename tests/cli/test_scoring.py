@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from click.testing import CliRunner, Result
 
+import carob as carob_package
 from carob.cli import carob
 from carob.errors import CarobError
+
+DATA = Path(carob_package.__file__).parent / "demo" / "data"
 
 
 def metrics(*args: str) -> Result:
@@ -14,8 +18,47 @@ def metrics(*args: str) -> Result:
 
 def test_all_metrics_are_listed_with_what_they_need():
     listed = metrics().stdout
-    assert "response_match_score@3  offline, 0 to 1, higher is better, threshold 0.8\n" in listed
-    assert "  parameters: match_type, ignore_args, args\n" in listed
+    rows = {line.split()[0]: line for line in listed.splitlines() if line}
+    assert rows["response_match_score"].split()[1:4] == ["0.8", "response", "Share"]
+    assert rows["latency"].split()[1:3] == ["–", "–"]
+    assert rows["judged"].split()[:2] == ["judged", "metric"]
+
+
+def names(*args: str) -> set[str]:
+    document = json.loads(metrics(*args, "--format", "json").stdout)
+    return {metric["name"] for metric in document["metrics"]}
+
+
+def test_metrics_are_filtered_by_what_they_need():
+    assert names("--needs", "golden", "--offline") >= {"rouge_l", "tool_trajectory_avg_score"}
+    assert not names("--needs", "golden") & {"latency", "Coherence"}
+    assert names("--needs", "case.response", "--needs", "user", "--judged") == {
+        "final_response_match_v2",
+        "response_correctness",
+    }
+
+
+def test_unknown_need_gets_a_suggestion():
+    error = metrics("--needs", "case.respnse").exception
+    assert isinstance(error, CarobError)
+    assert error.hint == "did you mean 'case.response'?"
+
+
+def test_metrics_are_filtered_by_the_data_of_files():
+    golden, traces = str(DATA / "support.examples.json"), str(DATA / "traces" / "good.otlp.jsonl")
+    of_golden = names("--for", golden, "--offline")
+    assert "rouge_l" in of_golden
+    assert not of_golden & {"trajectory_accuracy", "contract"}
+    of_both = names("--for", golden, "--for", traces, "--offline")
+    assert of_both < of_golden
+    assert of_both >= {"rouge_l", "latency"}
+    assert "state_management_fidelity" not in names("--for", traces)
+
+
+def test_recorded_answers_are_data_too():
+    recorded = names("--for", str(DATA / "support.explain.jsonl"), "--offline")
+    assert "tool_usage_accuracy" in recorded
+    assert "token_usage" not in recorded
 
 
 def test_named_metrics_are_described_with_their_parameters():

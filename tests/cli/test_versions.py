@@ -65,7 +65,11 @@ def test_release_is_listed_verified_and_checked_out():
         ("1.0.0", ["agent 1.0"]),
         ("1.1.0", []),
     ]
-    assert run("versions", "--verify").stdout == "2 releases verified, none changed\n"
+    head = listed[-1]["seal"]
+    verified = run("versions", "--verify").stdout
+    assert verified == f"2 releases verified, none changed\nhead of support 1.1.0: {head}\n"
+    assert run("versions", "--head", head).exit_code == 0
+    assert run("versions", "--head", "sha256:00").exit_code == 1
     assert run("checkout", "support@1.0.0", "old.json").exit_code == 0
     assert len(json.loads(Path("old.json").read_text())["examples"]) == 1
 
@@ -104,6 +108,22 @@ def test_version_that_is_too_low_is_refused():
     assert isinstance(error, RefusedError)
     assert "version 1.1.0 is too low: the changes since 1.0.0 are major" in str(error)
     assert "turns[0].response changed" in str(error)
+
+
+def test_reason_and_missing_lint_are_shown_and_recorded():
+    run("release", golden("Yes."))
+    file = golden("Ask jo.baker@bikemail.net.")
+    error = run("release", file, "--bump", "patch", "--because", "reworded").exception
+    assert isinstance(error, RefusedError)
+    assert "1 lint error in support.json" in str(error)
+    result = run("release", file, "--bump", "patch", "--because", "reworded", "--no-lint")
+    assert result.stdout.splitlines()[-2:] == ["  major changes: reworded", "  not linted"]
+    (_, newest) = json.loads(run("versions", "--format", "json").stdout)["releases"]
+    assert (newest["version"], newest["because"], newest["lint"]) == (
+        "1.0.1",
+        "reworded",
+        "skipped",
+    )
 
 
 def test_drafts_are_refused_until_they_are_approved():
@@ -151,6 +171,16 @@ def test_review_shows_status_and_lineage():
     assert lines[0].split() == ["case", "status", "reviewed", "by", "on", "source"]
     assert lines[1].split() == [first["case"], "reviewed", "Lena", "Ortiz", "2026-02-01", "tickets"]
     assert "draft" in lines[2]
+
+
+def test_review_takes_positions_and_texts_and_shows_earlier_reviewers():
+    file = golden("Yes.", "No.")
+    run("review", file, "2", "--as", "reviewed", "--by", "Lena Ortiz")
+    result = run("review", file, "question 1", "--as", "approved", "--by", "Sam")
+    assert result.stdout.splitlines()[1].split()[1:] == [
+        *("approved", "Sam", "2026-01-01", "Lena", "Ortiz", "tickets")
+    ]
+    assert "unknown case 'refunds'" in str(run("review", file, "refunds").exception)
 
 
 @pytest.mark.parametrize(

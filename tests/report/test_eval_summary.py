@@ -39,7 +39,7 @@ def case(name: str = "q1", trace: str = "t1", value: float | None = 0.5) -> Case
 
 def test_judged_metrics_are_listed_separately(make_run: MakeRun):
     inputs = ReportInputs(make_run(case()), load_metrics=lambda: [HELPFUL])
-    summary = json.loads(format_eval_summary(inputs))
+    summary = json.loads("".join(format_eval_summary(inputs)))
     assert summary["overall_summary"] == {
         "deterministic_metrics": {"rouge_l": 0.5},
         "llm_based_metrics": {"helpful": 0.5},
@@ -57,14 +57,16 @@ def test_judged_metrics_are_listed_separately(make_run: MakeRun):
 
 def test_attempts_are_averaged_and_unscored_ones_are_not_zero(make_run: MakeRun):
     run = make_run(case(value=0.5), case(trace="t2", value=1.0), case(trace="t3", value=None))
-    (question,) = json.loads(format_eval_summary(ReportInputs(run)))["per_question_summary"]
+    (question,) = json.loads("".join(format_eval_summary(ReportInputs(run))))[
+        "per_question_summary"
+    ]
     assert (question["runs"], question["deterministic_metrics"]["rouge_l"]) == (3, 0.75)
 
 
 def test_unscored_question_has_no_number(make_run: MakeRun):
-    (question,) = json.loads(format_eval_summary(ReportInputs(make_run(case(value=None)))))[
-        "per_question_summary"
-    ]
+    (question,) = json.loads(
+        "".join(format_eval_summary(ReportInputs(make_run(case(value=None)))))
+    )["per_question_summary"]
     assert question["deterministic_metrics"]["rouge_l"] is None
 
 
@@ -89,19 +91,21 @@ def test_each_agent_has_a_pass_rate_and_averages(make_run: MakeRun):
 
 
 def test_log_contains_question_answer_and_expectation(make_run: MakeRun):
-    log = format_questions_and_answers(ReportInputs(make_run(case())))
+    log = "".join(format_questions_and_answers(ReportInputs(make_run(case()))))
     assert "## 1. q1: failed\n\n**Question**\n\n```\nWhere is it?\n```\n\n**Answer**" in log
     assert "**Expected**\n\n```\nThere.\n```" in log
     assert "- rouge\\_l 0.5 (failed): few words match" in log
 
 
 def test_answer_cannot_close_its_code_block(make_run: MakeRun):
-    log = format_questions_and_answers(ReportInputs(make_run(case())))
+    log = "".join(format_questions_and_answers(ReportInputs(make_run(case()))))
     assert "````\nHere.\n```\n# not a title\n````" in log
 
 
 def test_log_says_that_passed_conversations_are_not_stored(make_run: MakeRun):
-    log = format_questions_and_answers(
-        ReportInputs(make_run(CaseResult(case="q2", trace="t", status="passed")))
+    log = "".join(
+        format_questions_and_answers(
+            ReportInputs(make_run(CaseResult(case="q2", trace="t", status="passed")))
+        )
     )
     assert "## 1. q2: passed\n\n_The conversation is stored with the run only for" in log

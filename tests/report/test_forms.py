@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from carob.errors import UsageError
-from carob.report import forms
+from carob.files.spool import Spool
+from carob.report import format_json, forms
 from carob.report.forms import (
     RUN_FORMS,
     ReportInputs,
@@ -15,6 +16,7 @@ from carob.report.forms import (
     format_report,
 )
 from carob.schema import CaseResult, CaseScore, MetricSummary, Run
+from carob.schema.codec import RESULTS
 
 MakeRun = Callable[..., Run]
 
@@ -27,6 +29,25 @@ def run(make_run: MakeRun) -> Run:
 @pytest.fixture
 def _registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "_finders", {})
+
+
+@pytest.mark.parametrize("form", RUN_FORMS)
+def test_form_does_not_depend_on_where_the_cases_are(form: str, make_run: MakeRun):
+    broken = CaseScore(metric="m", status="failed", value=0.25, threshold=0.5, reason="no\n[]")
+    run = make_run(
+        CaseResult(case="c", trace="t", status="passed"),
+        CaseResult(case="c", trace="u", status="failed", scores=(broken,)),
+        CaseResult(case="ä", trace=None, status="unscored", paired_by="no trace"),
+    )
+    spool = Spool(RESULTS, in_memory=0)
+    spool.extend(run.cases)
+    spooled = msgspec.structs.replace(run, cases=spool.finish())
+    assert not isinstance(spooled.cases, tuple)
+    assert render(form, spooled) == render(form, run)
+
+
+def test_json_is_that_of_the_whole_document(run: Run):
+    assert render("json", run) == format_json(run)
 
 
 @pytest.mark.parametrize("form", RUN_FORMS)

@@ -28,7 +28,7 @@ _INSIDE = {
 
 
 def read(run: Run) -> ElementTree.Element:
-    return ElementTree.fromstring(format_junit(ReportInputs(run)))  # noqa: S314 - we read what we wrote
+    return ElementTree.fromstring("".join(format_junit(ReportInputs(run))))  # noqa: S314 - we read what we wrote
 
 
 def failed(case: str = "late", reason: str = "missing lookup()") -> CaseResult:

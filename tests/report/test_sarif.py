@@ -116,7 +116,8 @@ def case(name: str, status: str, *scores: CaseScore) -> CaseResult:
 
 
 def sarif_log(run: Run) -> dict[str, Any]:
-    log = json.loads(format_run_sarif(ReportInputs(run, load_case_lines=lambda: CASE_LINES)))
+    inputs = ReportInputs(run, load_case_lines=lambda: CASE_LINES)
+    log = json.loads("".join(format_run_sarif(inputs)))
     validator: Any = Draft202012Validator(_ESSENTIALS)
     validator.validate(log)
     return log["runs"][0]
@@ -174,4 +175,4 @@ def test_text_of_agents_becomes_no_link(make_run: MakeRun):
 
 def test_sarif_without_golden_data_is_an_error(make_run: MakeRun):
     with pytest.raises(UsageError, match="SARIF needs the golden data"):
-        format_run_sarif(ReportInputs(make_run(case("late", "failed", score()))))
+        "".join(format_run_sarif(ReportInputs(make_run(case("late", "failed", score())))))

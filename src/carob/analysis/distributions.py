@@ -7,19 +7,18 @@ from importlib import import_module
 from statistics import NormalDist
 from typing import Any, cast
 
-from carob.errors import UsageError, install_hint
+from carob.errors import require_packages
+
+
+def require_statistics(purpose: str) -> None:
+    """Raise `UsageError` if the packages for statistics are not installed."""
+    require_packages(purpose, "numpy", "scipy", extra="stats")
 
 
 def import_optional(module: str) -> Any:
     """Import a module of numpy or scipy, which are optional and slow to import."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise UsageError(
-            f"statistics require the package {package!r}, which is not installed",
-            hint=install_hint("stats"),
-        ) from error
+    require_statistics("this statistic")
+    return import_module(module)
 
 
 def normal_quantile(share: float) -> float:

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from carob.analysis.summary import summarise, verdict
 from carob.api.clock import now
 from carob.api.load import format_name
+from carob.files.spool import encode_items
 from carob.schema import (
     Case,
     CaseResult,
@@ -20,22 +21,15 @@ from carob.schema import (
     RunDataset,
     UnmatchedTrace,
 )
-from carob.schema.digest import dataset_digest, expectation_digest, run_id
+from carob.schema.digest import dataset_digest, run_id
 
 _encode = msgspec.json.Encoder().encode
-
-
-def add_digests(results: Sequence[CaseResult], cases: Mapping[str, Case]) -> tuple[CaseResult, ...]:
-    """Add the digests of the cases, by which comparisons align runs."""
-    digests: dict[str | None, str] = {id: expectation_digest(case) for id, case in cases.items()}
-    replace = msgspec.structs.replace
-    return tuple([replace(result, digest=digests.get(result.case)) for result in results])
 
 
 def assemble_run(
     dataset: RunDataset | None,
     metrics: tuple[MetricSpec, ...],
-    results: tuple[CaseResult, ...],
+    results: Sequence[CaseResult],
     cases: Mapping[str, Case],
     *,
     unmatched: tuple[UnmatchedTrace, ...] = (),
@@ -46,7 +40,7 @@ def assemble_run(
     dataset is the whole one, also if only some of its cases are selected."""
     summary = summarise(results, cases, by)
     return Run(
-        id=run_id(_encode(dataset), _encode(metrics), map(_encode, results)),
+        id=run_id(_encode(dataset), _encode(metrics), encode_items(results, _encode)),
         created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         verdict=verdict(summary),
         dataset=dataset,

@@ -11,6 +11,7 @@ import msgspec
 from carob.analysis import calibration_gate
 from carob.analysis.calibration import calibrate as compute_calibration
 from carob.analysis.calibration_gate import MIN_KAPPA
+from carob.analysis.distributions import require_statistics
 from carob.api.assemble import assemble_run, dataset_info
 from carob.api.clock import timestamp
 from carob.api.history import find_run
@@ -18,7 +19,7 @@ from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, load
 from carob.api.metrics import build_metric
 from carob.api.plan import Profiles, make_plan
-from carob.api.sources import recorded_pairs
+from carob.api.sources import recorded_pairs, trace_files
 from carob.api.store import store_url
 from carob.config import MetricChoice
 from carob.datasets.labels import labels_for_metric, read_labels
@@ -57,6 +58,7 @@ def calibrate(
     threshold: float | None = None,
     judge: str | JudgeSettings | None = None,
     answers: str | None = None,
+    store: str | None = None,
     progress: ProgressListener = ignore,
     report: ProblemListener = ignore,
 ) -> Calibration:
@@ -66,20 +68,21 @@ def calibrate(
     One metric is calibrated: the metric that the labels name, or the only judge among `metrics` or
     in the run.
     """
+    require_statistics("a calibration")
     rows = read_labels(Path(labels))
     choices = [
         MetricChoice(name=metric) if isinstance(metric, str) else metric
         for metric in as_list(metrics)
     ]
     if run is not None:
-        scored = run if isinstance(run, Run) else find_run(str(run))
+        scored = run if isinstance(run, Run) else find_run(str(run), store=store)
         name = _choose_metric(_metrics_of(scored, choices), rows)
     else:
         choices = choices or [MetricChoice(name=name) for name in _metrics_named(rows)]
         by_name = {build_metric(choice).name: choice for choice in choices}
         judged = {name: build_metric(choice).judged for name, choice in by_name.items()}
         name = _choose_metric(judged, rows)
-        source = AnswerSource(golden, [Path(path) for path in as_list(traces)], report)
+        source = AnswerSource(golden, trace_files(as_list(traces)), report)
         judges = judge_pool(judge, answers)
         scored = _score_labeled(
             labels_for_metric(rows, name), by_name[name], source, judges, progress

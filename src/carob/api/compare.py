@@ -10,6 +10,7 @@ import msgspec
 from carob.analysis import gate as analysis
 from carob.analysis.calibration_gate import deciding_judges
 from carob.analysis.compare import compare as compare_runs
+from carob.analysis.distributions import require_statistics
 from carob.analysis.rules import ALPHA, MARGIN, ComparisonRules
 from carob.api.calibration import find_calibrations
 from carob.api.clock import now
@@ -32,6 +33,7 @@ def compare(
 ) -> Comparison:
     """Compare two runs statistically. `margin` is a share of each metric's scale, `margins` are in
     the units of single metrics. `held` are informational metrics to compare as well."""
+    require_statistics("a comparison")
     rules = ComparisonRules(alpha, margin, margins or {}, held)
     return compare_runs(_load(before, store), _load(after, store), rules)
 
@@ -49,10 +51,18 @@ def gate_rules(config: Path | None = None, **flags: object) -> GateRules:
     return msgspec.structs.replace(rules, **changes)
 
 
-def gate(run: Run | PathName, rules: GateRules, *, store: str | None = None) -> GateResult:
-    """Decide whether a run passes."""
+def gate(
+    run: Run | PathName,
+    rules: GateRules,
+    *,
+    baseline: Run | None = None,
+    store: str | None = None,
+) -> GateResult:
+    """Decide whether a run passes. A `baseline` takes the place of the one that the rules name."""
+    if baseline or rules.baseline:
+        require_statistics("a gate with a baseline")
     after = _load(run, store)
-    before = _load(rules.baseline, store) if rules.baseline else None
+    before = baseline or (_load(rules.baseline, store) if rules.baseline else None)
     quarantined = _load_quarantine(rules)
     excluded = {entry.case for entry in quarantined}
     problems = _unknown_cases(quarantined, after, rules)

@@ -5,28 +5,49 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+import msgspec
+
 from carob import plugins
-from carob.api.load import PathName, as_list, find_release, format_name, is_reference, load
+from carob.api.clock import timestamp
+from carob.api.load import (
+    PathName,
+    check_one_dataset,
+    dataset_files,
+    find_release,
+    format_name,
+    is_reference,
+    load,
+)
 from carob.api.selection import make_selection
-from carob.datasets import locate
 from carob.datasets import validate as validation
 from carob.datasets import write as writing
+from carob.datasets.formats.examples import DEFAULT_VERSION
 from carob.datasets.read import get_format, open_golden, read_cases
 from carob.datasets.select import select_cases
 from carob.datasets.sidecar import Sidecar, read_sidecar
 from carob.errors import LossError, UsageError
 from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Validation
+from carob.schema.problem import ProblemListener, ignore
 
-_DEFAULT_FORMATS = {".json": "examples", ".jsonl": "explain", ".csv": "csv"}
-_CONTAINERS = {".json": "document", ".jsonl": "rows", ".csv": "table"}
+_DEFAULT_FORMATS = {"document": "examples", "rows": "explain", "table": "csv"}
+"""By the container that the suffix of a file stands for."""
 
 
 def save(dataset: Dataset, path: PathName, *, format: str | None = None) -> None:
     """Write golden data. The default format is the one the dataset was read from, or the one of
     the file extension: `examples` for .json, `explain` for .jsonl, `csv` for .csv. An existing
-    file is replaced, and missing folders are created."""
+    file is replaced, and missing folders are created. A new dataset in the format `examples` gets
+    the version 1.0.0 and the current time unless it states others."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    save_with_losses(dataset, path, format=format)
+    destination = _choose_destination(dataset, Path(path), format)
+    form = destination.format.name
+    if dataset.origin is None and form == "examples" and destination.container == "document":
+        dataset = msgspec.structs.replace(
+            dataset,
+            version=dataset.version or DEFAULT_VERSION,
+            created_at=dataset.created_at or timestamp(),
+        )
+    save_with_losses(dataset, path, format=form)
 
 
 def save_with_losses(
@@ -50,7 +71,7 @@ def convert(
     dst: PathName,
     *,
     to: str,
-    format: str | None = None,
+    from_: str | None = None,
     drop: bool = False,
     strict: bool = False,
     force: bool = False,
@@ -58,15 +79,23 @@ def convert(
     """Convert golden data. Fields without an equivalent are preserved for round-tripping unless
     `drop`; with `strict` they are an error and nothing is written. An existing file that differs
     is only overwritten with `force`."""
-    destination = writing.choose_destination(Path(dst), get_format(to, plugins.formats()))
-    dataset = load(src, format=format)
+    form = get_format(to, plugins.formats())
+    writing.choose_destination(Path(dst), form)  # a wrong one is reported before anything is read
+    dataset = load(src, from_=from_)
+    source = format_name(dataset) or ""
+    if source == to:
+        # Converting a list to its own format makes a document of it: that it was one is no loss.
+        dataset = _forget_list(dataset)
+    destination = writing.choose_destination(Path(dst), form, dataset)
     prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
     conversion = Conversion(
-        source=format_name(dataset) or "",
+        source=source,
         target=to,
-        cases=len(dataset.cases),
+        cases=len(prepared.cases),
+        omitted=prepared.omitted,
         losses=prepared.losses,
         carried=not drop and not (strict and prepared.losses),
+        notes=_conversion_notes(src, from_),
     )
     if strict and prepared.losses:
         raise LossError(
@@ -78,6 +107,19 @@ def convert(
     return conversion
 
 
+def _forget_list(dataset: Dataset) -> Dataset:
+    is_list = dataset.origin is not None and dataset.origin.format.endswith(".list")
+    return msgspec.structs.replace(dataset, origin=None) if is_list else dataset
+
+
+def _conversion_notes(src: PathName, from_: str | None) -> tuple[str, ...]:
+    """What a conversion leaves behind that is not a field: other sheets, and comments in YAML."""
+    if writing.path_suffix(Path(src)) not in (*writing.YAML, *writing.EXCEL):
+        return ()
+    source = open_golden(Path(src), plugins.formats(), from_).source
+    return tuple(note.message for note in source.notes())
+
+
 def subset(
     src: PathName,
     dst: PathName,
@@ -86,13 +128,13 @@ def subset(
     where: str | None = None,
     cases: str | Iterable[str] = (),
     limit: int | None = None,
-    format: str | None = None,
+    from_: str | None = None,
     force: bool = False,
 ) -> Dataset:
     """Write the cases that have all tags, match `where` and are among `cases`, at most `limit`. An
     existing file that differs is only overwritten with `force`."""
     selection = make_selection(tags, where, cases, limit)
-    part = select_cases(load(src, format=format), selection)
+    part = select_cases(load(src, from_=from_), selection)
     save_with_losses(part, dst, overwrite=force)
     return part
 
@@ -100,12 +142,14 @@ def subset(
 def validate(
     paths: PathName | Iterable[PathName],
     *,
-    format: str | None = None,
+    from_: str | None = None,
     agents: Collection[str] | None = None,
     catalogue: PathName | None = None,
     config: PathName | None = None,
+    report: ProblemListener = ignore,
 ) -> tuple[Validation, ...]:
-    """List every problem of every file. Cases may name the built-in profiles and those of the
+    """List every problem of every file, or of the golden files of a folder; `report` receives those
+    that are skipped there. Cases may name the built-in profiles and those of the
     config, by default the `carob.toml` of the working directory."""
     catalog = Path(catalogue) if catalogue else None
     profiles = _profile_names(Path(config) if config else None)
@@ -113,12 +157,12 @@ def validate(
         validation.validate(
             Path(path),
             plugins.formats(),
-            name=format,
+            name=from_,
             agents=agents,
             catalogue=catalog,
             profiles=profiles,
         )
-        for path in as_list(paths)
+        for path in dataset_files(paths, report)
     )
 
 
@@ -132,13 +176,25 @@ def _profile_names(config: Path | None) -> frozenset[str]:
     return frozenset({*own, *builtin_profiles()})
 
 
-def summarise(path: PathName, *, format: str | None = None) -> DatasetSummary:
+def summarise(path: PathName, *, from_: str | None = None) -> DatasetSummary:
     """Summarise a dataset without holding its cases in memory."""
+    check_one_dataset(path)
     if is_reference(path):
         return load(path).summary()
-    opened = open_golden(Path(path), plugins.formats(), format)
+    opened = open_golden(Path(path), plugins.formats(), from_)
     header = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
-    return DatasetSummary.of(header.name, read_cases(opened, Sidecar()), version=header.version)
+    return DatasetSummary.of(header, read_cases(opened, Sidecar()))
+
+
+def summarise_files(
+    paths: PathName | Iterable[PathName],
+    *,
+    from_: str | None = None,
+    report: ProblemListener = ignore,
+) -> list[DatasetSummary]:
+    """Summarise every file, or the golden files of a folder; `report` receives those that are
+    skipped there."""
+    return [summarise(path, from_=from_) for path in dataset_files(paths, report)]
 
 
 def json_schema(format: str) -> str:
@@ -155,26 +211,24 @@ def case_lines(golden: PathName) -> dict[str, tuple[str, int]]:
     release = find_release(golden)
     path = release.file if release else Path(golden)
     opened = open_golden(path, plugins.formats(), release.record.format if release else None)
-    is_document = opened.container == "document"
-    sidecar = Sidecar() if is_document else read_sidecar(path)
+    sidecar = Sidecar() if opened.container == "document" else read_sidecar(path)
     ids = [case.id for case in read_cases(opened, sidecar)]
     rows = list(opened.items())
-    if not is_document:
+    if not opened.has_paths:
         return {id: (str(path), row.line) for id, row in zip(ids, rows, strict=True)}
     members = [opened.item_path(index, row) for index, row in enumerate(rows)]
-    lines = locate.find_lines(opened.source.data, members)
+    lines = opened.source.find_lines(members)
     return {id: (str(path), lines.get(name, 1)) for id, name in zip(ids, members, strict=True)}
 
 
 def _choose_destination(dataset: Dataset, path: Path, name: str | None) -> writing.Destination:
-    extension = Path(path.name.removesuffix(".gz")).suffix.lower()
-    default = _DEFAULT_FORMATS.get(extension)
+    containers = writing.containers_for(path)
     origin = format_name(dataset)
     if name is None and origin:
         form = get_format(origin, plugins.formats())
-        container = _CONTAINERS.get(extension, form.containers[0])
-        if form.writable and container in form.containers:
+        if form.writable and (not containers or {*containers} & {*form.containers}):
             name = origin
-    if name is None and default is None:
+    if name is None and not containers:
         raise UsageError(f"no default format for {path.name!r}", hint="pass `format`")
-    return writing.choose_destination(path, get_format(name or default or "", plugins.formats()))
+    form = get_format(name or _DEFAULT_FORMATS[containers[0]], plugins.formats())
+    return writing.choose_destination(path, form, dataset)

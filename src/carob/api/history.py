@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
 
 from carob.analysis.summary import summarise, verdict
 from carob.api.store import check_labels, store_url
 from carob.errors import InputError, UsageError
 from carob.files.atomic import atomic_writer, check_overwrite
 from carob.files.timestamps import is_date, parse_age, parse_time
-from carob.schema import Run
-from carob.schema.history import HistoryPage, PruneReport, RunEntry, TransferReport, VerifyReport
+from carob.schema import CaseResult, Run
+from carob.schema.base import prepare_type
+from carob.schema.history import (
+    CasePage,
+    HistoryPage,
+    PruneReport,
+    RunChange,
+    RunEntry,
+    TransferReport,
+    VerifyReport,
+)
 from carob.store import Database, exists, open_store
-from carob.store.document import decode_run, microseconds, parse_document
+from carob.store.document import DocumentParts, RunDocument, microseconds
 from carob.store.history import HistoryQuery, find_execution, history_page, label_execution
+from carob.store.ledger import ledger_head
 from carob.store.prune import Retention, prune
-from carob.store.runs import read_run
+from carob.store.run_file import read_run_file
+from carob.store.runs import CaseQuery, read_cases, read_parts, read_run
 from carob.store.transfer import export_lines, import_file
 from carob.store.verify import verify
 from carob.text.spelling import did_you_mean
 
 _AS_WRITTEN = "use the file as Carob wrote it"
+_HEAD = r"[0-9a-f]{32}"
 _LIMIT = 20
 _TREND = 30
 
@@ -34,18 +49,52 @@ def find_run(name: str, *, store: str | None = None) -> Run:
     """Find a run: a file written by `carob run --format json -o FILE`, or a stored run by its id or
     a prefix of it, `latest`, `latest~1`, `latest:DATASET`, `branch:NAME` or `release`."""
     if _is_path(name):
-        return _decode_intact(_read_file(Path(name)), name)
-    return decode_run(find_document(name, store=store), name)
+        return _read_intact(Path(name)).run
+    return stored_run(name, store=store)
 
 
-def find_document(name: str, *, store: str | None = None) -> bytes:
+def find_document(name: str, *, store: str | None = None) -> DocumentParts:
     """Find a run and return its JSON as it was written, except for whitespace."""
     if _is_path(name):
-        data = _read_file(Path(name))
-        _decode_intact(data, name)
-        return data
+        document = _read_intact(Path(name))
+        return DocumentParts(document.head, document.bodies)
+    with _open(store) as database:
+        return read_parts(database, find_execution(database, name))
+
+
+def stored_run(name: str, *, store: str | None = None) -> Run:
+    """Find a run in the store. Unlike `find_run` this opens no file, whatever the name is."""
+    with _open(store) as database:
+        return read_parts(database, find_execution(database, name)).decode(name).run
+
+
+def stored_document(name: str, *, store: str | None = None) -> bytes:
+    """Find a run in the store and return its JSON as it was written, except for whitespace."""
     with _open(store) as database:
         return read_run(database, find_execution(database, name))
+
+
+def stored_cases(
+    name: str,
+    *,
+    status: str | None = None,
+    case: str | None = None,
+    limit: int = _LIMIT,
+    after: int | None = None,
+    store: str | None = None,
+) -> CasePage:
+    """List the cases of a stored run in the order of the dataset. `after` is the `next` of the page
+    before."""
+    with _open(store) as database:
+        execution = find_execution(database, name)
+        wanted = CaseQuery(status=status, case=case, after=-1 if after is None else after)
+        rows = read_cases(database, execution, wanted, limit + 1)
+    shown = rows[:limit]
+    decode = msgspec.json.Decoder(prepare_type(CaseResult)).decode
+    return CasePage(
+        items=tuple(decode(row.body) for row in shown),
+        next=shown[-1].place if len(rows) > limit else None,
+    )
 
 
 def check_groups(run: Run, by: Sequence[str]) -> None:
@@ -59,17 +108,18 @@ def check_groups(run: Run, by: Sequence[str]) -> None:
             raise UsageError(message, hint=f"{hint}; `carob run --by` adds groups to a run")
 
 
-def _decode_intact(data: bytes, where: str) -> Run:
-    """Decode a run and check that no number was edited: the id covers the results, and summary and
-    verdict must follow from them."""
-    run = parse_document(data, where).run
+def _read_intact(path: Path) -> RunDocument:
+    """Read a run from a file and check that no number was edited: the id covers the results, and
+    summary and verdict must follow from them."""
+    document = read_run_file(path)
+    run, where = document.run, str(path)
     stated, computed = run.summary, summarise(run.cases, {})
     if (stated.cases, stated.metrics) != (computed.cases, computed.metrics):
         raise InputError("the summary does not match the cases", where=where, hint=_AS_WRITTEN)
     if not run.stopped and run.verdict != verdict(computed):
         message = f"the verdict is {run.verdict!r}, but the cases give {verdict(computed)!r}"
         raise InputError(message, where=where, hint=_AS_WRITTEN)
-    return run
+    return document
 
 
 def _is_path(name: str) -> bool:
@@ -78,13 +128,6 @@ def _is_path(name: str) -> bool:
         if Path(name).is_file():
             return True
     return ":" not in name and (name.endswith(".json") or os.sep in name)
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
 def list_runs(
@@ -99,7 +142,8 @@ def list_runs(
     start: str | None = None,
     store: str | None = None,
 ) -> HistoryPage:
-    """List stored runs, newest first. `start` is the `next` of the previous page."""
+    """List stored runs, newest first, each with its change since the run before of the same dataset
+    that the filters select. `start` is the `next` of the previous page."""
     properties = {"dataset": dataset, "agent": agent, "tag": tag}
     facets = [(kind, value) for kind, value in properties.items() if value is not None]
     facets += [("label", f"{key}={value}") for key, value in (labels or {}).items()]
@@ -109,7 +153,46 @@ def list_runs(
     if until is not None:
         wanted = wanted._replace(until=_last_microsecond(until))
     with _open(store) as database:
-        return history_page(database, wanted, limit=limit, start=start)
+        page = history_page(database, wanted, limit=limit, start=start)
+        before = _runs_before_page(database, wanted, page)
+    changes = [_change(run, before) for run in reversed(page.runs)]
+    runs = zip(page.runs, reversed(changes), strict=True)
+    entries = tuple(msgspec.structs.replace(run, change=change) for run, change in runs)
+    return msgspec.structs.replace(page, runs=entries)
+
+
+def _runs_before_page(
+    database: Database, query: HistoryQuery, page: HistoryPage
+) -> dict[str, RunEntry]:
+    """Return the newest run of each dataset on the page that is older than the page."""
+    names = {run.dataset for run in page.runs if run.dataset} if page.next else ()
+    before: dict[str, RunEntry] = {}
+    for name in names:
+        wanted = query._replace(facets=[("dataset", name), *query.facets])
+        for run in history_page(database, wanted, limit=1, start=page.next).runs:
+            before[name] = run
+    return before
+
+
+def _change(run: RunEntry, before: dict[str, RunEntry]) -> RunChange | None:
+    """Compare a run with the last one of its dataset, and remember it as the last one."""
+    if run.dataset is None:
+        return None
+    last, before[run.dataset] = before.get(run.dataset), run
+    if last is None:
+        return None
+    rates = _pass_rate(last), _pass_rate(run)
+    return RunChange(
+        same_results=run.id == last.id,
+        verdict_before=last.verdict,
+        pass_rate=None if None in rates else round((rates[1] or 0) - (rates[0] or 0), 6),
+    )
+
+
+def _pass_rate(run: RunEntry) -> float | None:
+    cases = run.cases
+    decided = cases.passed + cases.failed + cases.unscored + cases.errors
+    return cases.passed / decided if decided else None
 
 
 def earlier_runs(run: Run, *, store: str | None = None) -> tuple[RunEntry, ...]:
@@ -119,6 +202,11 @@ def earlier_runs(run: Run, *, store: str | None = None) -> tuple[RunEntry, ...]:
     return list_runs(dataset=run.dataset.name, until=run.created_at, limit=_TREND, store=store).runs
 
 
+def store_exists(*, store: str | None = None) -> bool:
+    """Return whether anything was stored yet."""
+    return exists(store_url(store))
+
+
 def label_run(name: str, labels: Mapping[str, str], *, store: str | None = None) -> None:
     """Label a stored run, for example as the baseline."""
     check_labels(labels)
@@ -126,10 +214,28 @@ def label_run(name: str, labels: Mapping[str, str], *, store: str | None = None)
         label_execution(database, find_execution(database, name), labels)
 
 
-def verify_store(*, store: str | None = None) -> VerifyReport:
-    """Recompute all digests and report every number that was changed."""
+def verify_store(*, store: str | None = None, head: str | None = None) -> VerifyReport:
+    """Recompute all digests and report everything that was changed, deleted or added behind
+    Carob's back. With `head`, which an earlier report printed, also report a rewritten history."""
     with _open(store) as database:
-        return verify(database)
+        return verify(database, head=_check_head(head) if head is not None else None)
+
+
+def _check_head(head: str) -> str:
+    if not re.fullmatch(_HEAD, head):
+        message = f"invalid head {head!r}, expected 32 hexadecimal digits"
+        raise UsageError(message, hint="use a digest that `carob store head` printed")
+    return head
+
+
+def store_head(*, store: str | None = None) -> str:
+    """Return the digest of everything done to the store so far, to check it against later."""
+    with _open(store) as database:
+        head = ledger_head(database)
+        if head is None:
+            hint = "`carob run` saves every run in the store"
+            raise InputError("the store is empty", where=database.where, hint=hint)
+        return head
 
 
 def export_runs(

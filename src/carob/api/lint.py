@@ -5,38 +5,70 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from carob import plugins
-from carob.api.load import PathName, as_list
+from carob.api.load import PathName, dataset_files
 from carob.api.settings import NO_CONFIG
 from carob.config import Config, find_config, load_config
 from carob.datasets.lint import run
-from carob.datasets.lint.rules import LintOptions, RuleTable
-from carob.schema import DatasetPurpose, LintedFile, LintRule, Severity
+from carob.datasets.lint.rules import NOT_CHECKED, LintOptions, RuleTable
+from carob.schema import DatasetPurpose, Finding, LintedFile, LintRule, Severity
+from carob.schema.problem import ProblemListener
+from carob.schema.problem import ignore as ignore_problem
 
 
 def lint(
     paths: PathName | Iterable[PathName],
     *,
-    format: str | None = None,
+    from_: str | None = None,
     ignore: Iterable[str] = (),
     use: DatasetPurpose | None = None,
     config: PathName | None = None,
     fix: bool = False,
+    report: ProblemListener = ignore_problem,
 ) -> tuple[LintedFile, ...]:
-    """Check golden files against every rule. Without a config, the `carob.toml` of the working
+    """Check golden files, or those of a folder, against every rule; `report` receives the files of
+    a folder that are skipped. Without a config, the `carob.toml` of the working
     directory is used if there is one. With `fix`, personal data and secrets are masked first."""
     file = Path(config) if config else find_config(Path.cwd())
     loaded = load_config(file) if file else NO_CONFIG
     rules = plugins.lint_rules()
     ignored = rules.ids(ignore)
     files = [
-        (Path(path), _settings(Path(path), loaded, rules, ignored, use)) for path in as_list(paths)
+        (path, _settings(path, loaded, rules, ignored, use))
+        for path in dataset_files(paths, report)
     ]
     return tuple(
-        run.lint(path, plugins.formats(), name=format, settings=settings, rules=rules, fix=fix)
+        run.lint(path, plugins.formats(), name=from_, settings=settings, rules=rules, fix=fix)
         for path, settings in files
     )
+
+
+class LintErrors(NamedTuple):
+    """The findings of the level `error` in a file."""
+
+    errors: list[Finding]
+    is_complete: bool
+    """Whether every rule of that level could be checked."""
+
+
+def lint_errors(path: Path, *, from_: str | None = None) -> LintErrors:
+    """Check a golden file against the rules of the level `error`, with the `carob.toml` of the
+    working directory if there is one."""
+    file = find_config(Path.cwd())
+    rules = plugins.lint_rules()
+    settings = _settings(path, load_config(file) if file else NO_CONFIG, rules, frozenset(), None)
+    minor = {
+        rule.id
+        for rule in rules.rules
+        if settings.levels.get(rule.id, rule.level) != "error" and rule != NOT_CHECKED
+    }
+    settings = settings._replace(ignore=settings.ignore | minor)
+    linted = run.lint(path, plugins.formats(), name=from_, settings=settings, rules=rules)
+    errors = [finding for finding in linted.findings if finding.level == "error"]
+    unchecked = any(finding.rule == NOT_CHECKED.id for finding in linted.findings)
+    return LintErrors(errors, is_complete=not unchecked)
 
 
 def lint_rules() -> tuple[LintRule, ...]:
@@ -63,7 +95,13 @@ def _settings(
         rules.get(name, where=_at(config, "levels")).id: level
         for name, level in choice.levels.items()
     }
-    return LintOptions(ignore=flags | {*ignored}, levels=levels, use=use or choice.use)
+    return LintOptions(
+        ignore=flags | {*ignored},
+        levels=levels,
+        use=use or choice.use,
+        tags=choice.tags,
+        region=choice.region,
+    )
 
 
 def _at(config: Config, key: str) -> str:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 
 from carob import plugins
-from carob.datasets.read import read_dataset
-from carob.errors import RefusedError, UsageError
-from carob.schema import Dataset
+from carob.datasets.read import open_golden, read_dataset
+from carob.datasets.sidecar import SIDECAR_SUFFIX
+from carob.errors import CarobError, InputError, RefusedError, UnknownFormatError, UsageError
+from carob.files.folders import files_in
+from carob.schema import Dataset, Problem
+from carob.schema.problem import ProblemListener, ignore
 
 if TYPE_CHECKING:
     from carob.versions.registry import StoredRelease
@@ -22,6 +25,7 @@ T = TypeVar("T")
 PathName = str | PathLike[str]
 REGISTRY = Path("golden") / "registry"
 """Default folder of releases."""
+_SHOWN_NAMES = 5
 _REFERENCE = re.compile(r"[^/\\]+@(latest|[\^~]?v?\d+(\.\d+){0,2})")
 
 
@@ -32,16 +36,71 @@ def as_list(value: T | Iterable[T]) -> list[T]:
     return [*cast("Iterable[T]", value)]
 
 
-def load(path: PathName, *, format: str | None = None) -> Dataset:
+def load(path: PathName, *, from_: str | None = None) -> Dataset:
     """Load golden data. The format is detected from content unless it is named. A release such as
     `support@1.2.0` is loaded from the registry."""
+    return _load(path, from_, spooled=False)
+
+
+def _load(path: PathName, form: str | None, *, spooled: bool) -> Dataset:
+    check_one_dataset(path)
     release = find_release(path)
-    return load_release(release) if release else read_dataset(Path(path), plugins.formats(), format)
+    if release:
+        return load_release(release, spooled=spooled)
+    return read_dataset(Path(path), plugins.formats(), form, spooled=spooled)
+
+
+def dataset_files(
+    paths: PathName | Iterable[PathName], report: ProblemListener = ignore
+) -> list[Path]:
+    """Return the files, with the golden files of a folder in its place. Its other files are
+    reported: a folder of golden data often has a config beside them."""
+    files: list[Path] = []
+    for path in map(Path, as_list(paths)):
+        files.extend(_golden_files(path, report) if path.is_dir() else [path])
+    return files
+
+
+def _golden_files(folder: Path, report: ProblemListener = ignore) -> list[Path]:
+    # Late: nothing else here needs the writer, which knows the suffixes.
+    from carob.datasets.write import EXCEL, containers_for, path_suffix
+
+    files: list[Path] = []
+    for path in files_in(folder):
+        if not containers_for(path) and path_suffix(path) not in EXCEL:
+            continue
+        try:
+            open_golden(path, plugins.formats())
+        except UnknownFormatError as error:
+            if not path.name.endswith(SIDECAR_SUFFIX):
+                report(
+                    Problem(where=str(path), message=f"skipped: {error.message}", severity="note")
+                )
+            continue
+        except CarobError:
+            pass  # golden data or not: whoever reads it says what is wrong
+        files.append(path)
+    if not files:
+        hint = "subfolders are not searched"
+        raise InputError("no golden data in this folder", where=str(folder), hint=hint)
+    return files
+
+
+def check_one_dataset(path: PathName) -> None:
+    """Raise `UsageError` with the names of its datasets if the path is a folder."""
+    if Path(path).is_dir():
+        names = [str(file) for file in _golden_files(Path(path))]
+        message = f"found a folder with {len(names)} datasets, expected a file"
+        hint = (
+            f"pass one of: {', '.join(names[:_SHOWN_NAMES])}{', …' * (len(names) > _SHOWN_NAMES)}"
+        )
+        raise UsageError(message, where=str(path), hint=hint)
 
 
 def load_golden(golden: PathName | Dataset) -> Dataset:
-    """Return golden data to score against, from a file or from memory."""
-    dataset = golden if isinstance(golden, Dataset) else load(golden)
+    """Return golden data to score against, from a file or from memory. The cases of a large file
+    stay on disk."""
+    dataset = golden if isinstance(golden, Dataset) else _load(golden, None, spooled=True)
     check_unique_ids(dataset)
     return dataset
 
@@ -71,9 +130,10 @@ def find_release(source: PathName, registry: Path = REGISTRY) -> StoredRelease |
     return check_intact(Registry(registry).find(str(source)))
 
 
-def load_release(release: StoredRelease) -> Dataset:
+def load_release(release: StoredRelease, *, spooled: bool = False) -> Dataset:
     """Load a release. It has its version even if the format cannot store one."""
-    dataset = read_dataset(release.file, plugins.formats(), release.record.format)
+    form = release.record.format
+    dataset = read_dataset(release.file, plugins.formats(), form, spooled=spooled)
     return msgspec.structs.replace(dataset, version=release.record.version)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping
+from typing import get_args
 
 from carob import plugins
+from carob.api.load import PathName
 from carob.config import MetricChoice
 from carob.errors import FormatError, UsageError
-from carob.metrics import Metric, build, metric_parameters
+from carob.metrics import Metric, Need, build, metric_parameters
 from carob.policy.profile import canonical_name
 from carob.schema import Json, MetricInfo
 from carob.text.spelling import did_you_mean
@@ -21,8 +23,44 @@ _CODE_KEYS = {"code_config", "codeConfig", "path", "ref"}
 """Keys of a metric definition that refer to the user's own code, which Carob does not run."""
 
 
-def metrics(names: Iterable[str] = ()) -> tuple[MetricInfo, ...]:
-    """Describe the named metrics, or every installed metric."""
+def metrics(
+    names: Iterable[str] = (),
+    *,
+    needs: Iterable[str] = (),
+    judged: bool | None = None,
+    files: Iterable[PathName] = (),
+) -> tuple[MetricInfo, ...]:
+    """Describe the named metrics, or every installed metric, as far as they need all of `needs`,
+    are `judged` by a model, and can be computed for the golden data and traces in `files`."""
+    described = _named_metrics(names)
+    if judged is not None:
+        described = tuple(metric for metric in described if metric.judged == judged)
+    for need in needs:
+        described = tuple(metric for metric in described if _has_need(metric, need))
+    if not (paths := list(files)):
+        return described
+    from carob.api.support import supported_metrics  # late: only `files` need readers
+
+    return supported_metrics(described, paths)
+
+
+def need_names() -> tuple[str, ...]:
+    """Return what metrics can need: `golden` for any golden data, and the parts of cases and
+    traces."""
+    return ("golden", *get_args(Need))
+
+
+def _has_need(metric: MetricInfo, need: str) -> bool:
+    if need not in need_names():
+        hint = did_you_mean(need, need_names())
+        message = f"unknown need {need!r}; expected one of: {', '.join(need_names())}"
+        raise UsageError(message, hint=hint)
+    if need == "golden":
+        return any(known.startswith("case.") for known in metric.needs)
+    return need in metric.needs
+
+
+def _named_metrics(names: Iterable[str]) -> tuple[MetricInfo, ...]:
     installed = plugins.metrics()
     for name in (names := [canonical_name(name) for name in names]):
         if name not in installed:

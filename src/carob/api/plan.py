@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from carob import plugins
 from carob.api.metrics import build_metric
 from carob.config import Config, MetricChoice
 from carob.errors import UsageError
 from carob.judges.pool import JudgePool
-from carob.policy.profile import Profile, find_profile, load_profile, load_profiles
+from carob.metrics import check_packages
+from carob.policy.profile import Profile, canonical_name, find_profile, load_profile, load_profiles
 from carob.policy.verdict import check_scales
 from carob.runner.plan import Plan, PlannedMetric
 from carob.schema import Case, Dataset
@@ -64,6 +66,9 @@ def make_plan(
     from_data: Container[str] = (),
 ) -> Plan:
     """Build the metrics and load the profiles."""
+    installed = plugins.metrics()
+    names = [canonical_name(choice.name) for choice in choices]
+    check_packages(installed[name] for name in names if name in installed)
     metrics = tuple(_plan_metric(choice, judges) for choice in choices)
     selected = profiles.load_selected()
     by_name = {} if selected or not dataset else profiles.named_by(dataset.cases)

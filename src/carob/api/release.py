@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from carob import plugins
+from carob.api import release_checks as checks
 from carob.api.clock import timestamp
-from carob.api.datasets import save
+from carob.api.in_place import encode_files, read_files
 from carob.api.load import (
     REGISTRY,
     PathName,
-    check_unique_ids,
+    as_list,
     format_name,
     load,
     load_release,
@@ -25,14 +26,19 @@ from carob.api.load import (
 from carob.api.versions import diff_datasets
 from carob.datasets import write as writing
 from carob.datasets.read import get_format
-from carob.datasets.sidecar import has_sidecar, sidecar_path
 from carob.errors import RefusedError, UsageError
 from carob.files.atomic import write_atomic
 from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
 from carob.schema.digest import dataset_digest
 from carob.versions import changelog, git
 from carob.versions.diff import with_losses
-from carob.versions.numbers import count_cases, first_version, next_version
+from carob.versions.numbers import (
+    count_cases,
+    describe_override,
+    first_version,
+    next_version,
+    unneeded_reason_error,
+)
 from carob.versions.publish import (
     StagedRelease,
     already_released,
@@ -49,12 +55,10 @@ from carob.versions.registry import (
     file_digest,
     seal_release,
 )
-from carob.versions.review import list_unapproved
 from carob.versions.verify import verify
 from carob.versions.version_field import set_version
 
 _SCHEMA = "carob.release/1"
-_SHOWN = 20
 
 
 class _LastRelease(NamedTuple):
@@ -69,51 +73,65 @@ def release(
     *,
     bump: Bump | None = None,
     version: str | None = None,
-    made_for: Sequence[str] = (),
+    for_: str | Iterable[str] = (),
     by: str | None = None,
     date: str | None = None,
-    notes: Sequence[str] = (),
+    note: str | Iterable[str] = (),
+    because: str | None = None,
     require_approved: bool = False,
+    lint: bool = True,
+    new_dataset: bool = False,
     registry: PathName = REGISTRY,
-    format: str | None = None,
+    from_: str | None = None,
 ) -> Release:
     """Release a golden file as an immutable version. The version follows from the changes since the
-    last release of the dataset; a lower one is refused."""
+    last release of the dataset; a lower one is refused, unless a reason is given in `because`.
+    Errors of the linter are refused, unless `lint` is false. The release records both."""
     file, root = writable_path(path), Path(registry)
-    dataset = load(file, format=format)
-    _check_usable(dataset)
+    dataset = load(file, from_=from_)
+    checks.check_usable(dataset)
+    lint_state = checks.check_lint(file, from_=from_) if lint else "skipped"
+    released_at = timestamp(date)
     with registry_lock(root):
-        releases = Registry(root).releases_of(dataset.name)
+        opened = Registry(root)
+        releases = opened.releases_of(dataset.name)
         last = _find_last(releases, dataset)
+        if last:
+            checks.check_date(released_at, last.release.record)
+        elif not new_dataset:
+            checks.check_name(dataset, opened)
         if require_approved:
-            _check_approved(dataset, last)
+            checks.check_approved(dataset, last.diff if last else None)
         record = Release(
             schema=_SCHEMA,
             name=dataset.name,
-            version=_version(last, dataset, bump, version),
+            version=_version(last, dataset, bump, version, because),
             bump=last.diff.bump if last else None,
+            because=UNSET if because is None else because,
             digest="",
-            format=format or format_name(dataset) or "",
+            format=from_ or format_name(dataset) or "",
             file=file.name,
             files={},
             cases=count_cases(last.diff if last else None, dataset),
-            released_at=timestamp(date),
+            released_at=released_at,
             released_by=by or git.user_name(file.parent) or getpass.getuser(),
             commit=git.current_commit(file.parent),
-            made_for=tuple(made_for),
+            made_for=tuple(as_list(for_)),
+            lint=lint_state,
             previous=_previous(last),
             seal="",
         )
-        log = _changelog(last, dataset, record, notes)
-        record = _freeze(root, releases.folder / record.version, record, file, dataset, log)
+        log = _changelog(last, dataset, record, as_list(note))
+        record = _freeze(releases, record, file, dataset, log)
         releases.set_newest(record)
     return record
 
 
 def _freeze(
-    root: Path, folder: Path, record: Release, file: Path, dataset: Dataset, log: str
+    releases: DatasetReleases, record: Release, file: Path, dataset: Dataset, log: str
 ) -> Release:
     """Write the release atomically."""
+    folder, root = releases.folder / record.version, releases.folder.parent
     if folder.exists():
         raise already_released(folder)
     parts = _with_version(file, dataset, record.version)
@@ -122,13 +140,14 @@ def _freeze(
         files = {**parts, CHANGELOG: log.encode()}
         for name, data in files.items():
             stage.write(name, data)
-        frozen = load(stage.path / file.name, format=record.format)
+        frozen = load(stage.path / file.name, from_=record.format)
         if dataset_digest(frozen) != dataset_digest(dataset):
             raise RefusedError("was edited while it was being released", where=str(file))
         digests = {name: file_digest(data) for name, data in files.items()}
         record = msgspec.structs.replace(record, digest=dataset_digest(frozen), files=digests)
         record = seal_release(record)
         stage.write(RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+        releases.announce(record)
         _publish(stage, file, parts)
     return record
 
@@ -148,35 +167,31 @@ def _find_last(releases: DatasetReleases, dataset: Dataset) -> _LastRelease | No
 
 
 def _version(
-    last: _LastRelease | None, dataset: Dataset, bump: Bump | None, version: str | None
+    last: _LastRelease | None,
+    dataset: Dataset,
+    bump: Bump | None,
+    version: str | None,
+    because: str | None,
 ) -> str:
+    if because is not None and not because.strip():
+        raise UsageError("the reason for the version is empty", hint="say why in --because")
     if last is None:
+        if because:
+            raise unneeded_reason_error()
         return first_version(dataset.version, version=version)
-    before = last.release.record.version
-    return next_version(before, last.diff, stated=dataset.version, bump=bump, version=version)
+    return next_version(
+        last.release.record.version,
+        last.diff,
+        stated=dataset.version,
+        bump=bump,
+        version=version,
+        because=because,
+    )
 
 
 def _previous(last: _LastRelease | None) -> PreviousRelease | None:
     record = last.release.record if last else None
     return PreviousRelease(version=record.version, seal=record.seal) if record else None
-
-
-def _check_usable(dataset: Dataset) -> None:
-    """Refuse golden data that no run can be made with."""
-    if not dataset.cases:
-        raise RefusedError(f"{dataset.name} has no cases to release")
-    check_unique_ids(dataset)
-
-
-def _check_approved(dataset: Dataset, last: _LastRelease | None) -> None:
-    drafts = list(list_unapproved(dataset, last.diff if last else None))
-    if drafts:
-        more = [f"and {len(drafts) - _SHOWN} more"] if len(drafts) > _SHOWN else []
-        raise RefusedError(
-            f"{len(drafts)} of {len(dataset.cases)} cases are not approved: "
-            + ", ".join([*drafts[:_SHOWN], *more]),
-            hint="`carob review FILE CASE… --as approved --by NAME` approves them",
-        )
 
 
 def _changelog(
@@ -186,24 +201,29 @@ def _changelog(
         changelog.change_bullets(last.diff, dataset) if last else changelog.initial_bullets(dataset)
     )
     bullets = [*notes, *changes, *(f"For {system}" for system in record.made_for)]
+    if last and record.because is not UNSET:
+        before = last.release.record.version
+        bullets.append(describe_override(before, record.version, last.diff, record.because))
+    if record.lint == "skipped":
+        bullets.append("Released without linting")
     entry = changelog.format_entry(record.version, record.released_at[:10], bullets)
-    before = (last.release.folder / CHANGELOG).read_text("utf-8") if last else None
-    return changelog.prepend_entry(dataset.name, entry, before)
+    earlier = (last.release.folder / CHANGELOG).read_text("utf-8") if last else None
+    return changelog.prepend_entry(dataset.name, entry, earlier)
 
 
 def _with_version(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
     """Return the files of the release by name, with the version in them if the format has one."""
     if file.name in (RECORD, CHANGELOG):
         raise UsageError(f"{file.name!r} is reserved in a release", hint="rename the file")
-    parts = _with_sidecar(file)
+    parts = read_files(file)
     if dataset.version == version:
         return parts
     versioned = msgspec.structs.replace(dataset, version=version)
     if _stores_version(file, versioned):
         edited = set_version(parts[file.name], version)
-        return {**parts, file.name: edited} if edited else _rewrite(file, versioned)
+        return {**parts, file.name: edited} if edited else encode_files(versioned, file)
     # Else only a version that was preserved, under `carob` or in the sidecar file, is updated.
-    return _rewrite(file, versioned) if dataset.version else parts
+    return encode_files(versioned, file) if dataset.version else parts
 
 
 def _stores_version(file: Path, dataset: Dataset) -> bool:
@@ -212,21 +232,9 @@ def _stores_version(file: Path, dataset: Dataset) -> bool:
     if not form.writable:
         return False
     prepared = writing.prepare_dataset(
-        dataset.with_cases(()), writing.choose_destination(file, form), plugins.formats()
+        dataset.with_cases(()), writing.choose_destination(file, form, dataset), plugins.formats()
     )
     return "version" not in prepared.header.lost
-
-
-def _rewrite(file: Path, dataset: Dataset) -> dict[str, bytes]:
-    with TemporaryDirectory() as folder:
-        copy = Path(folder) / file.name
-        save(dataset, copy, format=format_name(dataset))
-        return _with_sidecar(copy)
-
-
-def _with_sidecar(file: Path) -> dict[str, bytes]:
-    parts = (file, sidecar_path(file)) if has_sidecar(file) else (file,)
-    return {part.name: part.read_bytes() for part in parts}
 
 
 def _publish(stage: StagedRelease, file: Path, parts: dict[str, bytes]) -> None:

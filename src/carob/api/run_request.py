@@ -11,7 +11,7 @@ from carob.api.default_metrics import ChosenMetrics
 from carob.api.load import PathName
 from carob.api.settings import JudgeFlags
 from carob.config import Config, MetricChoice
-from carob.schema import Dataset, JudgeSettings
+from carob.schema import Dataset, JudgeSettings, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 # Structs rather than dataclasses: those compile their methods at import, which `carob run` would
@@ -22,6 +22,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a caller asks of a run. The config fills in what the caller leaves out."""
 
     traces: Sequence[PathName] = ()
+    recorded: Sequence[Trace] = ()
+    """Traces in memory, scored instead of files."""
     golden: PathName | Dataset | None = None
     metrics: Sequence[str | MetricChoice] = ()
     """Without any, those that the data asks for."""
@@ -39,6 +41,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     judge: str | JudgeSettings | JudgeFlags | None = None
     config: Path | Config | None = None
     """Without one, the `carob.toml` of the working directory is used."""
+    trust_config: bool = False
+    """Whether its sensitive settings take effect without the user's recorded trust."""
     cross: bool = False
     """Whether to score every case with every trace."""
     jobs: int | None = None

@@ -7,14 +7,17 @@ run from the same parts (`plan_run`, `assemble_run`, `save_run`).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from carob.api.assemble import add_digests, assemble_run, dataset_info
+from carob import __version__
+from carob.api.assemble import assemble_run, dataset_info
 from carob.api.default_metrics import ChosenMetrics, add_default_metrics
 from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list
@@ -22,16 +25,18 @@ from carob.api.plan import Profiles, make_plan, plan_run
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.selection import SelectedCases, load_selected, make_selection
 from carob.api.settings import NO_CONFIG, as_texts, settings
-from carob.api.sources import FileState, trace_batches, worker_count
+from carob.api.sources import FileState, trace_batches, trace_files, worker_count
 from carob.api.store import git_labels, save_run, store_url
+from carob.api.unfinished import StoredBatches
 from carob.config import Config, MetricChoice
 from carob.errors import CarobError, StoppedError, UsageError
 from carob.files.scratch import make_scratch_folder
 from carob.judges.pool import JudgePool
 from carob.report.forms import ReportInputs
+from carob.runner.checkpoint import Checkpoint
 from carob.runner.execute import estimate_usage, execute
-from carob.runner.job import Batch, BatchResult, ScoringJob
-from carob.runner.journal import Journal
+from carob.runner.job import Batch, ScoringJob
+from carob.runner.merge import MergedResults
 from carob.runner.plan import Plan
 from carob.runner.spool import TraceSpool
 from carob.schema import (
@@ -46,6 +51,7 @@ from carob.schema import (
 from carob.schema.digest import dataset_digest
 from carob.schema.history import RunEntry
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
+from carob.store.unfinished import RunKey
 
 _PATIENCE = 1.0
 """Seconds of scoring that are not worth starting worker processes for."""
@@ -109,11 +115,11 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     from_data = chosen.names if chosen else ()
     plan = plan_run(config, cases.part if cases else None, judges, from_data)
     with ExitStack() as stack:
-        spool = _spool(stack) if store and request.keep_traces else None
-        result, traces = _score(request, config, plan, cases, spool, listeners, stack)
-        run = _finish(plan, cases, result, judges, request.by)
+        scored = _score(request, config, plan, cases, store, listeners, stack)
+        run = _finish(scored, cases, judges, request.by)
         if store:
-            _save(run, store, labels, traces() if traces else (), listeners.problem)
+            _save(run, scored, store, labels, listeners.problem)
+        scored.unfinished.close()
     return Evaluation(run=run, golden=golden, store=store)
 
 
@@ -186,7 +192,7 @@ def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEst
     plan = make_plan(config.metrics, part, Profiles(), judges, from_data)
     job = _scoring_job(request, plan, cases)
     with trace_batches(_paths(request, config), part, 1, listeners.problem) as batches:
-        return CostEstimate(estimate_usage(job, batches).usage)
+        return CostEstimate(estimate_usage(job, batches))
 
 
 def passed(run: Run, *, allow_unscored: bool = False) -> bool:
@@ -215,6 +221,7 @@ def _settings(request: RunRequest) -> Config:
         profile=request.profile,
         contracts=request.contracts,
         judge=request.judge,
+        trust_config=request.trust_config,
     )
 
 
@@ -252,13 +259,21 @@ def _scoring_job(request: RunRequest, plan: Plan, cases: SelectedCases | None) -
 
 
 def _paths(request: RunRequest, config: Config) -> list[Path]:
-    return [Path(path) for path in request.traces or config.traces]
+    return [] if request.recorded else trace_files(request.traces or config.traces)
 
 
-def _spool(stack: ExitStack) -> Path:
-    folder = make_scratch_folder()
-    stack.callback(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+class _ScoredRun(NamedTuple):
+    """The results of a run, and what is needed to save it."""
+
+    job: ScoringJob
+    results: MergedResults
+    key: RunKey
+    unfinished: StoredBatches
+    spool: TraceSpool | None
+    """The traces, if they are saved with the run."""
+
+    def traces(self) -> Iterable[Trace]:
+        return self.spool.traces() if self.spool else ()
 
 
 def _score(
@@ -266,47 +281,66 @@ def _score(
     config: Config,
     plan: Plan,
     cases: SelectedCases | None,
-    spool: Path | None,
+    store: str | None,
     listeners: Listeners,
     stack: ExitStack,
-) -> tuple[BatchResult, Callable[[], Iterable[Trace]] | None]:
-    """Score all traces. With a spool folder, also return a function that yields the traces, until
-    the stack is closed."""
+) -> _ScoredRun:
+    """Score all traces. Traces can be read until the stack is closed."""
     paths = _paths(request, config)
     job = _scoring_job(request, plan, cases)
     jobs = request.jobs or worker_count(paths)
-    journal = Journal(_journal_path(paths, cases, job), resume=request.resume)
+    part = cases.part if cases else None
+    checkpoint = None
     try:
-        part = cases.part if cases else None
         opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading)
-        batches: Sequence[Batch] = stack.enter_context(opened)
-        spooled = TraceSpool(spool, batches) if spool else None
-        result = execute(
+        batches: Sequence[Batch] = (
+            [partial(tuple, request.recorded)] if request.recorded else stack.enter_context(opened)
+        )
+        key = _run_key(paths, cases, job, len(batches), request.recorded)
+        unfinished = StoredBatches(key, store)
+        checkpoint = Checkpoint(unfinished, resume=request.resume)
+        keep = store and request.keep_traces
+        spool = TraceSpool(_scratch_folder(stack), batches) if keep else None
+        results = execute(
             job,
-            spooled.batches if spooled else batches,
+            spool.batches if spool else batches,
             jobs=jobs,
-            journal=journal,
+            checkpoint=checkpoint,
             progress=listeners.scoring,
             patience=0.0 if request.jobs else _PATIENCE,
             report=listeners.problem,
         )
     except KeyboardInterrupt as error:
-        journal.flush()
-        raise _stopped(journal) from error
-    journal.close()
-    return result, spooled.traces if spooled else None
+        raise _stopped(checkpoint) from error
+    return _ScoredRun(job, results, key, unfinished, spool)
 
 
-def _stopped(journal: Journal) -> StoppedError:
-    if not journal.batches:
+def _scratch_folder(stack: ExitStack) -> Path:
+    folder = make_scratch_folder()
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _stopped(checkpoint: Checkpoint | None) -> StoppedError:
+    if checkpoint is None or not checkpoint.batches:
         return StoppedError("stopped before anything was scored")
+    if not checkpoint.flush():
+        return StoppedError("stopped; finished results could not be saved")
     return StoppedError("stopped; finished results are saved", hint="continue with --resume")
 
 
-def _journal_path(paths: Sequence[Path], cases: SelectedCases | None, job: ScoringJob) -> Path:
-    """Return a file name that only a run with the same inputs gets."""
+def _run_key(
+    paths: Sequence[Path],
+    cases: SelectedCases | None,
+    job: ScoringJob,
+    batches: int,
+    recorded: Sequence[Trace],
+) -> RunKey:
+    """Return a key that only a run with the same inputs gets."""
     inputs = {
+        "carob": __version__,  # another version may divide the traces differently
         "files": [FileState.of(path) for path in paths],
+        "traces": recorded,
         "dataset": dataset_digest(cases.whole) if cases else None,
         "selection": cases.selection if cases else None,
         "metrics": job.plan.specs,
@@ -314,29 +348,26 @@ def _journal_path(paths: Sequence[Path], cases: SelectedCases | None, job: Scori
         "crossed": job.crossed,
     }
     data = msgspec.json.encode(inputs, order="deterministic")
-    return Path(".carob") / "journal" / f"{blake2b(data, digest_size=8).hexdigest()}.jsonl"
+    key = blake2b(data, digest_size=8).hexdigest()
+    return RunKey(key, cases.whole.name if cases else None, batches)
 
 
 def _finish(
-    plan: Plan,
-    cases: SelectedCases | None,
-    result: BatchResult,
-    judges: JudgePool,
-    by: Sequence[str],
+    scored: _ScoredRun, cases: SelectedCases | None, judges: JudgePool, by: Sequence[str]
 ) -> Run:
-    by_id = {case.id: case for case in cases.part.cases} if cases else {}
+    plan, results = scored.job.plan, scored.results
     run = assemble_run(
         dataset_info(cases.whole) if cases else None,
         plan.specs,
-        add_digests(result.results, by_id),
-        by_id,
-        unmatched=result.unmatched,
+        results.results,
+        scored.job.by_id,
+        unmatched=results.unmatched,
         selection=cases.selection if cases else None,
         by=by,
     )
     if not plan.judged:
         return run
-    run = msgspec.structs.replace(run, spending=result.usage)
+    run = msgspec.structs.replace(run, spending=results.usage)
     if judges.stopped is None:
         return run
     return msgspec.structs.replace(run, verdict="inconclusive", stopped=judges.stopped)
@@ -344,14 +375,20 @@ def _finish(
 
 def _save(
     run: Run,
+    scored: _ScoredRun,
     store: str,
     labels: Mapping[str, str],
-    traces: Iterable[Trace],
     report: ProblemListener,
 ) -> None:
     """Save a run. A failure is a warning: the verdict stands without a saved run."""
     try:
-        save_run(run, store=store, labels=labels, traces=traces)
+        save_run(
+            run,
+            store=store,
+            labels=labels,
+            traces=scored.traces(),
+            unfinished=scored.key.key,
+        )
     except CarobError as error:
         message = f"the run was not saved: {error.message}"
         where = error.where or "the store"

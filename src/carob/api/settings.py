@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
 import msgspec
 
 from carob.api.metrics import build_metric
+from carob.api.trust import trust_check
 from carob.config import Config, MetricChoice, find_config, load_config
 from carob.errors import InputError, UsageError
 from carob.schema import Json, JudgeSettings
@@ -28,14 +29,16 @@ def settings(
     profile: str | None = None,
     contracts: Path | None = None,
     judge: str | JudgeSettings | JudgeFlags | None = None,
+    trust_config: bool = False,
 ) -> Config:
     """Return the config with the flags applied. Without a config, the `carob.toml` of the working
-    directory is used if there is one.
+    directory is used if there is one. Its sensitive settings take effect if the user has trusted
+    them, or with `trust_config`.
 
     If neither names metrics, there are none yet, and thresholds and parameters are not applied:
     see `add_default_metrics`.
     """
-    found = config if isinstance(config, Config) else _load(config)
+    found = config if isinstance(config, Config) else load_trusted(config, trust_all=trust_config)
     for choice in found.unrequested:  # a misspelt metric in the config is an error even if unused
         build_metric(_with_source(found, choice))
     choices = _select_metrics(found, metrics)
@@ -44,7 +47,7 @@ def settings(
     return msgspec.structs.replace(
         found,
         metrics=tuple(choices),
-        judge=_judge_settings(found.judge, judge),
+        judge=_judge_settings(found, judge),
         golden=str(golden) if golden else found.golden,
         profile=profile or found.profile,
     )
@@ -55,9 +58,11 @@ def as_texts(values: Mapping[str, Json] | Mapping[str, float] | None) -> dict[st
     return {name: msgspec.json.encode(value).decode() for name, value in (values or {}).items()}
 
 
-def _load(path: Path | None) -> Config:
+def load_trusted(path: Path | None, *, trust_all: bool = False) -> Config:
+    """Load a config, by default the `carob.toml` of the working directory, with those of its
+    sensitive settings that the user has trusted."""
     path = path or find_config(Path.cwd())
-    return load_config(path) if path else NO_CONFIG
+    return load_config(path, trust=trust_check(trust_all=trust_all)) if path else NO_CONFIG
 
 
 def _select_metrics(config: Config, metrics: Iterable[str | MetricChoice]) -> list[MetricChoice]:
@@ -112,17 +117,32 @@ def _update(choices: list[MetricChoice], name: str, **changes: object) -> None:
 
 
 def _judge_settings(
-    configured: JudgeSettings | None, judge: str | JudgeSettings | JudgeFlags | None
+    config: Config, judge: str | JudgeSettings | JudgeFlags | None
 ) -> JudgeSettings | None:
-    """Apply the caller's judge. A model that the caller names overrides those of all metrics."""
+    """Apply the caller's judge. A model that the caller names overrides those of all metrics, and
+    an address or a key that the caller names needs no trust."""
     if isinstance(judge, JudgeSettings):
         return judge
     flags = {"model": judge} if isinstance(judge, str) else judge or {}
     changes = {name: value for name, value in flags.items() if value is not None}
+    configured = _note_withheld(config, {f"judge.{name}" for name in changes})
     if not changes:
         return configured
     always = "model" in changes
     return msgspec.structs.replace(configured or JudgeSettings(), **changes, always=always)
+
+
+def _note_withheld(config: Config, overridden: Set[str]) -> JudgeSettings | None:
+    """Return the judge of the config, which cannot be asked if some of its settings are withheld.
+    All withheld settings are named: they are trusted together."""
+    names = {
+        "judge.model" if setting.name == "judge" else setting.name
+        for setting in config.withheld
+        if setting.name.partition(".")[0] == "judge"
+    }
+    if config.judge is None or names <= overridden:
+        return config.judge
+    return msgspec.structs.replace(config.judge, withheld=config.withheld, source=config.source)
 
 
 def _parse_threshold(name: str, text: str) -> float:

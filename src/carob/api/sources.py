@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from carob import plugins
+from carob.api.load import PathName
 from carob.datasets.formats import Format
 from carob.datasets.read import open_golden
 from carob.errors import CarobError, InputError, UsageError
+from carob.files.folders import files_in
+from carob.files.spool import SpooledSequence
 from carob.runner.job import Batch
 from carob.runner.pairing import Pair
 from carob.runner.workers import cpu_count
@@ -41,6 +44,18 @@ class FileState(NamedTuple):
         except OSError:
             return cls(str(path))
         return cls(str(path.resolve()), status.st_size, status.st_mtime_ns)
+
+
+def trace_files(paths: Iterable[PathName]) -> list[Path]:
+    """Return the files, with those of a folder in its place, such as `.adk/eval_history`."""
+    files: list[Path] = []
+    for path in map(Path, paths):
+        found = files_in(path) if path.is_dir() else [path]
+        if not found:
+            hint = "subfolders are not searched"
+            raise InputError("no files in this folder", where=str(path), hint=hint)
+        files.extend(found)
+    return files
 
 
 def worker_count(paths: Sequence[Path]) -> int:
@@ -75,12 +90,22 @@ def _read(shard: Shard) -> Iterator[Trace]:
 
 
 def _row_batches(dataset: Dataset | None) -> list[Batch]:
-    cases = [case for case in dataset.cases if case.recorded] if dataset else []
-    if not cases:
+    cases = dataset.cases if dataset else ()
+    if not any(case.recorded for case in cases):
         hint = "pass trace files, or golden data that carries traces (explain, simulation)"
         raise UsageError("no traces to score", hint=hint)
     starts = range(0, len(cases), _ROWS_PER_BATCH)
-    return [partial(recorded_pairs, cases[start : start + _ROWS_PER_BATCH]) for start in starts]
+    return [_row_batch(cases, start, min(start + _ROWS_PER_BATCH, len(cases))) for start in starts]
+
+
+def _row_batch(cases: Sequence[Case], start: int, stop: int) -> Batch:
+    if isinstance(cases, SpooledSequence):  # the process that scores them reads them
+        return partial(_read_rows, cases, start, stop)
+    return partial(recorded_pairs, cases[start:stop])
+
+
+def _read_rows(cases: Sequence[Case], start: int, stop: int) -> Iterator[Pair]:
+    return recorded_pairs(cases[position] for position in range(start, stop))
 
 
 def recorded_pairs(cases: Iterable[Case]) -> Iterator[Pair]:

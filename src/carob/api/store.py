@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from carob.config import Config, find_config, load_config
-from carob.errors import UsageError
+from carob.errors import UsageError, require_packages
 from carob.schema import Run, Trace
 from carob.store import DEFAULT, open_store
 from carob.store.blobs import save_traces
 from carob.store.document import split_run
 from carob.store.runs import save_execution
-from carob.store.url import check_store_url
+from carob.store.url import check_store_url, is_postgres
 
 _LABEL = re.compile(r"[A-Za-z][\w.-]{0,63}")
 _CI_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
@@ -27,10 +27,13 @@ def save_run(
     store: str | None = None,
     labels: Mapping[str, str] | None = None,
     traces: Iterable[Trace] = (),
+    unfinished: str | None = None,
 ) -> None:
-    """Save a run and those of the traces that its cases were scored with."""
+    """Save a run and those of the traces that its cases were scored with. It takes the place of
+    the run in progress with the key `unfinished`."""
     with open_store(store_url(store), create=True) as database:
-        execution = save_execution(database, split_run(run), labels or {})
+        document = split_run(run)
+        execution = save_execution(database, document, labels or {}, unfinished=unfinished)
         save_traces(database, execution, traces)
 
 
@@ -39,6 +42,8 @@ def store_url(store: str | None = None, *, config: Config | Path | None = None) 
     default. Without a config, the `carob.toml` of the working directory is read."""
     url = store or os.environ.get("CAROB_STORE") or _configured_store(config) or DEFAULT
     check_store_url(url)
+    if is_postgres(url):
+        require_packages("a PostgreSQL store", "psycopg", extra="postgres")
     return url
 
 

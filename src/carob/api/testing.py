@@ -16,13 +16,12 @@ from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list
 from carob.api.plan import plan_run
 from carob.api.selection import load_selected, make_selection
-from carob.api.settings import NO_CONFIG, as_texts, settings
+from carob.api.settings import NO_CONFIG, as_texts, load_trusted, settings
 from carob.api.sources import recorded_pairs
-from carob.config import load_config
 from carob.errors import CarobError, InputError, UsageError
 from carob.judges.sync import run_sync
 from carob.report.run import explain_result
-from carob.runner.execute import NO_TRACE
+from carob.runner.merge import NO_TRACE
 from carob.runner.pairing import Pair, pair_traces
 from carob.runner.plan import Plan
 from carob.schema import (
@@ -192,6 +191,7 @@ def suite(
     cases: str | Iterable[str] = (),
     limit: int | None = None,
     config: Path | None = None,
+    trust_config: bool = False,
     judge: str | None = None,
     answers: str | None = None,
 ) -> Suite:
@@ -199,7 +199,7 @@ def suite(
 
     Judges ask the model `judge`; their answers are cached in the store `answers`.
     """
-    loaded = load_config(config) if config else NO_CONFIG
+    loaded = load_trusted(config, trust_all=trust_config) if config else NO_CONFIG
     limits, values = as_texts(thresholds), as_texts(params)
     named = settings(
         loaded,

@@ -11,7 +11,7 @@ import msgspec
 from carob import plugins
 from carob.api.datasets import save_with_losses
 from carob.api.load import PathName, as_list, format_name, load
-from carob.api.sources import expecting_traces, golden_format
+from carob.api.sources import expecting_traces, golden_format, trace_files
 from carob.datasets.ids import make_unique
 from carob.datasets.masking import Masks, mask_case
 from carob.errors import FormatError, InputError, UsageError
@@ -30,14 +30,14 @@ def read_traces(
 ) -> Iterator[Trace]:
     """Read traces of any container and convention. Several files are one input: the spans of a
     trace may be in all of them. With `spans` each trace keeps the spans it was read from."""
-    return read.read_traces([Path(path) for path in paths], report=report, keep_spans=spans)
+    return read.read_traces(trace_files(paths), report=report, keep_spans=spans)
 
 
 def list_traces(
     paths: PathName | Iterable[PathName], *, progress: ProgressListener = ignore
 ) -> TraceListing:
     """List what traces contain and which metrics they support."""
-    files = [Path(path) for path in as_list(paths)]
+    files = trace_files(as_list(paths))
     with expecting_traces(files):
         return _list_traces(files, progress)
 
@@ -80,19 +80,20 @@ def capture(
     masked. In the `simulation` table each trace is stored with its case. An existing file that
     differs is only overwritten with `force`; with `append`, its cases are kept and come first."""
     _check_replaceable(Path(dst))
+    masks = Masks() if mask else None  # first, because it needs packages that may be missing
     existing = _load_existing(Path(dst), to) if append else None
     wanted = TraceFilter(agent, session, _nanoseconds(since), _nanoseconds(until, end=True), status)
     capture = Capture(wanted, table=to == "simulation")
-    trace_files: list[Path] = []
-    for path in map(Path, as_list(sources)):
+    trace_paths: list[Path] = []
+    for path in trace_files(as_list(sources)):
         queries = _load_queries(path, capture.table)
         if queries is None:
-            trace_files.append(path)
+            trace_paths.append(path)
         else:
             capture.add_cases(queries.cases)
-    if trace_files:
+    if trace_paths:
         traces = read.read_traces(
-            trace_files,
+            trace_paths,
             report=capture.problems.append,
             keep_spans=capture.table,
             jobs=cpu_count(),
@@ -103,7 +104,6 @@ def capture(
         raise UsageError(
             "no trace became a case; nothing was written", hint=capture.explain_empty()
         )
-    masks = Masks() if mask else None
     cases = [mask_case(case, masks) for case in capture.cases] if masks else capture.cases
     dataset = existing or Dataset(name=Path(dst).name.partition(".")[0])
     capture.cases = _skip_known_cases(dataset.cases, cases, capture.duplicates)
@@ -115,6 +115,22 @@ def capture(
         hint="pass --append to add the cases, or --force to overwrite",
     )
     return capture.to_report(to, losses)
+
+
+def add_cases(cases: Sequence[Case], dst: Path, *, format: str | None = None) -> list[Case]:
+    """Add cases to a golden file, which is created if missing. Returns those that it did not have,
+    with the ids that they got."""
+    _check_replaceable(dst)
+    exists = dst.is_file() and dst.stat().st_size
+    dataset = load(dst) if exists else Dataset(name=dst.name.partition(".")[0])
+    form = format_name(dataset) or format
+    if exists and format and form != format:
+        raise UsageError(f"{dst.name} has the format {form}, cannot add {format}")
+    added = _skip_known_cases(dataset.cases, cases, [])
+    if added:
+        dst.parent.mkdir(parents=True, exist_ok=True)
+        save_with_losses(dataset.with_cases([*dataset.cases, *added]), dst, format=form)
+    return added
 
 
 def _load_existing(path: Path, to: str) -> Dataset | None:
@@ -154,7 +170,7 @@ def _load_queries(path: Path, table: bool) -> Dataset | None:
     """Load a list of queries, or for the table the history of an ADK eval; else return `None`."""
     for name in ("test", "adk-history") if table else ("test",):
         try:
-            return load(path, format=name)
+            return load(path, from_=name)
         except FormatError:
             raise
         except InputError:  # not one of these formats; the reader of traces has its own errors

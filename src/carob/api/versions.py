@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,13 +10,12 @@ import msgspec
 
 from carob import plugins
 from carob.api.clock import timestamp
-from carob.api.datasets import save
+from carob.api.in_place import save_in_place
 from carob.api.load import (
     REGISTRY,
     PathName,
     check_intact,
     find_release,
-    format_name,
     load,
     load_release,
     writable_path,
@@ -28,6 +27,7 @@ from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from carob.versions import diff as comparing
 from carob.versions import review as reviewing
 from carob.versions.registry import CHANGELOG, Registry
+from carob.versions.verify import check_heads
 from carob.versions.verify import verify as verify_releases
 
 
@@ -65,9 +65,11 @@ def release_folder(release: Release, *, registry: PathName = REGISTRY) -> Path:
     return Registry(Path(registry)).releases_of(release.name).folder / release.version
 
 
-def verify(*, registry: PathName = REGISTRY) -> tuple[Problem, ...]:
-    """List everything that was edited, replaced or deleted since its release."""
-    return verify_releases(Registry(Path(registry)).datasets(), load_release)
+def verify(*, registry: PathName = REGISTRY, heads: Iterable[str] = ()) -> tuple[Problem, ...]:
+    """List everything that was edited, replaced or deleted since its release. `heads` are seals
+    that releases had at an earlier time; one that is gone means a rewritten history."""
+    datasets = Registry(Path(registry)).datasets()
+    return (*verify_releases(datasets, load_release), *check_heads(datasets, heads))
 
 
 def changelog(name: str, *, registry: PathName = REGISTRY) -> str:
@@ -102,9 +104,13 @@ def checkout(
     return CheckedOut(release.record, path)
 
 
-def review(path: PathName, *, format: str | None = None) -> tuple[Review, ...]:
-    """Return the review status and the lineage of each case."""
-    return reviewing.case_reviews(load(path, format=format))
+def review(
+    path: PathName, cases: Iterable[str] | None = None, *, from_: str | None = None
+) -> tuple[Review, ...]:
+    """Return the review status and the lineage of cases, by default of all. A case is named by its
+    id, its position (`12`, from 1), or a part of what the user says."""
+    dataset = load(path, from_=from_)
+    return _select_reviews(dataset, None if cases is None else _ids(dataset, cases))
 
 
 def mark_reviewed(
@@ -114,15 +120,35 @@ def mark_reviewed(
     *,
     by: str,
     date: str | None = None,
-    format: str | None = None,
+    from_: str | None = None,
 ) -> tuple[Review, ...]:
-    """Set the review status of the named cases, or of all cases, in a golden file."""
+    """Set the review status of the named cases, or of all cases, in a golden file. Only the reviews
+    change in the file, and earlier reviewers stay in its history."""
     file = writable_path(path)
-    dataset = load(file, format=format)
-    ids = {case.id for case in dataset.cases} if cases is None else set(cases)
-    reviewed = reviewing.with_review(dataset, ids, status, by=by, at=timestamp(date)[:10])
-    save(reviewed, file, format=format or format_name(dataset))
-    return tuple(review for review in reviewing.case_reviews(reviewed) if review.case in ids)
+    dataset = load(file, from_=from_)
+    ids = None if cases is None else _ids(dataset, cases)
+    now = timestamp(date)
+    reviewed = reviewing.with_review(dataset, status, ids, by=by, at=now[:10])
+    if reviewed.cases == dataset.cases and date is None:
+        # The same review on the same day: only the time shows that it covers later edits.
+        reviewed = reviewing.with_review(dataset, status, ids, by=by, at=now)
+    if reviewed.cases != dataset.cases:
+        save_in_place(reviewed, file)
+    return _select_reviews(reviewed, ids)
+
+
+def _ids(dataset: Dataset, names: Iterable[str]) -> frozenset[str]:
+    return frozenset(reviewing.find_cases(dataset, names))
+
+
+def _select_reviews(dataset: Dataset, ids: Collection[str] | None) -> tuple[Review, ...]:
+    reviews = reviewing.case_reviews(dataset)
+    return tuple(review for review in reviews if ids is None or review.case in ids)
+
+
+def load_reference(reference: str, registry: PathName = REGISTRY) -> Dataset:
+    """Load a release by its reference, such as `support@1.2.0`. Opens no other file."""
+    return load_release(check_intact(Registry(Path(registry)).find(reference)))
 
 
 def _load(source: Dataset | PathName, registry: PathName) -> Dataset:

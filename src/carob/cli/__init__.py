@@ -6,15 +6,19 @@ from __future__ import annotations
 import atexit
 import gc
 import io
-import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from carob import __version__
+from carob.cli.color import color_setting
 from carob.errors import CarobError, StoppedError, UsageError
 from carob.lazy import load_object
 from carob.text.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _COMMANDS = {
     "demo": ("demo", "Run a full walkthrough on sample data."),
@@ -39,7 +43,10 @@ _COMMANDS = {
     "compare": ("compare", "Compare two runs for significant differences."),
     "gate": ("compare", "Decide whether a run passes, for CI."),
     "calibrate": ("calibrate", "Measure how well a judge agrees with human labels."),
+    "trust": ("trust", "Trust the addresses and keys that a configuration names."),
+    "serve": ("serve", "Serve the store over REST, and receive traces of live agents."),
     "store": ("history", "Verify, copy and prune the store of runs."),
+    "completion": ("completion", "Print the completion script of a shell."),
 }
 
 _ALIASES = {"list-metrics": "metrics"}
@@ -62,7 +69,8 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in {*_COMMANDS, *_ALIASES} and not args[0].startswith("-"):
+        unknown = args and args[0] not in {*_COMMANDS, *_ALIASES} and not args[0].startswith("-")
+        if unknown and not ctx.resilient_parsing:
             raise click.UsageError(_unknown_command(args[0]), ctx)
         return super().resolve_command(ctx, args)
 
@@ -71,6 +79,16 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise StoppedError("interrupted") from error
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        # click would import every command to ask for its help.
+        item = load_object("click.shell_completion:CompletionItem")
+        commands = [
+            item(name, help=text)
+            for name, (_, text) in _COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -101,13 +119,13 @@ def main() -> None:
     _write_utf8()
     try:
         _check_arguments(sys.argv)
-        sys.exit(carob(prog_name="carob", color=_color(), standalone_mode=False))
+        sys.exit(carob(prog_name="carob", color=color_setting(), standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(UsageError.exit_code)
     except (click.ClickException, CarobError, OSError) as error:
         shown = _as_carob_error(error)
-        show_error(shown)
+        load_object("carob.cli.output:show_error")(shown)  # late: only errors need it
         sys.exit(shown.exit_code)
 
 
@@ -143,11 +161,6 @@ def _check_arguments(args: list[str]) -> None:
             raise UsageError(f"{arg!r} is not valid UTF-8", hint="rename the file")
 
 
-def _color() -> bool | None:
-    """Disable color if NO_COLOR is set (https://no-color.org), else let click decide."""
-    return False if os.environ.get("NO_COLOR") else None
-
-
 _OTHER_TOOLS = {"--dataset": "--golden", "--metrics": "--metric"}
 """Options of other tools, and their names here."""
 
@@ -163,13 +176,3 @@ def _usage_error(error: click.ClickException) -> UsageError:
         candidates = [known] if known else sorted(error.possibilities or ())
         hint = f"did you mean {' or '.join(candidates)}?" if candidates else hint
     return UsageError(text[:1].lower() + text[1:], hint=hint)
-
-
-def show_error(error: CarobError) -> None:
-    """Print the error, a blank line and the hint to stderr."""
-    # Imported late, because only errors need it. Messages may quote untrusted files.
-    printable = load_object("carob.report.text:printable")
-    parts = [f"{click.style('error:', fg='red', bold=True)} {printable(str(error))}"]
-    if error.hint:
-        parts.append(f"{click.style('hint:', fg='cyan', bold=True)} {printable(error.hint)}")
-    click.echo("\n\n".join(parts), err=True, color=_color())

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
-from carob.api import calibration as calibration_api
-from carob.api import history, settings
-from carob.api import store as store_api
+from carob import api
+from carob.cli.names import METRIC, RUN
 from carob.cli.options import (
     FILE,
+    INPUT,
     command,
     config_option,
     golden_option,
@@ -19,10 +20,11 @@ from carob.cli.options import (
     option,
     output_options,
     store_option,
+    trust_option,
 )
-from carob.cli.output import emit, progress_line, show_problem
+from carob.cli.output import emit_result, show_problem
+from carob.cli.progress import progress_line
 from carob.errors import CarobError
-from carob.report import render
 from carob.report.calibration import format_calibration
 from carob.schema import Calibration, Problem
 
@@ -32,12 +34,13 @@ from carob.schema import Calibration, Problem
     "carob calibrate labels.csv traces.json -g gold.json --judge openai:gpt-5-mini",
 )
 @click.argument("labels", type=FILE)
-@click.argument("traces", nargs=-1, type=FILE)
-@option("--run", "scored", metavar="RUN", help="Run with the scores of the judge.")
+@click.argument("traces", nargs=-1, type=INPUT)
+@option("--run", "scored", type=RUN, metavar="RUN", help="Run with the scores of the judge.")
 @golden_option("Golden data, in any format.")
 @option(
     "-m",
     "--metric",
+    type=METRIC,
     metavar="NAME",
     help="Metric to calibrate.",
     show_default="named by the labels",
@@ -51,6 +54,7 @@ from carob.schema import Calibration, Problem
     show_default="0.4",
 )
 @config_option
+@trust_option
 @judge_options
 @store_option
 @option("--no-store", is_flag=True, help="Do not save the calibration.")
@@ -64,8 +68,10 @@ def calibrate(
     threshold: float | None,
     min_kappa: float | None,
     config: Path | None,
+    trust_config: bool,
     judge: str | None,
     judge_url: str | None,
+    judge_key_env: str | None,
     concurrency: int | None,
     max_calls: int | None,
     max_cost: float | None,
@@ -86,6 +92,7 @@ def calibrate(
     judge_flags = {
         "model": judge,
         "url": judge_url,
+        "key_env": judge_key_env,
         "concurrency": concurrency,
         "max_calls": max_calls,
         "max_cost": max_cost,
@@ -93,12 +100,15 @@ def calibrate(
     if scored is not None and (traces or golden or any(judge_flags.values())):
         raise click.UsageError("--run cannot be combined with traces, --golden or judge options.")
     names = () if metric is None else (metric,)
-    setup = settings.settings(config, metrics=names, golden=golden, judge=judge_flags)
-    url = None if no_store else store_api.store_url(store, config=config)
-    with progress_line() as line:
-        calibration = calibration_api.calibrate(
+    setup = api.settings.settings(
+        config, metrics=names, golden=golden, judge=judge_flags, trust_config=trust_config
+    )
+    url = None if no_store else api.store.store_url(store, config=config)
+    with progress_line("calibrating") as line:
+        calibration = api.calibration.calibrate(
             labels,
-            run=None if scored is None else history.find_run(scored, store=store),
+            run=scored,
+            store=store,
             traces=traces or setup.traces,
             golden=setup.golden,
             metrics=setup.metrics if scored is None else names,
@@ -109,18 +119,17 @@ def calibrate(
             report=line.report,
         )
     bound = min_kappa if min_kappa is not None else setup.gate.min_kappa
-    bound = calibration_api.MIN_KAPPA if bound is None else bound
-    forms = {"text": lambda: format_calibration(calibration, bound)}
-    emit(render(calibration, form, forms), output)
+    bound = api.calibration.MIN_KAPPA if bound is None else bound
+    emit_result(calibration, form, output, partial(format_calibration, calibration, bound))
     if url:
         _save(calibration, url)
-    sys.exit(0 if calibration_api.agrees(calibration, bound) else 1)
+    sys.exit(0 if api.calibration.agrees(calibration, bound) else 1)
 
 
 def _save(calibration: Calibration, url: str) -> None:
     """Save the calibration. A failure is only a warning: the verdict does not depend on it."""
     try:
-        calibration_api.save_calibration(calibration, store=url)
+        api.calibration.save_calibration(calibration, store=url)
     except CarobError as error:
         where = error.where or "the store"
         message = f"the calibration was not saved: {error.message}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import click
 
-from carob.api import compare as compare_api
-from carob.api import history
+from carob import api
+from carob.cli.names import METRIC, RUN
 from carob.cli.options import (
     FILE,
     command,
@@ -20,8 +21,8 @@ from carob.cli.options import (
     parse_numbers,
     store_option,
 )
-from carob.cli.output import emit, show_problem
-from carob.report import render
+from carob.cli.output import emit_result, show_problem
+from carob.cli.progress import progress_line
 from carob.report.comparison import (
     format_comparison,
     format_comparison_markdown,
@@ -34,6 +35,7 @@ _margin_option = option(
     "--margin",
     "margins",
     multiple=True,
+    type=METRIC,
     metavar="SHARE|METRIC=NUMBER",
     help="Largest irrelevant difference: a share of every scale, or for one metric in its own"
     " units. Repeatable.",
@@ -48,8 +50,8 @@ _alpha_option = option(
     "carob compare main.json new.json",
     "carob compare latest~1 latest --format md",
 )
-@click.argument("before")
-@click.argument("after")
+@click.argument("before", type=RUN)
+@click.argument("after", type=RUN)
 @_margin_option
 @_alpha_option
 @option(
@@ -57,6 +59,7 @@ _alpha_option = option(
     "--metric",
     "held",
     multiple=True,
+    type=METRIC,
     metavar="NAME",
     help="Also let this informational metric decide. Repeatable.",
 )
@@ -82,23 +85,26 @@ def compare(
     between the inputs are listed.
     """
     share, numbers = _parse_margins(margins)
-    comparison = compare_api.compare(
-        before,
-        after,
-        margin=compare_api.MARGIN if share is None else share,
-        margins=numbers,
-        alpha=compare_api.ALPHA if alpha is None else alpha,
-        held=held,
-        store=store,
-    )
-    forms = {
-        "text": lambda: format_comparison(comparison),
-        "md": lambda: format_comparison_markdown(comparison),
-        "html": lambda: format_report(
-            "html", ReportInputs(history.find_run(after, store=store), comparison=comparison)
+    with progress_line("comparing"):
+        comparison = api.compare.compare(
+            before,
+            after,
+            margin=api.compare.MARGIN if share is None else share,
+            margins=numbers,
+            alpha=api.compare.ALPHA if alpha is None else alpha,
+            held=held,
+            store=store,
+        )
+    emit_result(
+        comparison,
+        form,
+        output,
+        partial(format_comparison, comparison),
+        md=lambda: format_comparison_markdown(comparison),
+        html=lambda: format_report(
+            "html", ReportInputs(api.history.find_run(after, store=store), comparison=comparison)
         ),
-    }
-    emit(render(comparison, form, forms), output)
+    )
     sys.exit(1 if exit_code and comparison.verdict == "regressed" else 0)
 
 
@@ -106,12 +112,13 @@ def compare(
     "carob gate new.json --baseline main.json",
     "carob gate latest --threshold rouge_l=0.8 --min-pass-rate 0.9",
 )
-@click.argument("run")
-@option("--baseline", metavar="RUN", help="Run that RUN is compared with.")
+@click.argument("run", type=RUN)
+@option("--baseline", type=RUN, metavar="RUN", help="Run that RUN is compared with.")
 @option(
     "--threshold",
     "thresholds",
     multiple=True,
+    type=METRIC,
     metavar="METRIC=MEAN",
     help="Required mean of a metric over all cases. Repeatable.",
 )
@@ -123,6 +130,7 @@ def compare(
     "--metric",
     "held",
     multiple=True,
+    type=METRIC,
     metavar="NAME",
     help="Also gate on this informational metric. Repeatable.",
 )
@@ -176,7 +184,7 @@ def gate(
     results fail only with --strict. Rules can also be set under [gate] in carob.toml.
     """
     share, numbers = _parse_margins(margins)
-    rules = compare_api.gate_rules(
+    rules = api.compare.gate_rules(
         config,
         baseline=baseline,
         thresholds=parse_numbers(thresholds),
@@ -192,11 +200,12 @@ def gate(
         calibrations=tuple(map(str, calibrations)),
         quarantine=quarantine and str(quarantine),
     )
-    result = compare_api.gate(run, rules, store=store)
+    with progress_line("comparing"):
+        result = api.compare.gate(run, rules, store=store)
     for problem in result.problems:
         show_problem(problem)
-    forms = {"text": lambda: format_gate(result), "md": lambda: format_gate_markdown(result)}
-    emit(render(result, form, forms), output)
+    text = partial(format_gate, result)
+    emit_result(result, form, output, text, md=lambda: format_gate_markdown(result))
     sys.exit(0 if result.passed else 1)
 
 

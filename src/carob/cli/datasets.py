@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import cast, get_args
 
 import click
 
-from carob.api import datasets
-from carob.api import lint as lint_api
+from carob import api
+from carob.cli.names import GOLDEN_FORMAT
 from carob.cli.options import (
     FILE,
+    INPUT,
     command,
     config_option,
     force_option,
@@ -22,15 +24,16 @@ from carob.cli.options import (
     output_options,
     selection_options,
 )
-from carob.cli.output import emit
+from carob.cli.output import emit, emit_result, show_problem
+from carob.cli.progress import progress_line
 from carob.errors import LossError
-from carob.report import render
+from carob.files.stdin import is_stdin
 from carob.report.datasets import (
     format_conversion,
     format_lint,
     format_lint_sarif,
     format_subset,
-    format_summary,
+    format_summaries,
     format_validations,
 )
 from carob.schema import Conversion, DatasetPurpose, LintedFile
@@ -40,7 +43,7 @@ from carob.schema import Conversion, DatasetPurpose, LintedFile
     "carob validate golden/*.json",
     "carob validate table.csv --from simulation --agent billing --agent returns",
 )
-@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.argument("files", nargs=-1, required=True, type=INPUT)
 @from_format
 @option(
     "--agent",
@@ -63,40 +66,46 @@ def validate(
 ) -> None:
     """Validate golden files and list every problem.
 
-    Problems are listed with their location and a hint. Exits 1 if a file is
-    invalid, 2 if a file cannot be read or its format is unknown.
+    FILES may be folders, and `-` for standard input. Problems are listed with their
+    location and a hint. Exits 1 if a file is invalid, 2 if a file cannot be read or its
+    format is unknown.
     """
-    validations = datasets.validate(
-        files, format=name, agents=agents or None, catalogue=catalogue, config=config
-    )
-    forms = {"text": lambda: format_validations(validations)}
-    emit(render({"files": validations}, form, forms), output)
+    with progress_line("validating"):
+        validations = api.datasets.validate(
+            files,
+            from_=name,
+            agents=agents or None,
+            catalogue=catalogue,
+            config=config,
+            report=show_problem,
+        )
+    emit_result({"files": validations}, form, output, partial(format_validations, validations))
     if any(validation.format is None for validation in validations):
         sys.exit(2)
     sys.exit(0 if all(validation.valid for validation in validations) else 1)
 
 
 @command("carob show golden/*.json", "carob show golden.csv --from simulation --format json")
-@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.argument("files", nargs=-1, required=True, type=INPUT)
 @from_format
 @output_options()
 def show(files: tuple[Path, ...], name: str | None, form: str, output: Path | None) -> None:
     """Show a summary of a dataset.
 
-    Counts cases, turns, tags, tools, agents and metadata, for each of FILES.
+    Counts cases, turns, tags, tools, agents and metadata, for each of FILES, which may
+    be folders, and `-` for standard input.
     """
-    summaries = [datasets.summarise(file, format=name) for file in files]
-    forms = {"text": lambda: "\n".join(map(format_summary, summaries))}
+    summaries = api.datasets.summarise_files(files, from_=name, report=show_problem)
     # A single file has been an object since the first version; scripts read its keys.
     document = summaries[0] if len(summaries) == 1 else {"datasets": summaries}
-    emit(render(document, form, forms), output)
+    emit_result(document, form, output, partial(format_summaries, summaries))
 
 
 @command(
     "carob subset golden.json edge.json --tag edge-case",
     "carob subset golden.json long.json --where 'len(turns) > 1'",
 )
-@click.argument("src", type=FILE)
+@click.argument("src", type=INPUT)
 @click.argument("dst", type=FILE)
 @selection_options
 @from_format
@@ -121,20 +130,20 @@ def subset(
     """
     if not (tags or where is not None or cases or limit):
         raise click.UsageError("No cases selected; pass --tag, --where, --case or --limit.")
-    part = datasets.subset(
-        src, dst, tags=tags, where=where, cases=cases, limit=limit, format=name, force=force
+    part = api.datasets.subset(
+        src, dst, tags=tags, where=where, cases=cases, limit=limit, from_=name, force=force
     )
     summary = part.summary()
-    emit(render(summary, form, {"text": lambda: format_subset(dst, summary)}), output)
+    emit_result(summary, form, output, partial(format_subset, dst, summary))
 
 
 @command(
     "carob convert golden.json golden.csv --to csv",
     "carob convert golden.csv golden.json --to adk --strict",
 )
-@click.argument("src", type=FILE)
+@click.argument("src", type=INPUT)
 @click.argument("dst", type=FILE)
-@option("--to", required=True, metavar="FORMAT", help="Output format.")
+@option("--to", required=True, type=GOLDEN_FORMAT, metavar="FORMAT", help="Output format.")
 @from_format
 @option("--drop", is_flag=True, help="Drop fields without an equivalent in the output format.")
 @option("--strict", is_flag=True, help="Write nothing and exit 1 if a field has no equivalent.")
@@ -158,9 +167,10 @@ def convert(
     `carob` in JSON documents, and in the sidecar file DST.carob.json otherwise.
     """
     try:
-        conversion = datasets.convert(
-            src, dst, to=to, format=name, drop=drop, strict=strict, force=force
-        )
+        with progress_line("converting"):
+            conversion = api.datasets.convert(
+                src, dst, to=to, from_=name, drop=drop, strict=strict, force=force
+            )
     except LossError as error:  # the report says which fields, the error sets the exit code
         emit_conversion(cast("Conversion", error.conversion), form, output)
         raise
@@ -169,14 +179,14 @@ def convert(
 
 def emit_conversion(conversion: Conversion, form: str, output: Path | None) -> None:
     """Print the fields that a conversion lost or preserved."""
-    emit(render(conversion, form, {"text": lambda: format_conversion(conversion)}), output)
+    emit_result(conversion, form, output, partial(format_conversion, conversion))
 
 
 @command(
     "carob lint golden/*.json --use regression",
     "carob lint golden.json --format sarif -o lint.sarif",
 )
-@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.argument("files", nargs=-1, required=True, type=INPUT)
 @from_format
 @option("--fix", is_flag=True, help="Mask personal data and secrets in the files.")
 @option(
@@ -201,16 +211,26 @@ def lint(
 ) -> None:
     """Check golden data for PII, secrets, duplicates and more.
 
-    Exits 1 if there are errors. Suppress rules with --ignore, under [lint] in
-    carob.toml, or with `lint_ignore` in the metadata of a case.
+    FILES may be folders, and `-` for standard input. Exits 1 if there are errors.
+    Suppress rules with --ignore, under [lint] in carob.toml, or with `lint_ignore` in
+    the metadata of a case.
     """
-    linted = lint_api.lint(files, format=name, ignore=ignore, use=use, config=config, fix=fix)
-    rules = lint_api.lint_rules()
-    forms = {
-        "text": lambda: format_lint(linted, rules),
-        "sarif": lambda: format_lint_sarif(linted, rules),
-    }
-    emit(render({"files": linted}, form, forms), output)
+    if fix and is_stdin(files):
+        raise click.UsageError("--fix changes files; it cannot change standard input.")
+    with progress_line("checking"):
+        linted = api.lint.lint(
+            files,
+            from_=name,
+            ignore=ignore,
+            use=use,
+            config=config,
+            fix=fix,
+            report=show_problem,
+        )
+    rules = api.lint.lint_rules()
+    text = partial(format_lint, linted, rules)
+    sarif = partial(format_lint_sarif, linted, rules)
+    emit_result({"files": linted}, form, output, text, sarif=sarif)
     sys.exit(1 if _has_errors(linted, strict) else 0)
 
 
@@ -220,7 +240,7 @@ def _has_errors(files: Iterable[LintedFile], strict: bool) -> bool:
 
 
 @command("carob schema adk", "carob schema questions -o questions.schema.json")
-@click.argument("name", metavar="FORMAT")
+@click.argument("name", type=GOLDEN_FORMAT, metavar="FORMAT")
 @force_option
 @output_option
 def schema(name: str, force: bool, output: Path | None) -> None:
@@ -228,4 +248,4 @@ def schema(name: str, force: bool, output: Path | None) -> None:
 
     Editors use it to validate and complete golden files.
     """
-    emit(datasets.json_schema(name), output, overwrite=force)
+    emit(api.datasets.json_schema(name), output, overwrite=force)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -15,8 +16,11 @@ from typing import NamedTuple
 import click
 
 from carob.cli import carob
+from carob.cli.color import color_setting
 from carob.cli.options import command, option
+from carob.cli.output import display, emit_text
 from carob.errors import UsageError
+from carob.report.layout import Painted, join_lines
 
 
 class DemoStep(NamedTuple):
@@ -44,12 +48,13 @@ STEPS = (
         "convert converted.csv back.json --to adk",
     ),
     DemoStep(
-        "Evaluate the agent's OpenTelemetry traces. Release 1.4.0 behaves as expected.",
-        "run traces/good.otlp.jsonl --golden support.evalset.json --allow-unscored",
+        "Evaluate the agent's OpenTelemetry traces. Release 1.4.0 behaves as expected. (One case"
+        " describes a conversation to simulate and expects no answers; it is left out.)",
+        "run traces/good.otlp.jsonl --golden support.evalset.json --where 'len(turns) > 0'",
     ),
     DemoStep(
         "Release 1.5.0 does not. The report shows what broke.",
-        "run traces/regressed.otlp.jsonl --golden support.evalset.json",
+        "run traces/regressed.otlp.jsonl --golden support.evalset.json --where 'len(turns) > 0'",
     ),
 )
 
@@ -68,10 +73,15 @@ def demo(keep: Path | None) -> None:
     """
     with _folder(keep) as folder:
         for step in STEPS:
-            click.secho(f"\n# {step.comment}", fg="cyan")
-            click.secho(f"$ carob {step.command}", bold=True)
-            _run(step.command.split())
+            _show(step)
+            _run(shlex.split(step.command))
         click.echo(f"\nThe files are in {folder}." if keep else "\nNext: carob --help")
+
+
+def _show(step: DemoStep) -> None:
+    comment = Painted(f"# {step.comment}", "hint")
+    prompt = Painted(f"$ carob {step.command}", "strong")
+    emit_text(join_lines(["", comment, prompt], display(None)), None)
 
 
 @contextmanager
@@ -94,4 +104,4 @@ def _folder(keep: Path | None) -> Generator[Path]:
 def _run(args: list[str]) -> None:
     sys.stdout.flush()
     with suppress(SystemExit):  # the last command exits 1
-        carob.main(args, prog_name="carob", standalone_mode=False)
+        carob.main(args, prog_name="carob", color=color_setting(), standalone_mode=False)

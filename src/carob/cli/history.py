@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
-import msgspec
 
-from carob.api import datasets
-from carob.api import history as history_api
-from carob.api import metrics as metrics_api
+from carob import api
+from carob.cli.names import DATASET, RUN
 from carob.cli.options import (
     FILE,
     command,
@@ -23,9 +22,10 @@ from carob.cli.options import (
     store_option,
     subcommand,
 )
-from carob.cli.output import emit
-from carob.report import format_json, render
-from carob.report.forms import ReportInputs, format_report
+from carob.cli.output import emit, emit_parts, emit_report, emit_result
+from carob.cli.progress import progress_line
+from carob.report import format_json_list
+from carob.report.forms import ReportInputs
 from carob.report.history import (
     format_export,
     format_history,
@@ -36,7 +36,7 @@ from carob.report.history import (
 
 
 @command("carob runs --since 7d", "carob runs --dataset support --label branch=main")
-@option("--dataset", metavar="NAME", help="Only runs of this dataset.")
+@option("--dataset", type=DATASET, metavar="NAME", help="Only runs of this dataset.")
 @option("--agent", metavar="NAME", help="Only runs in which this agent took part.")
 @option("--tag", metavar="TAG", help="Only runs with cases that have this tag.")
 @option(
@@ -74,9 +74,11 @@ def runs(
 ) -> None:
     """List stored runs.
 
-    The newest run comes first.
+    The newest run comes first. Each is shown with the name by which other commands
+    find it, such as latest~1, and with its change since the run before of the same
+    dataset: the difference of the pass rate, and a different verdict.
     """
-    page = history_api.list_runs(
+    page = api.history.list_runs(
         dataset=dataset,
         agent=agent,
         tag=tag,
@@ -87,11 +89,22 @@ def runs(
         start=start,
         store=store,
     )
-    emit(render(page, form, {"text": lambda: format_history(page)}), output)
+    newest = None
+    if not (agent or tag or until or start):
+        newest = _name_of_newest(dataset, parse_pairs(labels))
+    emit_result(page, form, output, partial(format_history, page, newest))
+
+
+def _name_of_newest(dataset: str | None, labels: dict[str, str]) -> str | None:
+    """Return the name of the newest run that the filters select, if there is such a name."""
+    if not labels:
+        return f"latest:{dataset}" if dataset else "latest"
+    ((key, value), *others) = labels.items()
+    return None if dataset or others else f"{key}:{value}"
 
 
 @command("carob report latest", "carob report run.json --format html -o report.html")
-@click.argument("run")
+@click.argument("run", type=RUN)
 @option(
     "--by",
     multiple=True,
@@ -115,18 +128,19 @@ def report(
     start of it, `latest`, `latest:DATASET`, `branch:NAME` or any other LABEL:VALUE.
     """
     if form == "json":  # as it was stored, even if this version would write it differently
-        emit(format_json(msgspec.Raw(history_api.find_document(run, store=store))), output)
+        document = api.history.find_document(run, store=store)
+        emit_parts(format_json_list(document.head, "cases", document.bodies), output)
         return
-    stored = history_api.find_run(run, store=store)
-    history_api.check_groups(stored, by)
+    stored = api.history.find_run(run, store=store)
+    api.history.check_groups(stored, by)
     inputs = ReportInputs(
         stored,
         by,
-        load_case_lines=lambda: datasets.case_lines(golden) if golden else {},
-        load_metrics=metrics_api.metrics,
-        load_earlier_runs=lambda: history_api.earlier_runs(stored, store=store),
+        load_case_lines=lambda: api.datasets.case_lines(golden) if golden else {},
+        load_metrics=api.metrics.metrics,
+        load_earlier_runs=lambda: api.history.earlier_runs(stored, store=store),
     )
-    emit(format_report(form, inputs), output)
+    emit_report(form, inputs, output)
 
 
 @click.group()
@@ -135,16 +149,31 @@ def store() -> None:
 
 
 @subcommand(store, "carob store verify", "carob store verify --store runs.db")
+@option("--head", metavar="DIGEST", help="Head of an earlier `store head` that must still hold.")
 @store_option
 @output_options()
-def verify(store: str | None, form: str, output: Path | None) -> None:
-    """Verify the digests of all stored runs.
+def verify(head: str | None, store: str | None, form: str, output: Path | None) -> None:
+    """Verify that stored runs are as they were saved.
 
-    Exits 1 if a stored value was changed.
+    Checks the digests of all rows, and that the ledger and the runs agree: no run,
+    label or trace was changed, deleted or added by anything but Carob. Someone who
+    rewrites the ledger as well is only noticed with --head. Exits 1 on a problem.
     """
-    checked = history_api.verify_store(store=store)
-    emit(render(checked, form, {"text": lambda: format_store_verification(checked)}), output)
+    with progress_line("verifying"):
+        checked = api.history.verify_store(store=store, head=head)
+    emit_result(checked, form, output, partial(format_store_verification, checked))
     sys.exit(1 if checked.problems else 0)
+
+
+@subcommand(store, "carob store head", "carob store head --store runs.db")
+@store_option
+def head(store: str | None) -> None:
+    """Print the digest of everything done to the store so far.
+
+    Keep it outside the store, in git or as a variable of CI, and pass it to
+    `carob store verify --head`.
+    """
+    emit(api.history.store_head(store=store) + "\n", None)
 
 
 @subcommand(
@@ -154,7 +183,7 @@ def verify(store: str | None, form: str, output: Path | None) -> None:
     name="export",
 )
 @click.argument("file", type=FILE)
-@click.argument("runs", nargs=-1)
+@click.argument("runs", nargs=-1, type=RUN)
 @force_option
 @store_option
 @output_options()
@@ -170,8 +199,9 @@ def export_runs(
 
     The file contains JSON lines, compressed if its name ends with .gz.
     """
-    exported = history_api.export_runs(file, runs, store=store, force=force)
-    emit(render(exported, form, {"text": lambda: format_export(exported)}), output)
+    with progress_line("exporting"):
+        exported = api.history.export_runs(file, runs, store=store, force=force)
+    emit_result(exported, form, output, partial(format_export, exported))
 
 
 @subcommand(store, "carob store import runs.jsonl.gz", "carob store import run.json", name="import")
@@ -183,8 +213,9 @@ def import_runs(file: Path, store: str | None, form: str, output: Path | None) -
 
     Runs that are already stored are skipped.
     """
-    imported = history_api.import_runs(file, store=store)
-    emit(render(imported, form, {"text": lambda: format_import(imported)}), output)
+    with progress_line("importing"):
+        imported = api.history.import_runs(file, store=store)
+    emit_result(imported, form, output, partial(format_import, imported))
 
 
 @subcommand(store, "carob store prune --keep 100", "carob store prune --older-than 90d --dry-run")
@@ -206,14 +237,14 @@ def prune(
     Runs labeled `baseline` or `release` are kept. With both --keep and --older-than,
     a run is removed only if both apply.
     """
-    pruned = history_api.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
-    emit(render(pruned, form, {"text": lambda: format_prune(pruned)}), output)
+    pruned = api.history.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
+    emit_result(pruned, form, output, partial(format_prune, pruned))
 
 
 @subcommand(store, "carob store label latest baseline=1.4.0")
-@click.argument("run")
+@click.argument("run", type=RUN)
 @click.argument("labels", nargs=-1, required=True, metavar="NAME=VALUE...")
 @store_option
 def label(run: str, labels: tuple[str, ...], store: str | None) -> None:
     """Add labels to a stored run."""
-    history_api.label_run(run, parse_pairs(labels), store=store)
+    api.history.label_run(run, parse_pairs(labels), store=store)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from carob.cli.names import GOLDEN_FORMAT, Name
 from carob.errors import UsageError
-from carob.report.forms import RUN_FORMS, form_names
+from carob.lazy import load_object
+from carob.report.forms import RUN_FORMS
 
 if TYPE_CHECKING:
     from click.types import OptionHelpExtra
@@ -18,6 +20,18 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., object])
 
 FILE = click.Path(readable=False, path_type=Path)  # the reader reports missing files itself
+
+
+class _InputPath(click.Path):
+    """A path to read from; `-` is standard input."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-" and not (ctx and ctx.resilient_parsing):
+            return load_object("carob.files.stdin:stdin_file")()  # late: few commands read it
+        return super().convert(value, param, ctx)
+
+
+INPUT = _InputPath(readable=False, path_type=Path)
 
 
 class _Command(click.Command):
@@ -29,6 +43,8 @@ class _Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # click would silently take the last of several, and the others would never be evaluated.
+        if ctx.resilient_parsing:  # the shell asks for completions of half a command
+            return super().parse_args(ctx, args)
         given = self.make_parser(ctx).parse_args(args=[*args])[2]
         for param in self.params:
             if isinstance(param, _Option) and param.once and given.count(param) > 1:
@@ -81,7 +97,17 @@ def subcommand(
 option = partial(click.option, cls=_Option)
 
 from_format = option(
-    "--from", "name", metavar="FORMAT", help="Input format.", show_default="detected from content"
+    "--from",
+    "name",
+    type=GOLDEN_FORMAT,
+    metavar="FORMAT",
+    help="Input format.",
+    show_default="detected from content",
+)
+trust_option = option(
+    "--trust-config",
+    is_flag=True,
+    help="Use the addresses and key variables that the configuration names, whoever wrote it.",
 )
 config_option = option(
     "-c", "--config", type=FILE, help="Configuration file.", show_default="carob.toml"
@@ -120,11 +146,22 @@ output_option = option(
 )
 
 
+def _form_names() -> tuple[str, ...]:
+    # Late: most commands print a built-in form, and need no plugins for that.
+    from carob.api.completion import form_names
+
+    return form_names()
+
+
+_FORM = Name("form", lambda _: _form_names())
+
+
 def report_options(function: F) -> F:
     """Add `--format` with all forms of a run, and `--output`."""
     form = option(
         "--format",
         "form",
+        type=_FORM,
         metavar="FORMAT",
         callback=_check_form,
         default="text",
@@ -136,15 +173,15 @@ def report_options(function: F) -> F:
 
 def _check_form(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Check the form before the run starts: a misspelt one must not cost a run."""
-    if value not in RUN_FORMS and value not in form_names():
-        message = f"{value!r}; expected one of: {', '.join(form_names())}"
+    if value not in RUN_FORMS and value not in (names := _form_names()):
+        message = f"{value!r}; expected one of: {', '.join(names)}"
         raise click.BadParameter(message, ctx, param)
     return value
 
 
 def golden_option(text: str) -> Callable[[F], F]:
     """Add `--golden`, which may be passed once. Other tools call it `--eval-set`."""
-    return option("-g", "--golden", "--eval-set", "golden", type=FILE, once=True, help=text)
+    return option("-g", "--golden", "--eval-set", "golden", type=INPUT, once=True, help=text)
 
 
 def selection_options(function: F) -> F:
@@ -178,6 +215,9 @@ def judge_options(function: F) -> F:
     options = [
         option("--judge", metavar="PROVIDER:MODEL", help="Model that judges use."),
         option("--judge-url", metavar="URL", help="Base URL of an OpenAI-compatible API."),
+        option(
+            "--judge-key-env", metavar="NAME", help="Environment variable with the judge's API key."
+        ),
         option(
             "--concurrency",
             metavar="N",

@@ -1,93 +1,137 @@
-"""Where results, problems and progress go: stdout, a file, or stderr."""
+"""Where results and problems go: stdout, a file, or stderr."""
 
 from __future__ import annotations
 
+import shutil
 import sys
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import click
 
-from carob.files.atomic import check_overwrite, write_atomic
+from carob.cli.color import use_color
+from carob.errors import CarobError
+from carob.files.atomic import atomic_writer, check_overwrite, write_atomic
+from carob.files.stdin import hide_copy
+from carob.report import format_json
+from carob.report.forms import ReportInputs, format_report, report_parts
+from carob.report.layout import PLAIN, Block, Display, join_lines, line, status
 from carob.report.text import printable
 from carob.schema import Problem
-from carob.schema.problem import ProgressListener
+
+_MIN_WIDTH = 40
+_PART_SIZE = 1 << 18
+"""Characters that are written at once."""
 
 
-def emit(text: str, output: Path | None, *, overwrite: bool = True, styled: bool = False) -> None:
+def emit_result(
+    result: object,
+    form: str,
+    output: Path | None,
+    text: Callable[[Display], str],
+    **forms: Callable[[], str],
+) -> None:
+    """Write a result as text, as JSON, or in one of the other forms."""
+    if form == "text":
+        emit_text(text(display(output)), output)
+    else:
+        emit(format_json(result) if form == "json" else forms[form](), output)
+
+
+def emit_report(form: str, inputs: ReportInputs, output: Path | None) -> None:
+    """Write a run in one of its forms."""
+    if form == "text":
+        emit_text(format_report(form, inputs._replace(display=display(output))), output)
+    else:
+        emit_parts(report_parts(form, inputs), output)
+
+
+def emit_parts(parts: Iterable[str], output: Path | None) -> None:
+    """Write a result whose parts are made while they are written."""
+    if output and _is_file(output):
+        with atomic_writer(output) as file:
+            for text in _join_parts(parts):
+                file.write(hide_copy(text).encode())
+    else:
+        for text in _join_parts(parts):
+            emit(text, None)
+
+
+def _join_parts(parts: Iterable[str]) -> Iterator[str]:
+    """Yield larger parts, because writing each has a price."""
+    size, joined = 0, list[str]()
+    for part in parts:
+        joined.append(part)
+        size += len(part)
+        if size > _PART_SIZE:
+            yield "".join(joined)
+            size = 0
+            joined.clear()
+    yield "".join(joined)
+
+
+def display(output: Path | None) -> Display:
+    """Return the terminal that text is laid out for. A file and a pipe get the same bytes, unless
+    the environment forces colors."""
+    return PLAIN if _is_file(output) else _stream_display(sys.stdout)
+
+
+def _stream_display(stream: TextIO) -> Display:
+    width = max(shutil.get_terminal_size().columns, _MIN_WIDTH) if stream.isatty() else None
+    return Display(width, use_color(stream))
+
+
+def _is_file(output: Path | None) -> bool:
+    return output is not None and output.name != "-"
+
+
+def emit_text(text: str, output: Path | None) -> None:
+    """Write a text report, which may have colors and no other control characters."""
+    if _is_file(output) or not use_color(sys.stdout):
+        emit(text, output)
+    else:
+        click.echo(hide_copy(text), nl=False, color=True)
+
+
+def emit(text: str, output: Path | None, *, overwrite: bool = True) -> None:
     """Write a result to stdout or to a file; `-` is stdout.
 
     A file and a pipe get the same bytes. On a terminal, control characters are shown as their
-    codes, because the text of an agent must not move the cursor; `styled` text has colors of ours.
+    codes, because the text of an agent must not move the cursor.
     """
-    if output and output.name != "-":
+    text = hide_copy(text)
+    if output and _is_file(output):
         if not overwrite:
             check_overwrite(output, text.encode())
         write_atomic(output, text.encode())
-    elif styled:
-        click.echo(text, nl=False)
     elif sys.stdout.isatty():
         click.echo(printable(text.replace("\r\n", "\n")), nl=False)
     else:
         click.echo(text.encode(), nl=False)  # as bytes, because click removes codes from text
 
 
+def show_lines(*blocks: Block) -> None:
+    """Print lines to stderr."""
+    terminal = _stream_display(sys.stderr)
+    text = hide_copy(join_lines(blocks, terminal))
+    click.echo(text, err=True, nl=False, color=terminal.color)
+
+
+def show_error(error: CarobError) -> None:
+    """Print the error, a blank line and the hint to stderr."""
+    show_lines(line(status("error"), f": {error}"))
+    if error.hint:
+        show_lines("", line(status("hint"), f": {error.hint}"))
+
+
 def show_problem(problem: Problem) -> None:
     """Print a problem that does not stop the command to stderr."""
     hint = f" ({problem.hint})" if problem.hint else ""
-    text = printable(f"{problem.where}: {problem.message}{hint}")
-    click.echo(f"{click.style(f'{problem.severity}:', fg='yellow', bold=True)} {text}", err=True)
+    where = f"{problem.where}: " if problem.where else ""
+    show_lines(line(status(problem.severity), f": {where}{problem.message}{hint}"))
 
 
 def show_metrics(chosen: object) -> None:
     """Print which metrics were chosen, and why, to stderr."""
-    click.echo(printable(str(chosen)), err=True)
-
-
-PROGRESS_DELAY = 1.0
-"""Seconds before progress is shown."""
-
-
-class ProgressLine:
-    """The progress of a long command, on one line of the terminal that is cleared at the end."""
-
-    def __init__(self) -> None:
-        self._started = time.monotonic()
-        self._shown = False
-
-    def of(self, step: str, unit: int = 1, name: str = "") -> ProgressListener:
-        """Return a listener for the progress of one step, counted in named units."""
-
-        def progress(done: int, total: int) -> None:
-            if sys.stderr.isatty() and time.monotonic() - self._started > PROGRESS_DELAY:
-                self._shown = True
-                text = f"{step} {done // unit:,} of {total // unit:,}{name}"
-                click.echo(f"\r\x1b[K{text}", err=True, nl=False)
-
-        return progress
-
-    @property
-    def reading(self) -> ProgressListener:
-        """A listener for the progress of reading, in megabytes."""
-        return self.of("reading", 10**6, " MB")
-
-    def report(self, problem: Problem) -> None:
-        """Print a problem on its own line."""
-        self.close()
-        show_problem(problem)
-
-    def close(self) -> None:
-        if self._shown:
-            self._shown = False
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-
-@contextmanager
-def progress_line() -> Generator[ProgressLine]:
-    line = ProgressLine()
-    try:
-        yield line
-    finally:
-        line.close()
+    show_lines(str(chosen))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
-from carob.api.run_request import Listeners, RunRequest
-from carob.api.runs import estimate, evaluate
+from carob import api
+from carob.cli.names import METRIC, PROFILE
 from carob.cli.options import (
     FILE,
+    INPUT,
     command,
     config_option,
     golden_option,
@@ -20,10 +22,10 @@ from carob.cli.options import (
     report_options,
     selection_options,
     store_option,
+    trust_option,
 )
-from carob.cli.output import emit, progress_line, show_metrics, show_problem
-from carob.report import render
-from carob.report.forms import format_report
+from carob.cli.output import emit_report, emit_result, show_metrics, show_problem
+from carob.cli.progress import progress_line
 from carob.report.judge_cost import format_estimate
 
 
@@ -31,13 +33,14 @@ from carob.report.judge_cost import format_estimate
     "carob run traces.json --golden golden.json -m tool_trajectory_avg_score",
     "carob run --golden simulation.csv --where 'len(turns) > 1' --by difficulty",
 )
-@click.argument("traces", nargs=-1, type=FILE)
+@click.argument("traces", nargs=-1, type=INPUT)
 @golden_option("Golden data, in any format.")
 @option(
     "-m",
     "--metric",
     "metrics",
     multiple=True,
+    type=METRIC,
     metavar="NAME",
     help="Metric to compute. Repeatable.",
     show_default="those that the golden data asks for",
@@ -46,6 +49,7 @@ from carob.report.judge_cost import format_estimate
     "--threshold",
     "thresholds",
     multiple=True,
+    type=METRIC,
     metavar="METRIC=NUMBER",
     help="Score that a case must reach to pass. Repeatable.",
 )
@@ -53,11 +57,13 @@ from carob.report.judge_cost import format_estimate
     "--param",
     "params",
     multiple=True,
+    type=METRIC,
     metavar="METRIC.NAME=VALUE",
     help="Parameter of a metric; see `carob metrics METRIC`. Repeatable.",
 )
 @config_option
-@option("--profile", metavar="NAME|FILE", help="Scoring profile for all cases.")
+@trust_option
+@option("--profile", type=PROFILE, metavar="NAME|FILE", help="Scoring profile for all cases.")
 @option("--contracts", type=FILE, help="Directory of JSON Schemas for the metric `contract`.")
 @selection_options
 @judge_options
@@ -96,6 +102,7 @@ def run(
     thresholds: tuple[str, ...],
     params: tuple[str, ...],
     config: Path | None,
+    trust_config: bool,
     profile: str | None,
     contracts: Path | None,
     tags: tuple[str, ...],
@@ -104,6 +111,7 @@ def run(
     limit: int | None,
     judge: str | None,
     judge_url: str | None,
+    judge_key_env: str | None,
     concurrency: int | None,
     max_calls: int | None,
     max_cost: float | None,
@@ -126,7 +134,7 @@ def run(
     in the store. Exits 1 if a case did not pass or could not be scored. Metrics without
     a threshold decide nothing: with no others, the exit code is 0 and no case passed.
     """
-    request = RunRequest(
+    request = api.run_request.RunRequest(
         traces=traces,
         golden=golden,
         metrics=metrics,
@@ -142,11 +150,13 @@ def run(
         judge={
             "model": judge,
             "url": judge_url,
+            "key_env": judge_key_env,
             "concurrency": concurrency,
             "max_calls": max_calls,
             "max_cost": max_cost,
         },
         config=config,
+        trust_config=trust_config,
         cross=cross,
         jobs=jobs,
         resume=resume,
@@ -158,20 +168,22 @@ def run(
     if dry_run:
         _show_estimate(request, form, output)
         return
-    with progress_line() as line:
-        listeners = Listeners(
+    with progress_line("evaluating") as line:
+        listeners = api.run_request.Listeners(
             reading=line.reading,
             scoring=line.of("scoring"),
             problem=line.report,
             metrics=show_metrics,
         )
-        evaluation = evaluate(request, listeners)
-    emit(format_report(form, evaluation.report_inputs(by)), output)
+        evaluation = api.runs.evaluate(request, listeners)
+    emit_report(form, evaluation.report_inputs(by), output)
     sys.exit(0 if evaluation.passed(allow_unscored=allow_unscored) else 1)
 
 
-def _show_estimate(request: RunRequest, form: str, output: Path | None) -> None:
+def _show_estimate(request: api.run_request.RunRequest, form: str, output: Path | None) -> None:
     if form not in ("text", "json"):
         raise click.UsageError(f"--dry-run supports --format text and json, not {form}.")
-    costs = estimate(request, Listeners(problem=show_problem, metrics=show_metrics))
-    emit(render(costs, form, {"text": lambda: format_estimate(costs)}), output)
+    costs = api.runs.estimate(
+        request, api.run_request.Listeners(problem=show_problem, metrics=show_metrics)
+    )
+    emit_result(costs, form, output, partial(format_estimate, costs))

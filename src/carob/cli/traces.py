@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from carob.api import traces as traces_api
-from carob.cli.options import FILE, command, force_option, option, output_options
-from carob.cli.output import emit, progress_line
-from carob.report import render
+from carob import api
+from carob.cli.names import GOLDEN_FORMAT
+from carob.cli.options import FILE, INPUT, command, force_option, option, output_options
+from carob.cli.output import emit_result
+from carob.cli.progress import progress_line
 from carob.report.traces import format_capture, format_traces, traces_document
 
 
 @command("carob traces traces.jsonl", "carob traces spans.json logs.json --format json")
-@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.argument("files", nargs=-1, required=True, type=INPUT)
 @output_options()
 def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
     """Show traces and the metrics that they support.
@@ -23,18 +25,18 @@ def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
     Containers and conventions are detected from the content. Several files are read as
     one input, such as spans in one file and their log records in another.
     """
-    with progress_line() as line:
-        listing = traces_api.list_traces(files, progress=line.reading)
-    emit(render(traces_document(listing), form, {"text": lambda: format_traces(listing)}), output)
+    with progress_line("reading") as line:
+        listing = api.traces.list_traces(files, progress=line.reading)
+    emit_result(traces_document(listing), form, output, partial(format_traces, listing))
 
 
 @command(
     "carob capture traces.jsonl golden.json --to adk --session s-42",
     "carob capture logs.json golden.json --to questions --since 7d --mask",
 )
-@click.argument("sources", nargs=-1, required=True, type=FILE)
+@click.argument("sources", nargs=-1, required=True, type=INPUT)
 @click.argument("dst", type=FILE)
-@option("--to", required=True, metavar="FORMAT", help="Output format.")
+@option("--to", required=True, type=GOLDEN_FORMAT, metavar="FORMAT", help="Output format.")
 @option("--agent", metavar="NAME", help="Only sessions of this agent, which is evaluated.")
 @option("--session", metavar="ID", help="Only the session with this id.")
 @option("--since", metavar="TIME", help="Only traces since a date, or an age such as 7d.")
@@ -66,8 +68,8 @@ def capture(
     """
     if append and force:
         raise click.UsageError("--append and --force cannot be combined.")
-    with progress_line() as line:
-        report = traces_api.capture(
+    with progress_line("capturing") as line:
+        report = api.traces.capture(
             sources,
             dst,
             to=to,
@@ -81,5 +83,4 @@ def capture(
             force=force,
             progress=line.reading,
         )
-    forms = {"text": lambda: format_capture(report, str(dst), append=append)}
-    emit(render(report, form, forms), output)
+    emit_result(report, form, output, partial(format_capture, report, str(dst), append=append))

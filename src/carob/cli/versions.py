@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import click
 
-from carob.api import release as release_api
-from carob.api import versions as versions_api
+from carob import api
+from carob.cli.names import RELEASE, RELEASED_DATASET
 from carob.cli.options import FILE, command, force_option, from_format, option, output_options
-from carob.cli.output import emit
+from carob.cli.output import emit, emit_result
+from carob.cli.progress import progress_line
 from carob.errors import UsageError
-from carob.report import render
 from carob.report.versions import (
     diff_document,
     format_diff,
@@ -29,16 +29,16 @@ from carob.schema import Bump, ReviewStatus
 _registry_option = option(
     "--registry",
     type=FILE,
-    default=versions_api.REGISTRY,
-    show_default=True,
+    default=lambda: api.versions.REGISTRY,
+    show_default="golden/registry",
     help="Directory of releases.",
 )
 _date_option = option("--date", help="Date or time to record.", show_default="now")
 
 
 @command("carob diff old.json new.json", "carob diff support@1.2.0 support.json --format md")
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", type=RELEASE)
+@click.argument("new", type=RELEASE)
 @option("--exit-code", is_flag=True, help="Exit 1 if there are differences.")
 @_registry_option
 @output_options("md")
@@ -52,21 +52,19 @@ def diff(
     \b
     major  a case was removed, or what it asks or expects changed its meaning
     minor  cases were added
-    patch  wording, tags, metadata, description, lineage or order changed
+    patch  only wording, tags, metadata, description, lineage or order changed
     """
-    changes = versions_api.diff(old, new, registry=registry)
-    color = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    forms = {
-        "text": lambda: format_diff(changes, color=color),
-        "md": lambda: format_diff_markdown(changes),
-    }
-    emit(render(diff_document(changes), form, forms), output, styled=color and form == "text")
+    with progress_line("comparing"):
+        changes = api.versions.diff(old, new, registry=registry)
+    text = partial(format_diff, changes)
+    md = partial(format_diff_markdown, changes)
+    emit_result(diff_document(changes), form, output, text, md=md)
     sys.exit(1 if exit_code and changes.bump != "none" else 0)
 
 
 @command(
     "carob release support.json",
-    "carob release support.json --bump minor --note 'Add refund cases'",
+    "carob release support.json --bump patch --because 'Same answer in other words'",
 )
 @click.argument("file", type=FILE)
 @option("--bump", type=click.Choice(["major", "minor", "patch"]), help="Minimum version bump.")
@@ -82,7 +80,14 @@ def diff(
 @option(
     "--note", "notes", multiple=True, metavar="TEXT", help="Line for the changelog. Repeatable."
 )
+@option(
+    "--because",
+    metavar="TEXT",
+    help="Reason for a version that is lower than the changes require. Recorded.",
+)
 @option("--require-approved", is_flag=True, help="Require that all cases are approved.")
+@option("--no-lint", is_flag=True, help="Release in spite of lint errors. Recorded.")
+@option("--new-dataset", is_flag=True, help="Allow the cases of a dataset with a similar name.")
 @_date_option
 @from_format
 @_registry_option
@@ -94,7 +99,10 @@ def release(
     made_for: tuple[str, ...],
     by: str | None,
     notes: tuple[str, ...],
+    because: str | None,
     require_approved: bool,
+    no_lint: bool,
+    new_dataset: bool,
     date: str | None,
     name: str | None,
     registry: Path,
@@ -105,64 +113,83 @@ def release(
 
     The version is derived from the changes since the last release, written into FILE
     if its format has a version field, and added to the changelog. Exits 1 if the
-    changes require a higher version.
+    changes require a higher version, or if the linter finds errors.
     """
     if bump and version:
         raise click.UsageError("--bump and --version cannot be combined.")
-    released = release_api.release(
-        file,
-        bump=cast("Bump | None", bump),
-        version=version,
-        made_for=made_for,
-        by=by,
-        date=date,
-        notes=notes,
-        require_approved=require_approved,
-        registry=registry,
-        format=name,
-    )
-    folder = versions_api.release_folder(released, registry=registry)
-    emit(render(released, form, {"text": lambda: format_release(released, folder)}), output)
+    with progress_line("releasing"):
+        released = api.release.release(
+            file,
+            bump=cast("Bump | None", bump),
+            version=version,
+            for_=made_for,
+            by=by,
+            date=date,
+            note=notes,
+            because=because,
+            require_approved=require_approved,
+            lint=not no_lint,
+            new_dataset=new_dataset,
+            registry=registry,
+            from_=name,
+        )
+    folder = api.versions.release_folder(released, registry=registry)
+    emit_result(released, form, output, partial(format_release, released, folder))
 
 
 @command("carob versions support --format md", "carob versions --verify")
-@click.argument("name", required=False)
+@click.argument("name", type=RELEASED_DATASET, required=False)
 @option("--verify", is_flag=True, help="Verify that no release was changed.")
+@option(
+    "--head",
+    "heads",
+    multiple=True,
+    metavar="DIGEST",
+    help="Head of an earlier --verify that must still hold. Repeatable.",
+)
 @_registry_option
 @output_options("md")
 def versions(
-    name: str | None, verify: bool, registry: Path, form: str, output: Path | None
+    name: str | None,
+    verify: bool,
+    heads: tuple[str, ...],
+    registry: Path,
+    form: str,
+    output: Path | None,
 ) -> None:
     """List or verify released versions.
 
     With --verify, all digests and the chain of releases are checked; exits 1 if a
-    release was edited, replaced or deleted. --format md prints the changelog of NAME.
+    release was edited, replaced or deleted. Someone who rewrites the newest release
+    and the note about it is only noticed with --head. --format md prints the
+    changelog of NAME.
     """
-    if verify:
-        _verify(name, registry, form, output)
+    if verify or heads:
+        _verify(name, heads, registry, form, output)
     if form == "md":
         if name is None:
             raise click.UsageError("--format md requires the NAME of a dataset.")
-        emit(versions_api.changelog(name, registry=registry), output)
+        emit(api.versions.changelog(name, registry=registry), output)
         return
-    releases = versions_api.versions(name, registry=registry)
-    forms = {"text": lambda: format_releases(releases)}
-    emit(render({"releases": releases}, form, forms), output)
+    releases = api.versions.versions(name, registry=registry)
+    emit_result({"releases": releases}, form, output, partial(format_releases, releases))
 
 
-def _verify(name: str | None, registry: Path, form: str, output: Path | None) -> None:
-    problems = versions_api.verify(registry=registry)
-    document = {"valid": not problems, "problems": problems}
-    verified = 0 if problems else len(versions_api.versions(name, registry=registry))
+def _verify(
+    name: str | None, heads: tuple[str, ...], registry: Path, form: str, output: Path | None
+) -> None:
+    problems = api.versions.verify(registry=registry, heads=heads)
+    verified = () if problems else api.versions.versions(name, registry=registry)
+    newest = {release.name: release.seal for release in verified}
+    document = {"valid": not problems, "heads": newest, "problems": problems}
     if not problems and not verified:  # not a pass: the registry is elsewhere, or gone
         raise UsageError(f"no releases in {registry}", hint="pass its directory with --registry")
-    forms = {"text": lambda: format_verification(problems, verified)}
-    emit(render(document, form, forms), output)
+    emit_result(document, form, output, partial(format_verification, problems, verified))
     sys.exit(1 if problems else 0)
 
 
 @command("carob checkout support@1.2.0", "carob checkout support@^1 golden/support.json")
-@click.argument("reference", metavar="NAME@VERSION")
+@click.argument("reference", type=RELEASE, metavar="NAME@VERSION")
 @click.argument("dst", type=FILE, required=False)
 @force_option
 @_registry_option
@@ -174,9 +201,9 @@ def checkout(
 
     Without DST, the file keeps the name that it was released under.
     """
-    copied = versions_api.checkout(reference, dst, force=force, registry=registry)
-    forms = {"text": lambda: format_release(copied.release, copied.path)}
-    emit(render(copied.release, form, forms), output)
+    copied = api.versions.checkout(reference, dst, force=force, registry=registry)
+    text = partial(format_release, copied.release, copied.path)
+    emit_result(copied.release, form, output, text)
 
 
 @command(
@@ -210,21 +237,21 @@ def review(
     """Show or set the review status of cases.
 
     Without --as, shows the review status and the lineage of CASES, or of all cases.
+    A case is named by its id, its position (12), or a part of what the user says.
     """
     if status is None:
-        reviews = versions_api.review(file, format=name)
-        reviews = tuple(review for review in reviews if not cases or review.case in cases)
+        reviews = api.versions.review(file, cases or None, from_=name)
     else:
         _check_review(cases, everything, by)
-        reviews = versions_api.mark_reviewed(
+        reviews = api.versions.mark_reviewed(
             file,
             None if everything else cases,
             cast("ReviewStatus", status),
             by=by or "",
             date=date,
-            format=name,
+            from_=name,
         )
-    emit(render({"cases": reviews}, form, {"text": lambda: format_reviews(reviews)}), output)
+    emit_result({"cases": reviews}, form, output, partial(format_reviews, reviews))
 
 
 def _check_review(cases: tuple[str, ...], everything: bool, by: str | None) -> None:

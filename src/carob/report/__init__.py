@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -15,3 +15,23 @@ def render(result: object, form: str, forms: Mapping[str, Callable[[], str]]) ->
 def format_json(result: object) -> str:
     """Return a result as one indented JSON document."""
     return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"
+
+
+def format_json_list(document: bytes, path: str, items: Iterable[bytes]) -> Iterator[str]:
+    """Yield a JSON document whose list at `path` is empty, indented, with the encoded items in that
+    list. The list is never in memory as a whole."""
+    *parents, key = path.split(".")
+    outer = "  " * (len(parents) + 1)
+    text = msgspec.json.format(document, indent=2).decode() + "\n"
+    # Text in JSON has no line breaks, so a line that begins like this is the key at that depth.
+    before, found, after = text.partition(f'\n{outer}"{key}": []')
+    if not found:
+        raise ValueError(f"no empty list at {path}")
+    yield f'{before}\n{outer}"{key}": ['
+    inner = f"\n{outer}  "
+    separator = inner
+    for item in items:
+        pretty = msgspec.json.format(item, indent=2).decode()
+        yield separator + pretty.replace("\n", inner)
+        separator = f",{inner}"
+    yield f"]{after}" if separator == inner else f"\n{outer}]{after}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from carob.report.text import columns, count, name_list, printable, shortened
+from carob.report.layout import PLAIN, Block, Display, Table, join_lines, line, status
+from carob.report.text import count, name_list, shortened
 from carob.schema import (
     Agreement,
     Calibration,
@@ -19,16 +20,16 @@ _SHOWN = 5
 _WIDTH = 200
 
 
-def format_calibration(calibration: Calibration, min_kappa: float) -> str:
+def format_calibration(calibration: Calibration, min_kappa: float, display: Display = PLAIN) -> str:
     """Return the agreement and the verdict, the confusion matrix, then the details."""
-    parts = (
+    parts: tuple[Iterable[Block], ...] = (
         _verdict(calibration, min_kappa),
-        _matrix(calibration.agreement.confusion),
+        [_matrix(calibration.agreement.confusion)],
         _details(calibration),
         _disagreements(calibration),
     )
-    blocks = ["\n".join(printable(line) for line in lines) for part in parts if (lines := [*part])]
-    return "\n\n".join(blocks) + "\n"
+    texts = [join_lines(lines, display) for part in parts if (lines := [*part])]
+    return "\n".join(texts)
 
 
 def agreement_sentence(calibration: Calibration) -> str:
@@ -38,17 +39,19 @@ def agreement_sentence(calibration: Calibration) -> str:
     return f"{name} agrees with humans on {_agreement(calibration.agreement)}"
 
 
-def _verdict(calibration: Calibration, min_kappa: float) -> Iterator[str]:
+def _verdict(calibration: Calibration, min_kappa: float) -> Iterator[Block]:
     yield agreement_sentence(calibration)
     kappa = calibration.agreement.kappa
-    if kappa is None:
-        yield "not calibrated: all labels are the same; label cases of other kinds too"
-    elif kappa.interval[0] >= min_kappa:
-        yield f"calibrated: the lower bound of kappa reaches {min_kappa:g}"
+    if kappa and kappa.interval[0] >= min_kappa:
+        yield line(status("calibrated"), f": the lower bound of kappa reaches {min_kappa:g}")
+    elif kappa is None:
+        reason = "all labels are the same; label cases of other kinds too"
+        yield line(status("not calibrated"), f": {reason}")
     elif kappa.value >= min_kappa:
-        yield f"not calibrated: the lower bound of kappa is below {min_kappa:g}; add more labels"
+        reason = f"the lower bound of kappa is below {min_kappa:g}; add more labels"
+        yield line(status("not calibrated"), f": {reason}")
     else:
-        yield f"not calibrated: kappa is below {min_kappa:g}"
+        yield line(status("not calibrated"), f": kappa is below {min_kappa:g}")
 
 
 def _agreement(agreement: Agreement) -> str:
@@ -62,13 +65,13 @@ def _statistic(statistic: Statistic) -> str:
     return f"{statistic.value:.2f} (95% CI {low:.2f} to {high:.2f})"
 
 
-def _matrix(confusion: ConfusionMatrix) -> Iterator[str]:
+def _matrix(confusion: ConfusionMatrix) -> Table:
     names = [_label(category) for category in confusion.categories]
     rows = [
         [f"human: {name}", *(_number(round(cases, 2)) for cases in row)]
         for name, row in zip(names, confusion.counts, strict=True)
     ]
-    return columns([["", *(f"judge: {name}" for name in names)], *rows])
+    return Table([["", *(f"judge: {name}" for name in names)], *rows])
 
 
 def _details(calibration: Calibration) -> Iterator[str]:

@@ -32,7 +32,8 @@ class HistogramBin(NamedTuple):
 
     low: float
     high: float
-    values: list[float]
+    sides: Counter[str]
+    """The number of scores that passed, that failed, and that decide nothing."""
 
 
 def proportions(counts: CaseCounts) -> Markup:
@@ -70,16 +71,16 @@ def proportions(counts: CaseCounts) -> Markup:
 def histogram(values: Sequence[float], use: MetricSpec) -> Markup:
     """Return the distribution of a metric's scores, with its threshold."""
     span = _span(values, use)
-    bins = _bins(values, span)
-    most = max(len(bar.values) for bar in bins)
+    bins = _bins(values, span, use)
+    most = max(bar.sides.total() for bar in bins)
     counts = "; ".join(
-        f"{len(bar.values):,} from {_number(bar.low)} to {_number(bar.high)}"
+        f"{bar.sides.total():,} from {_number(bar.low)} to {_number(bar.high)}"
         for bar in bins
-        if bar.values
+        if bar.sides
     )
     return _chart(
         f"Distribution of {use.name}: {count(len(values), 'score')}. {counts}.",
-        [rect for bar in bins for rect in _bar(bar, most, span, use)],
+        [rect for bar in bins for rect in _bar(bar, most, span)],
         _threshold(use, span),
         _axes(_number(span.low), _number(span.high), f"{most:,}", "0"),
     )
@@ -87,29 +88,28 @@ def histogram(values: Sequence[float], use: MetricSpec) -> Markup:
 
 def _span(values: Sequence[float], use: MetricSpec) -> AxisRange:
     low, high = use.scale
-    low = min(low, *values)
-    highest = max([*values, use.threshold or low])
+    low = min(low, min(values))
+    highest = max(max(values), use.threshold or low)
     top = highest if high is None else max(high, highest)
     return AxisRange(low, top if top > low else low + 1)
 
 
-def _bins(values: Sequence[float], span: AxisRange) -> list[HistogramBin]:
+def _bins(values: Sequence[float], span: AxisRange, use: MetricSpec) -> list[HistogramBin]:
     step = (span.high - span.low) / _BINS
     bins = [
-        HistogramBin(span.low + step * index, span.low + step * (index + 1), [])
+        HistogramBin(span.low + step * index, span.low + step * (index + 1), Counter())
         for index in range(_BINS)
     ]
     for value in values:
-        bins[min(int(span.position(value) * _BINS), _BINS - 1)].values.append(value)
+        bins[min(int(span.position(value) * _BINS), _BINS - 1)].sides[_side(value, use)] += 1
     return bins
 
 
-def _bar(bar: HistogramBin, most: int, span: AxisRange, use: MetricSpec) -> Iterator[Markup]:
+def _bar(bar: HistogramBin, most: int, span: AxisRange) -> Iterator[Markup]:
     """Yield the scores that did not pass, and on top of them those that did."""
     left, right = _across(span.position(bar.low)), _across(span.position(bar.high))
-    sides = Counter(_side(value, use) for value in bar.values)
     base = float(_BOTTOM)
-    for side, number in sorted(sides.items()):
+    for side, number in sorted(bar.sides.items()):
         height = max((_BOTTOM - _TOP) * number / most, 1.5)
         base -= height
         yield tag(

@@ -20,6 +20,8 @@ from carob.schema import CaseResult, CaseScore, Exchange, Run
 
 _MAX_LENGTH = 60_000
 """GitHub rejects comments of more than 65,536 characters; the gate's table may follow."""
+_MAX_CASES = 2_000
+"""More cases than fit: each takes 60 characters or more."""
 _UNFOLDED = 3
 """Number of cases that are shown unfolded."""
 
@@ -31,11 +33,11 @@ def format_comment(inputs: ReportInputs) -> str:
     rows = [[name, *summary_cells(summary)] for name, summary in run.summary.metrics.items()]
     title = f"### {run.verdict}: {markdown_cell(headline(run))}"
     text = "\n".join([title, "", *_remarks(run), *markdown_table(head, rows), *_judges(run), ""])
-    results = not_passed(run)
+    results, total = not_passed(run, _MAX_CASES)
     for index, result in enumerate(results):
         block = "\n".join(["", *_case(result, index < _UNFOLDED), ""])
         if len(text) + len(block) > _MAX_LENGTH:
-            return f"{text}\nAnd {count(len(results) - index, 'more case')} that did not pass.\n"
+            return f"{text}\nAnd {count(total - index, 'more case')} that did not pass.\n"
         text += block
     return text
 

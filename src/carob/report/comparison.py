@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from carob.report.layout import (
+    PLAIN,
+    Block,
+    Display,
+    Part,
+    Preview,
+    Table,
+    join_lines,
+    line,
+    status,
+)
 from carob.report.text import (
-    columns,
     count,
     flat,
-    join_lines,
     markdown_cell,
     markdown_table,
     name_list,
+    number,
     shortened,
 )
 from carob.schema import (
@@ -32,17 +42,20 @@ _ADJUSTMENTS = {"westfall-young": "joint sign flips (Westfall-Young)", "holm": "
 _HEAD = ["metric", "cases", "before", "after", "difference", "interval", "p", "verdict"]
 
 
-def format_comparison(comparison: Comparison) -> str:
+def format_comparison(comparison: Comparison, display: Display = PLAIN) -> str:
     """Return the verdict, the figures and a sentence for each metric, then the details."""
-    return join_lines(_lines(comparison))
+    return join_lines(_lines(comparison), display)
 
 
-def _lines(comparison: Comparison) -> Iterator[str]:
+def _lines(comparison: Comparison) -> Iterator[Block]:
     metrics = compared_metrics(comparison)
-    yield f"{comparison.verdict}: {comparison.sentence}"
+    yield line(status(comparison.verdict), f": {comparison.sentence}")
     yield f"before {_run(comparison.before)}"
     yield f"after  {_run(comparison.after)}"
-    yield from ("", *columns([_HEAD, *map(_metric_row, metrics)]))
+    rows: list[list[Part]] = [
+        [*cells[:-1], status(cells[-1])] for cells in map(_metric_row, metrics)
+    ]
+    yield from ("", Table([_HEAD, *rows]))
     if len(metrics) > 1:
         yield f"p adjusted for several metrics by {_ADJUSTMENTS[comparison.adjustment]}"
     yield from ("", *(f"{metric.name}: {metric.sentence}" for metric in metrics))
@@ -50,9 +63,9 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield from ("", *details) if details else ()
 
 
-def _details(comparison: Comparison) -> Iterator[str]:
+def _details(comparison: Comparison) -> Iterator[Block]:
     """Yield changed inputs, flipped cases, and the reliability over repeated attempts."""
-    parts = (
+    parts: tuple[Iterator[Block], ...] = (
         changed_inputs(comparison),
         _flips(comparison.flips),
         _reliability(comparison.reliability),
@@ -100,8 +113,8 @@ def _metric_row(metric: MetricComparison) -> list[str]:
     return [
         name,
         f"{metric.cases:,}",
-        _number(metric.before.value),
-        _number(metric.after.value),
+        number(metric.before.value),
+        number(metric.after.value),
         signed_number(difference.value),
         f"{signed_number(low)} to {signed_number(high)}",
         _p_value(difference.adjusted_p),
@@ -140,53 +153,54 @@ def _changed_cases(cases: Alignment) -> Iterator[str]:
             yield f"{count(len(names), 'case')} {change}: {name_list(names, _SHOWN)}"
 
 
-def _flips(flips: Sequence[Flip]) -> Iterator[str]:
+def _flips(flips: Sequence[Flip]) -> Iterator[Block]:
     for flip in sorted(flips, key=lambda flip: flip.kind)[:_SHOWN]:
-        yield f"{flip.kind} {flat(flip.case)}"
+        yield line(status(flip.kind), f" {flat(flip.case)}")
         for score in flip.scores:
-            yield f"  {score.metric} {_number(score.before)} → {_number(score.after)}"
-            yield from (f"    {line}" for line in score.reason.splitlines())
+            yield f"  {score.metric} {number(score.before)} → {number(score.after)}"
+            yield from (f"    {reason}" for reason in score.reason.splitlines())
         yield from _flipped_turns(flip)
     yield from _more_flips(len(flips))
 
 
-def _flipped_turns(flip: Flip) -> Iterator[str]:
-    for number, turn in enumerate(flip.turns, 1):
+def _flipped_turns(flip: Flip) -> Iterator[Block]:
+    for index, turn in enumerate(flip.turns, 1):
         if turn.expected is not None and {turn.before, turn.after} - {turn.expected, None}:
-            yield f"  turn {number}: {shortened(turn.user or '(no message recorded)')}"
-            yield f"    expected  {shortened(turn.expected)}"
+            yield Preview(f"  turn {index}: ", turn.user or "(no message recorded)")
+            yield Preview("    expected  ", turn.expected)
             yield from _answers(flip, turn)
 
 
-def _answers(flip: Flip, turn: FlippedTurn) -> Iterator[str]:
-    for name, status, answer in (
+def _answers(flip: Flip, turn: FlippedTurn) -> Iterator[Preview]:
+    for name, outcome, answer in (
         ("before", flip.before, turn.before),
         ("after ", flip.after, turn.after),
     ):
         # Runs store only the answers of cases that did not pass.
-        missing = "(passed)" if status == "passed" else "(not recorded)"
-        yield f"    {name}    {missing if answer is None else shortened(answer)}"
+        missing = "(passed)" if outcome == "passed" else "(not recorded)"
+        yield Preview(f"    {name}    ", missing if answer is None else answer)
 
 
-def _more_flips(number: int) -> Iterator[str]:
-    if number > _SHOWN:
-        yield f"and {number - _SHOWN:,} more that flipped; use --format json to list all"
+def _more_flips(flips: int) -> Iterator[str]:
+    if flips > _SHOWN:
+        yield f"and {flips - _SHOWN:,} more that flipped; use --format json to list all"
 
 
-def _reliability(rows: Iterable[Reliability]) -> Iterator[str]:
+def _reliability(rows: Iterable[Reliability]) -> Iterator[Block]:
     cells = [
-        [f"{row.k}", f"{row.cases:,}", *map(_number, (*row.any_passes, *row.all_pass))]
+        [f"{row.k}", f"{row.cases:,}", *map(number, (*row.any_passes, *row.all_pass))]
         for row in rows
     ]
     if cells:
         head = ["attempts k", "cases", "pass@k before", "after", "pass^k before", "after"]
-        yield from columns([head, *cells])
+        yield Table([head, *cells])
 
 
-def _flaky(cases: Sequence[FlakyCase]) -> Iterator[str]:
+def _flaky(cases: Sequence[FlakyCase]) -> Iterator[Block]:
     for case in cases[:_SHOWN]:
         before, after = (f"{side.passed} of {side.total}" for side in (case.before, case.after))
-        yield f"flaky {flat(case.case)}: passed {before} before, {after} after"
+        text = f" {flat(case.case)}: passed {before} before, {after} after"
+        yield line(status("flaky"), text)
     if len(cases) > _SHOWN:
         yield f"and {len(cases) - _SHOWN:,} more flaky cases; use --format json to list all"
 
@@ -196,29 +210,26 @@ def _flip_row(flip: Flip) -> list[str]:
     return [flip.case, flip.before, flip.after, shortened(reasons, 200)]
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
 def signed_number(value: float) -> str:
     """Return a difference with its sign; a minus sign, not a hyphen."""
-    return f"{'−' if value < 0 else '+'}{_number(abs(value))}" if value else "0"
+    return f"{'−' if value < 0 else '+'}{number(abs(value))}" if value else "0"
 
 
 def _p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
-def format_gate(gate: GateResult) -> str:
+def format_gate(gate: GateResult, display: Display = PLAIN) -> str:
     """Return the verdict, every check with its reason, then the details of the comparison."""
-    return join_lines(_gate_lines(gate))
+    return join_lines(_gate_lines(gate), display)
 
 
-def _gate_lines(gate: GateResult) -> Iterator[str]:
-    yield _gate_headline(gate)
+def _gate_lines(gate: GateResult) -> Iterator[Block]:
+    verdict, _, counts = _gate_headline(gate).partition(": ")
+    yield line(status(verdict), f": {counts}")
     yield ""
     for check in gate.checks:
-        yield f"{check.status}  {check.name}: {check.message}"
+        yield line(status(check.status), f"  {check.name}: {check.message}")
     yield from _quarantine(gate)
     if gate.comparison:
         details = [*_details(gate.comparison)]

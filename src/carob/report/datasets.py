@@ -8,8 +8,10 @@ from pathlib import Path
 
 from msgspec import UNSET
 
+from carob.report.layout import PLAIN, Block, Display, Painted, Table, join_lines, line, status
+from carob.report.problems import hint_lines, problem_lines
 from carob.report.sarif import SarifResult, SarifRule, sarif
-from carob.report.text import count, flat, join_lines, printable
+from carob.report.text import count, flat, printable
 from carob.schema import (
     Conversion,
     DatasetSummary,
@@ -17,7 +19,6 @@ from carob.schema import (
     LintedFile,
     LintRule,
     Loss,
-    Problem,
     Severity,
     Validation,
 )
@@ -27,80 +28,87 @@ _SHOWN_FINDINGS = 200
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
-def format_validations(validations: Iterable[Validation]) -> str:
+def format_validations(validations: Iterable[Validation], display: Display = PLAIN) -> str:
     """List each file with its verdict, then its problems."""
-    return "".join(f"{line}\n" for validation in validations for line in _validation(validation))
+    return join_lines((line for file in validations for line in _validation(file)), display)
 
 
-def _validation(validation: Validation) -> Iterator[str]:
+def _validation(validation: Validation) -> Iterator[Block]:
     content = "unknown format"
     if validation.format:
         content = f"{validation.format}, {count(validation.cases, 'case')}"
     verdict = "valid" if validation.valid else "not valid"
     counts = Counter(problem.severity for problem in validation.problems)
     levels = "".join(f", {count(counts[level], level)}" for level in _SEVERITIES if counts[level])
-    yield printable(f"{validation.path}: {verdict} ({content}{levels})")
+    yield line(f"{validation.path}: ", status(verdict), f" ({content}{levels})")
     for problem in validation.problems:
-        yield from _problem(problem)
+        yield from problem_lines(problem, "  ")
 
 
-def _problem(problem: Problem) -> Iterator[str]:
-    where = f"{problem.where}: " if problem.where else ""
-    yield printable(f"  {problem.severity}: {where}{problem.message}")
-    if problem.hint:
-        first, *others = problem.hint.splitlines()
-        yield printable(f"    hint: {first}")
-        yield from (printable(f"    {line}") for line in others)
+def format_summaries(summaries: Iterable[DatasetSummary], display: Display = PLAIN) -> str:
+    """Show what datasets consist of."""
+    return "\n".join(format_summary(summary, display) for summary in summaries)
 
 
-def format_summary(summary: DatasetSummary) -> str:
+def format_summary(summary: DatasetSummary, display: Display = PLAIN) -> str:
     """Show what a dataset consists of."""
     version = f" {summary.version}" if summary.version else ""
-    facts = {
+    facts = {"description": summary.description} if summary.description else {}
+    facts |= {"dataset tags": ", ".join(summary.dataset_tags)} if summary.dataset_tags else {}
+    facts |= {
         "format": summary.format or "none",
-        "cases": str(summary.cases),
-        "with context": str(summary.with_context),
-        "with recorded answer": str(summary.with_recorded_answer),
-        "turns": f"{summary.turns}, {count(summary.multi_turn, 'multi-turn case')}",
+        "cases": f"{summary.cases:,}",
+        "with context": f"{summary.with_context:,}",
+        "with recorded answer": f"{summary.with_recorded_answer:,}",
+        "turns": f"{summary.turns:,}, {count(summary.multi_turn, 'multi-turn case')}",
         "tags": _counted(summary.tags),
         "tools": _counted(summary.tools),
         "agents": _counted(summary.agents),
         "metadata": _counted(summary.metadata),
     }
-    width = max(map(len, facts))
-    rows = (printable(f"  {name:<{width}}  {value}") for name, value in facts.items())
-    return "\n".join([flat(f"{summary.name}{version}"), *rows]) + "\n"
+    title = Painted(flat(f"{summary.name}{version}"), "strong")
+    table = Table([*facts.items()], left=(0, 1), indent=2, headed=False)
+    return join_lines([title, table], display)
 
 
 def _counted(counts: dict[str, int]) -> str:
-    shown = [f"{flat(name)} ({number})" for name, number in list(counts.items())[:_SHOWN]]
-    more = [f"and {len(counts) - _SHOWN} more"] if len(counts) > _SHOWN else []
+    shown = [f"{flat(name)} ({number:,})" for name, number in list(counts.items())[:_SHOWN]]
+    more = [f"and {len(counts) - _SHOWN:,} more"] if len(counts) > _SHOWN else []
     return ", ".join(shown + more) or "none"
 
 
-def format_subset(path: Path, summary: DatasetSummary) -> str:
+def format_subset(path: Path, summary: DatasetSummary, display: Display = PLAIN) -> str:
     """Say how many cases were written, and where."""
-    return printable(f"{count(summary.cases, 'case')} written to {path}") + "\n"
+    return join_lines([f"{count(summary.cases, 'case')} written to {path}"], display)
 
 
-def format_conversion(conversion: Conversion) -> str:
+def format_conversion(conversion: Conversion, display: Display = PLAIN) -> str:
     """Say what was converted, and list by case the fields without an equivalent."""
     lines = [f"{conversion.source} → {conversion.target}: {count(conversion.cases, 'case')}"]
+    outcome = "preserved for round-tripping" if conversion.carried else "lost"
     if not conversion.losses:
         lines.append("no fields lost")
-    else:
-        outcome = "preserved for round-tripping" if conversion.carried else "lost"
-        lines.append(
-            f"{fields_without_equivalent(conversion.losses, conversion.target)}; {outcome}:"
-        )
-        lines.extend(_losses(conversion.losses))
-    return join_lines(lines)
+    if conversion.omitted:
+        lines.append(f"{count(len(conversion.omitted), 'case')} left out; {outcome}:")
+        lines.extend(_omitted(conversion.omitted))
+    if fields := tuple(loss for loss in conversion.losses if loss.field != "$"):
+        lines.append(f"{fields_without_equivalent(fields, conversion.target)}; {outcome}:")
+        lines.extend(_losses(fields))
+    lines.extend(f"note: {note}" for note in conversion.notes)
+    return join_lines(lines, display)
 
 
 def fields_without_equivalent(losses: tuple[Loss, ...], target: str) -> str:
     """Count the fields that the target format cannot hold."""
     verb = "has" if len(losses) == 1 else "have"
     return f"{count(len(losses), 'field')} {verb} no equivalent in {target}"
+
+
+def _omitted(omitted: tuple[Loss, ...]) -> Iterator[str]:
+    for loss in omitted[:_SHOWN]:
+        yield f"  {flat(loss.case or '')}: {loss.reason.removeprefix('left out, ')}"
+    if len(omitted) > _SHOWN:
+        yield f"  and {len(omitted) - _SHOWN:,} more cases; use --format json to list all"
 
 
 def _losses(losses: tuple[Loss, ...]) -> Iterator[str]:
@@ -110,16 +118,18 @@ def _losses(losses: tuple[Loss, ...]) -> Iterator[str]:
     for case, fields in list(by_case.items())[:_SHOWN]:
         yield f"  {'dataset' if case is None else flat(case)}: {', '.join(fields)}"
     if len(by_case) > _SHOWN:
-        yield f"  and {len(by_case) - _SHOWN} more cases; use --format json to list all"
+        yield f"  and {len(by_case) - _SHOWN:,} more cases; use --format json to list all"
 
 
-def format_lint(files: Iterable[LintedFile], rules: Iterable[LintRule]) -> str:
+def format_lint(
+    files: Iterable[LintedFile], rules: Iterable[LintRule], display: Display = PLAIN
+) -> str:
     """List each file with its findings."""
     names = {rule.id: rule.name for rule in rules}
-    return "".join(f"{printable(line)}\n" for file in files for line in _linted(file, names))
+    return join_lines((line for file in files for line in _linted(file, names)), display)
 
 
-def _linted(file: LintedFile, names: dict[str, str]) -> Iterator[str]:
+def _linted(file: LintedFile, names: dict[str, str]) -> Iterator[Block]:
     counts = Counter(finding.level for finding in file.findings)
     levels = [count(counts[level], level) for level in _SEVERITIES if counts[level]]
     masked = [] if file.masked is UNSET else [f"{count(file.masked, 'text')} masked"]
@@ -132,21 +142,22 @@ def _linted(file: LintedFile, names: dict[str, str]) -> Iterator[str]:
         yield f"  and {more}; use --format json to list all"
 
 
-def _finding(finding: Finding, names: dict[str, str]) -> Iterator[str]:
+def _finding(finding: Finding, names: dict[str, str]) -> Iterator[Block]:
     place = f"{finding.where}: " if finding.where else ""
     case = f"case {finding.case!r}: " if finding.case is not None else ""
     name = f"{finding.rule} {names[finding.rule]}"
-    yield f"  {finding.level}: {place}{case}{finding.message} [{name}]"
-    if finding.hint:
-        yield f"    hint: {finding.hint}"
+    text = f": {place}{case}{finding.message} "
+    yield line("  ", status(finding.level), text, Painted(f"[{name}]", "dim"))
+    yield from hint_lines(finding.hint, "    ")
 
 
 def format_lint_sarif(files: Iterable[LintedFile], rules: Iterable[LintRule]) -> str:
     """Return the findings as SARIF, at their lines in the golden files."""
     listed = [SarifRule(rule.id, rule.name, rule.level, rule.summary) for rule in rules]
-    return sarif(
+    log = sarif(
         listed, (_sarif_result(file, finding) for file in files for finding in file.findings)
     )
+    return "".join(log)
 
 
 def _sarif_result(file: LintedFile, finding: Finding) -> SarifResult:

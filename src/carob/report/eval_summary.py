@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator
+from itertools import groupby
 
-from carob.report import format_json
+import msgspec
+
+from carob.report import format_json, format_json_list
 from carob.report.forms import ReportInputs
 from carob.report.run import headline, metrics_without_scores
 from carob.report.text import markdown_cell, printable, shortened
-from carob.schema import CaseResult, CaseScore, Exchange, Json, Run, SummaryGroup
+from carob.schema import CaseResult, CaseScore, Exchange, Json, SummaryGroup
 
 _NOT_STORED = "The conversation is stored with the run only for cases that did not pass."
 _FENCES = re.compile("`{3,}")
 
 
-def format_eval_summary(inputs: ReportInputs) -> str:
-    """Return `eval_summary.json`: means over all cases, and the scores of each question.
+def format_eval_summary(inputs: ReportInputs) -> Iterator[str]:
+    """Yield `eval_summary.json`: means over all cases, and the scores of each question.
 
     Metrics scored by a judge are listed separately, with their explanations.
     """
@@ -25,30 +27,30 @@ def format_eval_summary(inputs: ReportInputs) -> str:
     judged = {metric.name for metric in inputs.load_metrics() if metric.judged}
     judged |= {use.name for use in run.metrics if use.judge}
     means = {name: summary.mean for name, summary in run.summary.metrics.items()}
-    return format_json(
-        {
-            "experiment_id": run.id,
-            "interaction_datetime": run.created_at,
-            "dataset": run.dataset.name if run.dataset else None,
-            "dataset_version": run.dataset.version if run.dataset else None,
-            "dataset_digest": run.dataset.digest if run.dataset else None,
-            "verdict": run.verdict,
-            "overall_summary": {
-                "deterministic_metrics": {k: v for k, v in means.items() if k not in judged},
-                "llm_based_metrics": {k: v for k, v in means.items() if k in judged},
-            },
-            "per_question_summary": [
-                _question(id, results, judged) for id, results in _by_case(run)
-            ],
-        }
+    encode = msgspec.json.Encoder().encode
+    document: dict[str, object] = {
+        "experiment_id": run.id,
+        "interaction_datetime": run.created_at,
+        "dataset": run.dataset.name if run.dataset else None,
+        "dataset_version": run.dataset.version if run.dataset else None,
+        "dataset_digest": run.dataset.digest if run.dataset else None,
+        "verdict": run.verdict,
+        "overall_summary": {
+            "deterministic_metrics": {k: v for k, v in means.items() if k not in judged},
+            "llm_based_metrics": {k: v for k, v in means.items() if k in judged},
+        },
+        "per_question_summary": [],
+    }
+    questions = (
+        encode(_question(id, [*results], judged))
+        for id, results in groupby(run.cases, _question_id)
     )
+    return format_json_list(encode(document), "per_question_summary", questions)
 
 
-def _by_case(run: Run) -> Iterator[tuple[str, list[CaseResult]]]:
-    results: defaultdict[str, list[CaseResult]] = defaultdict(list)
-    for result in run.cases:
-        results[result.case or result.trace or ""].append(result)
-    yield from results.items()
+def _question_id(result: CaseResult) -> str:
+    """Return what results are grouped by; those of one case are next to each other in a run."""
+    return result.case or result.trace or ""
 
 
 def _question(id: str, results: list[CaseResult], judged: Collection[str]) -> dict[str, Json]:
@@ -98,18 +100,19 @@ def _agent(group: SummaryGroup) -> dict[str, Json]:
     }
 
 
-def format_questions_and_answers(inputs: ReportInputs) -> str:
-    """Return a Markdown log: each case with its questions, answers and scores."""
+def format_questions_and_answers(inputs: ReportInputs) -> Iterator[str]:
+    """Yield a Markdown log: each case with its questions, answers and scores."""
     run = inputs.run
     name = run.dataset.name if run.dataset else run.id
-    lines = [
+    head = [
         f"# Questions and answers: {markdown_cell(name)}",
         "",
         f"{run.verdict}: {markdown_cell(headline(run))}, {run.created_at}",
         *(f"- {markdown_cell(metric.text)}" for metric in metrics_without_scores(run)),
     ]
+    yield "".join(f"{line}\n" for line in head)
     for number, result in enumerate(run.cases, 1):
-        lines += [
+        lines = [
             "",
             f"## {number}. {markdown_cell(result.case or result.trace or '')}: {result.status}",
         ]
@@ -117,7 +120,7 @@ def format_questions_and_answers(inputs: ReportInputs) -> str:
         lines += ["", *(_score(score) for score in result.scores)] if result.scores else []
         if result.status in ("passed", "info"):
             lines += ["", f"_{_NOT_STORED}_"]
-    return "\n".join(lines) + "\n"
+        yield "".join(f"{line}\n" for line in lines)
 
 
 def _exchange(exchange: Exchange) -> Iterator[str]:

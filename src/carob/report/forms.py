@@ -1,4 +1,5 @@
-"""The forms in which a run can be printed. Each is a function from `ReportInputs` to text."""
+"""The forms in which a run can be printed. Each is a function from `ReportInputs` to text, or to
+the parts of a text that may be larger than memory."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from carob.errors import UsageError
 from carob.lazy import load_object
+from carob.report.layout import PLAIN, Display
 
 if TYPE_CHECKING:
     from carob.schema import Comparison, MetricInfo, Run
@@ -39,9 +41,11 @@ class ReportInputs(NamedTuple):
     load_metrics: Callable[[], Iterable[MetricInfo]] = tuple
     load_earlier_runs: Callable[[], Sequence[RunEntry]] = tuple
     comparison: Comparison | None = None
+    display: Display = PLAIN
+    """Where the text report is shown."""
 
 
-FormFunction = Callable[[ReportInputs], str]
+FormFunction = Callable[[ReportInputs], str | Iterable[str]]
 FormFinder = Callable[[], Mapping[str, Callable[[], FormFunction]]]
 """Returns the forms of other packages: from names to functions that import them."""
 _finders: dict[FormFinder, None] = {}
@@ -59,11 +63,21 @@ def form_names() -> tuple[str, ...]:
 
 def format_report(form: str, inputs: ReportInputs) -> str:
     """Return a run in one of the forms."""
+    return "".join(report_parts(form, inputs))
+
+
+def report_parts(form: str, inputs: ReportInputs) -> Iterable[str]:
+    """Return a run in one of the forms, in parts that are made while they are written."""
+    report = _load_form(form)(inputs)
+    return [report] if isinstance(report, str) else report
+
+
+def _load_form(form: str) -> FormFunction:
     if form in RUN_FORMS:
-        return load_object(RUN_FORMS[form])(inputs)
+        return load_object(RUN_FORMS[form])
     installed = _installed_forms()
     if form in installed:
-        return installed[form]()(inputs)
+        return installed[form]()
     raise UsageError(f"unknown format {form!r}; expected one of: {', '.join(form_names())}")
 
 

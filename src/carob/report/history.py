@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
-from carob.report.text import columns, count, join_lines, printable
+from carob.report.layout import PLAIN, Block, Display, Part, Table, join_lines, status
+from carob.report.text import count
 from carob.schema.history import HistoryPage, PruneReport, RunEntry, TransferReport, VerifyReport
 
 _COMMIT_LENGTH = 10
-_HEAD = ["run", "verdict", "created", "dataset", "cases", "passed", "failed", "other"]
+_ID_LENGTH = 12
+_HEAD = ["run", "verdict", "created", "dataset", "passed", "change"]
 
 
-def format_history(history: HistoryPage) -> str:
-    """Return a line for each run, newest first."""
+def format_history(
+    history: HistoryPage, newest: str | None = None, display: Display = PLAIN
+) -> str:
+    """Return a line for each run, newest first. With `newest`, the name of the first run, such as
+    `latest`, every run has the name by which commands find it: `latest~1`."""
     if not history.runs:
         return "no runs\n"
-    head, *rows = columns([_HEAD, *map(_row, history.runs)])
-    labels = [_labels(run) for run in history.runs]
-    lines = [f"{head}  labels" if any(labels) else head]
-    lines += [f"{row}  {label}".rstrip() for row, label in zip(rows, labels, strict=True)]
+    names = [f"{newest}~{age}" if age else newest for age in range(len(history.runs))]
+    rows: list[list[Part]] = [[*_HEAD]]
+    rows += [
+        _row(run, name if newest else None) for run, name in zip(history.runs, names, strict=True)
+    ]
+    labels = ["labels", *map(_labels, history.runs)]
+    if any(labels[1:]):
+        rows = [[*row, label] for row, label in zip(rows, labels, strict=True)]
+    lines: list[Block] = [Table(rows, left=range(len(_HEAD) + 1), cut=(len(_HEAD),))]
     if history.next:
         lines += ["", f"next page: --start {history.next}"]
-    return join_lines(lines)
+    return join_lines(lines, display)
 
 
-def _row(run: RunEntry) -> list[str]:
+def _row(run: RunEntry, name: str | None) -> list[Part]:
     version = f"@{run.version}" if run.version else ""
-    other = run.cases.total - run.cases.passed - run.cases.failed
-    numbers = (run.cases.total, run.cases.passed, run.cases.failed, other)
-    dataset = f"{run.dataset}{version}" if run.dataset else "–"
-    return [run.id, run.verdict, run.created_at, dataset, *map(str, numbers)]
+    return [
+        f"{run.id[:_ID_LENGTH]} {name or ''}".rstrip(),
+        status(run.verdict),
+        run.created_at[:16].replace("T", " "),
+        f"{run.dataset}{version}" if run.dataset else "–",
+        f"{run.cases.passed:,} of {run.cases.total:,}",
+        _change(run),
+    ]
+
+
+def _change(run: RunEntry) -> Part:
+    """Describe the difference to the run before in percentage points of passed cases."""
+    change = run.change
+    if change is None:
+        return "–"
+    if change.same_results:
+        return "same results"
+    points = "0 points"
+    if change.pass_rate is None:
+        points = "not comparable"
+    elif change.pass_rate:
+        points = f"{'−' if change.pass_rate < 0 else '+'}{abs(change.pass_rate) * 100:.1f} points"
+    if change.verdict_before != run.verdict:
+        return status(run.verdict, f"{points}, was {change.verdict_before}")
+    return points
 
 
 def _labels(run: RunEntry) -> str:
@@ -37,7 +68,7 @@ def _labels(run: RunEntry) -> str:
     return " ".join(f"{key}={value}" for key, value in labels.items())
 
 
-def format_store_verification(report: VerifyReport) -> str:
+def format_store_verification(report: VerifyReport, display: Display = PLAIN) -> str:
     """Return each record whose digest does not match, then what was checked."""
     problems = [f"{problem.where}: {problem.message}" for problem in report.problems]
     verdict = count(len(problems), "problem") if problems else "no problems"
@@ -46,18 +77,19 @@ def format_store_verification(report: VerifyReport) -> str:
         f"{count(report.cases, 'case')}, {count(report.outcomes, 'outcome')}, "
         f"{count(report.contents, 'blob')}"
     )
-    return join_lines([*problems, f"{report.store}: {verdict} ({checked} checked)"])
+    lines = [*problems, f"{report.store}: {verdict} ({checked} checked)"]
+    return join_lines([*lines, f"head {report.head}"] if report.head else lines, display)
 
 
-def format_export(report: TransferReport) -> str:
+def format_export(report: TransferReport, display: Display = PLAIN) -> str:
     """Say how many runs were written."""
-    return printable(f"{_transferred(report)} written to {report.store}") + "\n"
+    return join_lines([f"{_transferred(report)} written to {report.store}"], display)
 
 
-def format_import(report: TransferReport) -> str:
+def format_import(report: TransferReport, display: Display = PLAIN) -> str:
     """Say how many runs were imported, and how many were in the store already."""
     known = f", {report.known:,} already stored" if report.known else ""
-    return printable(f"{_transferred(report)} imported into {report.store}{known}") + "\n"
+    return join_lines([f"{_transferred(report)} imported into {report.store}{known}"], display)
 
 
 def _transferred(report: TransferReport) -> str:
@@ -65,9 +97,9 @@ def _transferred(report: TransferReport) -> str:
     return f"{count(report.executions, 'run')}{blobs}"
 
 
-def format_prune(report: PruneReport) -> str:
+def format_prune(report: PruneReport, display: Display = PLAIN) -> str:
     """Say how many runs were removed, or would be, and how many are left."""
     verb = "would be removed" if report.dry else "removed"
     protected = f" ({report.protected:,} protected by a label)" if report.protected else ""
     removed = f"{count(report.removed, 'run')} {verb} from {report.store}"
-    return printable(f"{removed}, {report.kept:,} kept{protected}") + "\n"
+    return join_lines([f"{removed}, {report.kept:,} kept{protected}"], display)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from carob.report.text import columns, count, join_lines
+from carob.report.layout import PLAIN, Display, Table, join_lines
+from carob.report.text import count, integers
 from carob.schema import CostEstimate, JudgeUsage, Run
 
 USAGE_HEAD = ("answers", "cached", "calls", "tokens in", "tokens out", "cost")
@@ -19,10 +20,10 @@ def judge_cost_table(run: Run) -> list[list[str]]:
 def usage_cells(usage: JudgeUsage) -> list[str]:
     """Return the cells of a judge's row in a table of judges."""
     counts = (usage.answers, usage.cached, usage.calls, usage.input_tokens, usage.output_tokens)
-    return [*_integers(*counts), dollars(usage.cost)]
+    return [*integers(*counts), dollars(usage.cost)]
 
 
-def format_estimate(estimate: CostEstimate) -> str:
+def format_estimate(estimate: CostEstimate, display: Display = PLAIN) -> str:
     """Return what the judges of a run would cost at most."""
     if not estimate.metrics:
         return "no judge calls needed\n"
@@ -30,7 +31,7 @@ def format_estimate(estimate: CostEstimate) -> str:
     rows = [
         [
             name,
-            *_integers(cost.calls, cost.cached, cost.input_tokens, cost.output_tokens),
+            *integers(cost.calls, cost.cached, cost.input_tokens, cost.output_tokens),
             dollars(cost.cost),
         ]
         for name, cost in estimate.metrics.items()
@@ -40,7 +41,7 @@ def format_estimate(estimate: CostEstimate) -> str:
     known = [cost for cost in costs if cost is not None]
     total = dollars(sum(known) if len(known) == len(costs) else None)
     lines = [f"dry run: {calls}, maximum cost {total} (without retries); no calls made", ""]
-    return join_lines([*lines, *columns([head, *rows])])
+    return join_lines([*lines, Table([head, *rows])], display)
 
 
 def dollars(cost: float | None) -> str:
@@ -48,7 +49,3 @@ def dollars(cost: float | None) -> str:
     if cost is None:
         return "unknown"
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.2g}"
-
-
-def _integers(*values: int) -> list[str]:
-    return [f"{value:,}" for value in values]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from carob.report.forms import ReportInputs
-from carob.report.markup import Child, Markup, tag
+from carob.report.markup import Markup, start_tag, tag
 from carob.report.run import WHY_INFORMATIONAL, describe_status, metrics_without_scores
 from carob.report.text import shortened
 from carob.schema import CaseResult, CaseScore, Run
@@ -14,28 +14,24 @@ from carob.schema import CaseResult, CaseScore, Run
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
-def format_junit(inputs: ReportInputs) -> str:
-    """Return one test per case and trace: passed, failed, error, or skipped if nothing decided."""
+def format_junit(inputs: ReportInputs) -> Iterator[str]:
+    """Yield one test per case and trace: passed, failed, error, or skipped if nothing decided."""
     run = inputs.run
     counts = run.summary.cases
     totals = {
-        "tests": counts.total,
-        "failures": counts.failed,
-        "errors": counts.errors,
-        "skipped": counts.total - counts.passed - counts.failed - counts.errors,
+        "tests": str(counts.total),
+        "failures": str(counts.failed),
+        "errors": str(counts.errors),
+        "skipped": str(counts.total - counts.passed - counts.failed - counts.errors),
     }
     name = run.dataset.name if run.dataset else run.id
-    suite = tag(
-        "testsuite",
-        _properties(run),
-        _tests(run, name),
-        name=name,
-        time="0",
-        timestamp=run.created_at.removesuffix("Z"),
-        **{key: str(value) for key, value in totals.items()},
-    )
-    attributes = {key: str(value) for key, value in totals.items()}
-    return f"{_HEAD}{tag('testsuites', suite, name='carob', time='0', **attributes)}\n"
+    created_at = run.created_at.removesuffix("Z")
+    yield _HEAD
+    yield start_tag("testsuites", name="carob", time="0", **totals)
+    yield start_tag("testsuite", name=name, time="0", timestamp=created_at, **totals)
+    yield _properties(run)
+    yield from _tests(run, name)
+    yield "</testsuite></testsuites>\n"
 
 
 def _properties(run: Run) -> Markup:
@@ -47,7 +43,7 @@ def _properties(run: Run) -> Markup:
     return tag("properties", [tag("property", name=key, value=facts[key]) for key in facts])
 
 
-def _tests(run: Run, suite: str) -> Iterator[Child]:
+def _tests(run: Run, suite: str) -> Iterator[str]:
     attempts = Counter(result.case for result in run.cases)
     for result in run.cases:
         name = _name(result, attempts[result.case])

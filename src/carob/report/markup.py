@@ -24,10 +24,13 @@ Attribute: TypeAlias = "str | float | bool | None"
 
 def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     """Return an element. `class_` becomes `class`, `aria_label` `aria-label`; `None` is omitted."""
-    start = f"<{name}{''.join(_attribute(key, value) for key, value in attributes.items())}>"
-    if name in _VOID:
-        return Markup(start)
-    return Markup(f"{start}{join(children)}</{name}>")
+    start = start_tag(name, **attributes)
+    return start if name in _VOID else Markup(f"{start}{join(children)}</{name}>")
+
+
+def start_tag(name: str, /, **attributes: Attribute) -> Markup:
+    """Return the start of an element whose content is written in parts."""
+    return Markup(f"<{name}{''.join(_attribute(key, value) for key, value in attributes.items())}>")
 
 
 def join(children: Child) -> Markup:

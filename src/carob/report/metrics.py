@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from textwrap import wrap
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from carob.report.text import columns, count, join_lines
+from carob.report.layout import (
+    PLAIN,
+    Block,
+    Display,
+    Painted,
+    Paragraph,
+    Part,
+    Table,
+    join_lines,
+    line,
+)
+from carob.report.text import count
 from carob.schema import (
     CaseResult,
     Json,
@@ -18,30 +28,51 @@ from carob.schema import (
     RunSummary,
 )
 
-_WIDTH = 100
 _SHOWN = 20
 
 
-def format_metrics(metrics: tuple[MetricInfo, ...], *, full: bool = False) -> str:
-    """Return each metric with its meaning and needs; if `full`, also how it is measured."""
-    return "\n".join(line for metric in metrics for line in _metric(metric, full)) + "\n"
+def format_metrics(metrics: Sequence[MetricInfo], display: Display = PLAIN) -> str:
+    """Return a table of the offline metrics, and a table of those that ask a model."""
+    offline = [metric for metric in metrics if not metric.judged]
+    judged = [metric for metric in metrics if metric.judged]
+    blocks = [_metric_table("metric", offline)] if offline else []
+    blocks += [_metric_table("judged metric", judged)] if judged else []
+    total = f"{count(len(metrics), 'metric')}; `carob metrics NAME` describes one"
+    return "\n".join(join_lines([block], display) for block in [*blocks, total])
 
 
-def _metric(metric: MetricInfo, full: bool) -> Iterator[str]:
+def _metric_table(title: str, metrics: Iterable[MetricInfo]) -> Table:
+    head: list[Part] = [title, "threshold", "golden data", "meaning"]
+    return Table([head, *map(_metric_row, metrics)], left=(0, 2, 3), cut=(3,))
+
+
+def _metric_row(metric: MetricInfo) -> list[Part]:
+    golden = [need.removeprefix("case.") for need in metric.needs if need.startswith("case.")]
+    return [
+        Painted(metric.name, "strong"),
+        "–" if metric.threshold is None else f"{metric.threshold:g}",
+        ", ".join(golden) or "–",
+        metric.meaning,
+    ]
+
+
+def format_metric_details(metrics: Sequence[MetricInfo], display: Display = PLAIN) -> str:
+    """Return how each metric is measured, what it needs, and its parameters."""
+    return "\n".join(join_lines(_metric_details(metric), display) for metric in metrics)
+
+
+def _metric_details(metric: MetricInfo) -> Iterator[Block]:
     kind = "judged by a model" if metric.judged else "offline"
-    yield f"{metric.name}@{metric.version}  {kind}, {_scale(metric)}, {_threshold(metric)}"
-    for paragraph in metric.description.split("\n\n") if full else [metric.meaning]:
-        yield from wrap(paragraph, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    facts = f"  {kind}, {_scale(metric)}, {_threshold(metric)}"
+    yield line(Painted(f"{metric.name}@{metric.version}", "strong"), facts)
+    for paragraph in metric.description.split("\n\n"):
+        yield Paragraph(("  ", " ".join(paragraph.split())), hang=2)
     if metric.needs:
         yield f"  needs {', '.join(metric.needs)}"
-    if metric.params and full:
-        for name, default in metric.params.items():
-            yield f"  --param {metric.name}.{name}={_as_typed(default)}"
-    elif metric.params:
-        yield f"  parameters: {', '.join(metric.params)}"
+    for name, default in metric.params.items():
+        yield f"  --param {metric.name}.{name}={_as_typed(default)}"
     if metric.packages:
         yield f"  requires the package {', '.join(metric.packages)}"
-    yield ""
 
 
 def _as_typed(value: Json) -> str:
@@ -76,15 +107,15 @@ def _verdict(case: CaseResult, judgement: ProfileVerdict) -> dict[str, str | flo
     }
 
 
-def format_verdicts(verdicts: PolicyReport) -> str:
+def format_verdicts(verdicts: PolicyReport, display: Display = PLAIN) -> str:
     """Return for each profile the cases that did not pass, with their reasons, and the means."""
-    lines: list[str] = []
+    lines: list[Block] = []
     for name, summary in verdicts.profiles.items():
         lines += [*_profile(name, summary, verdicts.cases), ""]
-    return join_lines(lines[:-1])
+    return join_lines(lines[:-1], display)
 
 
-def _profile(name: str, summary: RunSummary, cases: tuple[CaseResult, ...]) -> Iterator[str]:
+def _profile(name: str, summary: RunSummary, cases: tuple[CaseResult, ...]) -> Iterator[Block]:
     counts = summary.cases
     rate = f"{counts.passed / counts.total:.1%}"
     yield f"{name}: {count(counts.total, 'case')}, {counts.passed:,} passed ({rate})"
@@ -102,7 +133,7 @@ def _profile(name: str, summary: RunSummary, cases: tuple[CaseResult, ...]) -> I
     rows = [_summary_row(metric, scores) for metric, scores in summary.metrics.items()]
     if rows:
         yield ""
-        yield from (f"  {line}" for line in columns([head, *rows]))
+        yield Table([head, *rows], indent=2)
 
 
 def _summary_row(name: str, summary: MetricSummary) -> list[str]:

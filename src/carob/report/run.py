@@ -5,17 +5,23 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from carob.report import format_json
+import msgspec
+
+from carob.analysis.causes import describe_cause, group_causes
+from carob.files.spool import encode_items
+from carob.report import format_json_list
 from carob.report.forms import ReportInputs
 from carob.report.judge_cost import judge_cost_table
-from carob.report.text import columns, count, flat, join_lines, printable, shortened
+from carob.report.layout import Block, Preview, Table, join_lines, line, status
+from carob.report.text import count, flat, integers, number, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
+from carob.schema.codec import RESULTS
 
 _SHOWN = 10
-_ORDER = {"failed": 0, "error": 1, "unscored": 2, "passed": 3, "info": 4}
+_ORDER = ("failed", "error", "unscored", "passed", "info")
 WHY_INFORMATIONAL = (
     "no metric of the run has a threshold and no profile was used: set one to get a verdict"
 )
@@ -26,31 +32,50 @@ _CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold
 def format_run(inputs: ReportInputs) -> str:
     """Return the verdict, the cases that did not pass with their reasons, and the scores."""
     run = inputs.run
-    lines = [f"{run.verdict}: {headline(run)}", *_remarks(run)]
-    lines += [*_not_passed(run), *_unmatched(run), "", *_metrics(run)]
+    lines: list[Block] = [line(status(run.verdict), f": {headline(run)}"), *_remarks(run)]
+    lines += [*_causes(run), *_not_passed(run), *_unmatched(run), "", _metrics(run)]
     if judge_rows := judge_cost_table(run):
-        lines += ["", *columns(judge_rows)]
+        lines += ["", Table(judge_rows)]
     for label in inputs.by:
-        lines += ["", *_groups(run, label)]
+        lines += ["", _groups(run, label)]
     for comparison in run.summary.modes:
         lines += ["", *_modes(comparison)]
-    return join_lines(lines)
+    return join_lines(lines, inputs.display)
 
 
-def format_run_json(inputs: ReportInputs) -> str:
-    """Return the run as its JSON document."""
-    return format_json(inputs.run)
+def _causes(run: Run) -> Iterator[Block]:
+    """Yield why cases failed, before the cases themselves, if causes can repeat."""
+    groups = group_causes(run.cases)
+    if sum(group.cases for group in groups) < 2:
+        return
+    yield ""
+    rows = [
+        [describe_cause(group.cause), flat(group.cause.subject), f"{group.cases:,}"]
+        for group in groups[:_SHOWN]
+    ]
+    yield Table([["why", "", "cases"], *rows], left=(0, 1))
+    if (left := len(groups) - _SHOWN) > 0:
+        yield f"and {left:,} more"
 
 
-def format_run_csv(inputs: ReportInputs) -> str:
-    """Return one row for each score."""
+def format_run_json(inputs: ReportInputs) -> Iterator[str]:
+    """Yield the run as its JSON document."""
+    head = RESULTS.encode(msgspec.structs.replace(inputs.run, cases=()))
+    return format_json_list(head, "cases", encode_items(inputs.run.cases, RESULTS.encode))
+
+
+def format_run_csv(inputs: ReportInputs) -> Iterator[str]:
+    """Yield one row for each score."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_CSV)
     for result in inputs.run.cases:
         for score in result.scores or (None,):
             writer.writerow([_csv_cell(value) for value in _csv_row(result, score)])
-    return file.getvalue()
+        yield file.getvalue()
+        file.seek(0)
+        file.truncate()
+    yield file.getvalue()  # the head of a run without cases
 
 
 def _csv_row(result: CaseResult, score: CaseScore | None) -> tuple[object, ...]:
@@ -160,31 +185,43 @@ def _version(run: Run) -> str:
     return f"@{run.dataset.version}" if run.dataset and run.dataset.version else ""
 
 
-def in_order(run: Run) -> list[CaseResult]:
-    """Return the cases, those that did not pass first."""
-    return sorted(run.cases, key=lambda result: _ORDER[result.status])
+class NotPassed(NamedTuple):
+    """The cases to explain: those that did not pass, and those without a trace."""
+
+    results: Sequence[CaseResult]
+    """The first of them, failed ones first."""
+    total: int
 
 
-def not_passed(run: Run) -> list[CaseResult]:
-    """Return the cases to explain: those that did not pass, and those without a trace."""
-    return [
-        result
-        for result in in_order(run)
-        if result.status != "passed" and (result.status != "info" or result.trace is None)
-    ]
+def not_passed(run: Run, limit: int) -> NotPassed:
+    """Find the cases to explain, at most `limit` of them, in one pass."""
+    by_status: dict[str, list[CaseResult]] = {name: [] for name in _ORDER}
+    total = 0
+    for result in run.cases if _has_cases_to_explain(run) else ():
+        if result.status != "passed" and (result.status != "info" or result.trace is None):
+            total += 1
+            results = by_status[result.status]
+            if len(results) < limit:
+                results.append(result)
+    return NotPassed([result for name in _ORDER for result in by_status[name]][:limit], total)
+
+
+def _has_cases_to_explain(run: Run) -> bool:
+    return run.summary.cases.passed < run.summary.cases.total
 
 
 def explain_result(result: CaseResult) -> str:
     """Say why a case did not pass, as the text report does."""
-    return "\n".join(printable(line) for line in _explanation(result)).strip()
+    return join_lines(_explanation(result)).strip()
 
 
-def _not_passed(run: Run) -> Iterator[str]:
-    results = not_passed(run)
-    for result in results[:_SHOWN]:
+def _not_passed(run: Run) -> Iterator[Block]:
+    results, total = not_passed(run, _SHOWN)
+    for result in results:
         yield from _explanation(result)
-    if len(results) > _SHOWN:
-        yield f"\nand {len(results) - _SHOWN} more that did not pass; use --format json to list all"
+    if total > _SHOWN:
+        more = f"{total - _SHOWN:,} more that did not pass"
+        yield f"\nand {more}; use --format json to list all"
 
 
 def _unmatched(run: Run) -> Iterator[str]:
@@ -192,19 +229,20 @@ def _unmatched(run: Run) -> Iterator[str]:
         yield f"\n{count(len(run.unmatched), 'trace')} without a case:"
         yield from (f"  {flat(trace.trace)}: {trace.why}" for trace in run.unmatched[:_SHOWN])
     if len(run.unmatched) > _SHOWN:
-        yield f"  and {len(run.unmatched) - _SHOWN} more"
+        yield f"  and {len(run.unmatched) - _SHOWN:,} more"
 
 
-def _explanation(result: CaseResult) -> Iterator[str]:
+def _explanation(result: CaseResult) -> Iterator[Block]:
     trace = f"trace {flat(result.trace)}, " if result.trace else ""
     name = flat(result.case or result.trace or "")
-    yield f"\n{result.status} {name}  ({trace}{result.paired_by})"
+    yield ""
+    yield line(status(result.status), f" {name}  ({trace}{result.paired_by})")
     if result.judgement:
         yield f"  {result.judgement.profile}: {result.judgement.reason}"
     for score in result.scores:
         if score.status != "passed":
             yield f"  {score.metric} {_score_text(score)}"
-            yield from (f"    {line}" for line in score.reason.splitlines())
+            yield from (f"    {reason}" for reason in score.reason.splitlines())
     if result.status == "failed":
         yield from _exchanges(result.exchanges)
 
@@ -224,56 +262,51 @@ def _score_text(score: CaseScore) -> str:
     return f"{score.value:g}"
 
 
-def _exchanges(exchanges: tuple[Exchange, ...]) -> Iterator[str]:
-    for number, exchange in enumerate(exchanges, 1):
+def _exchanges(exchanges: tuple[Exchange, ...]) -> Iterator[Block]:
+    for turn, exchange in enumerate(exchanges, 1):
         if exchange.expected is not None and exchange.expected != exchange.actual:
-            yield f"  turn {number}: {shortened(exchange.user or '(no message recorded)')}"
-            yield f"    expected  {shortened(exchange.expected)}"
-            yield f"    actual    {shortened(exchange.actual or '(not recorded)')}"
+            yield Preview(f"  turn {turn}: ", exchange.user or "(no message recorded)")
+            yield Preview("    expected  ", exchange.expected)
+            yield Preview("    actual    ", exchange.actual or "(not recorded)")
 
 
-def _metrics(run: Run) -> Iterator[str]:
+def _metrics(run: Run) -> Table:
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *summary_cells(summary)] for name, summary in run.summary.metrics.items()]
-    yield from columns([head, *rows])
+    return Table([head, *rows])
 
 
-def _groups(run: Run, label: str) -> Iterator[str]:
+def _groups(run: Run, label: str) -> Block:
     groups = [group for group in run.summary.groups if group.by == label]
     if not groups:
         known = ", ".join(dict.fromkeys(group.by for group in run.summary.groups)) or "none"
-        yield f"cannot break down by {label!r}; available: {known}"
-        return
+        return f"cannot break down by {label!r}; available: {known}"
     names = list(run.summary.metrics)
     head = [label, "cases", "passed", "failed", "unscored", *names]
     rows = [
         [
             group.value,
-            *map(str, (group.cases.total, group.cases.passed)),
-            *map(str, (group.cases.failed, group.cases.unscored)),
-            *[_number(group.means.get(name)) for name in names],
+            *integers(group.cases.total, group.cases.passed),
+            *integers(group.cases.failed, group.cases.unscored),
+            *[number(group.means.get(name)) for name in names],
         ]
         for group in groups
     ]
-    yield from columns([head, *rows])
+    return Table([head, *rows])
 
 
-def _modes(comparison: ModeComparison) -> Iterator[str]:
+def _modes(comparison: ModeComparison) -> Iterator[Block]:
     first, second = comparison.modes
     yield f"{first} vs. {second}, {count(comparison.pairs, 'pair')} of the same scenario:"
     rows = [
-        [name, _number(pair.means[0]), _number(pair.means[1]), f"{pair.difference:+.3g}"]
+        [name, number(pair.means[0]), number(pair.means[1]), f"{pair.difference:+.3g}"]
         for name, pair in comparison.metrics.items()
     ]
-    yield from columns([["metric", first, second, "difference"], *rows])
+    yield Table([["metric", first, second, "difference"], *rows])
 
 
 def summary_cells(summary: MetricSummary) -> list[str]:
     """Return the cells of a metric's row in a table of metrics."""
-    values = [_number(value) for value in (summary.mean, summary.min, summary.max)]
+    values = [number(value) for value in (summary.mean, summary.min, summary.max)]
     counts = (summary.passed, summary.failed, summary.unscored, summary.errors)
-    return [*values, *map(str, counts)]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return [*values, *integers(*counts)]

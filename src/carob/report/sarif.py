@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
+import msgspec
+
 from carob import __version__
 from carob.errors import UsageError
-from carob.report import format_json
+from carob.report import format_json_list
 from carob.report.forms import ReportInputs
 from carob.report.run import WHY_INFORMATIONAL, headline, metrics_without_scores
 from carob.report.text import printable, shortened
@@ -44,8 +46,8 @@ class SarifResult(NamedTuple):
 
 def sarif(
     rules: Iterable[SarifRule], results: Iterable[SarifResult], warnings: Iterable[str] = ()
-) -> str:
-    """Return a SARIF log with one run of Carob. Warnings concern the run, and not a line."""
+) -> Iterator[str]:
+    """Yield a SARIF log with one run of Carob. Warnings concern the run, and not a line."""
     listed = [*rules]
     indices = {rule.id: index for index, rule in enumerate(listed)}
     driver = {"name": "Carob", "version": __version__, "rules": [_rule(rule) for rule in listed]}
@@ -59,11 +61,13 @@ def sarif(
                 "tool": {"driver": driver},
                 **({"invocations": [invocation]} if notes else {}),
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(result, indices[result.rule]) for result in results],
+                "results": [],
             }
         ],
     }
-    return format_json(log)
+    encode = msgspec.json.Encoder().encode
+    items = (encode(_result(result, indices[result.rule])) for result in results)
+    return format_json_list(encode(log), "runs.0.results", items)
 
 
 def _rule(rule: SarifRule) -> dict[str, object]:
@@ -107,20 +111,19 @@ _LEVELS: Mapping[str, Severity] = {"failed": "error", "error": "error", "unscore
 _UNSCORED = SarifRule("unscored", "Unscored", "warning", "No metric scored the case.")
 
 
-def format_run_sarif(inputs: ReportInputs) -> str:
-    """Return a rule for each metric, and a result for each metric that a case did not pass."""
+def format_run_sarif(inputs: ReportInputs) -> Iterator[str]:
+    """Yield a rule for each metric, and a result for each metric that a case did not pass."""
     run, lines = inputs.run, inputs.load_case_lines()
     if not lines:
         raise UsageError(
             "SARIF needs the golden data, to point at the lines of the cases",
             hint="pass the golden data with --golden",
         )
-    results = [result for case in run.cases for result in _results(case, lines)]
-    used = {result.rule for result in results}
+    results = (result for case in run.cases for result in _results(case, lines))
     rules = [
         *map(_metric_rule, run.metrics),
         *_profiles(run),
-        *([_UNSCORED] if _UNSCORED.id in used else []),
+        *([_UNSCORED] if run.summary.cases.unscored else []),
     ]
     return sarif(rules, results, _warnings(run))
 

@@ -1,4 +1,4 @@
-"""Building blocks of text and Markdown reports.
+"""Names, numbers and lists in text and Markdown reports.
 
 Names and messages may come from untrusted files, so that every line of a report passes through
 `printable`: a control character is shown as its code and cannot control the terminal.
@@ -27,23 +27,19 @@ def flat(text: str) -> str:
     return printable(_BREAK.sub(" ", text))
 
 
-def join_lines(lines: Iterable[str]) -> str:
-    """Return the lines of a report as printable text that ends with a line break."""
-    return "\n".join(printable(line) for line in lines) + "\n"
-
-
 def count(number: int, noun: str) -> str:
     """Return a number with its noun: `1 case`, `2 cases`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def columns(rows: list[list[str]]) -> Iterator[str]:
-    """Align rows: the first column to the left, the others to the right."""
-    rows = [[flat(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *rest in rows:
-        cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-        yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()
+def number(value: float | None) -> str:
+    """Return a score or a mean: three digits, or all digits before the point, in groups."""
+    return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def integers(*values: int) -> list[str]:
+    """Return counts with their digits in groups."""
+    return [f"{value:,}" for value in values]
 
 
 def shortened(text: str, width: int = 88) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from carob.report.datasets import fields_without_equivalent
-from carob.report.text import count, join_lines, name_list
+from carob.report.layout import PLAIN, Block, Display, Paragraph, Preview, join_lines, status
+from carob.report.problems import problem_lines
+from carob.report.text import count, name_list
 from carob.schema import (
     CaptureReport,
     Json,
-    Problem,
     ToolCall,
     ToolResult,
     Trace,
@@ -93,20 +93,20 @@ def _total(usage: Usage) -> int | None:
     return usage.input_tokens + usage.output_tokens
 
 
-def format_traces(listing: TraceListing) -> str:
+def format_traces(listing: TraceListing, display: Display = PLAIN) -> str:
     """Return each trace turn by turn, then the metrics they support, then the problems."""
-    lines: list[str] = []
+    lines: list[Block] = []
     for entry in listing.traces[:_SHOWN]:
         lines += [*_trace_lines(entry.trace), ""]
     if len(listing.traces) > _SHOWN:
         lines += [f"and {len(listing.traces) - _SHOWN:,} more; use --format json to list all", ""]
     lines += _supported_metrics(listing)
     if listing.problems:
-        lines += ["", *(line for problem in listing.problems for line in _problem(problem))]
-    return join_lines(lines)
+        lines += ["", *(line for problem in listing.problems for line in problem_lines(problem))]
+    return join_lines(lines, display)
 
 
-def _trace_lines(trace: Trace) -> Iterator[str]:
+def _trace_lines(trace: Trace) -> Iterator[Block]:
     yield f"{trace.id}  ({trace.mapper or trace.convention or 'no convention'})"
     duration = trace.duration_ms
     facts = {
@@ -117,7 +117,7 @@ def _trace_lines(trace: Trace) -> Iterator[str]:
         "duration": _ABSENT if duration is None else f"{duration / 1000:,.2f} s",
         "state": _ABSENT if trace.state is None else _json_line(trace.state),
     }
-    yield from (_cut(f"  {name:<10}  {value}") for name, value in facts.items())
+    yield from (_cut(f"  {name:<10}  ", value) for name, value in facts.items())
     for number, turn in enumerate(trace.turns, 1):
         yield f"  turn {number}"
         yield from _turn_lines(turn)
@@ -132,8 +132,8 @@ def _tokens(trace: Trace) -> str:
     return ", ".join(counts) or _ABSENT
 
 
-def _turn_lines(turn: Turn) -> Iterator[str]:
-    yield _cut(f"    user      {_text(turn.user)}")
+def _turn_lines(turn: Turn) -> Iterator[Block]:
+    yield _cut("    user      ", _text(turn.user))
     if turn.tool_calls is None:
         yield f"    calls     {_ABSENT}"
     unmatched = list(turn.tool_results)
@@ -143,20 +143,20 @@ def _turn_lines(turn: Turn) -> Iterator[str]:
             unmatched.remove(result)
         yield from _call_lines(call, result, turn)
     for result in unmatched:
-        yield _cut(f"      result  {result.name or 'unknown tool'}: {_result_text(result)}")
+        text = f"{result.name or 'unknown tool'}: {_result_text(result)}"
+        yield _cut("      result  ", text)
     if turn.error:
-        yield _cut(f"    error     {_line(turn.error)}")
-    yield _cut(f"    response  {_text(turn.response)}")
+        yield _cut("    error     ", turn.error)
+    yield _cut("    response  ", _text(turn.response))
 
 
-def _call_lines(call: ToolCall, result: ToolResult | None, turn: Turn) -> Iterator[str]:
+def _call_lines(call: ToolCall, result: ToolResult | None, turn: Turn) -> Iterator[Block]:
     owner = turn.agents[0] if turn.agents else None
     nested = call.agent is not None and call.agent != owner
     indent = "      " if nested else "    "
     by = f"  by {call.agent}" if nested else ""
-    yield _cut(f"{indent}calls     {call.name}({_args(call.args)}){by}")
-    text = _ABSENT if result is None else _result_text(result)
-    yield _cut(f"{indent}  → {text}")
+    yield _cut(f"{indent}calls     ", f"{call.name}({_args(call.args)}){by}")
+    yield _cut(f"{indent}  → ", _ABSENT if result is None else _result_text(result))
 
 
 def _is_result_of(result: ToolResult, call: ToolCall) -> bool:
@@ -195,11 +195,11 @@ def _json_line(value: Json) -> str:
         return "(cannot be shown)"
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
+def _cut(label: str, text: str) -> Preview:
+    return Preview(label, text, _WIDTH - len(label))
 
 
-def _supported_metrics(listing: TraceListing) -> Iterator[str]:
+def _supported_metrics(listing: TraceListing) -> Iterator[Block]:
     total = len(listing.traces)
     reasons: dict[str, dict[str, int]] = {}
     for entry in listing.traces:
@@ -224,26 +224,19 @@ def _supported_metrics(listing: TraceListing) -> Iterator[str]:
         yield f"metrics not supported{share}: {reason}"
         yield from _wrapped(metrics)
         for hint in listing.hints.get(reason, ()):
-            yield from textwrap.wrap(
-                f"hint: {hint}", _WIDTH, initial_indent="  ", subsequent_indent="    "
-            )
+            yield Paragraph(("  ", status("hint"), f": {hint}"), hang=4)
 
 
-def _wrapped(names: Iterable[str]) -> list[str]:
-    listed = ", ".join(names) or "none"
-    return textwrap.wrap(listed, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+def _wrapped(names: Iterable[str]) -> list[Block]:
+    return [Paragraph(("  ", ", ".join(names) or "none"), hang=2)]
 
 
-def _problem(problem: Problem) -> Iterator[str]:
-    yield f"{problem.severity}: {problem.where}: {problem.message}"
-    if problem.hint:
-        yield f"  hint: {problem.hint}"
-
-
-def format_capture(report: CaptureReport, path: str, *, append: bool = False) -> str:
+def format_capture(
+    report: CaptureReport, path: str, display: Display = PLAIN, *, append: bool = False
+) -> str:
     """Say how many cases were written, and what was skipped."""
     verb = "added" if append else "written"
-    lines = [f"{count(report.cases, 'case')} {verb} to {path} ({report.format})"]
+    lines: list[Block] = [f"{count(report.cases, 'case')} {verb} to {path} ({report.format})"]
     if report.losses:
         fields = fields_without_equivalent(report.losses, report.format)
         lines.append(f"{fields}; preserved for round-tripping; use --format json to list all")
@@ -252,5 +245,5 @@ def format_capture(report: CaptureReport, path: str, *, append: bool = False) ->
     if report.duplicates:
         names = name_list(report.duplicates, _SHOWN)
         lines.append(f"{count(len(report.duplicates), 'duplicate trace')} skipped: {names}")
-    lines += [line for problem in report.problems for line in _problem(problem)]
-    return join_lines(lines)
+    lines += [line for problem in report.problems for line in problem_lines(problem)]
+    return join_lines(lines, display)

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-import click
 import msgspec
+from msgspec import UNSET
 
-from carob.report.text import columns, count, join_lines, printable, shortened
+from carob.errors import install_hint
+from carob.report.layout import (
+    PLAIN,
+    Block,
+    Display,
+    Painted,
+    Part,
+    Table,
+    join_lines,
+    line,
+    status,
+)
+from carob.report.text import count, printable, shortened
 from carob.schema import Change, Diff, Json, Problem, Release, Review
 
-Mark = Callable[[str], str]
 _MAX_WORDS = 1000
 """Longer texts are shown as replaced completely: matching words takes quadratic time."""
-# Tags, because `**` and `~~` are not interpreted next to punctuation.
-_DELETED, _INSERTED = "<del>{}</del>".format, "<ins>{}</ins>".format
 _CONTEXT = 8
 """Number of unchanged words shown before and after a change."""
+
+
+class WordChange(NamedTuple):
+    """Words of two texts: words of both, or of only one."""
+
+    kind: Literal["same", "removed", "added"]
+    text: str
 
 
 def diff_document(diff: Diff) -> dict[str, object]:
@@ -30,20 +47,30 @@ def diff_document(diff: Diff) -> dict[str, object]:
     return {"bump": diff.bump, "changes": changes}
 
 
-def format_diff(diff: Diff, *, color: bool = False) -> str:
+def format_diff(diff: Diff, display: Display = PLAIN) -> str:
     """Return each changed case with its fields; removed and added words are marked."""
-    removed: Mark = _in_red if color else "[-{}-]".format
-    added: Mark = _in_green if color else "{{+{}+}}".format
-    lines = [_verdict(diff)]
+    bump, _, counts = _verdict(diff).partition(": ")
+    lines: list[Block] = [line(status(bump), f": {counts}")]
     for case, changes in _by_case(diff.changes):
         lines.append(_title(case, changes[0]))
         for change in changes:
             if change.field:
-                lines.append(f"    {printable(change.field)} {change.kind}, {change.level}")
+                text = f"    {printable(change.field)} {change.kind}, "
+                lines.append(line(text, status(change.level)))
                 if _has_values(change):
-                    lines.append(f"      {mark_words(change.old, change.new, removed, added)}")
+                    words = word_changes(change.old, change.new)
+                    lines.append(line("      ", *(_mark(word, display) for word in words)))
     lines.extend(_not_compared(diff))
-    return "\n".join(lines) + "\n"
+    return join_lines(lines, display)
+
+
+def _mark(word: WordChange, display: Display) -> Part:
+    """Mark removed and added words by color, or by the signs of `git diff --word-diff`."""
+    if word.kind == "same":
+        return word.text
+    if display.color:
+        return Painted(word.text, word.kind)
+    return f"[-{word.text}-]" if word.kind == "removed" else f"{{+{word.text}+}}"
 
 
 def format_diff_markdown(diff: Diff) -> str:
@@ -54,27 +81,33 @@ def format_diff_markdown(diff: Diff) -> str:
         for change in changes:
             if change.field:
                 text = f"  - `{printable(change.field)}` {change.kind} ({change.level})"
-                words = mark_words(change.old, change.new, _DELETED, _INSERTED, _escaped)
+                words = "".join(map(_mark_in_markdown, word_changes(change.old, change.new)))
                 lines.append(f"{text}: {words}" if _has_values(change) else text)
     lines.extend(_escaped(line) for line in _not_compared(diff))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def mark_words(old: Json, new: Json, removed: Mark, added: Mark, shown: Mark = printable) -> str:
-    """Return the new value with the removed and added words marked."""
+def _mark_in_markdown(word: WordChange) -> str:
+    # Tags, because `**` and `~~` are not interpreted next to punctuation.
+    name = {"removed": "del", "added": "ins"}.get(word.kind)
+    return f"<{name}>{_escaped(word.text)}</{name}>" if name else _escaped(word.text)
+
+
+def word_changes(old: Json, new: Json) -> Iterator[WordChange]:
+    """Yield the words of the new value, and between them those that were removed."""
     before, after = _tokens(old), _tokens(new)
     if max(len(before), len(after)) > _MAX_WORDS:
         before, after = ["".join(before)], ["".join(after)]
-    parts: list[str] = []
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for operation, low, high, start, end in matcher.get_opcodes():
         if operation == "equal":
-            parts.append(shown(_elide(after[start:end], start == 0, end == len(after))))
+            text = _elide(after[start:end], start == 0, end == len(after))
+            yield WordChange("same", text)
             continue
-        old_words, new_words = "".join(before[low:high]), "".join(after[start:end])
-        parts.append(removed(shown(old_words)) if old_words else "")
-        parts.append(added(shown(new_words)) if new_words else "")
-    return "".join(parts)
+        if removed := "".join(before[low:high]):
+            yield WordChange("removed", removed)
+        if added := "".join(after[start:end]):
+            yield WordChange("added", added)
 
 
 def _tokens(value: Json) -> list[str]:
@@ -95,14 +128,6 @@ def _elide(tokens: list[str], starts: bool, ends: bool) -> str:
 
 def _has_values(change: Change) -> bool:
     return change.old is not None or change.new is not None
-
-
-def _in_red(text: str) -> str:
-    return click.style(text, fg="red", strikethrough=True)
-
-
-def _in_green(text: str) -> str:
-    return click.style(text, fg="green", bold=True)
 
 
 def _escaped(text: str) -> str:
@@ -142,57 +167,78 @@ def _not_compared(diff: Diff) -> Iterator[str]:
         yield printable(f"not compared ({diff.lost[0].reason}): {', '.join(sorted(names))}")
 
 
-def format_release(release: Release, path: Path) -> str:
+def format_release(release: Release, path: Path, display: Display = PLAIN) -> str:
     """Say what was released, and where it is."""
     cases = count(release.cases.after, "case")
     if release.previous:
-        cases = f"{release.cases.before} → {release.cases.after} cases"
+        cases = f"{release.cases.before:,} → {release.cases.after:,} cases"
     bump = release.bump or "first release"
     title = f"{release.name} {release.version} ({cases}, {bump})"
-    return join_lines([title, f"  {release.digest}", f"  {path}"])
+    remarks = [f"  {remark}" for remark in _remarks(release)]
+    return join_lines([title, f"  {release.digest}", f"  {path}", *remarks], display)
 
 
-def format_releases(releases: Iterable[Release]) -> str:
+def _remarks(release: Release) -> Iterator[str]:
+    if release.because is not UNSET:
+        yield printable(f"{release.bump} changes: {release.because}")
+    if release.lint == "skipped":
+        yield "not linted"
+    if release.lint == "partial":
+        yield f"not all lint rules were checked: {install_hint('pii')}"
+
+
+def format_releases(releases: Iterable[Release], display: Display = PLAIN) -> str:
     """Return the releases of each dataset, newest last."""
     groups: dict[str, list[Release]] = {}
     for release in releases:
         groups.setdefault(release.name, []).append(release)
-    blocks = [_releases(name, group) for name, group in groups.items()]
+    blocks = [join_lines(_releases(name, group), display) for name, group in groups.items()]
     return "\n".join(blocks) if blocks else "no releases\n"
 
 
-def _releases(name: str, group: list[Release]) -> str:
-    rows = [["  version", "date", "bump", "cases", "by", "for", "digest"]]
+def _releases(name: str, group: list[Release]) -> list[Block]:
+    rows = [["version", "date", "bump", "cases", "by", "for", "digest"]]
     rows += [
         [
-            f"  {release.version}",
+            release.version,
             release.released_at[:10],
             release.bump or "first",
-            str(release.cases.after),
+            f"{release.cases.after:,}",
             shortened(release.released_by, 24),
             shortened(", ".join(release.made_for), 32) or "-",
             release.digest.removeprefix("sha256:")[:12],
         ]
         for release in group
     ]
-    return join_lines([name, *columns(rows)])
+    return [Painted(name, "strong"), Table(rows, indent=2)]
 
 
-def format_verification(problems: Iterable[Problem], releases: int) -> str:
-    """Return the releases that were edited, replaced or deleted, or say that none was."""
+def format_verification(
+    problems: Iterable[Problem], releases: Sequence[Release], display: Display = PLAIN
+) -> str:
+    """Return the releases that were edited, replaced or deleted, or say that none was and list the
+    head of each dataset."""
     lines = [f"{problem.where}: {problem.message}" for problem in problems]
-    return join_lines(lines or [f"{count(releases, 'release')} verified, none changed"])
+    if lines:
+        return join_lines(lines, display)
+    newest = {release.name: release for release in releases}
+    heads = [
+        f"head of {name} {release.version}: {release.seal}" for name, release in newest.items()
+    ]
+    verified = f"{count(len(releases), 'release')} verified, none changed"
+    return join_lines([verified, *heads], display)
 
 
-def format_reviews(reviews: Iterable[Review]) -> str:
+def format_reviews(reviews: Iterable[Review], display: Display = PLAIN) -> str:
     """Return the review status and lineage of each case; empty columns are left out."""
-    rows = [["case", "status", "reviewed by", "on", "source", "ticket", "trace", "file", "added"]]
+    lineage = ["source", "ticket", "trace", "file", "added"]
+    rows = [["case", "status", "reviewed by", "on", "earlier", *lineage]]
     rows += [_review(review) for review in reviews]
     filled = [
         index for index in range(len(rows[0])) if index < 2 or any(row[index] for row in rows[1:])
     ]
-    cells = [[printable(row[index]) or "-" for index in filled] for row in rows]
-    return "\n".join(columns(cells)) + "\n"
+    cells = [[status(row[index] or "-") for index in filled] for row in rows]
+    return join_lines([Table(cells)], display)
 
 
 def _review(review: Review) -> list[str]:
@@ -201,7 +247,8 @@ def _review(review: Review) -> list[str]:
         review.case,
         review.status,
         lineage.reviewed_by,
-        review.reviewed_at,
+        (review.reviewed_at or "")[:10],
+        ", ".join(dict.fromkeys(past.by for past in review.history if past.by)),
         lineage.source,
         lineage.ticket_id,
         lineage.trace_id,

@@ -27,7 +27,6 @@ _CHUNK = 200
 _MAX_PASSED_DETAILS = 500
 """With more cases, those that passed are shown without details."""
 _MAX_ROWS = 20_000
-_ORDER = {status: index for index, status in enumerate(STATUSES)}
 _MAX_UNMATCHED = 500
 
 
@@ -56,10 +55,8 @@ class _Rows:
     """The rows, and counts of what was left out to limit the size of the page."""
 
     def __init__(self, run: Run) -> None:
-        numbered = enumerate(run.cases, 1)
-        ordered = sorted(numbered, key=lambda pair: _ORDER[pair[1].status])
-        self.cases = ordered[:_MAX_ROWS]
-        self.left = len(ordered) - len(self.cases)
+        self.cases = _first_cases(run)
+        self.left = len(run.cases) - len(self.cases)
         self.metrics = {use.name: index for index, use in enumerate(run.metrics)}
         self.few = len(run.cases) <= _MAX_PASSED_DETAILS
         self.size = self.cut = self.bare = 0
@@ -102,6 +99,16 @@ class _Rows:
         details = detail(result)
         self.size += len(details)
         return details
+
+
+def _first_cases(run: Run) -> list[tuple[int, CaseResult]]:
+    """Return numbered cases, those that did not pass first, and not more than a page can show."""
+    by_status: dict[str, list[tuple[int, CaseResult]]] = {status: [] for status in STATUSES}
+    for numbered in enumerate(run.cases, 1):
+        cases = by_status[numbered[1].status]
+        if len(cases) < _MAX_ROWS:
+            cases.append(numbered)
+    return [case for cases in by_status.values() for case in cases][:_MAX_ROWS]
 
 
 def _cells(result: CaseResult, index: int, metrics: dict[str, int]) -> Iterator[Markup]:

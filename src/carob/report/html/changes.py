@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from carob.report.comparison import changed_inputs, compared_metrics, signed_number
 from carob.report.html.parts import breakable, number, stamp, table
 from carob.report.markup import Child, Markup, join, tag
@@ -13,7 +15,12 @@ _MAX_FLIPS = 200
 
 def changes_section(comparison: Comparison, run: Run) -> Markup:
     """Return the verdict, the metrics, and the cases that flipped."""
-    anchors = {result.case: f"#case-{index}" for index, result in enumerate(run.cases, 1)}
+    flipped = {flip.case for flip in comparison.flips[:_MAX_FLIPS]}
+    anchors = {
+        result.case: f"#case-{index}"
+        for index, result in enumerate(run.cases, 1)
+        if result.case in flipped
+    }
     flips = [_flip(flip, anchors) for flip in comparison.flips[:_MAX_FLIPS]]
     left = len(comparison.flips) - _MAX_FLIPS
     head: list[Child] = ["case", "before", "after", "reason"]
@@ -54,7 +61,7 @@ def _metric(metric: MetricComparison) -> list[Child]:
     ]
 
 
-def _flip(flip: Flip, anchors: dict[str | None, str]) -> list[Child]:
+def _flip(flip: Flip, anchors: Mapping[str, str]) -> list[Child]:
     anchor = anchors.get(flip.case)
     name = tag("a", flip.case, href=anchor) if anchor else flip.case
     reasons = [f"{score.metric}: {score.reason}" for score in flip.scores if score.reason]

@@ -10,6 +10,7 @@ from importlib import resources
 
 from carob.report.forms import ReportInputs
 from carob.report.html.cases import case_section, unmatched_section
+from carob.report.html.causes import causes_section
 from carob.report.html.changes import changes_section
 from carob.report.html.figures import chart_section
 from carob.report.html.parts import breakable, stamp
@@ -24,6 +25,7 @@ def format_page(inputs: ReportInputs) -> str:
     run, comparison = inputs.run, inputs.comparison
     sections = {
         "summary": ("Summary", summary_section(run)),
+        "causes": ("Causes", causes_section(run)),
         "changes": ("Changes", changes_section(comparison, run) if comparison else None),
         "charts": ("Charts", chart_section(run, inputs.load_earlier_runs())),
         "cases": ("Cases", case_section(run)),
@@ -62,19 +64,24 @@ def _head(run: Run) -> Markup:
         tag("meta", name="referrer", content="no-referrer"),
         tag("title", f"{run.verdict}: {name} – Carob"),
         tag("link", rel="icon", href="data:,"),
-        Markup(f"<style>{_asset('report.css')}</style>"),
+        Markup(f"<style>{_style()}</style>"),
     )
 
 
 @cache
 def _policy() -> str:
     """Return a policy that loads nothing and runs only the embedded script and style sheet."""
-    own = f"script-src '{_hash('report.js')}'; style-src '{_hash('report.css')}'"
+    own = f"script-src '{_hash(_asset('report.js'))}'; style-src '{_hash(_style())}'"
     return f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-def _hash(name: str) -> str:
-    return f"sha256-{b64encode(sha256(_asset(name).encode()).digest()).decode()}"
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _style() -> str:
+    """Return the style sheet: the design that all pages share, and what the report adds."""
+    return _asset("design.css") + _asset("report.css")
 
 
 @cache

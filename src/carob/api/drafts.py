@@ -1,0 +1,290 @@
+"""Drafts: edit the cases of a golden file, see what the edits mean for the version, release them.
+
+The golden file itself is the draft: what differs from the newest release. So an editor, git and a
+server all work on the same state, and nothing has to be merged back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from carob.api.golden import GoldenFolder, find_file
+from carob.api.in_place import save_in_place
+from carob.api.load import find_release, format_name, load, load_release
+from carob.api.release import release
+from carob.api.selection import make_selection
+from carob.api.versions import diff_datasets
+from carob.datasets.where import compile_where
+from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
+from carob.schema import Bump, Case, Dataset, Release, ReviewStatus, Trace, Turn
+from carob.schema.digest import case_digest, dataset_digest
+from carob.schema.draft import Draft, DraftCase, DraftCasePage, ExpectationField
+from carob.text.spelling import did_you_mean
+from carob.traces.capture import case_from_trace
+from carob.versions.numbers import bump_version, first_version, parse_version
+from carob.versions.publish import registry_lock
+from carob.versions.registry import Registry
+from carob.versions.review import STATUS, review_status
+
+NEW = "new"
+"""The digest to state for a case that must not exist yet."""
+_OF_TURNS: tuple[ExpectationField, ...] = ("response", "tool_calls", "tool_results")
+_OF_CASES: tuple[ExpectationField, ...] = ("trajectory", "state")
+
+
+def load_draft(folder: GoldenFolder, name: str) -> Dataset:
+    """Load a golden file of the folder; with a version, as in `support@1.2.0`, load the release."""
+    if "@" in name:
+        stored = find_release(name, folder.registry)
+        if stored:
+            return load_release(stored)
+    return load(find_file(folder, name))
+
+
+def get_draft(folder: GoldenFolder, name: str) -> Draft:
+    """Return the state of a dataset: its changes since the newest release, and the version that
+    they require."""
+    file = find_file(folder, name)
+    dataset = load(file)
+    stored = Registry(folder.registry).releases_of(dataset.name).releases()
+    last = stored[-1] if stored else None
+    diff = diff_datasets(load_release(last), dataset) if last else None
+    if last is None:
+        following = first_version(dataset.version, version=None)
+    elif diff is None or diff.bump == "none":
+        following = None
+    else:
+        following = str(bump_version(parse_version(last.record.version), diff.bump))
+    return Draft(
+        name=dataset.name,
+        file=file.name,
+        format=format_name(dataset) or "",
+        cases=len(dataset.cases),
+        digest=dataset_digest(dataset),
+        version=last.record.version if last else None,
+        next_version=following,
+        diff=diff,
+    )
+
+
+def list_cases(
+    folder: GoldenFolder,
+    name: str,
+    *,
+    tags: Sequence[str] = (),
+    where: str | None = None,
+    review: ReviewStatus | None = None,
+    text: str | None = None,
+    limit: int = 100,
+    after: str | None = None,
+) -> DraftCasePage:
+    """List cases in the order of the file. `after` is the id of the last case of the page before;
+    `text` is a part of what the user says or the agent answers."""
+    make_selection(tags, where)  # an invalid expression is reported before anything is read
+    dataset = load_draft(folder, name)
+    matches = _case_filter(tags, where, review, text)
+    cases = [case for case in dataset.cases if matches(case)]
+    start = _after(cases, dataset, after) if after is not None else 0
+    shown = cases[start : start + limit]
+    more = shown[-1].id if start + limit < len(cases) else None
+    return DraftCasePage(tuple(map(_draft_case, shown)), more, len(cases))
+
+
+def get_case(folder: GoldenFolder, name: str, case: str) -> DraftCase:
+    """Return a case with its digest."""
+    return _draft_case(_find_case(load_draft(folder, name), case))
+
+
+def put_case(folder: GoldenFolder, name: str, case: Case, *, seen: str | None) -> DraftCase:
+    """Add or replace a case. `seen` is the digest of the case that the caller has seen, or `NEW`;
+    raises `StaleError` if the case has changed since. `None` overwrites."""
+
+    def edit(dataset: Dataset) -> Dataset:
+        before = next((known for known in dataset.cases if known.id == case.id), None)
+        _check_seen(case.id, before, seen)
+        if before is None:
+            return dataset.add(msgspec.structs.replace(case, origin=None))
+        # The document that the case was read from holds the fields that the model has not.
+        return _replace_case(dataset, msgspec.structs.replace(case, origin=before.origin))
+
+    return _draft_case(_find_case(_edit(folder, name, edit), case.id))
+
+
+def delete_case(folder: GoldenFolder, name: str, case: str, *, seen: str | None) -> None:
+    """Remove a case. `seen` is as for `put_case`."""
+
+    def edit(dataset: Dataset) -> Dataset:
+        _check_seen(case, _find_case(dataset, case), seen)
+        return dataset.subset(lambda known: known.id != case)
+
+    _edit(folder, name, edit)
+
+
+def accept_expectation(
+    folder: GoldenFolder,
+    name: str,
+    case: str,
+    trace: Trace,
+    *,
+    fields: Sequence[ExpectationField] = (),
+    turns: Sequence[int] = (),
+    seen: str | None = None,
+) -> DraftCase:
+    """Expect what the agent did in a trace: in the named fields and turns (from 0), or wherever the
+    case states an expectation. The case is a draft for review again."""
+    actual = case_from_trace(trace)
+
+    def edit(dataset: Dataset) -> Dataset:
+        before = _find_case(dataset, case)
+        _check_seen(case, before, seen)
+        return _replace_case(dataset, _accept(before, actual, fields, turns))
+
+    return _draft_case(_find_case(_edit(folder, name, edit), case))
+
+
+def add_captured_case(folder: GoldenFolder, name: str, case: Case) -> DraftCase:
+    """Add a case that was captured from a trace, as a draft for review."""
+    return put_case(folder, name, _as_unreviewed(case), seen=NEW)
+
+
+def release_draft(
+    folder: GoldenFolder,
+    name: str,
+    *,
+    by: str | None = None,
+    bump: Bump | None = None,
+    version: str | None = None,
+    because: str | None = None,
+    note: Sequence[str] = (),
+    require_approved: bool = False,
+    seen: str | None = None,
+) -> Release:
+    """Release the draft as an immutable version. `seen` is the digest of the draft that the caller
+    has seen."""
+    file = find_file(folder, name)
+    if seen is not None and seen != dataset_digest(load(file)):
+        raise StaleError(f"dataset {name!r} has changed", hint="read the draft again")
+    return release(
+        file,
+        by=by,
+        bump=bump,
+        version=version,
+        because=because,
+        note=note,
+        require_approved=require_approved,
+        registry=folder.registry,
+    )
+
+
+def _edit(folder: GoldenFolder, name: str, edit: Callable[[Dataset], Dataset]) -> Dataset:
+    """Edit a golden file, one editor at a time, and return what the file then says."""
+    with registry_lock(folder.registry):
+        file = find_file(folder, name)
+        dataset = load(file)
+        edited = edit(dataset)
+        if edited.cases != dataset.cases:
+            _save(edited, file)
+        return load(file)
+
+
+def _save(dataset: Dataset, file: Path) -> None:
+    if not dataset.cases:
+        hint = "delete the dataset instead"
+        raise RefusedError("a dataset needs at least one case", where=file.name, hint=hint)
+    save_in_place(dataset, file)
+
+
+def _check_seen(case: str, before: Case | None, seen: str | None) -> None:
+    current = case_digest(before) if before else NEW
+    if seen is None or seen == current:
+        return
+    state = "has changed" if before else "does not exist any more"
+    if seen == NEW:
+        state = "exists already"
+    raise StaleError(f"case {case!r} {state}", hint="read it again, then repeat the edit")
+
+
+def _replace_case(dataset: Dataset, case: Case) -> Dataset:
+    return dataset.with_cases(case if known.id == case.id else known for known in dataset.cases)
+
+
+def _accept(
+    before: Case, actual: Case, fields: Sequence[ExpectationField], turns: Sequence[int]
+) -> Case:
+    if len(before.turns) != len(actual.turns):
+        message = f"the case has {len(before.turns)} turns and the trace {len(actual.turns)}"
+        raise RefusedError(message, where=before.id, hint="capture the trace as a new case")
+    unknown = [turn for turn in turns if not 0 <= turn < len(before.turns)]
+    if unknown:
+        raise UsageError(f"no turn {unknown[0]}: the case has {len(before.turns)}")
+    accepted = tuple(
+        _accept_turn(old, new, fields) if not turns or index in turns else old
+        for index, (old, new) in enumerate(zip(before.turns, actual.turns, strict=True))
+    )
+    whole = {
+        field: getattr(actual, field)
+        for field in _OF_CASES
+        if (field in fields if fields else not turns and getattr(before, field) is not None)
+    }
+    return _as_unreviewed(msgspec.structs.replace(before, turns=accepted, **whole))
+
+
+def _accept_turn(old: Turn, new: Turn, fields: Sequence[ExpectationField]) -> Turn:
+    changes = {
+        field: getattr(new, field)
+        for field in _OF_TURNS
+        if (field in fields if fields else getattr(old, field) not in (None, ()))
+    }
+    return msgspec.structs.replace(old, **changes)
+
+
+def _as_unreviewed(case: Case) -> Case:
+    return msgspec.structs.replace(case, metadata={**case.metadata, STATUS: "draft"})
+
+
+def _draft_case(case: Case) -> DraftCase:
+    bare = msgspec.structs.replace(case, origin=None)
+    return DraftCase(bare, case_digest(case), review_status(case))
+
+
+def _find_case(dataset: Dataset, id: str) -> Case:
+    case = next((case for case in dataset.cases if case.id == id), None)
+    if case is None:
+        hint = did_you_mean(id, [case.id for case in dataset.cases])
+        raise NotFoundError(f"{dataset.name} has no case {id!r}", hint=hint)
+    return case
+
+
+def _case_filter(
+    tags: Sequence[str], where: str | None, review: ReviewStatus | None, text: str | None
+) -> Callable[[Case], bool]:
+    matches = compile_where(where) if where is not None else None
+    folded = frozenset(map(str.casefold, tags))
+    part = text.casefold() if text else None
+
+    def keep(case: Case) -> bool:
+        return (
+            folded <= {*map(str.casefold, case.tags)}
+            and (matches is None or matches(case))
+            and (review is None or review_status(case) == review)
+            and (part is None or _mentions(case, part))
+        )
+
+    return keep
+
+
+def _mentions(case: Case, part: str) -> bool:
+    texts = (case.id, *(text for turn in case.turns for text in (turn.user, turn.response)))
+    return any(part in text.casefold() for text in texts if text)
+
+
+def _after(cases: Sequence[Case], dataset: Dataset, after: str) -> int:
+    """Return the position after a case, also after one that does not meet the conditions."""
+    order = {case.id: index for index, case in enumerate(dataset.cases)}
+    if after not in order:
+        hint = "use the `next` value of the previous page"
+        raise UsageError(f"invalid page start {after!r}", hint=hint)
+    return sum(order[case.id] <= order[after] for case in cases)

@@ -1,0 +1,148 @@
+"""The folder of golden files that a server lists and edits. Datasets are named, never paths."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from carob.api.datasets import summarise
+from carob.api.load import REGISTRY, load
+from carob.datasets.sidecar import SIDECAR_SUFFIX, has_sidecar, sidecar_path
+from carob.datasets.write import EXCEL, containers_for, path_suffix
+from carob.errors import CarobError, NotFoundError, RefusedError, UnknownFormatError
+from carob.files.atomic import write_atomic
+from carob.files.folders import files_in
+from carob.schema import DatasetSummary, Problem
+from carob.schema.draft import GoldenEntry
+from carob.text.spelling import did_you_mean
+from carob.versions.publish import registry_lock
+from carob.versions.registry import Registry
+
+
+class GoldenFolder(NamedTuple):
+    """A folder of golden files, and the registry of their releases."""
+
+    path: Path = REGISTRY.parent
+    registry: Path = REGISTRY
+
+
+def list_datasets(folder: GoldenFolder) -> tuple[GoldenEntry, ...]:
+    """List the datasets of a folder by name, and those of which only releases are left."""
+    versions = _released_versions(folder)
+    entries = [_entry(file, versions) for file in golden_files(folder)]
+    present = {entry.name for entry in entries}
+    entries += [
+        GoldenEntry(name, None, None, None, version)
+        for name, version in versions.items()
+        if name not in present
+    ]
+    return tuple(sorted(entries, key=lambda entry: (entry.name, entry.file or "")))
+
+
+def golden_files(folder: GoldenFolder) -> Iterator[Path]:
+    """Yield the files of a folder that are golden data, also those that are broken."""
+    for path in files_in(folder.path) if folder.path.is_dir() else ():
+        known = containers_for(path) or path_suffix(path) in EXCEL
+        if known and not path.name.endswith(SIDECAR_SUFFIX) and _is_golden(path):
+            yield path
+
+
+def find_file(folder: GoldenFolder, name: str) -> Path:
+    """Return the file of a dataset, by the dataset's name or by the file name without suffixes.
+    The name is looked up, never opened."""
+    files = list(golden_files(folder))
+    matches = [file for file in files if _dataset_name(file) == name]
+    matches = matches or [file for file in files if _stem(file) == name]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        files_named = ", ".join(file.name for file in matches)
+        raise RefusedError(f"several files hold a dataset {name!r}: {files_named}")
+    known = [_dataset_name(file) for file in files]
+    hint = did_you_mean(name, known) or f"datasets: {', '.join(known) or 'none'}"
+    raise NotFoundError(f"no dataset named {name!r}", hint=hint)
+
+
+def add_dataset(folder: GoldenFolder, source: Path, name: str) -> GoldenEntry:
+    """Copy a golden file into the folder under a plain file name. Raises `RefusedError` if a file
+    or another dataset has the name."""
+    dataset = load(source)
+    target = folder.path / Path(name).name
+    with registry_lock(folder.registry):
+        taken = {_dataset_name(file): file.name for file in golden_files(folder)}
+        if target.exists() or dataset.name in taken:
+            owner = taken.get(dataset.name, target.name)
+            hint = "edit its cases, or delete it first"
+            raise RefusedError(f"{owner} already holds dataset {dataset.name!r}", hint=hint)
+        write_atomic(target, source.read_bytes())
+    return _entry(target, _released_versions(folder))
+
+
+def remove_dataset(folder: GoldenFolder, name: str) -> None:
+    """Delete the golden file of a dataset. Its releases stay."""
+    with registry_lock(folder.registry):
+        file = find_file(folder, name)
+        sidecar = sidecar_path(file) if has_sidecar(file) else None
+        file.unlink()
+        if sidecar:
+            sidecar.unlink(missing_ok=True)
+
+
+def copy_files(file: Path, folder: Path) -> Path:
+    """Copy a golden file and its sidecar file into a folder, and return the copy."""
+    for part in (file, sidecar_path(file)) if has_sidecar(file) else (file,):
+        shutil.copyfile(part, folder / part.name)
+    return folder / file.name
+
+
+def _entry(file: Path, versions: dict[str, str]) -> GoldenEntry:
+    try:
+        summary = _summary(file)
+    except CarobError as error:
+        where = (error.where or file.name).replace(str(file), file.name)
+        problem = Problem(where=where, message=error.message, hint=error.hint)
+        return GoldenEntry(_stem(file), file.name, None, None, None, (problem,))
+    version = versions.get(summary.name)
+    return GoldenEntry(summary.name, file.name, summary.format, summary.cases, version)
+
+
+def _released_versions(folder: GoldenFolder) -> dict[str, str]:
+    """The newest release of each dataset that has one."""
+    owners = Registry(folder.registry).owners()
+    newest = {name: releases.newest() for name, releases in owners.items()}
+    return {name: entry.version for name, entry in newest.items() if entry and entry.version}
+
+
+def _is_golden(file: Path) -> bool:
+    try:
+        _summary(file)
+    except UnknownFormatError:
+        return False
+    except CarobError:
+        pass  # golden data that is broken is listed with its problem
+    return True
+
+
+def _dataset_name(file: Path) -> str:
+    try:
+        return _summary(file).name
+    except CarobError:
+        return _stem(file)
+
+
+def _stem(file: Path) -> str:
+    return file.name.partition(".")[0]
+
+
+def _summary(file: Path) -> DatasetSummary:
+    """Summarise a file, once for each state of it: a page lists every dataset each time."""
+    status = file.stat()
+    return _summary_at(file.absolute(), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=512)
+def _summary_at(file: Path, _modified: int, _size: int) -> DatasetSummary:
+    return summarise(file)

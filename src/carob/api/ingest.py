@@ -1,0 +1,323 @@
+"""Receive what live agents send: acknowledged when it is on disk, indexed afterwards.
+
+One thread writes all payloads that wait into one transaction, because a transaction costs much more
+than a payload. Another one reads what was written and updates the index of sessions; after a crash
+it goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from types import TracebackType
+from typing import NamedTuple, TypeAlias
+
+from carob.errors import CarobError, FormatError, OutputError
+from carob.schema import Json, Span
+from carob.store import Database
+from carob.store.inbox import (
+    Payload,
+    StoredPayload,
+    TraceUpdate,
+    append_payloads,
+    compress_payloads,
+    indexed_payload,
+    next_payloads,
+    open_inbox,
+    write_index,
+)
+from carob.traces.otlp_request import (
+    Encoding,
+    ExportRequest,
+    Signal,
+    read_request,
+)
+from carob.traces.otlp_request import count_data_points as count_data_points
+
+MAX_WAITING = 64 << 20
+"""Bytes that may wait for the disk; beyond them the receiver asks to try again later."""
+_MAX_BATCH = 8 << 20
+"""Bytes that one transaction writes."""
+_IDLE_SECONDS = 0.5
+_SESSION_NAMES = ("carob.session.name", "agentevals.session_name")
+_CONVERSATIONS = ("gen_ai.conversation.id",)
+_SESSIONS = ("session.id", "langfuse.session.id")
+_AGENTS = ("gen_ai.agent.name", "agent.name", "agent_name")
+
+
+_Waiting: TypeAlias = "tuple[Payload, Future[None]]"
+
+
+class FullError(OutputError):
+    """Too much waits for the disk; the sender should try again later."""
+
+
+class Acceptance(NamedTuple):
+    """What becomes of an export request."""
+
+    stored: Future[None] | None
+    """Done when the request is on disk; `None` if it holds nothing."""
+    rejected: int
+    """Spans that were refused because their ids are invalid."""
+
+
+class Ingest:
+    """Writes payloads to the inbox of a store and keeps its index up to date."""
+
+    def __init__(
+        self, store: str, *, changed: Callable[[list[str]], None] = lambda _sessions: None
+    ) -> None:
+        self._store = store
+        self._changed = changed
+        """Called with the sessions that have new spans."""
+        self._waiting: deque[_Waiting] = deque()
+        self._size = 0
+        self._ready = threading.Condition()
+        self._written = threading.Event()
+        self._stopping = False
+        self.problem: str | None = None
+        """Why the last write failed, if it did."""
+        with open_inbox(store):  # a store that cannot be opened is reported at once
+            pass
+        self._threads = [
+            threading.Thread(target=work, name=f"carob-{work.__name__.strip('_')}", daemon=True)
+            for work in (self._write, self._index)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def accept(
+        self, body: bytes, signal: Signal, encoding: Encoding, *, gzipped: bytes | None = None
+    ) -> Acceptance:
+        """Check an export request and hand it over, compressed as it came. Raises `FormatError` if
+        it is none, and `FullError` if it cannot be stored now."""
+        request = read_request(body, signal, encoding)
+        if not request.records:
+            return Acceptance(None, request.rejected)
+        kind, packing = f"{signal}/{encoding}", "gzip" if gzipped else ""
+        payload = Payload(_now(), kind, packing, gzipped or body)
+        return Acceptance(self._add(payload), request.rejected)
+
+    def _add(self, payload: Payload) -> Future[None]:
+        future: Future[None] = Future()
+        with self._ready:
+            if self._stopping:
+                raise FullError("the server is stopping")
+            if self._size + len(payload.body) > MAX_WAITING:
+                raise FullError("too much waits for the disk")
+            self._waiting.append((payload, future))
+            self._size += len(payload.body)
+            self._ready.notify()
+        return future
+
+    def behind(self) -> bool:
+        """Whether something that is on disk is not in the index yet."""
+        with open_inbox(self._store) as database:
+            return bool(next_payloads(database, indexed_payload(database)))
+
+    def close(self) -> None:
+        """Write what waits, and stop."""
+        with self._ready:
+            self._stopping = True
+            self._ready.notify()
+        self._written.set()
+        for thread in self._threads:
+            thread.join()
+
+    def __enter__(self) -> Ingest:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(self) -> None:
+        """Write what waits, until asked to stop. After a failure the database is opened again: the
+        connection to a server may be lost, and a full disk may have room by now."""
+        while not self._stopping:
+            try:
+                with open_inbox(self._store) as database:
+                    while batch := self._take():
+                        self._write_batch(database, batch)
+            except CarobError as error:
+                self.problem = error.message
+                self._refuse_waiting(error)
+        self._refuse_waiting(FullError("the server is stopping"))
+
+    def _write_batch(self, database: Database, batch: list[_Waiting]) -> None:
+        try:
+            append_payloads(database, [payload for payload, _ in batch])
+        except CarobError as error:
+            _fail(batch, error)
+            raise
+        self.problem = None
+        for _, future in batch:
+            # A sender that went away has cancelled it.
+            if future.set_running_or_notify_cancel():
+                future.set_result(None)
+        self._written.set()
+
+    def _take(self) -> list[_Waiting]:
+        """Wait for payloads, and take as many as fit into one transaction. The last call before
+        the end returns an empty list."""
+        with self._ready:
+            while not self._waiting and not self._stopping:
+                self._ready.wait()
+            batch: list[_Waiting] = []
+            size = 0
+            while self._waiting and (not batch or size < _MAX_BATCH):
+                batch.append(self._waiting.popleft())
+                size += len(batch[-1][0].body)
+            self._size -= size
+            return batch
+
+    def _refuse_waiting(self, error: CarobError) -> None:
+        with self._ready:
+            waiting, self._size = [*self._waiting], 0
+            self._waiting.clear()
+        _fail(waiting, error)
+        if not self._stopping:
+            time.sleep(_IDLE_SECONDS)  # the next request tries again, but not all at once
+
+    def _index(self) -> None:
+        """Follow the payloads, until asked to stop."""
+        while True:
+            try:
+                with open_inbox(self._store) as database:
+                    while self._index_next(database) or not self._stopping:
+                        pass
+                    return
+            except CarobError as error:  # a full disk, or a lost connection
+                self.problem = error.message
+                if self._stopping:
+                    return
+                time.sleep(_IDLE_SECONDS)
+
+    def _index_next(self, database: Database) -> bool:
+        """Index some payloads, else compress some, else wait. Returns whether there were any."""
+        payloads = next_payloads(database, indexed_payload(database))
+        if payloads:
+            updates = _trace_updates(payloads)
+            self._changed(write_index(database, updates, payloads[-1].number, _now()))
+            return True
+        if self._stopping:
+            return False
+        if compress_payloads(database, _pack):
+            return True
+        self._written.wait(_IDLE_SECONDS)
+        self._written.clear()
+        return False
+
+
+def _fail(batch: Iterable[_Waiting], error: CarobError) -> None:
+    for _, future in batch:
+        if future.set_running_or_notify_cancel():
+            future.set_exception(error)
+
+
+def _pack(payload: Payload) -> Payload:
+    """Compress a payload that came as it is."""
+    if payload.packing:
+        return payload
+    return payload._replace(packing="zlib", body=zlib.compress(payload.body, 1))
+
+
+def read_payload(payload: Payload) -> ExportRequest:
+    """Decode the records of a payload."""
+    signal, _, encoding = payload.kind.partition("/")
+    return read_request(unpack(payload), signal, encoding)  # pyright: ignore[reportArgumentType]
+
+
+def unpack(payload: Payload) -> bytes:
+    """Return the body of a payload as it was before compression."""
+    if not payload.packing:
+        return payload.body
+    kind = zlib.MAX_WBITS | 16 if payload.packing == "gzip" else zlib.MAX_WBITS
+    return zlib.decompress(payload.body, kind)
+
+
+class _TraceFacts:
+    """Collects what the records of a trace say about it."""
+
+    def __init__(self, trace_id: str) -> None:
+        self._session, self._rank = trace_id, 0
+        self._started: int | None = None
+        self._ended: int | None = None
+        self._agent: str | None = None
+        self._spans: set[str] = set()
+        self.payloads: set[int] = set()
+
+    def add(self, span: Span) -> None:
+        """Add a span."""
+        self._spans.add(span.span_id)
+        session, rank = _session_key(span)
+        if rank > self._rank:
+            self._session, self._rank = session, rank
+        if span.start is not None and (self._started is None or span.start < self._started):
+            self._started = span.start
+        if span.parent_id is None and span.end is not None:
+            self._ended = max(self._ended or 0, span.end)
+        self._agent = self._agent or _first_text(span.attributes, _AGENTS)
+
+    def to_update(self) -> TraceUpdate:
+        """Return what the index stores."""
+        return TraceUpdate(
+            session=self._session,
+            rank=self._rank,
+            started=_microseconds(self._started),
+            ended=_microseconds(self._ended),
+            agent=self._agent,
+            spans=frozenset(self._spans),
+            payloads=frozenset(self.payloads),
+        )
+
+
+def _trace_updates(payloads: Iterable[StoredPayload]) -> dict[str, TraceUpdate]:
+    traces: dict[str, _TraceFacts] = {}
+    for number, payload in payloads:
+        try:
+            records = read_payload(payload).records
+        except (FormatError, zlib.error):  # checked on arrival, so the disk has changed it
+            continue
+        for record in records:
+            if record.trace_id:
+                facts = traces.setdefault(record.trace_id, _TraceFacts(record.trace_id))
+                facts.payloads.add(number)
+                if isinstance(record, Span):
+                    facts.add(record)
+    return {trace_id: facts.to_update() for trace_id, facts in traces.items()}
+
+
+def _session_key(span: Span) -> tuple[str, int]:
+    """The session of a span: its name, else the conversation, else the session id, else the trace.
+    The higher the rank, the more the span knows about it."""
+    if name := _first_text(span.resource, _SESSION_NAMES):
+        return name, 3
+    if conversation := _first_text(span.attributes, _CONVERSATIONS):
+        return conversation, 2
+    session = _first_text(span.attributes, _SESSIONS) or _first_text(span.resource, _SESSIONS)
+    return (session, 1) if session else (span.trace_id, 0)
+
+
+def _first_text(attributes: dict[str, Json], names: Iterable[str]) -> str | None:
+    for name in names:
+        value = attributes.get(name)
+        if isinstance(value, str) and value:
+            return value[:255].replace("\0", "\ufffd")
+    return None
+
+
+def _microseconds(nanoseconds: int | None) -> int | None:
+    return None if nanoseconds is None else nanoseconds // 1000
+
+
+def _now() -> int:
+    return time.time_ns() // 1000

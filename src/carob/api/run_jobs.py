@@ -1,0 +1,290 @@
+"""Runs that a server makes in the background, one after the other."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from carob import plugins
+from carob.api.drafts import load_draft
+from carob.api.golden import GoldenFolder
+from carob.api.history import stored_run
+from carob.api.run_request import Listeners, RunRequest
+from carob.api.runs import evaluate
+from carob.api.sessions import evaluate_sessions
+from carob.api.settings import load_trusted
+from carob.api.store import check_labels
+from carob.api.trace_uploads import upload_file
+from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, UsageError
+from carob.policy.profile import builtin_profiles
+from carob.schema import Dataset, Problem, Trace
+from carob.schema.job import RunJob
+from carob.store import exists, open_store
+from carob.store.blobs import BlobTable
+from carob.text.spelling import did_you_mean
+
+_REQUEST = "request"
+"""Label of a run with the digest of its idempotency key, so that it outlives the server."""
+_MAX_WAITING = 100
+_MAX_KEPT = 1000
+_MAX_PROBLEMS = 100
+
+
+class JobRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to score. Everything is a name that the server knows: no path, address, rubric file or
+    environment variable of a request is ever opened."""
+
+    dataset: str
+    """A dataset, or a release of it such as `support@1.2.0`."""
+    traces: tuple[str, ...] = ()
+    """Uploaded traces. Without traces and sessions, the traces that the dataset carries."""
+    sessions: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    """Without any, those that the data asks for."""
+    thresholds: dict[str, float] = {}
+    profile: str | None = None
+    """A built-in scoring profile."""
+    tags: tuple[str, ...] = ()
+    where: str | None = None
+    cases: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+
+
+class JobSources(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the names in requests are looked up."""
+
+    store: str
+    folder: GoldenFolder
+    uploads: Path
+
+
+class _Cancelled(KeyboardInterrupt):
+    """Stops a run as an interrupt does: what is scored so far is saved."""
+
+
+class RunJobs:
+    """Runs in the making. Any thread may ask."""
+
+    def __init__(self, changed: Callable[[RunJob], None] = lambda _job: None) -> None:
+        self._jobs: dict[str, RunJob] = {}
+        self._keys: dict[str, tuple[str, bytes]] = {}
+        """The job and the body of each idempotency key."""
+        self._cancelled: set[str] = set()
+        self._lock = Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="carob-runs")
+        self.changed = changed
+
+    def start(self, sources: JobSources, request: JobRequest, key: str | None = None) -> RunJob:
+        """Start a run. The same idempotency key gives the same run, and `RefusedError` for another
+        request."""
+        body = msgspec.json.encode(request)
+        with self._lock:
+            known = self._keys.get(key) if key else None
+            if known:
+                if known[1] != body:
+                    raise RefusedError("the Idempotency-Key was used for another request")
+                return self._jobs[known[0]]
+            earlier = _run_of_key(sources.store, key) if key else None
+            if earlier:
+                return RunJob(f"job-{_digest(key or '')}", "done", "", 1, 1, 0.0, earlier, ())
+            waiting = sum(not job.is_over for job in self._jobs.values())
+            if waiting >= _MAX_WAITING:
+                raise RefusedError(f"{waiting} runs are waiting", hint="try again later")
+            make = _prepare(sources, request, key)
+            job = self._add(request, key, body)
+        self._pool.submit(self._make, job.id, make)
+        return job
+
+    def rescore(self, sources: JobSources, name: str, request: JobRequest) -> RunJob:
+        """Score the traces that were saved with a run again."""
+        traces = stored_traces(sources.store, name)
+        make = _prepare(sources, request, None, traces)
+        with self._lock:
+            job = self._add(request, None, b"")
+        self._pool.submit(self._make, job.id, make)
+        return job
+
+    def get(self, id: str) -> RunJob:
+        """Return a job."""
+        job = self._jobs.get(id)
+        if job is None:
+            raise NotFoundError(f"no run in the making {id!r}")
+        return job
+
+    def list(self) -> tuple[RunJob, ...]:
+        """Return the jobs, newest first."""
+        return tuple(reversed(self._jobs.values()))
+
+    def cancel(self, id: str) -> RunJob:
+        """Stop a job at its next step. What is scored so far is saved, and the same request goes on
+        from there."""
+        with self._lock:
+            job = self.get(id)
+            if job.is_over:
+                return job
+            self._cancelled.add(id)
+            return self._set(id, state="cancelled") if job.state == "waiting" else job
+
+    def close(self) -> None:
+        """Stop all jobs and wait for the current one."""
+        with self._lock:
+            self._cancelled.update(self._jobs)
+        self._pool.shutdown(cancel_futures=True)
+
+    def _add(self, request: JobRequest, key: str | None, body: bytes) -> RunJob:
+        id = f"job-{_digest(key) if key else secrets.token_hex(8)}"
+        for old in [job.id for job in self._jobs.values() if job.is_over][:-_MAX_KEPT]:
+            del self._jobs[old]
+            self._keys = {key: entry for key, entry in self._keys.items() if entry[0] != old}
+        job = self._jobs[id] = RunJob(id, "waiting", request.dataset, 0, 0, None, None, ())
+        if key:
+            self._keys[key] = (id, body)
+        return job
+
+    def _make(self, id: str, make: Callable[[Listeners], str]) -> None:
+        start = time.monotonic()
+        problems: list[Problem] = []
+
+        def scoring(done: int, total: int) -> None:
+            if id in self._cancelled:
+                raise _Cancelled
+            eta = (time.monotonic() - start) / done * (total - done) if done else None
+            self._set(id, done=done, total=total, eta_s=None if eta is None else round(eta, 1))
+
+        def problem(problem: Problem) -> None:
+            if len(problems) < _MAX_PROBLEMS:
+                problems.append(problem)
+
+        if id in self._cancelled:
+            return
+        self._set(id, state="running")
+        try:
+            run = make(Listeners(scoring=scoring, problem=problem))
+        except (StoppedError, KeyboardInterrupt):
+            self._set(id, state="cancelled", problems=tuple(problems))
+        except CarobError as error:
+            failure = Problem(where=error.where or "", message=error.message, hint=error.hint)
+            self._set(id, state="failed", problems=(failure, *problems))
+        except Exception as error:  # noqa: BLE001 - the job must end, or who waits for it never does
+            failure = Problem(where="", message=f"unexpected {type(error).__name__}: {error}")
+            self._set(id, state="failed", problems=(failure, *problems))
+        else:
+            self._set(id, state="done", run=run, eta_s=0.0, problems=tuple(problems))
+
+    def _set(self, id: str, **changes: object) -> RunJob:
+        job = self._jobs[id] = msgspec.structs.replace(self._jobs[id], **changes)
+        self.changed(job)
+        return job
+
+
+def stored_traces(store: str, name: str) -> list[Trace]:
+    """Return the traces that were saved with a run."""
+    run = stored_run(name, store=store)
+    with open_store(store) as database:
+        sql = (
+            "SELECT DISTINCT address FROM case_traces JOIN runs ON runs.number = case_traces.run"
+            " WHERE runs.id = ? ORDER BY address"
+        )
+        table = BlobTable(database, "traces", Trace)
+        addresses = [row[0] for row in database.rows(sql, (run.id,))]
+        traces = [table.get(address) for address in addresses]
+    found = [trace for trace in traces if trace is not None]
+    if not found:
+        hint = "`carob run --keep-traces` saves them"
+        raise RefusedError(f"no traces were saved with {run.id}", hint=hint)
+    return found
+
+
+def _prepare(
+    sources: JobSources, request: JobRequest, key: str | None, recorded: Sequence[Trace] = ()
+) -> Callable[[Listeners], str]:
+    """Check everything that the request names, and return the work."""
+    check_metrics(request.metrics)
+    _check_profile(request.profile)
+    check_labels(request.labels)
+    golden = load_draft(sources.folder, request.dataset)
+    labels = {**request.labels, **({_REQUEST: _digest(key)} if key else {})}
+    if request.sessions:
+        if request.traces or request.profile or request.thresholds or request.where:
+            raise UsageError("sessions are scored with metrics and labels only")
+        return lambda listeners: _score_sessions(sources, request, golden, labels, listeners)
+    files = [upload_file(sources.uploads, id) for id in request.traces]
+    run = RunRequest(
+        traces=files,
+        recorded=recorded,
+        golden=golden,
+        metrics=request.metrics,
+        thresholds={name: repr(value) for name, value in request.thresholds.items()},
+        profile=request.profile,
+        tags=request.tags,
+        where=request.where,
+        cases=request.cases,
+        by=request.by,
+        config=msgspec.structs.replace(load_trusted(None), traces=()),
+        store=sources.store,
+        labels=labels,
+        resume=True,
+        keep_traces=True,
+    )
+    return lambda listeners: evaluate(run, listeners).run.id
+
+
+def _score_sessions(
+    sources: JobSources,
+    request: JobRequest,
+    golden: Dataset,
+    labels: Mapping[str, str],
+    listeners: Listeners,
+) -> str:
+    scored = evaluate_sessions(
+        sources.store,
+        request.sessions,
+        golden,
+        metrics=request.metrics,
+        labels=labels,
+        listeners=listeners,
+    )
+    return scored.run.id
+
+
+def check_metrics(names: Sequence[str]) -> None:
+    """Raise `UsageError` unless all metrics are installed or named in the server's config: on the
+    command line, a name may be a rubric file."""
+    config = load_trusted(None)
+    known = {choice.name for choice in (*config.metrics, *config.unrequested)}
+    installed = plugins.metrics()
+    for name in names:
+        if name not in known and name not in installed:
+            hint = did_you_mean(name, [*installed, *known]) or "GET /api/metrics lists them"
+            raise UsageError(f"unknown metric {name!r}", hint=hint)
+
+
+def _check_profile(name: str | None) -> None:
+    """Raise `UsageError` unless a profile is built in: on the command line, it may be a file."""
+    if name is not None and name not in builtin_profiles():
+        hint = (
+            did_you_mean(name, builtin_profiles()) or f"profiles: {', '.join(builtin_profiles())}"
+        )
+        raise UsageError(f"unknown profile {name!r}", hint=hint)
+
+
+def _run_of_key(store: str, key: str) -> str | None:
+    """Return the run that was made for an idempotency key, also by an earlier server."""
+    if not exists(store):
+        return None
+    try:
+        return stored_run(f"{_REQUEST}:{_digest(key)}", store=store).id
+    except CarobError:
+        return None
+
+
+def _digest(key: str) -> str:
+    return sha256(key.encode()).hexdigest()[:16]

@@ -1,0 +1,380 @@
+"""A stored run as people look at it: causes, filtered cases with their recent verdicts, and one
+case beside its golden expectation."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import msgspec
+
+from carob.analysis.causes import find_causes, group_causes
+from carob.analysis.edit_script import edit_script
+from carob.api.compare import compare
+from carob.api.history import list_runs, stored_run
+from carob.api.load import REGISTRY, dataset_files, load
+from carob.api.store import store_url
+from carob.api.versions import load_reference
+from carob.errors import CarobError, NotFoundError
+from carob.schema import Case, CaseResult, Comparison, Run, Status, Trace, Turn
+from carob.schema.base import prepare_type
+from carob.schema.causes import Cause, CauseGroup
+from carob.schema.digest import expectation_digest
+from carob.schema.edit_script import EditStep
+from carob.schema.history import RunEntry
+from carob.store import Database, open_store
+from carob.store.history import HistoryQuery, find_execution, recent_executions
+from carob.store.run_pages import (
+    read_bodies,
+    read_head,
+    read_places,
+    read_trace,
+    recent_statuses,
+)
+
+PAGE = 500
+"""Cases of one page, if a run has more than twice as many."""
+_RECENT = 10
+_MAX_COMPARED = 2_000
+"""Larger runs are compared on request only: the statistics take longer than the page."""
+_MAX_INDEXED = 300_000
+"""Cases in the indexes that are kept in memory."""
+_ORDER: dict[str, int] = {"failed": 0, "error": 1, "unscored": 2, "info": 3, "passed": 4}
+_decode = msgspec.json.Decoder(prepare_type(CaseResult)).decode
+
+
+class CaseFilter(NamedTuple):
+    """Which cases of a run to show."""
+
+    status: str | None = None
+    metric: str | None = None
+    """A metric that the case did not pass."""
+    cause: Cause | None = None
+    text: str = ""
+    """Words that the stored result contains: ids, reasons and conversations."""
+    order: str = "worst"
+    """`worst` first, or in the order of the `dataset`."""
+
+
+class CaseLine(NamedTuple):
+    """A case of a run, and its verdicts in the last runs of the dataset, oldest first."""
+
+    place: int
+    result: CaseResult
+    recent: tuple[Status, ...]
+
+
+class RunView(NamedTuple):
+    """A run, why cases failed, and one page of its cases."""
+
+    run: Run
+    """Without its cases."""
+    causes: tuple[CauseGroup, ...]
+    lines: tuple[CaseLine, ...]
+    matched: int
+    """Cases that the filter selects."""
+    page: int
+    pages: int
+    before: RunEntry | None
+    """The run of the same dataset before this one."""
+    comparison: Comparison | None
+    """With that run; `None` if there is none, or comparing takes too long for a page."""
+
+
+class TurnView(NamedTuple):
+    """What a turn should be and what it was. `None`: the side has no such turn, or no record."""
+
+    expected: Turn | None
+    actual: Turn | None
+    script: tuple[EditStep, ...] | None
+    """The steps between the tool calls; `None` if one side does not state any."""
+
+
+class CaseView(NamedTuple):
+    """One case of a run beside its golden expectation."""
+
+    run: Run
+    attempts: tuple[CaseLine, ...]
+    attempt: int
+    golden: Case | None
+    """`None` if the dataset is not in this workspace, or the case has changed since."""
+    trace: Trace | None
+    """`None` if the run was made without `--keep-traces`."""
+    turns: tuple[TurnView, ...]
+    previous: str | None
+    """The neighbours among the cases that did not pass, or among all if it passed."""
+    next: str | None
+    position: tuple[int, int]
+
+
+class _Row(NamedTuple):
+    """What the index knows of a case."""
+
+    place: int
+    case: str
+    status: Status
+    causes: tuple[Cause, ...]
+    metrics: tuple[str, ...]
+    """Metrics that it did not pass."""
+    worst: float
+
+
+class _Index(NamedTuple):
+    rows: tuple[_Row, ...]
+    causes: tuple[CauseGroup, ...]
+
+
+class _Indexes:
+    """The indexes of runs that were looked at last. Results of a run never change, so that an
+    index stays valid."""
+
+    def __init__(self) -> None:
+        self._indexes: OrderedDict[tuple[str, str], _Index] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, database: Database, number: int, run: Run) -> _Index:
+        key = (database.where, run.id)
+        with self._lock:
+            if key in self._indexes:
+                self._indexes.move_to_end(key)
+                return self._indexes[key]
+        index = _build_index(database, number)
+        with self._lock:
+            self._indexes[key] = index
+            while sum(len(kept.rows) for kept in self._indexes.values()) > _MAX_INDEXED:
+                if len(self._indexes) == 1:
+                    break
+                self._indexes.popitem(last=False)
+        return index
+
+
+_indexes = _Indexes()
+_comparisons: OrderedDict[tuple[str, str, str], Comparison | None] = OrderedDict()
+
+
+def view_run(
+    name: str, wanted: CaseFilter | None = None, *, page: int = 1, store: str | None = None
+) -> RunView:
+    """Return a stored run with its causes and the cases that a filter selects."""
+    wanted = wanted or CaseFilter()
+    with open_store(store_url(store)) as database:
+        execution = find_execution(database, name)
+        number, run = read_head(database, execution)
+        index = _indexes.get(database, number, run)
+        rows = [row for row in index.rows if _matches(row, wanted)]
+        if wanted.text:
+            places = _places_with(database, number, wanted.text)
+            rows = [row for row in rows if row.place in places]
+        if wanted.order == "worst":
+            rows.sort(key=lambda row: (_ORDER[row.status], row.worst, row.place))
+        pages = -(-len(rows) // PAGE) if len(rows) > 2 * PAGE else 1
+        page = min(max(page, 1), pages)
+        shown = rows[(page - 1) * PAGE : page * PAGE] if pages > 1 else rows
+        lines = _lines(database, number, run, {row.place: row.case for row in shown})
+    before = _run_before(run, store)
+    comparison = _compare(before, run, store) if before else None
+    return RunView(run, index.causes, lines, len(rows), page, pages, before, comparison)
+
+
+def view_case(
+    name: str,
+    case: str,
+    *,
+    attempt: int = 1,
+    golden: Path = REGISTRY.parent,
+    registry: Path = REGISTRY,
+    store: str | None = None,
+) -> CaseView:
+    """Return one case of a stored run beside its golden expectation, turn by turn."""
+    with open_store(store_url(store)) as database:
+        number, run = read_head(database, find_execution(database, name))
+        index = _indexes.get(database, number, run)
+        places = [row.place for row in index.rows if row.case == case]
+        if not places:
+            raise NotFoundError(f"{run.id} has no case {case!r}", hint=f"see /runs/{run.id}")
+        lines = _lines(database, number, run, dict.fromkeys(places, case))
+        attempt = min(max(attempt, 1), len(lines))
+        line = lines[attempt - 1]
+        trace = read_trace(database, number, line.place)
+    expected = find_golden(run, case, line.result.digest, golden=golden, registry=registry)
+    turns = tuple(_align_turns(expected, trace, line.result))
+    around = [row.case for row in index.rows if _is_neighbour(row, line.result.status)]
+    names = list(dict.fromkeys(around))
+    place = names.index(case) if case in names else 0
+    return CaseView(
+        run,
+        lines,
+        attempt,
+        expected,
+        trace,
+        turns,
+        names[place - 1] if place else None,
+        names[place + 1] if place + 1 < len(names) else None,
+        (place + 1, len(names)),
+    )
+
+
+def find_golden(
+    run: Run, case: str, digest: str | None, *, golden: Path, registry: Path
+) -> Case | None:
+    """Find the golden case that a result was scored against: in the release that the run names, or
+    in a file of the folder. A case that asks for something else than the run saw is no match."""
+    if run.dataset is None:
+        return None
+    for dataset in _datasets(run.dataset.name, run.dataset.version, golden, registry):
+        for candidate in dataset:
+            if candidate.id == case and digest in (None, expectation_digest(candidate)):
+                return candidate
+    return None
+
+
+def _datasets(
+    name: str, version: str | None, golden: Path, registry: Path
+) -> Iterator[Sequence[Case]]:
+    if version:
+        with suppress(CarobError):  # not released here; a file may still have it
+            yield load_reference(f"{name}@{version}", registry).cases
+    if not golden.is_dir():
+        return
+    try:
+        files = dataset_files(golden)
+    except CarobError:
+        return
+    for file in files:
+        try:
+            dataset = load(file)
+        except CarobError:
+            continue  # the page of datasets says what is wrong with it
+        if dataset.name == name:
+            yield dataset.cases
+
+
+def _build_index(database: Database, number: int) -> _Index:
+    rows: list[_Row] = []
+    failed: list[CaseResult] = []
+    for place, body in read_bodies(database, number):
+        result = _decode(body)
+        causes: tuple[Cause, ...] = ()
+        if result.status not in ("passed", "info"):
+            failed.append(msgspec.structs.replace(result, exchanges=()))
+            causes = find_causes(result)
+        rows.append(_row(place, result, causes))
+    return _Index(tuple(rows), group_causes(failed))
+
+
+def _row(place: int, result: CaseResult, causes: tuple[Cause, ...]) -> _Row:
+    metrics = tuple(s.metric for s in result.scores if s.status not in ("passed", "info"))
+    deciding = [s for s in result.scores if s.threshold is not None and s.value is not None]
+    worst = min((score.value or 0.0 for score in deciding), default=0.0)
+    name = result.case if result.case is not None else result.trace or ""
+    return _Row(place, name, result.status, causes, metrics, worst)
+
+
+def _matches(row: _Row, wanted: CaseFilter) -> bool:
+    return (
+        (wanted.status is None or row.status == wanted.status)
+        and (wanted.metric is None or wanted.metric in row.metrics)
+        and (wanted.cause is None or wanted.cause in row.causes)
+    )
+
+
+def _places_with(database: Database, number: int, text: str) -> set[int]:
+    """Return the positions of the results that contain all words."""
+    words = text.casefold().split()
+    return {
+        place
+        for place, body in read_bodies(database, number)
+        if all(word in _plain_text(body) for word in words)
+    }
+
+
+def _plain_text(body: bytes) -> str:
+    text = body.decode(errors="replace")
+    # JSON from elsewhere may be escaped to ASCII; only then is it worth decoding.
+    return str(msgspec.json.decode(body) if "\\" in text else text).casefold()
+
+
+def _lines(
+    database: Database, number: int, run: Run, cases: Mapping[int, str]
+) -> tuple[CaseLine, ...]:
+    bodies = {
+        place: body
+        for start in range(0, len(cases), PAGE)
+        for place, body in read_places(database, number, list(cases)[start : start + PAGE]).items()
+    }
+    recent = _recent(database, run, cases)
+    return tuple(
+        CaseLine(place, _decode(bodies[place]), tuple(recent.get(case, ())))
+        for place, case in cases.items()
+    )
+
+
+def _recent(database: Database, run: Run, cases: Mapping[int, str]) -> dict[str, list[Status]]:
+    if run.dataset is None or len(set(cases.values())) < len(cases):
+        return {}  # several attempts at a case are shown as such
+    query = HistoryQuery(facets=[("dataset", run.dataset.name)])
+    executions = recent_executions(database, query, _RECENT, until=run.created_at)
+    return recent_statuses(database, executions, cases)
+
+
+def _run_before(run: Run, store: str | None) -> RunEntry | None:
+    """Return the newest run of the dataset before this one that has other results."""
+    if run.dataset is None:
+        return None
+    page = list_runs(dataset=run.dataset.name, until=run.created_at, limit=_RECENT, store=store)
+    earlier = (entry for entry in page.runs if entry.id != run.id)
+    return next((entry for entry in earlier if entry.created_at <= run.created_at), None)
+
+
+def _compare(before: RunEntry, run: Run, store: str | None) -> Comparison | None:
+    if max(before.cases.total, run.summary.cases.total) > _MAX_COMPARED:
+        return None
+    key = (store_url(store), before.id, run.id)
+    if key not in _comparisons:
+        try:
+            runs = stored_run(before.id, store=store), stored_run(run.id, store=store)
+            _comparisons[key] = compare(*runs)
+        except CarobError:  # statistics are an extra; the page works without
+            _comparisons[key] = None
+        if len(_comparisons) > _RECENT:
+            _comparisons.popitem(last=False)
+    return _comparisons[key]
+
+
+def _is_neighbour(row: _Row, status: Status) -> bool:
+    return status in ("passed", "info") or row.status not in ("passed", "info")
+
+
+def _align_turns(
+    golden: Case | None, trace: Trace | None, result: CaseResult
+) -> Iterator[TurnView]:
+    """Pair the turns of case and trace by position. What is not at hand comes from the answers
+    that the run keeps of pairs that did not pass."""
+    expected = (
+        golden.turns
+        if golden
+        else tuple(Turn(user=turn.user, response=turn.expected) for turn in result.exchanges)
+    )
+    actual = (
+        trace.turns
+        if trace
+        else tuple(Turn(user=turn.user, response=turn.actual) for turn in result.exchanges)
+    )
+    by_turn = any(turn.tool_calls is not None for turn in expected)
+    for index in range(max(len(expected), len(actual))):
+        wanted = expected[index] if index < len(expected) else None
+        turn = actual[index] if index < len(actual) else None
+        yield TurnView(wanted, turn, _script(wanted, turn, by_turn))
+
+
+def _script(
+    expected: Turn | None, actual: Turn | None, by_turn: bool
+) -> tuple[EditStep, ...] | None:
+    if not by_turn or actual is None or actual.tool_calls is None:
+        return None
+    calls = (expected.tool_calls if expected else None) or ()
+    return tuple(edit_script(calls, actual.tool_calls))

@@ -1,0 +1,56 @@
+"""The trace of a session: built from its spans when it is first needed, and then cached."""
+
+from __future__ import annotations
+
+import msgspec
+
+from carob.api.ingest import read_payload
+from carob.schema import Problem, Trace
+from carob.schema.base import prepare_type
+from carob.store import Database
+from carob.store.inbox import (
+    SessionRow,
+    TraceSummary,
+    cache_trace,
+    cached_trace,
+    session_payloads,
+)
+from carob.traces.mapping.traces import merge_sessions, to_traces
+from carob.traces.reading.assemble import assemble
+
+_SHOWN = 200
+_trace_decoder = msgspec.json.Decoder(prepare_type(Trace))
+
+
+def session_trace(database: Database, row: SessionRow, problems: list[Problem]) -> Trace | None:
+    """Return the trace of a session, or `None` if no agent was at work in its spans."""
+    cached = cached_trace(database, row.id)
+    if cached is not None:
+        return _trace_decoder.decode(cached)
+    records = [
+        record
+        for traces, payload in session_payloads(database, row.id)
+        for record in read_payload(payload).records
+        if record.trace_id in traces
+    ]
+    where = f"session {row.id}"
+    spans = assemble(records, source=where, report=problems.append)
+    traces = [trace for group in spans.values() for trace in to_traces(group, source=where)]
+    merged = list(merge_sessions(_in_one_conversation(traces, row.id)))
+    trace = merged[0] if merged else None
+    # A trace with problems is built again, so that they are reported again.
+    encoded = msgspec.json.encode(trace) if trace and not problems else None
+    cache_trace(database, row, encoded, _summarise(trace))
+    return trace
+
+
+def _summarise(trace: Trace | None) -> TraceSummary:
+    turns = trace.turns if trace else ()
+    message = next((turn.user for turn in turns if turn.user), None)
+    shown = None if message is None else message[:_SHOWN].replace("\0", "\ufffd")
+    return TraceSummary(shown, len(turns), sum(len(turn.tool_calls or ()) for turn in turns))
+
+
+def _in_one_conversation(traces: list[Trace], session: str) -> list[Trace]:
+    """The traces of a session belong together, also those that do not say so."""
+    return [msgspec.structs.replace(trace, conversation=session) for trace in traces]

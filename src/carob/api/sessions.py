@@ -1,0 +1,221 @@
+"""Sessions of live agents: list, open, turn into golden cases, score, discard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from carob import plugins
+from carob.api.load import PathName, load_golden, writable_path
+from carob.api.run_request import Listeners, RunRequest
+from carob.api.runs import evaluate
+from carob.api.session_traces import session_trace
+from carob.api.traces import add_cases
+from carob.config import Config
+from carob.datasets.lint.privacy import find_personal_data
+from carob.errors import RefusedError, UsageError
+from carob.metrics.needs import unmet_need
+from carob.runner.pairing import Pairing
+from carob.schema import Dataset, Problem, Trace, UnmatchedTrace
+from carob.schema.session import (
+    CapturedCase,
+    Session,
+    SessionDetail,
+    SessionEvaluation,
+    SessionPage,
+    SessionState,
+)
+from carob.store import Database
+from carob.store.inbox import (
+    SessionFilter,
+    SessionRow,
+    find_session,
+    keep_sessions,
+    open_inbox,
+    remove_sessions,
+    unread_sessions,
+)
+from carob.store.inbox import list_sessions as read_sessions
+from carob.traces.capture import Capture, TraceFilter
+from carob.traces.sufficiency import check_sufficiency
+
+_AFTER_ROOT = 3_000_000
+_AFTER_SPAN = 30_000_000
+"""Microseconds without a span after which a session is complete: after its roots have ended, and
+while one of them has not been seen."""
+_MAX_READ = 2_000
+"""Spans of a session that the list reads by itself; larger ones are read when they are opened."""
+_MAX_SEARCHED = 500
+"""Sessions that a search reads, if nobody has looked at them before."""
+
+
+def list_sessions(
+    store: str,
+    *,
+    agent: str | None = None,
+    state: SessionState | None = None,
+    text: str | None = None,
+    limit: int = 50,
+    after: str | None = None,
+) -> SessionPage:
+    """List sessions, the one that changed last first. `text` is part of the id, the agent or the
+    first message; `after` is the `next` of the page before."""
+    start = _parse_after(after) if after else None
+    wanted = session_filter(agent=agent, state=state, text=text)
+    with open_inbox(store) as database:
+        if text is not None:  # the first message is only known after reading
+            for row in unread_sessions(database, max_spans=_MAX_READ, limit=_MAX_SEARCHED):
+                session_trace(database, row, [])
+        # One row more than requested shows whether there is a next page.
+        rows = read_sessions(database, limit=limit + 1, before=start, wanted=wanted)
+        items = [_session(_read_summary(database, row)) for row in rows[:limit]]
+    more = f"{rows[limit - 1].updated}-{rows[limit - 1].id}" if len(rows) > limit else None
+    return SessionPage(items=tuple(items), next=more)
+
+
+def session_filter(
+    *, agent: str | None = None, state: SessionState | None = None, text: str | None = None
+) -> SessionFilter:
+    """Return the filter for the sessions in a state now."""
+    now = time.time_ns() // 1000
+    complete = None if state is None else state == "complete"
+    return SessionFilter(agent, text, complete, now - _AFTER_ROOT, now - _AFTER_SPAN)
+
+
+def _read_summary(database: Database, row: SessionRow) -> SessionRow:
+    """Read the spans of a session that have not been read yet, unless they are many."""
+    if row.turns is not None or row.spans > _MAX_READ:
+        return row
+    session_trace(database, row, [])
+    return find_session(database, row.id)
+
+
+def open_session(store: str, session: str) -> SessionDetail:
+    """Build the trace of a session, or take the one that was built before, and say which metrics
+    it supports."""
+    with open_inbox(store) as database:
+        row = find_session(database, session)
+        problems: list[Problem] = []
+        trace = session_trace(database, row, problems)
+        row = find_session(database, session)
+    if trace is None:
+        return SessionDetail(_session(row), None, {}, (), tuple(problems))
+    needs = {name: metric.needs for name, metric in plugins.metrics().items()}
+    checked = check_sufficiency(trace, needs, unmet_need)
+    hints = tuple(dict.fromkeys(checked.hints.values()))
+    return SessionDetail(_session(row), trace, checked.supports, hints, tuple(problems))
+
+
+def capture_session(
+    store: str, session: str, *, dataset: PathName | None = None, format: str | None = None
+) -> CapturedCase:
+    """Turn a session into a golden case. With `dataset`, add the case as a draft to that golden
+    file, which is created in `format` if missing, and never remove the session to make room."""
+    detail = open_session(store, session)
+    if detail.trace is None:
+        raise RefusedError(f"no agent was at work in session {session!r}")
+    capture = Capture(TraceFilter())
+    capture.add([detail.trace])
+    if not capture.cases:
+        raise RefusedError(f"session {session!r} has no case", hint=capture.explain_empty())
+    case = capture.cases[0]
+    found = find_personal_data(msgspec.json.decode(msgspec.json.encode(case)), f"case {case.id}")
+    captured = CapturedCase(case, (*detail.problems, *capture.problems, *found))
+    if dataset is None:
+        return captured
+    added = add_cases([case], writable_path(dataset), format=format)
+    with open_inbox(store) as database:
+        keep_sessions(database, [session])
+    if not added:
+        return msgspec.structs.replace(captured, is_duplicate=True)
+    return msgspec.structs.replace(captured, case=added[0])
+
+
+def evaluate_sessions(
+    store: str,
+    sessions: Sequence[str],
+    golden: PathName | Dataset,
+    *,
+    metrics: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
+    config: Path | Config | None = None,
+    listeners: Listeners | None = None,
+) -> SessionEvaluation:
+    """Score sessions against golden data, and save the run. Only sessions that match a case by its
+    id or its first message are scored; the others are listed with the reason."""
+    dataset = load_golden(golden)
+    pairing = Pairing(dataset.cases)
+    traces: list[Trace] = []
+    cases: dict[str, None] = {}
+    unmatched: list[UnmatchedTrace] = []
+    for session, trace in _load_traces(store, dict.fromkeys(sessions)).items():
+        pair = pairing.pair(trace) if trace else None
+        if trace and pair and pair.case:
+            traces.append(trace)
+            cases[pair.case.id] = None
+        else:
+            reason = pair.reason if pair else "no agent was at work in it"
+            unmatched.append(UnmatchedTrace(session, reason))
+    if not traces:
+        reasons = "; ".join(f"{missing.trace}: {missing.why}" for missing in unmatched[:3])
+        raise RefusedError(f"no session matches a case of {dataset.name}", hint=reasons or None)
+    request = RunRequest(
+        recorded=traces,
+        golden=golden,
+        cases=[*cases],
+        metrics=metrics,
+        config=config,
+        store=store,
+        labels=labels or {},
+        keep_traces=True,
+    )
+    run = evaluate(request, listeners).run
+    return SessionEvaluation(run, tuple(unmatched))
+
+
+def _load_traces(store: str, sessions: Mapping[str, None]) -> dict[str, Trace | None]:
+    with open_inbox(store) as database:
+        rows = [find_session(database, session) for session in sessions]
+        return {row.id: session_trace(database, row, []) for row in rows}
+
+
+def discard_session(store: str, session: str) -> None:
+    """Remove a session and its spans."""
+    with open_inbox(store) as database:
+        find_session(database, session)
+        remove_sessions(database, [session])
+
+
+def _session(row: SessionRow) -> Session:
+    wait = _AFTER_SPAN if row.ended is None else _AFTER_ROOT
+    complete = time.time_ns() // 1000 - row.updated > wait
+    return Session(
+        id=row.id,
+        state="complete" if complete else "open",
+        agent=row.agent,
+        started_at=_timestamp(row.started) if row.started is not None else None,
+        updated_at=_timestamp(row.updated),
+        spans=row.spans,
+        turns=row.turns,
+        tools=row.tools,
+        first_message=row.message,
+        kept=row.kept,
+    )
+
+
+def _timestamp(microseconds: int) -> str:
+    moment = datetime.fromtimestamp(microseconds // 10**6, UTC)
+    fraction = microseconds % 10**6 // 1000
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{fraction:03}Z"
+
+
+def _parse_after(after: str) -> tuple[int, str]:
+    updated, dash, session = after.partition("-")
+    if not dash or not updated.isdecimal():
+        hint = "use the `next` value of the previous page"
+        raise UsageError(f"invalid page start {after!r}", hint=hint)
+    return int(updated), session

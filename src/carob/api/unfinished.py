@@ -1,0 +1,48 @@
+"""Runs in progress: where their finished batches are, until the run is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from carob.store import exists, open_store
+from carob.store.unfinished import RunKey, load_shards, remove_unfinished, save_shards
+
+_FOLDER = Path(".carob") / "unfinished"
+
+
+class StoredBatches:
+    """The finished batches of one run, in the store. A run that is not saved in a store has a file
+    of its own."""
+
+    def __init__(self, run: RunKey, store: str | None) -> None:
+        self._run = run
+        self._own_file = None if store else _FOLDER / f"{run.key}.db"
+        self._url = store or str(self._own_file)
+
+    def load(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the batches of earlier attempts."""
+        if exists(self._url):
+            with open_store(self._url) as database:
+                yield from load_shards(database, self._run.key)
+
+    def save(self, batches: Mapping[int, bytes], *, restart: bool) -> None:
+        """Save batches in one transaction; those that are known stay as they are. With `restart`,
+        batches of earlier attempts are removed first."""
+        # Opened for each save: judges may finish batches in another thread, which cannot use the
+        # connection of this one.
+        with open_store(self._url, create=True) as database:
+            if restart:
+                with database.writing():
+                    remove_unfinished(database, self._run.key)
+            save_shards(database, self._run, batches)
+
+    def close(self) -> None:
+        """Remove the file of a complete run that is not saved in a store."""
+        if self._own_file:
+            with suppress(OSError):
+                for suffix in ("", "-wal", "-shm"):
+                    Path(f"{self._own_file}{suffix}").unlink(missing_ok=True)
+                _FOLDER.rmdir()  # fails if other runs are unfinished
+                _FOLDER.parent.rmdir()

@@ -1,0 +1,120 @@
+"""The command that serves REST and receives traces, and its tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from carob.api import tokens as tokens_api
+from carob.api.store import store_url
+from carob.cli.options import option, output_options, store_option, subcommand
+from carob.cli.output import emit_result
+from carob.errors import UsageError, install_hint
+from carob.report.tokens import format_new_token, format_tokens
+
+
+@click.group(invoke_without_command=True)
+@option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@option("--port", default=8001, show_default=True, metavar="N", help="Port of REST; 0 is any.")
+@option(
+    "--otlp-port",
+    default=4318,
+    show_default=True,
+    metavar="N",
+    help="Port of the OTLP/HTTP receiver; 0 is any.",
+)
+@option(
+    "--grpc-port",
+    default=4317,
+    show_default=True,
+    metavar="N",
+    help="Port of the OTLP/gRPC receiver; 0 is any.",
+)
+@option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Another name of this server, such as that of a proxy. Repeatable.",
+)
+@option(
+    "--require-token",
+    is_flag=True,
+    help="Require a token from this machine, too, as behind a proxy.",
+)
+@store_option
+@click.pass_context
+def serve(
+    context: click.Context,
+    host: str,
+    port: int,
+    otlp_port: int,
+    grpc_port: int,
+    hosts: tuple[str, ...],
+    require_token: bool,
+    store: str | None,
+) -> None:
+    """Serve the store over REST, and receive traces of live agents.
+
+    Prints the addresses to stderr, then `ready`. An agent that exports to the OTLP
+    address, as with OTEL_EXPORTER_OTLP_ENDPOINT, appears as a session. Beyond this
+    machine, every request needs a token.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    try:
+        from carob.server.serve import Ports, serve
+    except ModuleNotFoundError as error:
+        message = f"the server needs {error.name}"
+        raise UsageError(message, hint=install_hint("server")) from error
+    serve(
+        store_url(store),
+        host,
+        Ports(pages=port, otlp=otlp_port, grpc=grpc_port),
+        allowed_hosts=hosts,
+        require_token=require_token,
+        announce=lambda line: click.echo(line, err=True),
+    )
+
+
+@serve.group()
+def token() -> None:
+    """Make, list and remove the tokens of a server."""
+
+
+@subcommand(token, "carob serve token new ci --role read", name="new")
+@click.argument("name")
+@option(
+    "--role",
+    "roles",
+    multiple=True,
+    type=click.Choice(tokens_api.ROLES),
+    required=True,
+    help="What the token allows. Repeatable.",
+)
+@store_option
+@output_options()
+def new_token(
+    name: str, roles: tuple[str, ...], store: str | None, form: str, output: Path | None
+) -> None:
+    """Make a token. It is shown once."""
+    made = tokens_api.new_token(store_url(store), name, roles)
+    emit_result(made, form, output, lambda _display: format_new_token(made))
+
+
+@subcommand(token, "carob serve token list", name="list")
+@store_option
+@output_options()
+def list_tokens(store: str | None, form: str, output: Path | None) -> None:
+    """List the tokens, without their secrets."""
+    found = tokens_api.list_tokens(store_url(store))
+    emit_result({"tokens": found}, form, output, lambda display: format_tokens(found, display))
+
+
+@subcommand(token, "carob serve token remove ci", name="remove")
+@click.argument("name")
+@store_option
+def remove_token(name: str, store: str | None) -> None:
+    """Remove a token. A running server refuses it from the next second on."""
+    tokens_api.remove_token(store_url(store), name)

@@ -1,0 +1,81 @@
+"""The web application: all routes behind the security checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from carob.server.binding import Endpoint, to_route
+from carob.server.openapi import openapi_document
+from carob.server.pages.page import error_page
+from carob.server.pages.routes import page_routes
+from carob.server.problems import RequestError, problem_response
+from carob.server.routes import about, datasets, golden, jobs, runs, sessions, tokens, traces
+from carob.server.security import FindRoles, LoginSessions, SecurityMiddleware
+from carob.server.workspace import Workspace
+
+
+def all_endpoints() -> list[Endpoint]:
+    """Return every REST endpoint, in the order of the reference."""
+    modules = (about, datasets, golden, traces, jobs, runs, sessions, tokens)
+    return [endpoint for module in modules for endpoint in module.endpoints.all]
+
+
+def create_app(
+    workspace: Workspace,
+    *,
+    hosts: Iterable[str],
+    find_roles: FindRoles | None = None,
+    routes: Sequence[BaseRoute] = (),
+    with_rest: bool = True,
+) -> Starlette:
+    """Create the application. `hosts` are the names and ports that it answers to."""
+    endpoints = all_endpoints() if with_rest else []
+    document = msgspec.json.encode(openapi_document(endpoints))
+
+    async def openapi(_request: Request) -> Response:
+        return Response(document, media_type="application/json")
+
+    app = Starlette(
+        routes=[
+            *(to_route(endpoint, workspace) for endpoint in endpoints),
+            *routes,
+            *(page_routes(workspace) if with_rest else ()),
+        ],
+        middleware=[
+            Middleware(
+                SecurityMiddleware,
+                hosts=tuple(hosts),
+                find_roles=find_roles,
+                sessions=LoginSessions(),
+            )
+        ],
+        exception_handlers={HTTPException: _http_error, Exception: _unexpected_error},
+    )
+    if with_rest:
+        app.add_route("/api/openapi.json", openapi)
+    return app
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    """What Starlette refuses by itself: unknown addresses and methods."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    detail = error.detail
+    if error.status_code == 404:
+        detail = f"no such address: {request.url.path}"
+    headers = dict(error.headers or {})
+    refusal = RequestError(error.status_code, detail, headers=headers)
+    wants_page = "text/html" in request.headers.get("accept", "")
+    return error_page(refusal) if wants_page else problem_response(refusal)
+
+
+async def _unexpected_error(_request: Request, error: Exception) -> Response:
+    detail = f"unexpected {type(error).__name__}"
+    return problem_response(RequestError(500, detail, hint="the server's log has the details"))

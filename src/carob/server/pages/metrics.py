@@ -1,0 +1,94 @@
+"""The metrics: what each needs, its scale, threshold and parameters."""
+
+from __future__ import annotations
+
+from carob.api import metrics as metrics_api
+from carob.errors import NotFoundError
+from carob.report.html.parts import breakable
+from carob.report.markup import Child, Markup, tag
+from carob.schema import MetricInfo
+from carob.server.binding import Query
+from carob.server.pages.page import Page, Pages
+from carob.server.pages.parts import address, commands, rows_table, value_text
+
+pages = Pages()
+
+
+class MetricPath(Query, frozen=True):
+    """A metric."""
+
+    name: str
+
+
+@pages.get("/metrics")
+def show_metrics() -> Page:
+    """List the metrics."""
+    rows = [_row(metric) for metric in metrics_api.metrics()]
+    head: list[Child] = ["metric", "meaning", "needs", "scale", "#threshold"]
+    return Page(
+        title="Metrics",
+        section="Metrics",
+        content=[tag("h1", f"Metrics: {len(rows)}"), rows_table("Metrics", head, rows, "list")],
+        command="carob metrics",
+        keys=(("j k", "move"), ("enter", "open")),
+    )
+
+
+@pages.get("/metrics/{name}")
+def show_metric(path: MetricPath) -> Page:
+    """Show one metric."""
+    metric = next((item for item in metrics_api.metrics() if item.name == path.name), None)
+    if metric is None:
+        raise NotFoundError(f"no metric named {path.name!r}", hint="see /metrics")
+    facts = {
+        "version": str(metric.version),
+        "needs": ", ".join(metric.needs) or "nothing",
+        "scale": _scale(metric),
+        "threshold": _threshold(metric),
+        "asks a model": "yes" if metric.judged else "no",
+        "packages": ", ".join(metric.packages) or "none",
+    }
+    params = [
+        tag("tr", tag("th", tag("code", name), scope="row"), tag("td", value_text(value)))
+        for name, value in metric.params.items()
+    ]
+    return Page(
+        title=metric.name,
+        section="Metrics",
+        crumbs=(("Metrics", "/metrics"), (metric.name, "")),
+        content=[
+            tag("h1", breakable(metric.name)),
+            tag("p", metric.description, class_="lead prose"),
+            tag("dl", [[tag("dt", name), tag("dd", text)] for name, text in facts.items()]),
+            tag("h2", "Parameters") if params else None,
+            rows_table("Parameters", ["name", "default"], params) if params else None,
+            tag("h2", "Use"),
+            commands(f"carob run traces.jsonl --golden golden.json -m {metric.name}"),
+        ],
+        command=f"carob metrics {metric.name}",
+    )
+
+
+def _row(metric: MetricInfo) -> Markup:
+    return tag(
+        "tr",
+        tag(
+            "th",
+            tag("a", breakable(metric.name), href=address("metrics", metric.name)),
+            scope="row",
+        ),
+        tag("td", metric.meaning, class_="wrap"),
+        tag("td", ", ".join(metric.needs), class_="wrap"),
+        tag("td", _scale(metric)),
+        tag("td", _threshold(metric), class_="n"),
+    )
+
+
+def _scale(metric: MetricInfo) -> str:
+    low, high = metric.scale
+    ends = f"from {low:g}" if high is None else f"{low:g} to {high:g}"
+    return ends if metric.better == "higher" else f"{ends}, lower is better"
+
+
+def _threshold(metric: MetricInfo) -> str:
+    return "informs" if metric.threshold is None else f"{metric.threshold:g}"

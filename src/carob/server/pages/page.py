@@ -1,0 +1,152 @@
+"""What a page is, how its address is read, and how errors become pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, TypeVar, get_type_hints
+
+import msgspec
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from carob.errors import CarobError
+from carob.report.markup import Child, Markup, join, tag
+from carob.server.binding import check_role, parse_query
+from carob.server.pages.layout import document
+from carob.server.problems import RequestError, problem_status
+from carob.server.workspace import Workspace
+
+H = TypeVar("H", bound=Callable[..., object])
+_FORM_LIMIT = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """The content of a page."""
+
+    title: str
+    content: Child
+    section: str = ""
+    """The entry of the navigation that it belongs to."""
+    crumbs: tuple[tuple[str, str], ...] = ()
+    """Name and address of the pages above it."""
+    command: str | None = None
+    """The `carob` command that prints the same."""
+    keys: tuple[tuple[str, str], ...] = ()
+    """Keys of this page, and what they do."""
+    status: int = 200
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """The answer to a form: the address where its result can be seen."""
+
+    address: str
+
+
+class Pages:
+    """The pages of one module, collected by decorators."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, str, Callable[..., object]]] = []
+
+    def get(self, path: str) -> Callable[[H], H]:
+        return self._add("GET", path)
+
+    def post(self, path: str) -> Callable[[H], H]:
+        return self._add("POST", path)
+
+    def _add(self, method: str, path: str) -> Callable[[H], H]:
+        def add(handler: H) -> H:
+            self.all.append((method, path, handler))
+            return handler
+
+        return add
+
+
+def to_page_route(
+    method: str, path: str, handler: Callable[..., object], workspace: Workspace
+) -> Route:
+    """Return the route of a page. What a handler asks for by name is read from the request:
+    `workspace`, `path`, `query`, and of a posted form `form`."""
+    types = get_type_hints(handler)
+
+    async def respond(request: Request) -> Response:
+        try:
+            check_role(request, "read" if method == "GET" else "write")
+            arguments: dict[str, Any] = {"workspace": workspace} if "workspace" in types else {}
+            if "path" in types:
+                arguments["path"] = msgspec.convert(dict(request.path_params), types["path"])
+            if "query" in types:
+                arguments["query"] = parse_query(_without_blanks(request), types["query"])
+            if "form" in types:
+                arguments["form"] = await _read_form(request, types["form"])
+            result = await to_thread.run_sync(lambda: handler(**arguments))
+        except (CarobError, RequestError) as error:
+            return error_page(error)
+        if isinstance(result, Redirect):
+            return RedirectResponse(result.address, status_code=303)
+        assert isinstance(result, Page)  # noqa: S101 - handlers return nothing else
+        return render(result)
+
+    return Route(path, respond, methods=[method])
+
+
+def _without_blanks(request: Request) -> Request:
+    """Forms without scripts send a parameter for each empty field; leave those out."""
+    pairs = [(key, value) for key, value in request.query_params.multi_items() if value]
+    query = "&".join(f"{quote(key)}={quote(value)}" for key, value in pairs)
+    return Request({**request.scope, "query_string": query.encode()})
+
+
+def quote(text: str) -> str:
+    """Quote a text as one part of an address."""
+    from urllib.parse import quote as quote_part  # late: named like ours
+
+    return quote_part(text, safe="")
+
+
+async def _read_form(request: Request, kind: type[Any]) -> Any:
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > _FORM_LIMIT:
+        raise RequestError(413, "the form is too large")
+    fields = await request.form(max_files=0)
+    values = {key: value for key, value in fields.items() if isinstance(value, str)}
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise RequestError(400, str(error)) from error
+
+
+def render(page: Page) -> Response:
+    """Return the response of a page."""
+    text = document(
+        title=page.title,
+        content=join(page.content),
+        section=page.section,
+        crumbs=page.crumbs,
+        command=page.command,
+        keys=page.keys,
+    )
+    return Response(text, page.status, media_type="text/html; charset=utf-8")
+
+
+def error_page(error: CarobError | RequestError) -> Response:
+    """Say as a page what could not be done, and what helps."""
+    status = error.status if isinstance(error, RequestError) else problem_status(error)
+    detail = error.detail if isinstance(error, RequestError) else error.message
+    title = HTTPStatus(status).phrase
+    content: list[Markup | None] = [
+        tag("h1", title),
+        tag("p", detail, class_="lead", dir="auto"),
+        tag("p", tag("strong", "Hint: "), error.hint) if error.hint else None,
+        tag("p", tag("a", "All runs", href="/runs"), " · ", tag("a", "Home", href="/")),
+    ]
+    response = render(Page(title=title, content=content, status=status))
+    headers: Mapping[str, str] = error.headers if isinstance(error, RequestError) else {}
+    response.headers.update(headers)
+    return response

@@ -1,0 +1,63 @@
+"""The routes of all pages and of the files that they load."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from carob.server.pages import (
+    case,
+    compare,
+    dataset,
+    dataset_diff,
+    datasets,
+    home,
+    live,
+    metrics,
+    run,
+    runs,
+    session,
+    settings,
+    upload,
+)
+from carob.server.pages.page import error_page, to_page_route
+from carob.server.problems import RequestError
+from carob.server.workspace import Workspace
+
+_MODULES = (
+    *(home, runs, run, case, compare, dataset_diff, dataset, datasets),
+    *(metrics, live, session, upload, settings),
+)
+_STATIC = {
+    "design.css": ("carob.report.html", "text/css"),
+    "pages.css": ("carob.server.static", "text/css"),
+    "pages.js": ("carob.server.static", "text/javascript"),
+}
+
+
+def page_routes(workspace: Workspace) -> list[Route]:
+    """Return the routes of the pages."""
+    found = [to_page_route(*page, workspace) for module in _MODULES for page in module.pages.all]
+    return [*found, Route("/static/{name}", _static)]
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        return error_page(RequestError(404, f"no such file: {name}"))
+    content, etag = _load(name)
+    headers = {"etag": etag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type=_STATIC[name][1])
+
+
+@cache
+def _load(name: str) -> tuple[bytes, str]:
+    content = (resources.files(_STATIC[name][0]) / name).read_bytes()
+    return content, f'"{sha256(content).hexdigest()[:16]}"'

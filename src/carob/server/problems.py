@@ -1,0 +1,92 @@
+"""Errors as `application/problem+json` (RFC 9457), with the words of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+import msgspec
+from starlette.responses import Response
+
+from carob.errors import (
+    CarobError,
+    EvaluationError,
+    InputError,
+    NotFoundError,
+    OutputError,
+    RefusedError,
+    StaleError,
+    UntrustedError,
+    UsageError,
+)
+from carob.schema import Problem
+from carob.schema.base import Struct
+
+_STATUS: dict[type[CarobError], int] = {
+    UsageError: 400,
+    UntrustedError: 403,
+    NotFoundError: 404,
+    RefusedError: 409,
+    StaleError: 412,
+    InputError: 422,
+    EvaluationError: 422,
+    OutputError: 507,
+}
+
+
+class ProblemDetails(Struct, frozen=True, omit_defaults=False):
+    """Why a request could not be carried out."""
+
+    title: str
+    status: int
+    detail: str
+    hint: str | None = None
+    problems: tuple[Problem, ...] = ()
+    """What is wrong where, if it is more than one thing."""
+    type: str = "about:blank"
+
+
+class RequestError(Exception):
+    """A request that is refused with a status of its own."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        hint: str | None = None,
+        problems: Sequence[Problem] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.hint = status, detail, hint
+        self.problems, self.headers = tuple(problems), dict(headers or {})
+
+
+def problem_response(error: CarobError | RequestError) -> Response:
+    """Return the response for an error."""
+    if isinstance(error, RequestError):
+        status, detail, headers = error.status, error.detail, error.headers
+        problems = error.problems
+    else:
+        status, detail, headers = problem_status(error), error.message, {}
+        problems = (_located(error),) if error.where else ()
+    details = ProblemDetails(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        hint=error.hint,
+        problems=problems,
+    )
+    body = msgspec.json.encode(details)
+    return Response(body, status, headers, media_type="application/problem+json")
+
+
+def problem_status(error: CarobError) -> int:
+    """Return the HTTP status of an error."""
+    kinds = type(error).__mro__
+    return next((_STATUS[kind] for kind in kinds if kind in _STATUS), 500)
+
+
+def _located(error: CarobError) -> Problem:
+    return Problem(where=error.where or "", message=error.message, hint=error.hint)

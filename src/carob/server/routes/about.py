@@ -1,0 +1,83 @@
+"""About the server itself: health, version, metrics, formats."""
+
+from __future__ import annotations
+
+import msgspec
+
+from carob import __version__
+from carob.api import datasets as datasets_api
+from carob.api import history
+from carob.api import metrics as metrics_api
+from carob.schema import MetricInfo
+from carob.schema.base import Struct
+from carob.server.binding import Endpoints, Query
+from carob.server.workspace import Workspace
+
+endpoints = Endpoints()
+
+
+class Health(Struct, frozen=True, omit_defaults=False):
+    """Whether the server works."""
+
+    status: str = "ok"
+
+
+class Version(Struct, frozen=True, omit_defaults=False):
+    """The version of Carob."""
+
+    version: str
+
+
+class ServerConfig(Struct, frozen=True, omit_defaults=False):
+    """Where the server can be reached. It holds no secrets."""
+
+    addresses: dict[str, str]
+
+
+class MetricList(Struct, frozen=True, omit_defaults=False):
+    """The metrics that this server can score with."""
+
+    metrics: tuple[MetricInfo, ...]
+
+
+class FormatPath(Query, frozen=True):
+    """A golden format."""
+
+    format: str
+
+
+@endpoints.get("/api/health", role="none")
+def health() -> Health:
+    """Say that the server is alive."""
+    return Health()
+
+
+@endpoints.get("/api/ready", role="none")
+def ready(workspace: Workspace) -> Health:
+    """Say whether the store can be used."""
+    history.list_runs(store=workspace.store, limit=1)
+    return Health()
+
+
+@endpoints.get("/api/version", role="none")
+def version() -> Version:
+    """Return the version of Carob."""
+    return Version(__version__)
+
+
+@endpoints.get("/api/config", role="none")
+def config(workspace: Workspace) -> ServerConfig:
+    """Return the addresses of the pages and of the receivers."""
+    return ServerConfig(workspace.addresses)
+
+
+@endpoints.get("/api/metrics")
+def list_metrics() -> MetricList:
+    """List the metrics, as `carob metrics` does."""
+    return MetricList(metrics_api.metrics())
+
+
+@endpoints.get("/api/formats/{format}")
+def format_schema(path: FormatPath) -> msgspec.Raw:
+    """Return the JSON Schema of a golden format, as `carob schema` does."""
+    return msgspec.Raw(datasets_api.json_schema(path.format).encode())

@@ -1,0 +1,203 @@
+"""The golden datasets of a server: list, upload, edit, release."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from carob.api import drafts as drafts_api
+from carob.api import golden as golden_api
+from carob.api import versions as versions_api
+from carob.schema import Bump, Case, Release, ReviewStatus
+from carob.schema.base import Struct
+from carob.schema.draft import Draft, DraftCase, DraftCasePage, GoldenEntry
+from carob.server.binding import Endpoints, Query, Reply
+from carob.server.problems import RequestError
+from carob.server.uploads import Upload
+from carob.server.workspace import Workspace
+
+endpoints = Endpoints()
+
+
+class DatasetList(Struct, frozen=True, omit_defaults=False):
+    """The datasets of a server."""
+
+    items: tuple[GoldenEntry, ...]
+
+
+class ReleaseList(Struct, frozen=True, omit_defaults=False):
+    """The releases of a dataset, oldest first."""
+
+    items: tuple[Release, ...]
+
+
+class DatasetPath(Query, frozen=True):
+    """A dataset, by its name or by its file name without suffixes."""
+
+    name: str
+
+
+class DatasetCasePath(Query, frozen=True):
+    """A case of a dataset."""
+
+    name: str
+    case: str
+
+
+class DatasetCasesQuery(Query, frozen=True):
+    """Which cases to list."""
+
+    tag: tuple[str, ...] = ()
+    where: str | None = None
+    """An expression over the fields of a case, as for `carob subset --where`."""
+    review: ReviewStatus | None = None
+    q: str | None = None
+    """A part of what the user says or the agent answers."""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
+    after: str | None = None
+    """The `next` of the previous page."""
+
+
+class ReleaseRequest(Query, frozen=True):
+    """How to release a draft."""
+
+    by: str | None = None
+    bump: Bump | None = None
+    version: str | None = None
+    because: str | None = None
+    note: tuple[str, ...] = ()
+    require_approved: bool = False
+
+
+@endpoints.get("/api/datasets")
+def list_datasets(workspace: Workspace) -> DatasetList:
+    """List the datasets in the folder of golden data."""
+    return DatasetList(golden_api.list_datasets(workspace.folder))
+
+
+@endpoints.post("/api/datasets")
+def upload_dataset(workspace: Workspace, upload: Upload) -> Reply[GoldenEntry]:
+    """Add a golden file of any format to the folder of golden data."""
+    entry = golden_api.add_dataset(workspace.folder, upload.path, upload.name)
+    return Reply(entry, 201)
+
+
+@endpoints.get("/api/datasets/{name}/draft")
+def get_draft(workspace: Workspace, path: DatasetPath) -> Reply[Draft]:
+    """Return the changes since the newest release, and the version that they require."""
+    draft = drafts_api.get_draft(workspace.folder, path.name)
+    return Reply(draft, headers=_etag(draft.digest))
+
+
+@endpoints.post("/api/datasets/{name}/release")
+def release_draft(
+    workspace: Workspace, path: DatasetPath, body: ReleaseRequest, request: Request
+) -> Reply[Release]:
+    """Release the draft as an immutable version, as `carob release` does."""
+    release = drafts_api.release_draft(
+        workspace.folder,
+        path.name,
+        by=body.by,
+        bump=body.bump,
+        version=body.version,
+        because=body.because,
+        note=body.note,
+        require_approved=body.require_approved,
+        seen=_if_match(request),
+    )
+    return Reply(release, 201)
+
+
+@endpoints.get("/api/datasets/{name}/versions")
+def list_versions(workspace: Workspace, path: DatasetPath) -> ReleaseList:
+    """List the releases of a dataset, oldest first."""
+    return ReleaseList(versions_api.versions(path.name, registry=workspace.registry))
+
+
+@endpoints.get("/api/datasets/{name}/file")
+def get_file(workspace: Workspace, path: DatasetPath) -> Response:
+    """Return the golden file, byte for byte."""
+    file = golden_api.find_file(workspace.folder, path.name)
+    return _download(file.read_bytes(), file.name)
+
+
+@endpoints.get("/api/datasets/{name}/cases")
+def list_dataset_cases(
+    workspace: Workspace, path: DatasetPath, query: DatasetCasesQuery
+) -> DraftCasePage:
+    """List the cases of a dataset, in the order of the file."""
+    return drafts_api.list_cases(
+        workspace.folder,
+        path.name,
+        tags=query.tag,
+        where=query.where,
+        review=query.review,
+        text=query.q,
+        limit=query.limit,
+        after=query.after,
+    )
+
+
+@endpoints.get("/api/datasets/{name}/cases/{case:path}")
+def get_dataset_case(workspace: Workspace, path: DatasetCasePath) -> Reply[DraftCase]:
+    """Return a case of a dataset, with its digest as `ETag`."""
+    case = drafts_api.get_case(workspace.folder, path.name, path.case)
+    return Reply(case, headers=_etag(case.digest))
+
+
+@endpoints.put("/api/datasets/{name}/cases/{case:path}")
+def put_dataset_case(
+    workspace: Workspace, path: DatasetCasePath, body: Case, request: Request
+) -> Reply[DraftCase]:
+    """Add a case with `If-None-Match: *`, or replace the state of it that `If-Match` names."""
+    if body.id != path.case:
+        raise RequestError(400, f"the case has the id {body.id!r}, the address {path.case!r}")
+    seen = drafts_api.NEW if request.headers.get("if-none-match") == "*" else _required(request)
+    case = drafts_api.put_case(workspace.folder, path.name, body, seen=seen)
+    status = 201 if seen == drafts_api.NEW else 200
+    return Reply(case, status, _etag(case.digest))
+
+
+@endpoints.delete("/api/datasets/{name}/cases/{case:path}")
+def delete_dataset_case(workspace: Workspace, path: DatasetCasePath, request: Request) -> None:
+    """Remove the state of a case that `If-Match` names."""
+    drafts_api.delete_case(workspace.folder, path.name, path.case, seen=_required(request))
+
+
+@endpoints.get("/api/datasets/{name}")
+def get_dataset(workspace: Workspace, path: DatasetPath) -> GoldenEntry:
+    """Return a dataset as it is listed."""
+    file = golden_api.find_file(workspace.folder, path.name)
+    entries = golden_api.list_datasets(workspace.folder)
+    return next(entry for entry in entries if entry.file == file.name)
+
+
+@endpoints.delete("/api/datasets/{name}")
+def delete_dataset(workspace: Workspace, path: DatasetPath) -> None:
+    """Delete the golden file of a dataset. Its releases stay."""
+    golden_api.remove_dataset(workspace.folder, path.name)
+
+
+def _etag(digest: str) -> dict[str, str]:
+    return {"ETag": f'"{digest}"'}
+
+
+def _if_match(request: Request) -> str | None:
+    text = request.headers.get("if-match", "").strip()
+    return None if text in ("", "*") else text.strip('"')
+
+
+def _required(request: Request) -> str | None:
+    if "if-match" not in request.headers:
+        hint = "send the `ETag` of the case as `If-Match`; `*` overwrites any state"
+        raise RequestError(428, "the state of the case that you have seen is required", hint=hint)
+    return _if_match(request)
+
+
+def _download(data: bytes, name: str) -> Response:
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
+    headers = {"content-disposition": f'attachment; filename="{plain}"'}
+    return Response(data, headers=headers, media_type="application/octet-stream")

@@ -1,0 +1,159 @@
+"""Who may ask this server: the checks before every request, and the headers of every response.
+
+A server on loopback trusts its machine, but not the browser on it: any web page can send requests
+to 127.0.0.1. So the `Host` must be ours, against names that are rebound to this address, and a
+request that changes something must come from our own pages or from no page at all.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from http.cookies import CookieError, SimpleCookie
+from typing import TypeAlias
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from carob.server.problems import RequestError, problem_response
+
+Roles: TypeAlias = frozenset[str]
+FindRoles: TypeAlias = Callable[[str], Roles]
+"""Returns what a token allows; nothing for an unknown one."""
+ALL_ROLES: Roles = frozenset(("read", "write", "ingest"))
+SESSION_COOKIE = "carob_session"
+_SESSION_SECONDS = 12 * 3600
+_SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+_FROM_US = frozenset(("same-origin", "none"))
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+class LoginSessions:
+    """Browsers that have logged in with a token, until they are idle for half a day."""
+
+    def __init__(self) -> None:
+        self._roles: dict[str, tuple[Roles, float]] = {}
+
+    def start(self, roles: Roles) -> str:
+        """Start a session and return its id, the value of the cookie."""
+        self._drop_expired()
+        session = secrets.token_urlsafe(32)
+        self._roles[session] = (roles, time.monotonic() + _SESSION_SECONDS)
+        return session
+
+    def roles(self, session: str) -> Roles:
+        """Return what a session allows; nothing for an unknown one."""
+        # A dictionary finds keys in a time that depends on their hash, not on how far two ids
+        # agree, so that nobody can guess an id character by character.
+        roles, end = self._roles.get(session, (frozenset[str](), 0.0))
+        return roles if time.monotonic() < end else frozenset()
+
+    def end(self, session: str) -> None:
+        """End a session."""
+        self._roles.pop(session, None)
+
+    def _drop_expired(self) -> None:
+        now = time.monotonic()
+        self._roles = {key: value for key, value in self._roles.items() if value[1] > now}
+
+
+class SecurityMiddleware:
+    """Refuses foreign hosts and pages, finds the roles of the caller, and sets the headers."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Iterable[str],
+        find_roles: FindRoles | None,
+        sessions: LoginSessions,
+    ) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+        self._find_roles = find_roles
+        """`None` on loopback, where everyone may do everything."""
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            self._check_host(headers)
+            _check_origin(scope, headers)
+            scope.setdefault("state", {})["roles"] = self._roles(headers)
+        except RequestError as error:
+            await problem_response(error)(scope, receive, _with_headers(send))
+            return
+        await self._app(scope, receive, _with_headers(send))
+
+    def _check_host(self, headers: Headers) -> None:
+        host = headers.get("host", "").lower()
+        if host not in self._hosts:
+            hint = "name it with `carob serve --allow-host` if it is yours"
+            raise RequestError(421, f"this server is not {host!r}", hint=hint)
+
+    def _roles(self, headers: Headers) -> Roles:
+        if self._find_roles is None:
+            return ALL_ROLES
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and token:
+            return self._find_roles(token.strip())
+        return self._sessions.roles(session_id(headers) or "")
+
+
+def session_id(headers: Headers) -> str | None:
+    """Return the id of the browser's session."""
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return None
+    return cookies[SESSION_COOKIE].value if SESSION_COOKIE in cookies else None
+
+
+def _check_origin(scope: Scope, headers: Headers) -> None:
+    """Refuse what a page of somebody else asks a browser to send."""
+    if scope["method"] in _SAFE:
+        return
+    site = headers.get("sec-fetch-site")
+    if site is not None and site not in _FROM_US:
+        raise RequestError(403, f"refused a request from another site ({site})")
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() not in _own_origins(headers.get("host", "")):
+        raise RequestError(403, f"refused a request from {origin!r}")
+
+
+def _own_origins(host: str) -> tuple[str, str]:
+    return f"http://{host.lower()}", f"https://{host.lower()}"
+
+
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return send_with_headers

@@ -1,0 +1,223 @@
+"""Run the server: bind the ports, say where they are, and stop when asked to."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import signal
+import socket
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from carob.api.ingest import Ingest
+from carob.api.tokens import TokenCheck, list_tokens
+from carob.errors import UsageError, install_hint
+from carob.server.app import create_app
+from carob.server.events import EventStream, events_route
+from carob.server.otlp import otlp_routes
+from carob.server.security import FindRoles
+from carob.server.workspace import Workspace
+
+if TYPE_CHECKING:
+    from carob.server.otlp_grpc import GrpcReceiver
+
+_DRAIN_SECONDS = 10
+
+
+class Ports(NamedTuple):
+    """The ports to listen on; 0 is any free one."""
+
+    pages: int
+    otlp: int
+    grpc: int
+
+
+class Door(NamedTuple):
+    """A port and what answers there."""
+
+    name: str
+    """What the first lines call it, such as `pages`."""
+    app: ASGIApp
+    socket: socket.socket
+
+    @property
+    def address(self) -> str:
+        """The address to type."""
+        return f"http://{host_and_port(self.socket)}"
+
+
+def serve(
+    store: str,
+    host: str,
+    ports: Ports,
+    *,
+    allowed_hosts: Sequence[str] = (),
+    require_token: bool = False,
+    announce: Callable[[str], None],
+) -> None:
+    """Serve a store until SIGINT or SIGTERM."""
+    find_roles = TokenCheck(store).roles if require_token or not is_loopback(host) else None
+    if find_roles and not list_tokens(store):
+        hint = "make one with `carob serve token new NAME --role read`"
+        raise UsageError("a token is required, and there is none", hint=hint)
+    with ExitStack() as stack:
+        pages, otlp = bind(host, ports.pages, stack), bind(host, ports.otlp, stack)
+        events = EventStream()
+        ingest = stack.enter_context(Ingest(store, changed=_session_listener(events)))
+        receivers = otlp_routes(ingest)
+        bound = {"pages": pages, "otlp": otlp}
+        addresses = {name: f"http://{host_and_port(port)}" for name, port in bound.items()}
+        workspace = Workspace(store=store, addresses=addresses)
+        rest = create_app(
+            workspace,
+            hosts=known_hosts(pages, allowed_hosts),
+            find_roles=find_roles,
+            routes=[*receivers, events_route(events)],
+        )
+        receiver = create_app(
+            workspace,
+            hosts=known_hosts(otlp, allowed_hosts),
+            find_roles=find_roles,
+            routes=receivers,
+            with_rest=False,
+        )
+        grpc = _grpc_receiver(ingest, host, ports.grpc, find_roles)
+        doors = [Door("pages", rest, pages), Door("otlp", receiver, otlp)]
+        run_doors(doors, grpc, events, announce)
+
+
+def _session_listener(events: EventStream) -> Callable[[list[str]], None]:
+    def changed(sessions: list[str]) -> None:
+        for session in sessions:
+            events.publish("session", {"id": session})
+
+    return changed
+
+
+def _grpc_receiver(
+    ingest: Ingest, host: str, port: int, find_roles: FindRoles | None
+) -> GrpcReceiver | None:
+    """The receiver, unless its extra is not installed."""
+    try:
+        from carob.server.otlp_grpc import GrpcReceiver  # late: gRPC is an extra of its own
+    except ModuleNotFoundError:
+        return None
+    return GrpcReceiver(ingest, host, port, find_roles)
+
+
+def bind(host: str, port: int, stack: ExitStack) -> socket.socket:
+    """Bind a port; 0 takes a free one."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        bound = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        hint = "choose another port; 0 takes a free one"
+        raise UsageError(f"cannot listen on {host} port {port}: {reason}", hint=hint) from error
+    return bound
+
+
+def host_and_port(bound: socket.socket) -> str:
+    """Return the host and port of a socket as they stand in an address."""
+    host, port = bound.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach a host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def known_hosts(bound: socket.socket, allowed: Iterable[str] = ()) -> list[str]:
+    """Return the `Host` headers that mean this server."""
+    port = bound.getsockname()[1]
+    names = {bound.getsockname()[0], *allowed}
+    if is_loopback(bound.getsockname()[0]):
+        names |= {"127.0.0.1", "localhost", "::1"}
+    hosts = [f"[{name}]" if ":" in name else name.lower() for name in sorted(names)]
+    return [*(f"{host}:{port}" for host in hosts), *(hosts if port in (80, 443) else ())]
+
+
+def run_doors(
+    doors: Sequence[Door],
+    grpc: GrpcReceiver | None,
+    events: EventStream,
+    announce: Callable[[str], None],
+) -> None:
+    """Serve until SIGINT or SIGTERM; requests that are being answered are finished first."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_run(doors, grpc, events, announce))
+
+
+async def _run(
+    doors: Sequence[Door],
+    grpc: GrpcReceiver | None,
+    events: EventStream,
+    announce: Callable[[str], None],
+) -> None:
+    servers = [_Server(_config(door)) for door in doors]
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _stop, servers, events)
+    grpc_address = await grpc.start() if grpc else None
+    tasks = [
+        asyncio.create_task(server.serve(sockets=[door.socket]))
+        for server, door in zip(servers, doors, strict=True)
+    ]
+    while not all(server.started for server in servers):
+        if any(task.done() for task in tasks):
+            break
+        await asyncio.sleep(0.01)
+    for door in doors:
+        announce(f"{door.name} {door.address}{'/' if door.name == 'pages' else ''}")
+    announce(f"grpc {grpc_address}" if grpc else f"grpc off: {install_hint('grpc')}")
+    announce("ready")
+    await asyncio.gather(*tasks)
+    if grpc:
+        await grpc.stop(_DRAIN_SECONDS)
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to us: several of them share one process."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+def _stop(servers: Iterable[uvicorn.Server], events: EventStream) -> None:
+    events.close()  # else the server would wait for the streams, which never end by themselves
+    for server in servers:
+        server.should_exit = True
+
+
+def _config(door: Door) -> uvicorn.Config:
+    return uvicorn.Config(
+        door.app,
+        http="httptools",
+        lifespan="off",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:  # Windows
+        return None
+    return uvloop.new_event_loop

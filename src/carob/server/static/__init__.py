@@ -1,0 +1,1 @@
+"""Style sheet and scripts of the pages."""

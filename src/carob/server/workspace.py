@@ -1,0 +1,36 @@
+"""What a server serves: a store of runs, a folder of golden data, and a configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from carob.api.golden import GoldenFolder
+from carob.api.load import REGISTRY
+from carob.api.run_jobs import JobSources, RunJobs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    """What a server serves. Requests name things in it, and never a path."""
+
+    store: str
+    """The path or URL of the store."""
+    golden: Path = REGISTRY.parent
+    """The folder of golden files that can be listed, edited and released."""
+    registry: Path = REGISTRY
+    addresses: dict[str, str]
+    """Where the pages and the receivers can be reached, by name."""
+    uploads: Path = Path(".carob") / "traces"
+    """The folder of uploaded traces."""
+    jobs: RunJobs = field(default_factory=RunJobs)
+
+    @property
+    def folder(self) -> GoldenFolder:
+        """The golden files, and the registry of their releases."""
+        return GoldenFolder(self.golden, self.registry)
+
+    @property
+    def sources(self) -> JobSources:
+        """Where the names in a request for a run are looked up."""
+        return JobSources(store=self.store, folder=self.folder, uploads=self.uploads)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+import pytest
+
+from carob.cli import progress
+from carob.cli.progress import Step, format_duration, progress_line
+from carob.schema import Problem
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(progress, "DELAY", -1)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def test_step_shows_a_bar_the_rate_and_the_time_left():
+    step = Step("scoring", 1, "", first=0, started=0.0)
+    bar = "━━━━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄"
+    assert step.describe(500, 2000, 10.0) == f"scoring {bar} 500 of 2,000, 50/s, 30 s left"
+
+
+def test_rate_of_a_resumed_step_counts_only_new_work():
+    step = Step("reading", 10**6, " MB", first=50 * 10**6, started=0.0)
+    assert step.describe(100 * 10**6, 200 * 10**6, 10.0).endswith(
+        "100 of 200 MB, 5 MB/s, 20 s left"
+    )
+
+
+def test_durations_are_short():
+    durations = [format_duration(seconds) for seconds in (3.4, 200, 7500)]
+    assert durations == ["3 s", "3 min 20 s", "2 h 5 min"]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_progress_is_one_line_that_is_cleared_at_the_end(capsys: pytest.CaptureFixture[str]):
+    line = progress.ProgressLine("evaluating")
+    line.of("scoring")(8, 8)
+    line.close()
+    line.of("scoring")(8, 8)
+    first, shown, cleared = capsys.readouterr().err.split("\r\x1b[K")
+    assert (first, cleared) == ("", "")
+    assert shown.endswith("8 of 8")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_problem_during_progress_gets_its_own_line(capsys: pytest.CaptureFixture[str]):
+    line = progress.ProgressLine("evaluating")
+    line.of("scoring")(8, 8)
+    line.report(Problem(where="a.json", message="is cut off"))
+    printed = click.unstyle(capsys.readouterr().err.replace("\r\x1b[K", "|"))
+    assert printed.endswith("8 of 8|error: a.json: is cut off\n")
+
+
+def test_task_without_numbers_shows_the_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(progress, "DELAY", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress_line("comparing"):
+        time.sleep(0.1)
+    assert "comparing, 0 s" in capsys.readouterr().err
+
+
+def test_short_work_and_pipes_show_no_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    with progress_line("scoring") as line:
+        monkeypatch.setattr(progress, "DELAY", -1)
+        line.of("scoring")(3, 8)
+    monkeypatch.setattr(progress, "DELAY", 1.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    progress.ProgressLine("scoring").of("scoring")(3, 8)
+    assert capsys.readouterr().err == ""

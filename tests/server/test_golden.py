@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.server.conftest import Client, Process, start_server
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+DEMO = Path(__file__).parents[2] / "src" / "carob" / "demo"
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    folder = tmp_path_factory.mktemp("golden-server")
+    (folder / "golden").mkdir()
+    shutil.copy(SAMPLES / "adk" / "returns.json", folder / "golden")
+    started = start_server(folder)
+    yield started
+    assert started.stop() == 0
+
+
+@pytest.fixture
+def api(served: Process) -> Client:
+    return served.client
+
+
+def post(api: Client, path: str, body: object, **headers: str) -> tuple[int, dict[str, object]]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    answer = api.ask("POST", path, json.dumps(body).encode(), {**JSON, **named})
+    return answer.status, answer.json()
+
+
+def wait_for(api: Client, job: str) -> dict[str, object]:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        state = api.get(f"/api/jobs/{job}").json()
+        if state["state"] in ("done", "failed", "cancelled"):
+            return state
+        time.sleep(0.05)
+    raise AssertionError("the run did not end")
+
+
+def test_file_comes_back_byte_for_byte(api: Client):
+    assert api.upload("/api/datasets", SAMPLES / "csv" / "faq.csv").status == 201
+    assert api.get("/api/datasets/faq/file").body == (SAMPLES / "csv" / "faq.csv").read_bytes()
+    assert api.upload("/api/datasets", SAMPLES / "csv" / "faq.csv").status == 409
+    assert api.ask("DELETE", "/api/datasets/faq").status == 204
+    assert api.get("/api/datasets/faq").status == 404
+
+
+def test_case_is_edited_only_in_the_state_that_was_seen(api: Client):
+    page = api.get("/api/datasets/garden_returns/cases?limit=1").json()
+    case = page["items"][0]["case"]
+    path = f"/api/datasets/garden_returns/cases/{case['id']}"
+    etag = api.get(path).headers["etag"]
+    case["tags"] = ["edited"]
+    body = json.dumps(case).encode()
+    assert api.ask("PUT", path, body, JSON).status == 428
+    assert api.ask("PUT", path, body, {**JSON, "If-None-Match": "*"}).status == 412
+    answer = api.ask("PUT", path, body, {**JSON, "If-Match": etag})
+    assert answer.status == 200, answer.body
+    assert answer.json()["case"]["tags"] == ["edited"]
+    assert api.ask("PUT", path, body, {**JSON, "If-Match": etag}).status == 412
+    assert api.ask("DELETE", path, headers={"If-Match": etag}).status == 412
+
+
+def test_draft_is_released_in_the_state_that_was_seen(api: Client):
+    path = "/api/datasets/garden_returns"
+    etag = api.get(f"{path}/draft").headers["etag"]
+    status, _ = post(api, f"{path}/release", {"by": "Mara"}, If_Match='"sha256:0"')
+    assert status == 412
+    status, release = post(api, f"{path}/release", {"by": "Mara"}, If_Match=etag)
+    assert (status, release["version"]) == (201, "1.0.0")
+    assert [item["version"] for item in api.get(f"{path}/versions").json()["items"]] == ["1.0.0"]
+    assert api.get(f"{path}/draft").json()["next_version"] is None
+
+
+def test_run_is_made_in_the_background_once_for_each_key(api: Client):
+    golden = next(DEMO.rglob("*.evalset.json"))
+    traces = next(DEMO.rglob("good.otlp.jsonl"))
+    name = api.upload("/api/datasets", golden).json()["name"]
+    upload = api.upload("/api/traces", traces).json()["upload"]["id"]
+    body = {"dataset": name, "traces": [upload], "metrics": ["tool_trajectory"]}
+    status, job = post(api, "/api/runs", body, Idempotency_Key="k-1")
+    assert status == 202, job
+    assert post(api, "/api/runs", body, Idempotency_Key="k-1")[1]["id"] == job["id"]
+    assert post(api, "/api/runs", {**body, "metrics": []}, Idempotency_Key="k-1")[0] == 409
+    state = wait_for(api, str(job["id"]))
+    assert state["state"] == "done", state
+    run = api.get(f"/api/runs/{state['run']}").json()
+    assert run["dataset"]["name"] == name
+    for form in ("html", "md", "json", "csv", "txt", "junit.xml", "sarif"):
+        assert api.get(f"/api/runs/{state['run']}/report.{form}").status == 200, form
+    events = api.get(f"/api/jobs/{job['id']}/events").body
+    assert b'"state":"done"' in events
+    status, again = post(api, f"/api/runs/{state['run']}/rescore", {"dataset": name})
+    assert status == 202
+    assert wait_for(api, str(again["id"]))["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"metrics": ["/etc/passwd.toml"]},
+        {"metrics": ["../../rubric.yaml"]},
+        {"profile": "/etc/profile.toml"},
+        {"traces": ["../../../etc/passwd"]},
+        {"traces": ["/etc/passwd"]},
+        {"dataset": "/etc/passwd"},
+        {"dataset": "../golden/returns.json"},
+        {"judge": {"url": "http://127.0.0.1:1", "key_env": "HOME"}},
+        {"config": "/etc/carob.toml"},
+        {"params": {"semantic_similarity.model": "/etc"}},
+        {"evaluator": {"path": "/srv/evil.py"}},
+    ],
+)
+def test_nothing_that_a_request_names_is_opened(api: Client, request_: dict[str, object]):
+    status, answer = post(api, "/api/runs", {"dataset": "garden_returns", **request_})
+    assert status in (400, 404), answer
+    assert "root:" not in json.dumps(answer)
+
+
+def test_token_is_shown_once(api: Client):
+    status, made = post(api, "/api/tokens", {"name": "ci", "roles": ["read"]})
+    assert (status, str(made["token"])[:6]) == (201, "carob_")
+    assert str(made["token"]) not in api.get("/api/tokens").body.decode()
+    assert api.ask("DELETE", "/api/tokens/ci").status == 204
+    assert api.ask("DELETE", "/api/tokens/ci").status == 404
