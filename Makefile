@@ -9,13 +9,14 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upg
 	--generate-hashes --no-header --no-annotate --no-emit-index-url
 
 INSTALLED := .venv/.installed
+SECONDS ?= 60
 DEVELOPED := .venv/.developed
 PEERS := .peers/.installed
 FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check test lint format docs bench peers lock clean
+.PHONY: help install demo check test lint format docs bench captures torture peers lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +53,13 @@ docs: $(DEVELOPED)  ## regenerate example output in README.md and docs/
 bench: $(DEVELOPED) $(PEERS)  ## compare with the peers and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
+captures: $(DEVELOPED)  ## run agent frameworks and store what they record for the tests
+	$(BIN)/python -m tests.captures
+
+torture: $(DEVELOPED)  ## try to break everything for SECONDS per campaign, and write docs/reliability.md
+	@tests/postgres.sh
+	nice $(BIN)/python -m tests.torture --seconds $(SECONDS)
+
 peers: $(PEERS)  ## install the peers into .peers
 
 lock: $(DEVELOPED)  ## pin the newest version of every dependency
@@ -61,7 +69,7 @@ lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 
 clean:  ## remove environments and caches
-	rm -rf .venv .peers .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .peers .captures .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python .peers/bin/python:

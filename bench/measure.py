@@ -115,6 +115,62 @@ def cpu_time(command: Command, *, folder: Path, fine: Collection[int] = (0,)) ->
     return float(done.stdout)
 
 
+# Worker processes are children of a fork server, so `wait4` misses them. This launcher looks at all
+# descendants a hundred times a second; the peak of a single process is taken from the kernel.
+_TREE_MEMORY = """
+import ctypes, os, sys, time
+PR_SET_CHILD_SUBREAPER = 36
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+page = os.sysconf("SC_PAGE_SIZE")
+me, code, peak, alone = os.getpid(), 0, 0, 0
+
+def memory():
+    parents, sizes = {}, {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    fields = file.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            parents[int(name)], sizes[int(name)] = int(fields[1]), int(fields[21]) * page
+    total = 0
+    for process, size in sizes.items():
+        above = parents.get(process)
+        while above and above != me:
+            above = parents.get(above)
+        total += size if above == me else 0
+    return total
+
+while True:
+    try:
+        process, status, usage = os.wait4(-1, os.WNOHANG)
+    except ChildProcessError:
+        break
+    if process:
+        alone = max(alone, usage.ru_maxrss << 10)
+        if process == child:
+            code = os.waitstatus_to_exitcode(status)
+    else:
+        peak = max(peak, memory())
+        time.sleep(0.01)
+print(max(peak, alone))
+sys.exit(code)
+"""
+
+
+def tree_memory(command: Command, *, folder: Path, fine: Collection[int] = (0,)) -> float:
+    """The peak resident memory of a command and of all processes that it starts, together, in MB.
+    Pages that processes share count once for each."""
+    launcher = [sys.executable, "-S", "-c", _TREE_MEMORY, *command]
+    done = _run(launcher, check=False, folder=folder)
+    if done.returncode not in fine:
+        done.check_returncode()
+    return int(done.stdout) / 2**20
+
+
 def _run(
     command: Command, *, check: bool = True, folder: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:

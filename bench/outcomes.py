@@ -32,7 +32,7 @@ from carob.store import Database, open_store
 from carob.store.database import SqlValue
 from carob.store.document import RunDocument, split_run
 from carob.store.history import HistoryQuery, history_page
-from carob.store.runs import CASES, OUTCOMES, case_rows, digest_chain, outcome_rows, save_execution
+from carob.store.runs import CASES, OUTCOMES, case_rows, outcome_rows, save_execution
 
 METRICS = ("tool_trajectory_avg_score", "response_match_score", "latency", "cost", "safety")
 _MANY = 200_000
@@ -194,7 +194,7 @@ def _score(name: str, seed: int) -> CaseScore:
 def _tables(
     document: RunDocument,
 ) -> list[tuple[str, tuple[str, ...], list[tuple[SqlValue, ...]]]]:
-    cases = map(tuple, case_rows(1, document, digest_chain(document.bodies)))
+    cases = map(tuple, case_rows(1, document))
     outcomes = map(tuple, outcome_rows(1, document.run))
     return [("cases", CASES, [*cases]), ("outcomes", OUTCOMES, [*outcomes])]
 

@@ -24,43 +24,49 @@ _LISTED = (
 _WORDS = _LISTED.split()
 _TOOLS = ("find_order", "track_parcel", "read_policy", "open_ticket", "send_email")
 CASES = 50
+"""Golden cases that traces share unless told otherwise."""
 
 
-def synthetic_traces(name: str, *, traces: int, tools: int, words: int) -> Path:
+def synthetic_traces(name: str, *, traces: int, tools: int, words: int, cases: int = CASES) -> Path:
     """A file of traces, each with this many tool calls and words per tool result."""
-    return kept(f"{name}-{traces}.jsonl", lambda: _lines(traces, tools, words))
+    return kept(f"{name}-{traces}.jsonl", lambda: _lines(traces, tools, words, cases))
 
 
-def golden(name: str, *, tools: int) -> Path:
-    """The ADK EvalSet of the traces."""
-    return kept(f"{name}-golden.json", lambda: [_evalset(tools)])
+def golden(name: str, *, tools: int, cases: int = CASES, edited: int = 0) -> Path:
+    """The ADK EvalSet of the traces; with `edited`, every so many-th answer is another one."""
+    return kept(f"{name}-golden.json", lambda: _evalset(tools, cases, edited))
 
 
-def _lines(traces: int, tools: int, words: int) -> Iterator[bytes]:
+def _lines(traces: int, tools: int, words: int, cases: int) -> Iterator[bytes]:
     rng = random.Random(5)  # noqa: S311 - not a secret
     for number in range(traces):
-        yield json.dumps(_request(rng, number, tools, words), separators=(",", ":")).encode()
+        request = _request(rng, number, number % cases, tools, words)
+        yield json.dumps(request, separators=(",", ":")).encode()
         yield b"\n"
 
 
-def _evalset(tools: int) -> bytes:
-    cases = [
-        {
-            "eval_id": f"case-{number}",
-            "conversation": [
-                {
-                    "invocation_id": f"inv-{number}",
-                    "user_content": {"role": "user", "parts": [{"text": _question(number)}]},
-                    "final_response": {"role": "model", "parts": [{"text": _answer(number)}]},
-                    "intermediate_data": {
-                        "tool_uses": [_call(number, step) for step in range(tools)]
-                    },
-                }
-            ],
-        }
-        for number in range(CASES)
-    ]
-    return json.dumps({"eval_set_id": "repeats", "eval_cases": cases}).encode()
+def _evalset(tools: int, cases: int, edited: int) -> Iterator[bytes]:
+    yield b'{"eval_set_id": "repeats", "eval_cases": ['
+    for number in range(cases):
+        is_edited = bool(edited) and number % edited == 0
+        case = _case(number, tools, "Reworded. " if is_edited else "")
+        yield (b", " if number else b"") + json.dumps(case).encode()
+    yield b"]}"
+
+
+def _case(number: int, tools: int, prefix: str) -> dict[str, Any]:
+    answer = prefix + _answer(number)
+    return {
+        "eval_id": f"case-{number}",
+        "conversation": [
+            {
+                "invocation_id": f"inv-{number}",
+                "user_content": {"role": "user", "parts": [{"text": _question(number)}]},
+                "final_response": {"role": "model", "parts": [{"text": answer}]},
+                "intermediate_data": {"tool_uses": [_call(number, step) for step in range(tools)]},
+            }
+        ],
+    }
 
 
 def _question(case: int) -> str:
@@ -80,17 +86,19 @@ def _text(seed: int, words: int) -> str:
     return " ".join(random.Random(seed).choices(_WORDS, k=words)).capitalize() + "."  # noqa: S311
 
 
-def _request(rng: random.Random, number: int, tools: int, words: int) -> dict[str, Any]:
+def _request(rng: random.Random, number: int, case: int, tools: int, words: int) -> dict[str, Any]:
     resource = {"attributes": _pairs({"service.name": "shop-assistant", "host.name": "node-3"})}
     scope = {"name": "shop", "version": "1.0.0"}
-    spans = list(_spans(rng, number, tools, words))
+    spans = list(_spans(rng, number, case, tools, words))
     return {
         "resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": scope, "spans": spans}]}]
     }
 
 
-def _spans(rng: random.Random, number: int, tools: int, words: int) -> Iterator[dict[str, Any]]:
-    case, wrong = number % CASES, number % 7 == 0
+def _spans(
+    rng: random.Random, number: int, case: int, tools: int, words: int
+) -> Iterator[dict[str, Any]]:
+    wrong = number % 7 == 0
     trace, root = f"{rng.getrandbits(128):032x}", f"{rng.getrandbits(64):016x}"
     start = _START + number * 600 * _SECOND
     user = _message("user", {"type": "text", "content": _question(case)})

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
+from time import sleep
+from urllib.parse import parse_qs, quote, urlsplit
 
 # No socket but the one in the folder; a test server may lose its data, so it need not wait for it.
 _SETTINGS = ("listen_addresses=", "fsync=off", "max_connections=40")
@@ -20,20 +22,50 @@ _SETTINGS = ("listen_addresses=", "fsync=off", "max_connections=40")
 def server(*, durable: bool = False) -> Generator[str]:
     """The URL of an empty database. The server stops at the end of the block."""
     folder = Path(tempfile.mkdtemp(prefix="carob-pg-"))
-    settings = [f"unix_socket_directories={folder}", *_SETTINGS]
-    options = " ".join(f"-c {one}" for one in settings if not (durable and one == "fsync=off"))
     try:
         if os.getuid() == 0:
             shutil.chown(folder, "postgres")
         data = folder / "data"
         _run("initdb", "-D", data, "-U", "carob", "-A", "trust", "-E", "UTF8", "--no-sync")
-        _run("pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+        _start(folder, durable=durable)
         try:
             yield f"postgresql://carob@/postgres?host={quote(str(folder), safe='')}"
         finally:
             _run("pg_ctl", "-D", data, "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder)
+
+
+def kill_server(url: str) -> None:
+    """Kill a server as a crash of the machine would."""
+    pid = (_server_folder(url) / "data" / "postmaster.pid").read_text().split()[0]
+    os.kill(int(pid), signal.SIGKILL)
+
+
+def restart_server(url: str) -> None:
+    """Start a durable server again that was killed."""
+    folder = _server_folder(url)
+    # Where nobody collects dead processes, as in many containers, the server seems to be alive.
+    (folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+    for attempts_left in reversed(range(50)):  # the last client has to notice its death first
+        try:
+            _start(folder, durable=True)
+        except RuntimeError:
+            if not attempts_left:
+                raise
+            sleep(0.1)
+        else:
+            return
+
+
+def _start(folder: Path, *, durable: bool) -> None:
+    settings = [f"unix_socket_directories={folder}", *_SETTINGS]
+    options = " ".join(f"-c {one}" for one in settings if not (durable and one == "fsync=off"))
+    _run("pg_ctl", "-D", folder / "data", "-w", "-l", folder / "log", "-o", options, "start")
+
+
+def _server_folder(url: str) -> Path:
+    return Path(parse_qs(urlsplit(url).query)["host"][0])
 
 
 def _run(program: str, *arguments: str | Path) -> None:

@@ -251,6 +251,12 @@ def test_only_the_workflows_own_comment_is_found():
     assert process.stdout == "3\n"
 
 
+def test_every_action_is_pinned_by_commit():
+    references = [step["uses"] for step in STEPS.values() if "uses" in step]
+    assert references
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", reference) for reference in references)
+
+
 GUIDE = (ROOT / "docs" / "guides" / "ci.md").read_text("utf-8")
 
 

@@ -17,13 +17,16 @@ CAROB = Path(sys.executable).with_name("carob")
 EXIT_CODES = {
     "CarobError": 2,
     "UsageError": 2,
+    "UntrustedError": 2,
     "InputError": 2,
+    "NotFoundError": 2,
     "UnknownFormatError": 2,
     "FormatError": 2,
     "OutputError": 2,
     "LossError": 1,
     "EvaluationError": 2,
     "RefusedError": 1,
+    "StaleError": 1,
     "StoppedError": 2,
 }
 RUN = ("run", "traces/good.otlp.jsonl", "--golden", "support.evalset.json", "--no-store")

@@ -10,9 +10,7 @@ from carob.processes import NoWorkersError, WorkerPool
 
 HELPER = """
 from functools import partial
-from pathlib import Path
 from carob.runner.execute import execute
-from carob.runner.journal import Journal
 from carob.schema import Trace
 
 def read(number):
@@ -22,9 +20,8 @@ def quiet(done, total):
     pass
 
 def score(job, report):
-    journal = Journal(Path("journal"), resume=False)
     batches = [partial(read, number) for number in range(4)]
-    result = execute(job, batches, jobs=2, journal=journal, progress=quiet, report=report)
+    result = execute(job, batches, jobs=2, progress=quiet, report=report)
     print(len(result.results))
 """
 START = """

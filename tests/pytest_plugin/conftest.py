@@ -17,7 +17,7 @@ CASES = [
 INI = """
 [pytest]
 filterwarnings = error
-addopts = --strict-markers -p no:hypothesispytest -p no:anyio
+addopts = --strict-markers -p no:hypothesispytest -p no:anyio -p no:schemathesis
 """
 
 

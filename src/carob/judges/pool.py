@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
+from carob.config.trust import untrusted_error
+from carob.errors import UntrustedError
 from carob.metrics import Judge, JudgeClient, Metric
 from carob.schema import JudgeSettings
+from carob.schema.judge import names_weights
 
 if TYPE_CHECKING:
     from carob.judges.client.budget import Budget
@@ -46,7 +49,14 @@ class JudgePool:
         if not metric.judged:
             return None
         own = None if self._choice.always else cast("Judge", metric).judge_model
+        if own and names_weights(own):
+            raise UntrustedError(
+                f"{metric.name}: a metric cannot name the file of a model, found {own!r}",
+                hint="name it with --judge, or as `judge` in carob.toml",
+            )
         model = own or self._choice.model
+        if not model and self._choice.withheld and not self._dry:
+            raise untrusted_error(self._choice.source, self._choice.withheld)
         if not model:
             return None
         if model not in self._clients:
@@ -78,6 +88,8 @@ class JudgePool:
 
         if self._dry:
             return Estimator(choice, self._cache)
+        if choice.withheld:
+            raise untrusted_error(choice.source, choice.withheld)
         self._budget.check_price(choice.model, cost(choice.model, 1, 1))
         caller = RetryingCaller(
             open_model(choice, self._providers),

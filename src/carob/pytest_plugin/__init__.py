@@ -27,6 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Write the run of all golden cases to FILE, for `carob compare` and `carob gate`.",
     )
     group.addoption(
+        "--carob-trust-config",
+        action="store_true",
+        help="Use the judge address and key variable that carob.toml names, whoever wrote it.",
+    )
+    group.addoption(
         "--carob-store", metavar="PATH|URL", help="Save the run in this store, for `carob runs`."
     )
 

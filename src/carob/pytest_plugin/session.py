@@ -29,6 +29,7 @@ class Session:
         # Without a configuration file, pytest takes the folder of the tests for the root.
         self._root = config.rootpath if config.inipath else config.invocation_params.dir
         self._writes_run = any(map(config.getoption, ("--carob-run", "--carob-store")))
+        self._trust_config = bool(config.getoption("--carob-trust-config"))
         self._datasets: dict[Path, Dataset] = {}
         self._suites: list[tuple[pytest.Mark, Arguments, Suite]] = []
         self._infos: dict[int, SuiteInfo] = {}
@@ -121,6 +122,7 @@ class Session:
             cases=arguments.cases,
             limit=arguments.limit,
             config=config,
+            trust_config=self._trust_config,
             judge=arguments.judge,
             answers=store_url(config=config),
         )

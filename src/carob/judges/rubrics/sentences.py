@@ -27,8 +27,8 @@ from carob.judges.rubrics.answers import (
 from carob.judges.rubrics.judge import RubricInput, RubricJudge
 from carob.judges.rubrics.subject import Subject
 from carob.metrics import Ask, Question
-from carob.metrics.text.clauses import split_sentences
 from carob.schema import Failed, Json, Unscored
+from carob.text.facts.clauses import split_sentences
 
 GROUP_SIZE = 10
 """Sentences per question."""

@@ -1,0 +1,83 @@
+"""Memory of all processes of each command that handles many cases or traces, and how it grows.
+
+`CAROB_BENCH_CASES=1000000 python -m bench growth` measures up to a million, which takes long.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from bench.data import FOLDER
+from bench.measure import CAROB, Command, tree_memory
+from bench.row import Number, Row, at_most
+from bench.synthetic_traces import golden, synthetic_traces
+
+_SMALL = 10_000
+_LARGE = int(os.environ.get("CAROB_BENCH_CASES", "100000"))
+_RUN = 250.0
+_DATASET = 200.0 if _LARGE <= 100_000 else 400.0
+_COMPARE = 500.0
+_LIMITS: Mapping[str, float] = {
+    "run --jobs 1": _RUN,
+    "run --jobs 2": _RUN,
+    "run --format json": _RUN,
+    "compare": _COMPARE,
+    "traces --format json": _RUN,
+    "capture": _RUN,
+}
+"""MB of all processes; `_DATASET` for every other command."""
+_FINE = (0, 1)
+"""A run with failures exits with 1, and so does a comparison with a regression."""
+
+
+def measure() -> Iterator[Row]:
+    """The peak of each command against its limit, and against ten times fewer cases."""
+    peaks = {size: dict(_peaks(size)) for size in (_SMALL, _LARGE)}
+    for name, large in peaks[_LARGE].items():
+        limit = _LIMITS.get(name, _DATASET)
+        ours = Number(name=f"`carob {name}`", value=large, unit="MB")
+        title = f"Peak memory of all processes, {_LARGE:,} cases: `{name}`"
+        yield at_most(title, ours, Number(name="limit", value=limit, unit="MB"), target=1)
+        small = peaks[_SMALL][name] / _SMALL
+        yield at_most(
+            f"Memory per case, {_LARGE:,} cases against {_SMALL:,}: `{name}`",
+            Number(name=f"{_LARGE:,} cases, per 1,000", value=1000 * large / _LARGE, unit="MB"),
+            Number(name=f"{_SMALL:,} cases, per 1,000", value=1000 * small, unit="MB"),
+            target=1.2,
+        )
+
+
+def _peaks(size: int) -> Iterator[tuple[str, float]]:
+    folder = FOLDER / f"growth-{size}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, command in _commands(size, folder).items():
+        yield name, tree_memory([CAROB, *command], folder=folder, fine=_FINE)
+
+
+def _commands(size: int, folder: Path) -> dict[str, Command]:
+    data = golden(f"unique-{size}", tools=1, cases=size)
+    edited = golden(f"unique-{size}-edited", tools=1, cases=size, edited=100)
+    traces = synthetic_traces("unique", traces=size, tools=1, words=12, cases=size)
+    released = folder / "released.json"
+    shutil.copy(data, released)
+    run = ["run", traces, "--golden", data, "-m", "tool_trajectory_avg_score"]
+    return {
+        "run --jobs 1": [*run, "--jobs", "1"],
+        "run --jobs 2": [*run, "--jobs", "2", "--label", "jobs=2"],
+        "run --format json": [*run, "--format", "json", "-o", "run.json"],
+        "compare": ["compare", "latest~1", "latest"],
+        "convert (adk to csv)": ["convert", data, "converted.csv", "--to", "csv"],
+        "convert (adk to questions)": ["convert", data, "converted.json", "--to", "questions"],
+        "convert (csv to adk)": ["convert", "converted.csv", "back.json", "--to", "adk"],
+        "validate": ["validate", data],
+        "diff": ["diff", data, edited],
+        "subset": ["subset", data, "subset.json", "--where", "len(turns) > 0"],
+        "lint": ["lint", data],
+        "release": ["release", released, "--no-lint"],
+        "traces --format json": ["traces", traces, "--format", "json", "-o", "traces.json"],
+        "capture": ["capture", traces, "captured.json", "--to", "adk"],
+    }
