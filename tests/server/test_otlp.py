@@ -170,8 +170,9 @@ def test_metrics_are_refused_politely(server: Process):
     answer = server.receiver.ask("POST", "/v1/metrics", body.SerializeToString(), PROTOBUF)
     partial = parsed(ExportMetricsServiceResponse, answer.body).partial_success
     assert (answer.status, partial.rejected_data_points) == (200, 2)
+    points = [{"asInt": "3"}]
     document = {
-        "resourceMetrics": [{"scopeMetrics": [{"metrics": [{"sum": {"dataPoints": [{}]}}]}]}]
+        "resourceMetrics": [{"scopeMetrics": [{"metrics": [{"sum": {"dataPoints": points}}]}]}]
     }
     answer = server.receiver.ask("POST", "/v1/metrics", json.dumps(document).encode(), JSON)
     expected = {"rejectedDataPoints": "1", "errorMessage": "metrics are not stored"}

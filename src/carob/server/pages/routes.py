@@ -42,8 +42,9 @@ _STATIC = {
 
 def page_routes(workspace: Workspace) -> list[Route]:
     """Return the routes of the pages."""
-    found = [to_page_route(*page, workspace) for module in _MODULES for page in module.pages.all]
-    return [*found, Route("/static/{name}", _static)]
+    pages = [page for module in _MODULES for page in module.pages.all]
+    routes = [to_page_route(method, path, handler, workspace) for method, path, handler in pages]
+    return [*routes, Route("/static/{name}", _static)]
 
 
 async def _static(request: Request) -> Response:
