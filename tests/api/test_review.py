@@ -1,116 +1,153 @@
-"""Reviews in golden files: which bytes change, and which stay."""
+"""Review queues: labels, agreement, and the metric's opinion, which is hidden until decided."""
 
 from __future__ import annotations
 
-import gzip
-import json
-from difflib import ndiff
 from pathlib import Path
 
 import pytest
 
-from carob.api import datasets, release, versions
-from carob.api.load import load
-from carob.errors import RefusedError
-
-EXAMPLES = """{ "name": "shop",
-    "version": "1.0.0",   "extra": [1.50, 1e3],
-    "examples": [
-        {"input": "Caf\\u00e9 open?", "expectedOutput": "Yes.", "metadata": {"source": "tickets"}},
-        {
-            "input": "Bikes?",
-            "expectedOutput": "No."
-        }
-    ]
-}"""
+from carob.analysis.summary import summarise
+from carob.api import review
+from carob.api.store import save_run
+from carob.errors import NotFoundError, UsageError
+from carob.schema import CaseResult, CaseScore, Exchange, MetricSpec, Run
 
 
-def approve(file: Path, *cases: str, by: str = "Lena", date: str | None = "2026-02-01") -> None:
-    versions.mark_reviewed(file, cases or None, "approved", by=by, date=date)
-
-
-def statuses(file: Path) -> list[str]:
-    return [review.status for review in versions.review(file)]
-
-
-def test_only_the_review_changes_in_a_document(tmp_path: Path):
-    file = tmp_path / "shop.json"
-    file.write_text(EXAMPLES)
-    approve(file, "1")
-    review = '"review_status": "approved", "reviewed_by": "Lena", "reviewed_at": "2026-02-01"'
-    before = '"metadata": {"source": "tickets"}'
-    once = EXAMPLES.replace(before, before[:-1] + f", {review}}}")
-    assert file.read_text() == once
-    approve(file, "Bikes?")
-    added = ndiff(once.splitlines(), file.read_text().splitlines())
-    assert [line[2:] for line in added if line.startswith("+")] == [
-        '            "expectedOutput": "No.",',
-        '            "metadata": {',
-        '                "review_status": "approved",',
-        '                "reviewed_by": "Lena",',
-        '                "reviewed_at": "2026-02-01"',
-        "            }",
-    ]
-    assert statuses(file) == ["approved", "approved"]
-
-
-def test_layout_and_compression_of_rows_stay(tmp_path: Path):
-    source = tmp_path / "shop.json"
-    source.write_text(EXAMPLES)
-    rows = tmp_path / "shop.jsonl"
-    datasets.convert(source, rows, to="explain")
-    spaced = rows.read_text().replace('{"', '{ "', 1)
-    file = tmp_path / "shop.jsonl.gz"
-    file.write_bytes(gzip.compress(spaced.encode()))
-    (tmp_path / "shop.jsonl.gz.carob.json").write_bytes(
-        (tmp_path / "shop.jsonl.carob.json").read_bytes()
+def spec(name: str, threshold: float | None = 0.5) -> MetricSpec:
+    return MetricSpec(
+        name=name, version=1, params={}, threshold=threshold, scale=(0.0, 1.0), better="higher"
     )
-    approve(file, "2")
-    assert gzip.decompress(file.read_bytes()).startswith(b'{ "')
-    assert statuses(file) == ["draft", "approved"]
 
 
-@pytest.mark.parametrize(
-    "table", ['"Input";ExpectedOutput\r\n"Open?";Yes.\r\n', "Input,ExpectedOutput\nOpen?,Yes."]
-)
-def test_review_of_a_table_changes_only_its_sidecar_file(tmp_path: Path, table: str):
-    file = tmp_path / "shop.csv"
-    file.write_bytes(table.encode())
-    approve(file)
-    assert file.read_bytes() == table.encode()
-    assert statuses(file) == ["approved"]
+def result(number: int) -> CaseResult:
+    passed = number % 2 == 0
+    status = "passed" if passed else "failed"
+    return CaseResult(
+        case=f"question_{number}",
+        trace=f"trace_{number}",
+        status=status,
+        scores=(
+            CaseScore("tone", status, float(passed), 0.5, "sounds fine" if passed else "rude"),
+            CaseScore("length", "info", 12.0),
+        ),
+        exchanges=(Exchange(f"Question {number}?", "Of course.", f"Answer {number}"),),
+    )
 
 
-def test_history_of_reviewers_is_kept_in_the_file(tmp_path: Path):
-    file = tmp_path / "shop.json"
-    file.write_text(EXAMPLES)
-    approve(file)
-    approve(file, "1", by="Sam", date="2026-03-01")
-    (first, second) = versions.review(file)
-    assert [past.by for past in first.history] == ["Lena"]
-    assert second.history == ()
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return str(tmp_path / "carob.db")
 
 
-def test_same_review_again_on_the_same_day_covers_later_edits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
-    file = tmp_path / "shop.json"
-    file.write_text(EXAMPLES)
-    approve(file, date=None)
-    release.release(file, require_approved=True, registry=tmp_path / "registry")
-    file.write_text(file.read_text().replace('"No."', '"Of course."'))
-    with pytest.raises(RefusedError, match="changed since approval"):
-        release.release(file, require_approved=True, registry=tmp_path / "registry")
-    approve(file, date=None)
-    assert load(file).cases[1].metadata["reviewed_at"] == "2026-01-01T00:00:00Z"
-    release.release(file, require_approved=True, registry=tmp_path / "registry")
+@pytest.fixture
+def run(store: str) -> Run:
+    results = tuple(map(result, range(40)))
+    made = Run(
+        id="run-00000000000000aa",
+        created_at="2026-03-02T08:00:00Z",
+        verdict="failed",
+        dataset=None,
+        metrics=(spec("tone"), spec("length", None)),
+        cases=results,
+        summary=summarise(results, {}),
+    )
+    save_run(made, store=store)
+    return made
 
 
-def test_review_that_changes_nothing_does_not_touch_the_file(tmp_path: Path):
-    file = tmp_path / "shop.json"
-    file.write_text(json.dumps(json.loads(EXAMPLES)))
-    approve(file)
-    before = file.stat().st_mtime_ns
-    approve(file)
-    assert file.stat().st_mtime_ns == before
+def test_the_opinion_of_the_metric_is_hidden_until_the_person_has_decided(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    item = review.get_item(queue.id, by="ida", store=store)
+    assert (item.own, item.score) == (None, None)
+    review.label_item(queue.id, item.id, "failed", by="ida", note="too curt", store=store)
+    decided = review.get_item(queue.id, item.id, by="ida", store=store)
+    assert decided.own is not None
+    assert (decided.own.label, decided.own.note) == ("failed", "too curt")
+    assert decided.score is not None
+    assert decided.score.metric == "tone"
+    assert review.get_item(queue.id, item.id, by="jon", store=store).score is None
+
+
+def test_kappa_and_its_interval_move_with_each_label(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    assert queue.kappa is None
+    intervals: list[float] = []
+    for _ in range(30):
+        item = review.get_item(queue.id, by="ida", store=store)
+        agreed = "passed" if item.id % 2 == 0 else "failed"
+        queue = review.label_item(queue.id, item.id, agreed, by="ida", store=store)
+        if queue.kappa:
+            intervals.append(queue.kappa.interval[0])
+    assert queue.kappa is not None
+    assert queue.kappa.value == 1
+    assert intervals[-1] > intervals[0]
+    assert queue.is_calibrated
+    assert queue.missing is None
+
+
+def test_queue_says_how_many_labels_are_missing(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    for place in (0, 1, 2, 3):
+        label = "passed" if place % 2 == 0 else "failed"
+        queue = review.label_item(queue.id, place, label, by="ida", store=store)
+    assert not queue.is_calibrated
+    assert queue.missing is not None
+    assert 1 <= queue.missing < 30
+
+
+def test_items_come_in_an_order_that_does_not_depend_on_their_verdicts(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    places: list[int] = []
+    item = review.get_item(queue.id, by="ida", store=store)
+    while item.next is not None:
+        places.append(item.id)
+        item = review.get_item(queue.id, item.next, by="ida", store=store)
+    assert sorted([*places, item.id]) == list(range(40))
+    assert places != sorted(places)
+
+
+def test_unsure_decides_nothing_but_shows_the_opinion(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    labelled = review.label_item(queue.id, 3, "unsure", by="ida", store=store)
+    assert labelled.labelled == 0
+    assert review.get_item(queue.id, 3, by="ida", store=store).score is not None
+
+
+def test_label_can_be_taken_back(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    review.label_item(queue.id, 3, "passed", by="ida", store=store)
+    assert review.undo_label(queue.id, 3, by="ida", store=store).labelled == 0
+    with pytest.raises(NotFoundError):
+        review.undo_label(queue.id, 3, by="ida", store=store)
+
+
+def test_waiting_items_are_counted_over_all_queues(store: str, run: Run):
+    assert review.count_waiting(store=store) == 0
+    queue = review.create_queue(run.id, "tone", store=store)
+    review.label_item(queue.id, 3, "passed", by="ida", store=store)
+    review.label_item(queue.id, 3, "failed", by="jon", store=store)
+    assert review.count_waiting(store=store) == 39
+
+
+def test_labels_are_those_that_calibrate_reads(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    review.label_item(queue.id, 3, "passed", by="ida", note="fine", store=store)
+    (label,) = review.queue_labels(queue.id, store=store)
+    assert (label.case, label.trace, label.label) == ("question_3", "trace_3", "passed")
+    assert (label.metric, label.by, label.note) == ("tone", "ida", "fine")
+    assert review.calibrate_queue(queue.id, store=store).agreement.cases == 1
+
+
+def test_metric_without_a_threshold_cannot_be_reviewed(store: str, run: Run):
+    with pytest.raises(UsageError, match="length has no threshold"):
+        review.create_queue(run.id, "length", store=store)
+    with pytest.raises(NotFoundError, match="no metric 'tome'"):
+        review.create_queue(run.id, "tome", store=store)
+
+
+def test_label_needs_a_name_and_an_item(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    with pytest.raises(UsageError):
+        review.label_item(queue.id, 3, "passed", by=" ", store=store)
+    with pytest.raises(NotFoundError):
+        review.label_item(queue.id, 99, "passed", by="ida", store=store)

@@ -15,6 +15,9 @@ from carob.schema import Statistic
 LEVEL = 0.95
 _DRAWS = 50_000
 """Enough that another seed moves the bounds of an interval by about 0.01 at most."""
+_FEW_DRAWS = 4_000
+"""Enough for an estimate of how many labels are missing."""
+_MOST_LABELS = 10_000
 _SEED = 20
 _DIGITS = 6
 """More than the draws resolve, and few enough to be the same on every machine."""
@@ -44,6 +47,26 @@ def measure_agreement(table: CountTable, draws: int = _DRAWS) -> AgreementMeasur
         _statistic(np, _share(np, observed), _share(np, drawn)),
         _statistic(np, kappa(observed), kappa(drawn)) if has_kappa else None,
     )
+
+
+def labels_until(table: CountTable, minimum: float) -> int | None:
+    """About how many labels are missing until the lower bound of kappa reaches a minimum, if they
+    go on to agree as they do now; `None` if even ten thousand would not do."""
+    np = import_optional("numpy")
+    observed = np.asarray(table, dtype=float)
+    number = float(observed.sum())
+
+    def reaches(total: int) -> bool:
+        measured = measure_agreement(observed * (total / number), _FEW_DRAWS).kappa
+        return measured is not None and measured.interval[0] >= minimum
+
+    low, high = int(number), _MOST_LABELS
+    if not reaches(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high - int(number)
 
 
 def kappa(tables: Any) -> Any:

@@ -1,30 +1,22 @@
-"""A stored run as people look at it: causes, filtered cases with their recent verdicts, and one
-case beside its golden expectation."""
+"""A stored run as people look at it: causes, and filtered cases with their recent verdicts."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Mapping
 from threading import Lock
 from typing import NamedTuple
 
 import msgspec
 
 from carob.analysis.causes import find_causes, group_causes
-from carob.analysis.edit_script import edit_script
 from carob.api.compare import compare
 from carob.api.history import list_runs, stored_run
-from carob.api.load import REGISTRY, dataset_files, load
 from carob.api.store import store_url
-from carob.api.versions import load_reference
-from carob.errors import CarobError, NotFoundError
-from carob.schema import Case, CaseResult, Comparison, Run, Status, Trace, Turn
+from carob.errors import CarobError
+from carob.schema import CaseResult, Comparison, Run, Status
 from carob.schema.base import prepare_type
 from carob.schema.causes import Cause, CauseGroup
-from carob.schema.digest import expectation_digest
-from carob.schema.edit_script import EditStep
 from carob.schema.history import RunEntry
 from carob.store import Database, open_store
 from carob.store.history import HistoryQuery, find_execution, recent_executions
@@ -32,7 +24,6 @@ from carob.store.run_pages import (
     read_bodies,
     read_head,
     read_places,
-    read_trace,
     recent_statuses,
 )
 
@@ -44,7 +35,7 @@ _MAX_COMPARED = 2_000
 _MAX_INDEXED = 300_000
 """Cases in the indexes that are kept in memory."""
 _ORDER: dict[str, int] = {"failed": 0, "error": 1, "unscored": 2, "info": 3, "passed": 4}
-_decode = msgspec.json.Decoder(prepare_type(CaseResult)).decode
+decode_result = msgspec.json.Decoder(prepare_type(CaseResult)).decode
 
 
 class CaseFilter(NamedTuple):
@@ -85,33 +76,7 @@ class RunView(NamedTuple):
     """With that run; `None` if there is none, or comparing takes too long for a page."""
 
 
-class TurnView(NamedTuple):
-    """What a turn should be and what it was. `None`: the side has no such turn, or no record."""
-
-    expected: Turn | None
-    actual: Turn | None
-    script: tuple[EditStep, ...] | None
-    """The steps between the tool calls; `None` if one side does not state any."""
-
-
-class CaseView(NamedTuple):
-    """One case of a run beside its golden expectation."""
-
-    run: Run
-    attempts: tuple[CaseLine, ...]
-    attempt: int
-    golden: Case | None
-    """`None` if the dataset is not in this workspace, or the case has changed since."""
-    trace: Trace | None
-    """`None` if the run was made without `--keep-traces`."""
-    turns: tuple[TurnView, ...]
-    previous: str | None
-    """The neighbours among the cases that did not pass, or among all if it passed."""
-    next: str | None
-    position: tuple[int, int]
-
-
-class _Row(NamedTuple):
+class IndexRow(NamedTuple):
     """What the index knows of a case."""
 
     place: int
@@ -124,7 +89,7 @@ class _Row(NamedTuple):
 
 
 class _Index(NamedTuple):
-    rows: tuple[_Row, ...]
+    rows: tuple[IndexRow, ...]
     causes: tuple[CauseGroup, ...]
 
 
@@ -152,7 +117,7 @@ class _Indexes:
         return index
 
 
-_indexes = _Indexes()
+run_indexes = _Indexes()
 _comparisons: OrderedDict[tuple[str, str, str], Comparison | None] = OrderedDict()
 
 
@@ -164,7 +129,7 @@ def view_run(
     with open_store(store_url(store)) as database:
         execution = find_execution(database, name)
         number, run = read_head(database, execution)
-        index = _indexes.get(database, number, run)
+        index = run_indexes.get(database, number, run)
         rows = [row for row in index.rows if _matches(row, wanted)]
         if wanted.text:
             places = _places_with(database, number, wanted.text)
@@ -174,90 +139,17 @@ def view_run(
         pages = -(-len(rows) // PAGE) if len(rows) > 2 * PAGE else 1
         page = min(max(page, 1), pages)
         shown = rows[(page - 1) * PAGE : page * PAGE] if pages > 1 else rows
-        lines = _lines(database, number, run, {row.place: row.case for row in shown})
+        lines = read_lines(database, number, run, {row.place: row.case for row in shown})
     before = _run_before(run, store)
     comparison = _compare(before, run, store) if before else None
     return RunView(run, index.causes, lines, len(rows), page, pages, before, comparison)
 
 
-def view_case(
-    name: str,
-    case: str,
-    *,
-    attempt: int = 1,
-    golden: Path = REGISTRY.parent,
-    registry: Path = REGISTRY,
-    store: str | None = None,
-) -> CaseView:
-    """Return one case of a stored run beside its golden expectation, turn by turn."""
-    with open_store(store_url(store)) as database:
-        number, run = read_head(database, find_execution(database, name))
-        index = _indexes.get(database, number, run)
-        places = [row.place for row in index.rows if row.case == case]
-        if not places:
-            raise NotFoundError(f"{run.id} has no case {case!r}", hint=f"see /runs/{run.id}")
-        lines = _lines(database, number, run, dict.fromkeys(places, case))
-        attempt = min(max(attempt, 1), len(lines))
-        line = lines[attempt - 1]
-        trace = read_trace(database, number, line.place)
-    expected = find_golden(run, case, line.result.digest, golden=golden, registry=registry)
-    turns = tuple(_align_turns(expected, trace, line.result))
-    around = [row.case for row in index.rows if _is_neighbour(row, line.result.status)]
-    names = list(dict.fromkeys(around))
-    place = names.index(case) if case in names else 0
-    return CaseView(
-        run,
-        lines,
-        attempt,
-        expected,
-        trace,
-        turns,
-        names[place - 1] if place else None,
-        names[place + 1] if place + 1 < len(names) else None,
-        (place + 1, len(names)),
-    )
-
-
-def find_golden(
-    run: Run, case: str, digest: str | None, *, golden: Path, registry: Path
-) -> Case | None:
-    """Find the golden case that a result was scored against: in the release that the run names, or
-    in a file of the folder. A case that asks for something else than the run saw is no match."""
-    if run.dataset is None:
-        return None
-    for dataset in _datasets(run.dataset.name, run.dataset.version, golden, registry):
-        for candidate in dataset:
-            if candidate.id == case and digest in (None, expectation_digest(candidate)):
-                return candidate
-    return None
-
-
-def _datasets(
-    name: str, version: str | None, golden: Path, registry: Path
-) -> Iterator[Sequence[Case]]:
-    if version:
-        with suppress(CarobError):  # not released here; a file may still have it
-            yield load_reference(f"{name}@{version}", registry).cases
-    if not golden.is_dir():
-        return
-    try:
-        files = dataset_files(golden)
-    except CarobError:
-        return
-    for file in files:
-        try:
-            dataset = load(file)
-        except CarobError:
-            continue  # the page of datasets says what is wrong with it
-        if dataset.name == name:
-            yield dataset.cases
-
-
 def _build_index(database: Database, number: int) -> _Index:
-    rows: list[_Row] = []
+    rows: list[IndexRow] = []
     failed: list[CaseResult] = []
     for place, body in read_bodies(database, number):
-        result = _decode(body)
+        result = decode_result(body)
         causes: tuple[Cause, ...] = ()
         if result.status not in ("passed", "info"):
             failed.append(msgspec.structs.replace(result, exchanges=()))
@@ -266,15 +158,15 @@ def _build_index(database: Database, number: int) -> _Index:
     return _Index(tuple(rows), group_causes(failed))
 
 
-def _row(place: int, result: CaseResult, causes: tuple[Cause, ...]) -> _Row:
+def _row(place: int, result: CaseResult, causes: tuple[Cause, ...]) -> IndexRow:
     metrics = tuple(s.metric for s in result.scores if s.status not in ("passed", "info"))
     deciding = [s for s in result.scores if s.threshold is not None and s.value is not None]
     worst = min((score.value or 0.0 for score in deciding), default=0.0)
     name = result.case if result.case is not None else result.trace or ""
-    return _Row(place, name, result.status, causes, metrics, worst)
+    return IndexRow(place, name, result.status, causes, metrics, worst)
 
 
-def _matches(row: _Row, wanted: CaseFilter) -> bool:
+def _matches(row: IndexRow, wanted: CaseFilter) -> bool:
     return (
         (wanted.status is None or row.status == wanted.status)
         and (wanted.metric is None or wanted.metric in row.metrics)
@@ -298,7 +190,7 @@ def _plain_text(body: bytes) -> str:
     return str(msgspec.json.decode(body) if "\\" in text else text).casefold()
 
 
-def _lines(
+def read_lines(
     database: Database, number: int, run: Run, cases: Mapping[int, str]
 ) -> tuple[CaseLine, ...]:
     bodies = {
@@ -308,7 +200,7 @@ def _lines(
     }
     recent = _recent(database, run, cases)
     return tuple(
-        CaseLine(place, _decode(bodies[place]), tuple(recent.get(case, ())))
+        CaseLine(place, decode_result(bodies[place]), tuple(recent.get(case, ())))
         for place, case in cases.items()
     )
 
@@ -343,38 +235,3 @@ def _compare(before: RunEntry, run: Run, store: str | None) -> Comparison | None
         if len(_comparisons) > _RECENT:
             _comparisons.popitem(last=False)
     return _comparisons[key]
-
-
-def _is_neighbour(row: _Row, status: Status) -> bool:
-    return status in ("passed", "info") or row.status not in ("passed", "info")
-
-
-def _align_turns(
-    golden: Case | None, trace: Trace | None, result: CaseResult
-) -> Iterator[TurnView]:
-    """Pair the turns of case and trace by position. What is not at hand comes from the answers
-    that the run keeps of pairs that did not pass."""
-    expected = (
-        golden.turns
-        if golden
-        else tuple(Turn(user=turn.user, response=turn.expected) for turn in result.exchanges)
-    )
-    actual = (
-        trace.turns
-        if trace
-        else tuple(Turn(user=turn.user, response=turn.actual) for turn in result.exchanges)
-    )
-    by_turn = any(turn.tool_calls is not None for turn in expected)
-    for index in range(max(len(expected), len(actual))):
-        wanted = expected[index] if index < len(expected) else None
-        turn = actual[index] if index < len(actual) else None
-        yield TurnView(wanted, turn, _script(wanted, turn, by_turn))
-
-
-def _script(
-    expected: Turn | None, actual: Turn | None, by_turn: bool
-) -> tuple[EditStep, ...] | None:
-    if not by_turn or actual is None or actual.tool_calls is None:
-        return None
-    calls = (expected.tool_calls if expected else None) or ()
-    return tuple(edit_script(calls, actual.tool_calls))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from carob.api.run_view import CaseView, TurnView, view_case
+from carob.api.case_view import CaseView, TurnView, view_case
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count

@@ -1,0 +1,177 @@
+"""One case of a stored run beside its golden expectation, turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from carob.analysis.edit_script import edit_script
+from carob.api.load import REGISTRY, dataset_files, load
+from carob.api.run_view import CaseLine, IndexRow, decode_result, read_lines, run_indexes
+from carob.api.store import store_url
+from carob.api.versions import load_reference
+from carob.errors import CarobError, NotFoundError
+from carob.schema import Case, CaseResult, Run, Status, Trace, Turn
+from carob.schema.digest import expectation_digest
+from carob.schema.edit_script import EditStep
+from carob.store import open_store
+from carob.store.history import find_execution
+from carob.store.run_pages import read_head, read_places, read_trace
+
+
+class TurnView(NamedTuple):
+    """What a turn should be and what it was. `None`: the side has no such turn, or no record."""
+
+    expected: Turn | None
+    actual: Turn | None
+    script: tuple[EditStep, ...] | None
+    """The steps between the tool calls; `None` if one side does not state any."""
+
+
+class CaseView(NamedTuple):
+    """One case of a run beside its golden expectation."""
+
+    run: Run
+    attempts: tuple[CaseLine, ...]
+    attempt: int
+    golden: Case | None
+    """`None` if the dataset is not in this workspace, or the case has changed since."""
+    trace: Trace | None
+    """`None` if the run was made without `--keep-traces`."""
+    turns: tuple[TurnView, ...]
+    previous: str | None
+    """The neighbours among the cases that did not pass, or among all if it passed."""
+    next: str | None
+    position: tuple[int, int]
+
+
+class ItemView(NamedTuple):
+    """One result of a run beside its golden expectation."""
+
+    result: CaseResult
+    turns: tuple[TurnView, ...]
+
+
+def view_case(
+    name: str,
+    case: str,
+    *,
+    attempt: int = 1,
+    golden: Path = REGISTRY.parent,
+    registry: Path = REGISTRY,
+    store: str | None = None,
+) -> CaseView:
+    """Return one case of a stored run beside its golden expectation, turn by turn."""
+    with open_store(store_url(store)) as database:
+        number, run = read_head(database, find_execution(database, name))
+        index = run_indexes.get(database, number, run)
+        places = [row.place for row in index.rows if row.case == case]
+        if not places:
+            raise NotFoundError(f"{run.id} has no case {case!r}", hint=f"see /runs/{run.id}")
+        lines = read_lines(database, number, run, dict.fromkeys(places, case))
+        attempt = min(max(attempt, 1), len(lines))
+        line = lines[attempt - 1]
+        trace = read_trace(database, number, line.place)
+    expected = find_golden(run, case, line.result.digest, golden=golden, registry=registry)
+    turns = tuple(_align_turns(expected, trace, line.result))
+    around = [row.case for row in index.rows if _is_neighbour(row, line.result.status)]
+    names = list(dict.fromkeys(around))
+    place = names.index(case) if case in names else 0
+    return CaseView(
+        run,
+        lines,
+        attempt,
+        expected,
+        trace,
+        turns,
+        names[place - 1] if place else None,
+        names[place + 1] if place + 1 < len(names) else None,
+        (place + 1, len(names)),
+    )
+
+
+def view_item(
+    name: str, place: int, *, golden: Path, registry: Path, store: str | None = None
+) -> ItemView:
+    """Return the result at a position of a stored run beside its golden expectation."""
+    with open_store(store_url(store)) as database:
+        number, run = read_head(database, find_execution(database, name))
+        body = read_places(database, number, [place]).get(place)
+        trace = read_trace(database, number, place)
+    if body is None:
+        raise NotFoundError(f"{run.id} has no case at position {place}")
+    result = decode_result(body)
+    expected = find_golden(run, result.case or "", result.digest, golden=golden, registry=registry)
+    return ItemView(result, tuple(_align_turns(expected, trace, result)))
+
+
+def find_golden(
+    run: Run, case: str, digest: str | None, *, golden: Path, registry: Path
+) -> Case | None:
+    """Find the golden case that a result was scored against: in the release that the run names, or
+    in a file of the folder. A case that asks for something else than the run saw is no match."""
+    if run.dataset is None:
+        return None
+    for dataset in _datasets(run.dataset.name, run.dataset.version, golden, registry):
+        for candidate in dataset:
+            if candidate.id == case and digest in (None, expectation_digest(candidate)):
+                return candidate
+    return None
+
+
+def _datasets(
+    name: str, version: str | None, golden: Path, registry: Path
+) -> Iterator[Sequence[Case]]:
+    if version:
+        with suppress(CarobError):  # not released here; a file may still have it
+            yield load_reference(f"{name}@{version}", registry).cases
+    if not golden.is_dir():
+        return
+    try:
+        files = dataset_files(golden)
+    except CarobError:
+        return
+    for file in files:
+        try:
+            dataset = load(file)
+        except CarobError:
+            continue  # the page of datasets says what is wrong with it
+        if dataset.name == name:
+            yield dataset.cases
+
+
+def _is_neighbour(row: IndexRow, status: Status) -> bool:
+    return status in ("passed", "info") or row.status not in ("passed", "info")
+
+
+def _align_turns(
+    golden: Case | None, trace: Trace | None, result: CaseResult
+) -> Iterator[TurnView]:
+    """Pair the turns of case and trace by position. What is not at hand comes from the answers
+    that the run keeps of pairs that did not pass."""
+    expected = (
+        golden.turns
+        if golden
+        else tuple(Turn(user=turn.user, response=turn.expected) for turn in result.exchanges)
+    )
+    actual = (
+        trace.turns
+        if trace
+        else tuple(Turn(user=turn.user, response=turn.actual) for turn in result.exchanges)
+    )
+    by_turn = any(turn.tool_calls is not None for turn in expected)
+    for index in range(max(len(expected), len(actual))):
+        wanted = expected[index] if index < len(expected) else None
+        turn = actual[index] if index < len(actual) else None
+        yield TurnView(wanted, turn, _script(wanted, turn, by_turn))
+
+
+def _script(
+    expected: Turn | None, actual: Turn | None, by_turn: bool
+) -> tuple[EditStep, ...] | None:
+    if not by_turn or actual is None or actual.tool_calls is None:
+        return None
+    calls = (expected.tool_calls if expected else None) or ()
+    return tuple(edit_script(calls, actual.tool_calls))
