@@ -34,7 +34,9 @@ class GoldenFile(NamedTuple):
     def items(self) -> Iterator[Row]:
         """The cases as the file states them; only rows have line numbers."""
         document = self.source.document
-        if self.container == "document":
+        if self.source.listed:
+            yield from self.source.list_items()
+        elif self.container == "document":
             yield from (Row(0, item) for item in self.format.items(document))
         elif self.container == "list" and isinstance(document, list):
             yield from (Row(0, item) for item in document)
@@ -68,11 +70,14 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
     """Open a file and detect its format from its content, or use the format `name`."""
     if name is not None:
         formats = [get_format(name, formats)]
-    sources = open_sources(path)
-    for source in sources:
-        for form in formats:
-            if container := _fitting_container(source, form):
-                return GoldenFile(source, form, container, _frame(source, form, container))
+    sources = open_sources(path, split=True)
+    opened = _detect(sources, formats)
+    if sources[0].listed and not (opened and _lists_cases(opened)):
+        # The list is not, or not only, a list of cases: the format needs all of the document.
+        sources = open_sources(path)
+        opened = _detect(sources, formats)
+    if opened:
+        return opened
     source = sources[0]
     if missing := _missing_column(source, formats):
         form, column = missing
@@ -86,6 +91,26 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
         where=str(path),
         hint=f"{_describe_sample(source)}; {_suggest(source, formats)}",
     )
+
+
+def _detect(sources: Sequence[Source], formats: Sequence[Format]) -> GoldenFile | None:
+    for source in sources:
+        for form in formats:
+            if container := _fitting_container(source, form):
+                return GoldenFile(source, form, container, _frame(source, form, container))
+    return None
+
+
+def _lists_cases(file: GoldenFile) -> bool:
+    """Whether the items of the long list of a document are the cases of the format."""
+    document, listed = file.source.document, file.source.listed
+    if listed is None or not isinstance(document, dict):
+        return file.container == "list"
+    try:
+        items = file.format.items(document) if file.container == "document" else None
+    except FormatError:
+        return False
+    return listed.key is not None and items is document[listed.key]
 
 
 def _fitting_container(source: Source, form: Format) -> Container | None:

@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from carob.datasets import locate
 from carob.datasets.decode import decode, decode_yaml
 from carob.datasets.dialect import TableDialect, detect_dialect
-from carob.datasets.lines import at_line, lines_with_content
+from carob.datasets.json_list import JsonList, split_list
+from carob.datasets.lines import ROW_LIMIT, at_line, lines_with_content
 from carob.datasets.table import read_records
 from carob.errors import FormatError, InputError, UnknownFormatError
 from carob.files.opening import MAX_VALUE, InputFile, Stream, check_regular, open_input
@@ -27,7 +28,10 @@ LIST_KEY = "container"
 """The key that says in the frame of a list that it was one, so that converting back restores it."""
 
 DOCUMENT_LIMIT = MAX_VALUE
-"""A JSON document is decoded as a whole; rows and tables are not, and may be of any size."""
+"""Rows, tables and the list of a document may be of any size; other documents are decoded as a
+whole."""
+SPLIT_FROM = 4 << 20
+"""Bytes of a JSON document from which its list is kept in a file."""
 YAML_LIMIT = 64 * 2**20
 """YAML takes a hundred times longer to decode."""
 
@@ -39,6 +43,7 @@ _FRAGMENT = re.compile(rb'\s*([}\]]|"[^"\n]*"\s*:)')
 _YAML_START = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*|---[^\n]*|%YAML[^\n]*)?\n)*")
 _YAML = re.compile(rb"-[ \r\n]|[\w'][^\n,;\t:]*:([ \r\n]|$)")
 """An item, or a key: a comma before the colon makes it a CSV header."""
+_BLOCK = 1 << 20
 _ZIP = b"PK\x03\x04"
 
 _PLAIN_CSV = TableDialect()
@@ -64,13 +69,17 @@ class Source:
     kind: str
     """What the file is, in words."""
     document: Json = None
+    """The decoded document; of a large one, with the first items of its list only."""
+    listed: JsonList | None = field(default=None, repr=False)
+    """The list of a large document."""
     columns: tuple[str, ...] = ()
     dialect: TableDialect = _PLAIN_CSV
     """How a table is separated and encoded."""
     sheets: tuple[str, ...] = ()
     """The sheets of a workbook, the one that is read first."""
     data: bytes = field(default=b"", repr=False)
-    """The bytes of a JSON document, in which the line of a problem is looked up."""
+    """The bytes of a JSON document, in which the line of a problem is looked up; those of a large
+    one without its list."""
     yaml_lines: Mapping[str, int] = field(default_factory=dict[str, int], repr=False)
     comments: int = 0
     """Lines of YAML with a comment."""
@@ -93,11 +102,18 @@ class Source:
         with open_input(self.path) as file:
             yield from _read_json_lines(file.stream, self)
 
+    def list_items(self) -> Iterator[Row]:
+        """The items of the list of a large document."""
+        for data in self.listed.items if self.listed else ():
+            yield Row(0, decode(data, where=str(self.path)), data=data)
+
     def find_lines(self, paths: Collection[str]) -> dict[str, int]:
         """The line of each path in a document, or of the closest value that encloses it."""
         if self.yaml_lines:
             lines = {path: locate.find_enclosing(path, self.yaml_lines) for path in paths}
             return {path: line for path, line in lines.items() if line is not None}
+        if self.listed:
+            return self.listed.find_lines(paths)
         return locate.find_lines(self.data, paths) if self.data else {}
 
     def notes(self) -> Iterator[Problem]:
@@ -118,12 +134,13 @@ def open_source(path: Path) -> Source:
     return open_sources(path)[0]
 
 
-def open_sources(path: Path) -> list[Source]:
-    """Open a file as `open_source` does; of a workbook, every sheet that has cells."""
-    return _open_sheets(path) if _is_workbook(path) else [_open_text(path)]
+def open_sources(path: Path, *, split: bool = False) -> list[Source]:
+    """Open a file as `open_source` does; of a workbook, every sheet that has cells. With `split`,
+    the list of a large JSON document is not decoded."""
+    return _open_sheets(path) if _is_workbook(path) else [_open_text(path, split)]
 
 
-def _open_text(path: Path) -> Source:
+def _open_text(path: Path, split: bool) -> Source:
     with open_input(path) as file:
         _check_text(file, path)
         if _FRAGMENT.match(file.head):
@@ -133,15 +150,34 @@ def _open_text(path: Path) -> Source:
             return _open_yaml(file, path)
         if not _JSON.match(file.head) and not _COMMENT.match(file.head):
             return _open_table(path, detect_dialect(file))
-        if _is_json_lines(file.stream, path):
+        if _is_json_lines(file, path):
             return Source(path=path, container="rows", kind="JSON Lines file")
         file.rewind()
+        if split and (listed := _split_document(file)):
+            return Source(
+                path=path,
+                container="document",
+                kind="JSON document",
+                document=listed.document,
+                listed=listed,
+                data=listed.frame,
+            )
         hint = "keep large datasets in a format of rows, such as `explain` or `csv`"
         data = _read_document(file, path, "JSON", DOCUMENT_LIMIT, hint)
     document = _unquote(decode(data, where=str(path)), where=str(path))
     return Source(
         path=path, container="document", kind="JSON document", document=document, data=data
     )
+
+
+def _split_document(file: InputFile) -> JsonList | None:
+    """Split a large document; a small one is decoded faster as a whole."""
+    is_large = len(file.stream.read(SPLIT_FROM)) == SPLIT_FROM
+    file.rewind()
+    listed = split_list(file.stream) if is_large else None
+    if not listed:
+        file.rewind()
+    return listed
 
 
 def _read_document(file: InputFile, path: Path, syntax: str, limit: int, hint: str) -> bytes:
@@ -238,15 +274,33 @@ def _check_text(file: InputFile, path: Path) -> None:
         raise UnknownFormatError("not a text file", where=str(path))
 
 
-def _is_json_lines(file: Stream, path: Path) -> bool:
+def _is_json_lines(file: InputFile, path: Path) -> bool:
     """Whether the first line is a complete JSON value, and more lines follow."""
-    lines = lines_with_content(file, str(path))
+    if not _has_second_line(file.stream):
+        return False
+    file.rewind()
+    lines = lines_with_content(file.stream, str(path))
     try:
         number, first = next(lines)
         decode(first, where=str(path), line=number)
     except InputError:
         return False  # a document over several lines, or one line that is too long for a row
     return next(lines, None) is not None
+
+
+def _has_second_line(stream: Stream) -> bool:
+    """Whether there is text after the first line of it. A large document is often a single line,
+    which is not decoded to see that it is not a row."""
+    size = 0
+    has_text = is_over = False
+    while size <= ROW_LIMIT and (block := stream.readline(_BLOCK)):
+        size += len(block)
+        if not block.isspace():
+            if is_over:
+                return True
+            has_text = True
+        is_over = has_text and block.endswith(b"\n")
+    return False
 
 
 def _read_json_lines(file: Stream, source: Source) -> Iterator[Row]:
