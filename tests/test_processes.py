@@ -89,8 +89,9 @@ metric = PlannedMetric(metric=Own(), threshold=1.0, client=None)
 score(ScoringJob(plan=Plan(metrics=(metric,)), cases=None), notes.append)
 print(notes[0].message)
 """
+    # Several workers may import the script, and print into the same line, before they end.
     *workers, count, note = prints(tmp_path, script)
-    assert {*workers} == {"started"}
+    assert {*"".join(workers).replace("started", " ")} == {" "}
     assert count == "4"
     assert note.startswith("scoring in one process: a worker process ended unexpectedly; does the")
 

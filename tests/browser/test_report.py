@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -218,8 +219,9 @@ def test_tab_key_moves_in_order_with_a_visible_focus(open_page: OpenPage):
         assert stop["outline"] >= 2, stop
         names.append(stop["name"])
         stops.append(stop["top"])
-    assert names[:3] == ["Skip to cases", "Summary", "Charts"]
-    assert [round(top / 40) for top in stops] == sorted(round(top / 40) for top in stops)
+    assert names[:3] == ["Skip to cases", "Summary", "Causes"]
+    # Controls of one row differ by a few pixels.
+    assert all(top > before - 40 for before, top in pairwise(stops))
 
 
 _CONTRAST = (HERE / "contrast.js").read_text("utf-8")
@@ -236,9 +238,9 @@ def test_every_text_has_enough_contrast(scheme: str, open_page: OpenPage):
 
 def test_color_schemes_are_respected(open_page: OpenPage):
     background = "getComputedStyle(document.body).backgroundColor"
-    assert open_page(render(small()), color_scheme="dark").evaluate(background) == "rgb(20, 23, 27)"
+    assert open_page(render(small()), color_scheme="dark").evaluate(background) == "rgb(20, 19, 15)"
     light = open_page(render(small()), color_scheme="light").evaluate(background)
-    assert light == "rgb(255, 255, 255)"
+    assert light == "rgb(251, 250, 246)"
 
 
 def test_narrow_screen_does_not_scroll_horizontally(open_page: OpenPage):

@@ -233,7 +233,10 @@ def test_large_run_omits_details_and_says_so(make_run: MakeRun, monkeypatch: pyt
 def test_huge_run_omits_rows_and_says_so(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cases, "_MAX_ROWS", 2)
     reader = Reader(page(make_run(passed("a"), passed("b"), failed("c"))))
-    assert [attributes["id"] for attributes in reader.all("tbody")[1:]] == ["case-3", "case-1"]
+    assert [attributes["id"] for attributes in reader.all("tbody") if "id" in attributes] == [
+        "case-3",
+        "case-1",
+    ]
     assert "1 case omitted." in reader.text
 
 

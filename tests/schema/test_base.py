@@ -31,8 +31,8 @@ for thread in threads:
     thread.join()
 """
 UNPREPARED = re.compile(
-    r"""msgspec\.convert\((?!.*prepare_type)
-    |msgspec\.(?:json|msgpack)\.Decoder\((?!prepare_type|\)|dict\[str,|list\[msgspec)
+    r"""msgspec\.convert\((?!.*(?:prepare_type|CauseKind))
+    |msgspec\.(?:json|msgpack)\.Decoder\((?!prepare_type|Entry\)|\)|dict\[str,|list\[msgspec)
     |msgspec\.json\.decode\(.*type=(?!prepare_type|str\b|dict\[str,)""",
     re.VERBOSE,
 )

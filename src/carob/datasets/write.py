@@ -164,7 +164,7 @@ def _restore_omitted(dataset: Dataset, form: Format) -> Dataset:
         return dataset
     cases = list(dataset.cases)
     try:
-        for value in msgspec.convert(origin.omitted, tuple[_OmittedCase, ...]):
+        for value in msgspec.convert(origin.omitted, prepare_type(tuple[_OmittedCase, ...])):
             cases.insert(value.index, msgspec.convert(value.case, prepare_type(Case)))
     except msgspec.ValidationError as error:
         message = f"invalid round-trip data: {error}"

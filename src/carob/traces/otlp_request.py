@@ -9,6 +9,7 @@ import msgspec
 
 from carob.errors import FormatError
 from carob.schema import Span
+from carob.schema.base import prepare_type
 from carob.traces.containers import otlp, otlp_proto
 from carob.traces.containers.container import LogRecord
 from carob.traces.containers.otlp_loose import Otlp
@@ -42,7 +43,7 @@ def count_data_points(body: bytes, encoding: Encoding) -> int:
     if encoding == "protobuf":
         return otlp_proto.count_data_points(body, source=_WHERE)
     try:
-        request = msgspec.json.decode(body or b"{}", type=_MetricsRequest)
+        request = msgspec.json.decode(body or b"{}", type=prepare_type(_MetricsRequest))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"not a metrics request: {error}", where=_WHERE) from error
     return sum(

@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from carob.errors import CarobError
 from carob.report.markup import Child, Markup, join, tag
+from carob.schema.base import prepare_type
 from carob.server.binding import check_role, parse_query
 from carob.server.pages.layout import document
 from carob.server.problems import RequestError, problem_status
@@ -80,7 +81,9 @@ def to_page_route(
             check_role(request, "read" if method == "GET" else "write")
             arguments: dict[str, Any] = {"workspace": workspace} if "workspace" in types else {}
             if "path" in types:
-                arguments["path"] = msgspec.convert(dict(request.path_params), types["path"])
+                arguments["path"] = msgspec.convert(
+                    dict(request.path_params), prepare_type(types["path"])
+                )
             if "query" in types:
                 arguments["query"] = parse_query(_without_blanks(request), types["query"])
             if "form" in types:
@@ -117,7 +120,7 @@ async def _read_form(request: Request, kind: type[Any]) -> Any:
     fields = await request.form(max_files=0)
     values = {key: value for key, value in fields.items() if isinstance(value, str)}
     try:
-        return msgspec.convert(values, kind, strict=False)
+        return msgspec.convert(values, prepare_type(kind), strict=False)
     except msgspec.ValidationError as error:
         raise RequestError(400, str(error)) from error
 
