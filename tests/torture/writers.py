@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tests.torture.scenarios import End, invoke, prepared_samples, run_command, start
+from tests.torture.scenarios import End, invoke, prepared_samples, start
 from tests.torture.tally import Finding, Tally
 
 WRITERS = 10
@@ -23,7 +23,7 @@ def write_together(seconds: float, *, postgres: str | None = None) -> Tally:
     with tempfile.TemporaryDirectory(prefix="carob-write-") as name:
         folder = Path(name)
         with prepared_samples(folder) as samples:
-            meetings = [_store("s.db"), _table, _registry, _appended]
+            meetings = [_store("s.db"), _table, _registry, _appended, _reviews]
             if postgres:
                 meetings.append(_store(postgres))
             number = 0
@@ -74,9 +74,31 @@ def _table(folder: Path, number: int, tally: Tally) -> Iterator[str]:
     ]
     ends = _run_together(folder, commands, "convert", tally)
     yield from (end.errors for end in ends if end.code != 0)
-    end = run_command(folder, ("validate", "new.csv"))
-    if end.code == 2 or "Traceback" in end.errors:
-        yield f"the table and its sidecar do not belong together: {end.errors}"
+    for number, source in enumerate(sources):
+        alone = folder / f"alone{number}"
+        alone.mkdir()
+        invoke(folder, ("convert", source, f"{alone.name}/new.csv", "--to", "csv"))
+    pairs = [_pair(folder / name) for name in ("alone0", "alone1", ".")]
+    if pairs[2] not in pairs[:2]:
+        yield "the table and its sidecar do not belong together"
+
+
+def _pair(folder: Path) -> list[bytes | None]:
+    files = (folder / "new.csv", folder / "new.csv.carob.json")
+    return [file.read_bytes() if file.exists() else None for file in files]
+
+
+def _reviews(folder: Path, number: int, tally: Tally) -> Iterator[str]:
+    """Eight reviewers of one file, each of another case: every review is there."""
+    commands = [
+        ("review", "support.evalset.json", str(case), "--as", "approved", "--by", f"reviewer{case}")
+        for case in range(1, 9)
+    ]
+    ends = _run_together(folder, commands, "review", tally)
+    text = (folder / "support.evalset.json").read_text()
+    for case, end in enumerate(ends, 1):
+        if end.code == 0 and f"reviewer{case}" not in text:
+            yield f"the review of case {case} was acknowledged, and is not there"
 
 
 def _registry(folder: Path, number: int, tally: Tally) -> Iterator[str]:

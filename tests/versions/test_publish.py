@@ -159,16 +159,6 @@ def test_without_locks_the_rename_decides(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["support"]
 
 
-def test_waiting_too_long_for_the_lock_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(publish, "_TIMEOUT", 0.05)
-    with (
-        publish.registry_lock(tmp_path),
-        pytest.raises(OutputError, match="another release is in progress"),
-        publish.registry_lock(tmp_path),
-    ):
-        pass
-
-
 def test_atomic_write_leaves_no_temporary_files(tmp_path: Path):
     publish.write_atomically(tmp_path, "support.json", b"1")
     publish.write_atomically(tmp_path, "support.json", b"2")

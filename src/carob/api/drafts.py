@@ -19,6 +19,7 @@ from carob.api.selection import make_selection
 from carob.api.versions import diff_datasets
 from carob.datasets.where import compile_where
 from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
+from carob.files.lock import lock_folder
 from carob.schema import Bump, Case, Dataset, Release, ReviewStatus, Trace, Turn
 from carob.schema.digest import case_digest, dataset_digest
 from carob.schema.draft import Draft, DraftCase, DraftCasePage, ExpectationField
@@ -181,7 +182,7 @@ def release_draft(
 
 def _edit(folder: GoldenFolder, name: str, edit: Callable[[Dataset], Dataset]) -> Dataset:
     """Edit a golden file, one editor at a time, and return what the file then says."""
-    with registry_lock(folder.registry):
+    with registry_lock(folder.registry), lock_folder(folder.path):
         file = find_file(folder, name)
         dataset = load(file)
         edited = edit(dataset)

@@ -15,6 +15,7 @@ from carob.datasets.write import EXCEL, containers_for, path_suffix
 from carob.errors import CarobError, NotFoundError, RefusedError, UnknownFormatError
 from carob.files.atomic import write_atomic
 from carob.files.folders import files_in
+from carob.files.lock import lock_folder
 from carob.schema import DatasetSummary, Problem
 from carob.schema.draft import GoldenEntry
 from carob.text.spelling import did_you_mean
@@ -71,7 +72,7 @@ def add_dataset(folder: GoldenFolder, source: Path, name: str) -> GoldenEntry:
     or another dataset has the name."""
     dataset = load(source)
     target = folder.path / Path(name).name
-    with registry_lock(folder.registry):
+    with registry_lock(folder.registry), lock_folder(folder.path):
         taken = {_dataset_name(file): file.name for file in golden_files(folder)}
         if target.exists() or dataset.name in taken:
             owner = taken.get(dataset.name, target.name)
@@ -83,7 +84,7 @@ def add_dataset(folder: GoldenFolder, source: Path, name: str) -> GoldenEntry:
 
 def remove_dataset(folder: GoldenFolder, name: str) -> None:
     """Delete the golden file of a dataset. Its releases stay."""
-    with registry_lock(folder.registry):
+    with registry_lock(folder.registry), lock_folder(folder.path):
         file = find_file(folder, name)
         sidecar = sidecar_path(file) if has_sidecar(file) else None
         file.unlink()

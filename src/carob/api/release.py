@@ -28,6 +28,7 @@ from carob.datasets import write as writing
 from carob.datasets.read import get_format
 from carob.errors import RefusedError, UsageError
 from carob.files.atomic import write_atomic
+from carob.files.lock import lock_folder
 from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
 from carob.schema.digest import dataset_digest
 from carob.versions import changelog, git
@@ -92,7 +93,7 @@ def release(
     checks.check_usable(dataset)
     lint_state = checks.check_lint(file, from_=from_) if lint else "skipped"
     released_at = timestamp(date)
-    with registry_lock(root):
+    with registry_lock(root), lock_folder(file.parent):
         opened = Registry(root)
         releases = opened.releases_of(dataset.name)
         last = _find_last(releases, dataset)

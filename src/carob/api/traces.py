@@ -15,6 +15,7 @@ from carob.api.sources import expecting_traces, golden_format, trace_files
 from carob.datasets.ids import make_unique
 from carob.datasets.masking import Masks, mask_case
 from carob.errors import FormatError, InputError, UsageError
+from carob.files.lock import lock_folder
 from carob.files.timestamps import parse_time
 from carob.metrics import Need, unmet_need
 from carob.runner.workers import cpu_count
@@ -81,7 +82,8 @@ def capture(
     differs is only overwritten with `force`; with `append`, its cases are kept and come first."""
     _check_replaceable(Path(dst))
     masks = Masks() if mask else None  # first, because it needs packages that may be missing
-    existing = _load_existing(Path(dst), to) if append else None
+    if append:
+        _load_existing(Path(dst), to)  # a file of another format is an error at once
     wanted = TraceFilter(agent, session, _nanoseconds(since), _nanoseconds(until, end=True), status)
     capture = Capture(wanted, table=to == "simulation")
     trace_paths: list[Path] = []
@@ -105,15 +107,17 @@ def capture(
             "no trace became a case; nothing was written", hint=capture.explain_empty()
         )
     cases = [mask_case(case, masks) for case in capture.cases] if masks else capture.cases
-    dataset = existing or Dataset(name=Path(dst).name.partition(".")[0])
-    capture.cases = _skip_known_cases(dataset.cases, cases, capture.duplicates)
-    losses = save_with_losses(
-        dataset.with_cases([*dataset.cases, *capture.cases]),
-        dst,
-        format=to,
-        overwrite=force or existing is not None,
-        hint="pass --append to add the cases, or --force to overwrite",
-    )
+    with lock_folder(Path(dst).parent):  # another capture may have added cases meanwhile
+        existing = _load_existing(Path(dst), to) if append else None
+        dataset = existing or Dataset(name=Path(dst).name.partition(".")[0])
+        capture.cases = _skip_known_cases(dataset.cases, cases, capture.duplicates)
+        losses = save_with_losses(
+            dataset.with_cases([*dataset.cases, *capture.cases]),
+            dst,
+            format=to,
+            overwrite=force or existing is not None,
+            hint="pass --append to add the cases, or --force to overwrite",
+        )
     return capture.to_report(to, losses)
 
 
@@ -121,15 +125,16 @@ def add_cases(cases: Sequence[Case], dst: Path, *, format: str | None = None) ->
     """Add cases to a golden file, which is created if missing. Returns those that it did not have,
     with the ids that they got."""
     _check_replaceable(dst)
-    exists = dst.is_file() and dst.stat().st_size
-    dataset = load(dst) if exists else Dataset(name=dst.name.partition(".")[0])
-    form = format_name(dataset) or format
-    if exists and format and form != format:
-        raise UsageError(f"{dst.name} has the format {form}, cannot add {format}")
-    added = _skip_known_cases(dataset.cases, cases, [])
-    if added:
-        dst.parent.mkdir(parents=True, exist_ok=True)
-        save_with_losses(dataset.with_cases([*dataset.cases, *added]), dst, format=form)
+    with lock_folder(dst.parent):
+        exists = dst.is_file() and dst.stat().st_size
+        dataset = load(dst) if exists else Dataset(name=dst.name.partition(".")[0])
+        form = format_name(dataset) or format
+        if exists and format and form != format:
+            raise UsageError(f"{dst.name} has the format {form}, cannot add {format}")
+        added = _skip_known_cases(dataset.cases, cases, [])
+        if added:
+            dst.parent.mkdir(parents=True, exist_ok=True)
+            save_with_losses(dataset.with_cases([*dataset.cases, *added]), dst, format=form)
     return added
 
 

@@ -23,6 +23,7 @@ from carob.api.load import (
 from carob.datasets.reformat import reformat_like
 from carob.datasets.sidecar import read_sidecar, sidecar_path, write_with_sidecar
 from carob.files.atomic import check_overwrite, write_atomic
+from carob.files.lock import lock_folder
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from carob.versions import diff as comparing
 from carob.versions import review as reviewing
@@ -125,15 +126,16 @@ def mark_reviewed(
     """Set the review status of the named cases, or of all cases, in a golden file. Only the reviews
     change in the file, and earlier reviewers stay in its history."""
     file = writable_path(path)
-    dataset = load(file, from_=from_)
-    ids = None if cases is None else _ids(dataset, cases)
-    now = timestamp(date)
-    reviewed = reviewing.with_review(dataset, status, ids, by=by, at=now[:10])
-    if reviewed.cases == dataset.cases and date is None:
-        # The same review on the same day: only the time shows that it covers later edits.
-        reviewed = reviewing.with_review(dataset, status, ids, by=by, at=now)
-    if reviewed.cases != dataset.cases:
-        save_in_place(reviewed, file)
+    with lock_folder(file.parent):
+        dataset = load(file, from_=from_)
+        ids = None if cases is None else _ids(dataset, cases)
+        now = timestamp(date)
+        reviewed = reviewing.with_review(dataset, status, ids, by=by, at=now[:10])
+        if reviewed.cases == dataset.cases and date is None:
+            # The same review on the same day: only the time shows that it covers later edits.
+            reviewed = reviewing.with_review(dataset, status, ids, by=by, at=now)
+        if reviewed.cases != dataset.cases:
+            save_in_place(reviewed, file)
     return _select_reviews(reviewed, ids)
 
 

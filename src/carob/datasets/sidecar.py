@@ -17,6 +17,7 @@ import msgspec
 from carob.datasets.lens import RoundTrip
 from carob.errors import InputError
 from carob.files.atomic import is_stream, write_atomic
+from carob.files.lock import lock_folder
 from carob.schema.base import prepare_type
 
 SIDECAR_SUFFIX = ".carob.json"
@@ -86,15 +87,16 @@ def write_with_sidecar(path: Path, data: bytes, sidecar: Sidecar) -> None:
     if is_stream(path) or (is_empty and not has_sidecar(path)):
         write_atomic(path, data)
         return
-    previous = _previous(path)
-    if previous is None or previous.table != _digest(data):
-        pending = msgspec.structs.replace(sidecar, table=_digest(data), previous=previous)
-        write_atomic(file, encode_sidecar(pending))
-        write_atomic(path, data)
-    if is_empty:
-        file.unlink(missing_ok=True)
-    else:
-        write_atomic(file, encode_sidecar(sidecar))
+    with lock_folder(path.parent):  # else the sidecar of one process could meet another's table
+        previous = _previous(path)
+        if previous is None or previous.table != _digest(data):
+            pending = msgspec.structs.replace(sidecar, table=_digest(data), previous=previous)
+            write_atomic(file, encode_sidecar(pending))
+            write_atomic(path, data)
+        if is_empty:
+            file.unlink(missing_ok=True)
+        else:
+            write_atomic(file, encode_sidecar(sidecar))
 
 
 def encode_sidecar(sidecar: Sidecar) -> bytes:

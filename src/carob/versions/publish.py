@@ -6,22 +6,15 @@ import errno
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from carob.errors import OutputError, RefusedError
 from carob.files.atomic import sync_folder
-
-try:
-    import fcntl
-except ImportError:  # Windows: the rename alone decides which process wins
-    fcntl = None
+from carob.files.lock import lock_folder
 
 _STAGING = ".staging-"
-_TIMEOUT = 30.0
-_PAUSE = 0.02
 
 
 @contextmanager
@@ -32,34 +25,11 @@ def registry_lock(root: Path) -> Generator[None]:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unwritable(root, error) from error
-    if fcntl is None:
+    # On a file system without locks, the rename decides which process wins.
+    with lock_folder(root) as is_locked:
+        for leftover in root.glob(f"{_STAGING}*") if is_locked else ():
+            shutil.rmtree(leftover, ignore_errors=True)
         yield
-        return
-    handle = os.open(root, os.O_RDONLY)
-    try:
-        if _acquire_lock(handle, root):
-            for leftover in root.glob(f"{_STAGING}*"):
-                shutil.rmtree(leftover, ignore_errors=True)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _acquire_lock(handle: int, root: Path) -> bool:
-    """Wait for the lock. `False` on a file system without locks: there the rename decides which
-    process wins."""
-    assert fcntl is not None  # noqa: S101 - for the type checker: the caller has checked
-    end = time.monotonic() + _TIMEOUT
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError as error:
-            if time.monotonic() > end:
-                raise OutputError("another release is in progress", where=str(root)) from error
-            time.sleep(_PAUSE)
-        except OSError:
-            return False
 
 
 class StagedRelease:

@@ -22,6 +22,7 @@ from carob.datasets.lint.rules import (
 from carob.datasets.read import GoldenFile, open_golden, read_cases
 from carob.datasets.sidecar import Sidecar, read_sidecar
 from carob.files.collector import collector_paused
+from carob.files.lock import lock_folder
 from carob.lazy import load_object
 from carob.schema import Case, Finding, Json, LintedFile
 
@@ -58,10 +59,11 @@ def lint(
     """Lint a golden file; with `fix`, mask it first and report what remains."""
     masked = 0
     if fix:
-        opened = open_golden(path, formats, name)
-        with collector_paused():
-            masking = FileMasking(opened, [*_items(opened, rules)], settings)
-        masking.write()
+        with lock_folder(path.parent):
+            opened = open_golden(path, formats, name)
+            with collector_paused():
+                masking = FileMasking(opened, [*_items(opened, rules)], settings)
+            masking.write()
         masked = masking.count
     with collector_paused():
         opened = open_golden(path, formats, name)
