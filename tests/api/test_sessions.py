@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from collections.abc import Iterator
@@ -64,11 +65,17 @@ def chat(number: int, user: str, answer: str, **more: str) -> dict[str, Any]:
     }
 
 
-def send(store: str, *spans: dict[str, Any]) -> None:
-    """Ingest spans, and wait until they are indexed."""
+def send(store: str, *spans: dict[str, Any], members: int = 0) -> None:
+    """Ingest spans, as they are or as gzip, and wait until they are indexed."""
     body = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).encode()
+    size = len(body) // members + 1 if members else 0
+    packed = b"".join(
+        gzip.compress(body[start : start + size])
+        for start in range(0, len(body), size or 1)
+        if size
+    )
     with Ingest(store) as ingest:
-        stored = ingest.accept(body, "traces", "json").stored
+        stored = ingest.accept(body, "traces", "json", gzipped=packed or None).stored
         assert stored
         stored.result(30)
         end = time.monotonic() + 10
@@ -147,6 +154,11 @@ def test_the_only_session_is_not_scored_against_a_foreign_case(store: str):
     send(store, chat(1, "Do you rent?", "No."))
     with pytest.raises(RefusedError, match="no session matches a case"):
         api.evaluate_sessions(store, [trace_id(1)], golden(("open", "Is it open?", "Until six.")))
+
+
+def test_request_of_several_gzip_members_is_read_completely(store: str):
+    send(store, chat(1, "Is it open?", "Until six."), members=3)
+    assert [session.id for session in api.list_sessions(store).items] == [trace_id(1)]
 
 
 def test_unknown_sessions_are_errors(store: str):

@@ -7,6 +7,7 @@ it goes on where it stopped.
 
 from __future__ import annotations
 
+import gzip
 import threading
 import time
 import zlib
@@ -237,11 +238,14 @@ def read_payload(payload: Payload) -> ExportRequest:
 
 
 def unpack(payload: Payload) -> bytes:
-    """Return the body of a payload as it was before compression."""
-    if not payload.packing:
-        return payload.body
-    kind = zlib.MAX_WBITS | 16 if payload.packing == "gzip" else zlib.MAX_WBITS
-    return zlib.decompress(payload.body, kind)
+    """Return the body of a payload as it was before compression. Raises `FormatError` if it was
+    damaged on disk."""
+    try:
+        if payload.packing == "gzip":  # zlib would stop after the first of several members
+            return gzip.decompress(payload.body)
+        return zlib.decompress(payload.body) if payload.packing else payload.body
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(f"damaged payload: {error}") from error
 
 
 class _TraceFacts:
@@ -285,7 +289,7 @@ def _trace_updates(payloads: Iterable[StoredPayload]) -> dict[str, TraceUpdate]:
     for number, payload in payloads:
         try:
             records = read_payload(payload).records
-        except (FormatError, zlib.error):  # checked on arrival, so the disk has changed it
+        except FormatError:  # checked on arrival, so the disk has changed it
             continue
         for record in records:
             if record.trace_id:
