@@ -115,3 +115,19 @@ def test_variable_of_another_provider_is_refused_with_a_way_out(tmp_path: Path):
         load_config(write_config(tmp_path, text))
     assert caught.value.message == "'GITHUB_TOKEN' is not a variable for a key of anthropic"
     assert caught.value.hint == "pass it with --judge-key-env, or rename it to CAROB_…"
+
+
+def test_replaced_weights_end_trust(tmp_path: Path):
+    weights = tmp_path / "judge.gguf"
+    digests: list[str] = []
+    for content in (b"GGUF good", b"GGUF evil"):
+        weights.write_bytes(content)
+        config = write_config(tmp_path, f'judge = "local:{weights}"\n')
+        digests.append(trust_digest(load_config(config).withheld))
+    assert digests[0] != digests[1]
+
+
+def test_host_that_only_looks_familiar_is_shown_escaped(tmp_path: Path):
+    config = write_config(tmp_path, '[judge]\nurl = "https://\u0430pi.openai.com/v1"\n')
+    (setting,) = load_config(config).withheld
+    assert setting.shown == "judge.url = https://\\u0430pi.openai.com/v1"

@@ -43,13 +43,13 @@ class Table:
             raise self._type_error(name, "text", value)
         return value
 
-    def sensitive(self, name: str, *, effect: str) -> str | None:
+    def sensitive(self, name: str, *, effect: str, file: str | None = None) -> str | None:
         """Return a text that names an address, a key, a command or code; `None` unless the user
-        has trusted the file."""
+        has trusted the config, and the content of `file`."""
         value = self.text(name)
         if value is None:
             return None
-        return self._sensitive.admit(SensitiveSetting(self._at(name), value, effect))
+        return self._sensitive.admit(SensitiveSetting(self._at(name), value, effect, file))
 
     def flag(self, name: str) -> bool | None:
         value = self._take(name)

@@ -8,7 +8,7 @@ which withholds it until the user has trusted the file. All other settings need 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 import msgspec
@@ -34,8 +34,20 @@ class SensitiveReader:
 
 def trust_digest(settings: Sequence[SensitiveSetting]) -> str:
     """The fingerprint of what is trusted. Other settings of the file may change without it."""
-    named = sorted((setting.name, setting.value) for setting in settings)
+    named = sorted((setting.name, setting.value, *_content(setting)) for setting in settings)
     return "sha256:" + sha256(msgspec.json.encode(named)).hexdigest()
+
+
+def _content(setting: SensitiveSetting) -> tuple[str, ...]:
+    """The digest of the file that a setting names. A pull request could otherwise leave the name
+    alone and replace the file."""
+    if setting.file is None:
+        return ()
+    try:
+        with Path(setting.file).open("rb") as file:
+            return (file_digest(file, "sha256").hexdigest(),)
+    except (OSError, ValueError):  # ValueError: the name contains a NUL
+        return ("",)  # opening the model reports it
 
 
 def untrusted_error(source: str, settings: Sequence[SensitiveSetting]) -> UntrustedError:

@@ -19,6 +19,8 @@ class SensitiveSetting(Struct, frozen=True):
     value: str
     effect: str
     """What happens if it takes effect, for the user who decides."""
+    file: str | None = None
+    """The file that it names, if its content is trusted as well."""
 
     @property
     def shown(self) -> str:
@@ -46,7 +48,8 @@ def _without_secrets(value: str) -> str:
         parts = urlsplit(value)
     except ValueError:
         parts = urlsplit("")
-    host = parts.netloc.rpartition("@")[2]
+    # Escaped unless ASCII: a Cyrillic letter in a well-known name looks like a Latin one.
+    host = parts.netloc.rpartition("@")[2].encode("ascii", "backslashreplace").decode()
     if parts.scheme not in ("http", "https") or not host:
         return f"({len(value)} characters, hidden because they may be a secret)"
     return f"{parts.scheme}://{host}{parts.path}"

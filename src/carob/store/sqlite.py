@@ -123,6 +123,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     # FULL, because a run that was reported as saved must survive a power failure: with NORMAL the
     # last transactions in the WAL may be lost.
     connection.execute("PRAGMA synchronous = FULL")
+    # A store may come with a repository: its views and triggers must not call functions that
+    # reach outside of the file.
+    connection.execute("PRAGMA trusted_schema = OFF")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         _switch_to_wal(connection)
     return connection

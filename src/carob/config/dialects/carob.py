@@ -123,7 +123,8 @@ def _model(table: Table, name: str) -> str | None:
     model = table.text(name)
     if model is None or not names_weights(model):
         return model
-    return table.sensitive(name, effect="native code loads this file as a model")
+    file = model.partition(":")[2]
+    return table.sensitive(name, effect="native code loads this file as a model", file=file)
 
 
 def _key_variable(table: Table, model: str | None) -> str | None:
