@@ -160,3 +160,24 @@ def test_rewritten_history_does_not_lead_through_the_head(database: Database, ma
     assert verify(database).problems == ()
     (problem,) = verify(database, head=pinned).problems
     assert problem.message.endswith("is not part of the ledger: its history was rewritten")
+
+
+def test_moved_time_of_a_label_is_reported(database: Database, make_run: MakeRun):
+    execution = save_execution(database, split_run(make_run(1.0)), {"branch": "main"})
+    database.execute("UPDATE facets SET at = at + 1 WHERE execution = ?", (execution,))
+    assert problems(database) == ["facets: 2 have another time than their execution"]
+
+
+def test_bytes_after_a_compressed_trace_are_reported(database: Database, run: Run):
+    (body,) = next(database.rows("SELECT body FROM traces"))
+    database.execute("UPDATE traces SET body = ?", (bytes(body) + b"x",))
+    assert [text.partition(": ")[2] for text in problems(database)] == [
+        "it was changed: it does not match its digest"
+    ]
+
+
+def test_removed_executions_are_counted(database: Database, run: Run, make_run: MakeRun):
+    save_execution(database, split_run(make_run(0.5)), {})
+    prune(database, Retention(keep=1))
+    report = verify(database)
+    assert (report.removed, report.problems) == (1, ())

@@ -11,7 +11,7 @@ import pytest
 from carob.api import release, versions
 from carob.errors import RefusedError
 from carob.schema import Release
-from carob.versions.registry import seal_release
+from carob.versions.registry import folder_names, seal_release
 
 
 def golden(folder: Path, *answers: str) -> Path:
@@ -192,3 +192,28 @@ def test_modified_release_cannot_be_followed_by_another(root: Path, tmp_path: Pa
     path.write_text(path.read_text().replace("Yes.", "Maybe."))
     with pytest.raises(RefusedError, match="was edited"):
         USES[use](root, tmp_path / "support.json")
+
+
+def test_note_that_names_another_dataset_is_detected(root: Path):
+    note = root / "support.json"
+    note.write_text(note.read_text().replace('"support"', '"billing"'))
+    assert messages(root) == [
+        ("support.json", "was edited: it names 'billing', its releases 'support'"),
+        ("support", "was renamed: a dataset 'billing' has the folder 'billing'"),
+    ]
+
+
+def test_renamed_dataset_is_detected(root: Path):
+    (root / "support").rename(root / "billing")
+    (root / "support.json").rename(root / "billing.json")
+    message = "was renamed: a dataset 'support' has the folder 'support'"
+    assert messages(root) == [("billing", message)]
+
+
+def test_second_folder_of_a_dataset_is_detected(root: Path):
+    """Its releases are consistent in themselves, and would be checked out as the newest ones."""
+    unique = folder_names("support")[1]
+    shutil.copytree(root / "support", root / unique)
+    shutil.copy(root / "support.json", root / f"{unique}.json")
+    message = "was added: 'support' holds the releases of 'support'"
+    assert messages(root) == [(unique, message)]

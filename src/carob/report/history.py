@@ -75,9 +75,10 @@ def format_store_verification(report: VerifyReport, display: Display = PLAIN) ->
     checked = (
         f"{count(report.executions, 'execution')} of {count(report.runs, 'run')}, "
         f"{count(report.cases, 'case')}, {count(report.outcomes, 'outcome')}, "
-        f"{count(report.contents, 'blob')}"
+        f"{count(report.contents, 'blob')} checked"
     )
-    lines = [*problems, f"{report.store}: {verdict} ({checked} checked)"]
+    pruned = f"; {count(report.removed, 'execution')} removed by pruning" if report.removed else ""
+    lines = [*problems, f"{report.store}: {verdict} ({checked}{pruned})"]
     return join_lines([*lines, f"head {report.head}"] if report.head else lines, display)
 
 

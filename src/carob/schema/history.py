@@ -65,6 +65,8 @@ class VerifyReport(Struct, frozen=True, omit_defaults=False):
     contents: int
     entries: int
     """Entries of the ledger."""
+    removed: int
+    """Executions that pruning removed, according to the ledger."""
     head: str | None
     """The digest of the last entry, to be noted elsewhere and checked later."""
     problems: tuple[Problem, ...]

@@ -28,6 +28,9 @@ _EXECUTIONS = (
     " ORDER BY e.number"
 )
 _FACETS = "SELECT execution, kind, value FROM facets ORDER BY execution"
+_MOVED_FACETS = (
+    "SELECT COUNT(*) FROM facets f JOIN executions e ON e.number = f.execution WHERE f.at <> e.at"
+)
 _MISSING_TRACES = (
     "SELECT COUNT(*) FROM case_traces c"
     " WHERE NOT EXISTS (SELECT 1 FROM traces t WHERE t.address = c.address)"
@@ -48,6 +51,7 @@ class LedgerCheck:
     def __init__(self, database: Database, expected_head: str | None = None) -> None:
         self.entries = 0
         self.head: str | None = None
+        self.removed = 0
         self._database = database
         self._expected_head = expected_head
         self._executions: dict[int, _Execution] = {}
@@ -94,6 +98,7 @@ class LedgerCheck:
             case Labelled():
                 self._replace_labels(entry)
             case Removed():
+                self.removed += len(entry.executions)
                 for number in entry.executions:
                     self._executions.pop(number, None)
                 runs = {execution.run for execution in self._executions.values()}
@@ -127,6 +132,10 @@ class LedgerCheck:
             if (run, bytes(digest).hex()) != (told.run, told.digest):
                 yield _problem(where, "was replaced: it does not match the ledger")
             yield from _compare_facets(where, facets.get(number, frozenset()), told.facets)
+        # Facets are sorted by their own copy of the time: another one would change which run is
+        # the latest of a branch.
+        if moved := next(self._database.rows(_MOVED_FACETS))[0]:
+            yield _problem("facets", f"{moved} have another time than their execution")
 
     def _check_datasets(self) -> Iterator[Problem]:
         rows = list(self._database.rows("SELECT digest, name, version, format FROM datasets"))

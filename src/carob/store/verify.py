@@ -65,6 +65,7 @@ def verify(database: Database, *, head: str | None = None) -> VerifyReport:
         outcomes=check.counts["outcomes"],
         contents=check.counts["contents"],
         entries=check.ledger.entries,
+        removed=check.ledger.removed,
         head=check.ledger.head,
         problems=problems,
     )
@@ -186,9 +187,12 @@ class _StoreCheck:
 
 
 def _is_intact(name: BlobKind, address: str, digest: bytes, packed: bytes) -> bool:
+    stream = zlib.decompressobj()
     try:
-        body = zlib.decompress(packed)
+        body = stream.decompress(packed)
     except zlib.error:
+        return False
+    if not stream.eof or stream.unused_data:
         return False
     own = name != "traces" or address == content_address(body)
     return own and chain_digest(address.encode(), body) == digest

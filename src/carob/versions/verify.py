@@ -22,6 +22,7 @@ from carob.versions.registry import (
     NewestRelease,
     StoredRelease,
     file_digest,
+    folder_names,
     read_record,
 )
 
@@ -33,7 +34,28 @@ def verify(
 ) -> tuple[Problem, ...]:
     """Find everything that was edited, replaced or deleted after its release. With `load`, the
     content of the golden files is compared as well."""
-    return tuple(problem for dataset in datasets for problem in _verify_dataset(dataset, load))
+    datasets = list(datasets)
+    problems = [problem for dataset in datasets for problem in _verify_dataset(dataset, load)]
+    return (*problems, *_check_owners(datasets))
+
+
+def _check_owners(datasets: Iterable[DatasetReleases]) -> Iterator[Problem]:
+    """A second folder under the name of a dataset could pass itself off as its newest release, and
+    a note with another name would give the releases of one dataset to another."""
+    owners: dict[str, str] = {}
+    for dataset in datasets:
+        with suppress(InputError):  # reported with the dataset
+            name = dataset.owner()
+            if name is None:
+                continue
+            if dataset.folder.name not in folder_names(name):
+                message = (
+                    f"was renamed: a dataset {name!r} has the folder {folder_names(name)[0]!r}"
+                )
+                yield Problem(where=str(dataset.folder), message=message, hint=RESTORE)
+            if owners.setdefault(name, dataset.folder.name) != dataset.folder.name:
+                message = f"was added: {owners[name]!r} holds the releases of {name!r}"
+                yield Problem(where=str(dataset.folder), message=message, hint="remove it")
 
 
 def _verify_dataset(dataset: DatasetReleases, load: LoadRelease | None) -> Iterator[Problem]:
@@ -141,6 +163,10 @@ def _check_newest(
             message = "is missing: without it, nothing vouches for the newest release"
             yield Problem(where=str(dataset.newest_path), message=message, hint=RESTORE)
         return
+    names = {release.record.name for release in releases}
+    if names and newest.name not in names:
+        message = f"was edited: it names {newest.name!r}, its releases {min(names)!r}"
+        yield Problem(where=str(dataset.newest_path), message=message, hint=RESTORE)
     if newest.version is not None and newest.version not in present:
         yield _deletion_problem(dataset, newest.version, f"{name} names it")
     seals = _recorded_seals(newest)
