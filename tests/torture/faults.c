@@ -137,6 +137,48 @@ int link(const char *from, const char *to) {
     return real(from, to);
 }
 
+int unlink(const char *path) {
+    REAL(int, "unlink", const char *);
+    if (is_mode("readonly") && in_root(path)) { leave_mark(); errno = EROFS; return -1; }
+    return real(path);
+}
+
+int ftruncate(int fd, off_t size) {
+    REAL(int, "ftruncate", int, off_t);
+    FAIL_CHANGE(fd_in_root(fd))
+    return real(fd, size);
+}
+
+int ftruncate64(int fd, off64_t size) {
+    REAL(int, "ftruncate64", int, off64_t);
+    FAIL_CHANGE(fd_in_root(fd))
+    return real(fd, size);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    REAL(ssize_t, "writev", int, const struct iovec *, int);
+    FAIL_CHANGE(fd_in_root(fd))
+    return real(fd, parts, count);
+}
+
+ssize_t sendfile(int to, int from, off_t *place, size_t size) {
+    REAL(ssize_t, "sendfile", int, int, off_t *, size_t);
+    FAIL_CHANGE(fd_in_root(to))
+    return real(to, from, place, size);
+}
+
+ssize_t sendfile64(int to, int from, off64_t *place, size_t size) {
+    REAL(ssize_t, "sendfile64", int, int, off64_t *, size_t);
+    FAIL_CHANGE(fd_in_root(to))
+    return real(to, from, place, size);
+}
+
+ssize_t copy_file_range(int from, off64_t *first, int to, off64_t *second, size_t size, unsigned flags) {
+    REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t, unsigned);
+    FAIL_CHANGE(fd_in_root(to))
+    return real(from, first, to, second, size, flags);
+}
+
 int mkdir(const char *path, mode_t bits) {
     REAL(int, "mkdir", const char *, mode_t);
     FAIL_CHANGE(in_root(path))
