@@ -20,7 +20,6 @@ from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from random import Random
-from urllib.parse import urlsplit
 
 from carob.api.ingest import Ingest
 from carob.api.sessions import open_session
@@ -114,7 +113,7 @@ class _Server:
         for line in self.process.stderr:
             self._lines.append(line)
             if line.startswith("otlp "):
-                self.host = urlsplit(line.split()[1]).netloc
+                self.host = line.split()[1].removeprefix("http://")
             if line == "ready\n":
                 self.ready.set()
         self.ready.set()  # it has ended
