@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from starlette.applications import Starlette
@@ -13,12 +13,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from carob.server.binding import Endpoint, to_route
+from carob.server.login import login_routes
 from carob.server.openapi import openapi_document
 from carob.server.pages.page import error_page
 from carob.server.pages.routes import page_routes
 from carob.server.problems import RequestError, problem_response
 from carob.server.routes import about, datasets, golden, jobs, runs, sessions, tokens, traces
-from carob.server.security import FindRoles, LoginSessions, SecurityMiddleware
+from carob.server.security import FindRoles, HostNames, LoginSessions, SecurityMiddleware
 from carob.server.workspace import Workspace
 
 
@@ -31,13 +32,14 @@ def all_endpoints() -> list[Endpoint]:
 def create_app(
     workspace: Workspace,
     *,
-    hosts: Iterable[str],
+    hosts: HostNames,
     find_roles: FindRoles | None = None,
     routes: Sequence[BaseRoute] = (),
     with_rest: bool = True,
 ) -> Starlette:
-    """Create the application. `hosts` are the names and ports that it answers to."""
+    """Create the application. `hosts` are the names that it answers to."""
     endpoints = all_endpoints() if with_rest else []
+    sessions = LoginSessions()
     document = msgspec.json.encode(openapi_document(endpoints))
 
     async def openapi(_request: Request) -> Response:
@@ -47,14 +49,15 @@ def create_app(
         routes=[
             *(to_route(endpoint, workspace) for endpoint in endpoints),
             *routes,
+            *(login_routes(sessions, find_roles) if with_rest and find_roles else ()),
             *(page_routes(workspace) if with_rest else ()),
         ],
         middleware=[
             Middleware(
                 SecurityMiddleware,
-                hosts=tuple(hosts),
+                hosts=hosts,
                 find_roles=find_roles,
-                sessions=LoginSessions(),
+                sessions=sessions,
             )
         ],
         exception_handlers={HTTPException: _http_error, Exception: _unexpected_error},

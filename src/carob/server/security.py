@@ -7,9 +7,12 @@ request that changes something must come from our own pages or from no page at a
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from http.cookies import CookieError, SimpleCookie
 from typing import TypeAlias
 
@@ -23,6 +26,8 @@ FindRoles: TypeAlias = Callable[[str], Roles]
 """Returns what a token allows; nothing for an unknown one."""
 ALL_ROLES: Roles = frozenset(("read", "write", "ingest"))
 SESSION_COOKIE = "carob_session"
+form_token: ContextVar[str] = ContextVar("form_token", default="")
+"""The secret that forms of the current request's pages carry, so that no other page can make one."""
 _SESSION_SECONDS = 12 * 3600
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 _FROM_US = frozenset(("same-origin", "none"))
@@ -76,6 +81,41 @@ class LoginSessions:
         self._roles = {key: value for key, value in self._roles.items() if value[1] > now}
 
 
+class HostNames:
+    """The `Host` headers that mean this server."""
+
+    def __init__(
+        self, exact: Iterable[str], names: Iterable[str] = (), *, any_address: bool = False
+    ) -> None:
+        self._exact = frozenset(exact)
+        """Names with their port."""
+        self._names = frozenset(name.lower() for name in names)
+        """Names that are right with any port: a proxy passes on the one that it listens on."""
+        self._any_address = any_address
+        """Whether IP addresses are right, too. No name can be rebound to look like one, and a
+        server that listens on all addresses does not know which of them others use."""
+
+    def __contains__(self, host: str) -> bool:
+        host = host.lower()
+        name = _without_port(host)
+        if host in self._exact or name in self._names:
+            return True
+        return self._any_address and _is_address(name)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
 class SecurityMiddleware:
     """Refuses foreign hosts and pages, finds the roles of the caller, and sets the headers."""
 
@@ -83,12 +123,13 @@ class SecurityMiddleware:
         self,
         app: ASGIApp,
         *,
-        hosts: Iterable[str],
+        hosts: HostNames,
         find_roles: FindRoles | None,
         sessions: LoginSessions,
     ) -> None:
         self._app = app
-        self._hosts = frozenset(hosts)
+        self._hosts = hosts
+        self._secret = secrets.token_bytes(32)
         self._find_roles = find_roles
         """`None` on loopback, where everyone may do everything."""
         self._sessions = sessions
@@ -101,10 +142,14 @@ class SecurityMiddleware:
         try:
             self._check_host(headers)
             _check_origin(scope, headers)
-            scope.setdefault("state", {})["roles"] = self._roles(headers)
+            session = "" if "authorization" in headers else session_id(headers) or ""
+            if session:
+                _check_own_page(scope, headers)
+            scope.setdefault("state", {})["roles"] = self._roles(headers, session)
         except RequestError as error:
             await problem_response(error)(scope, receive, _with_headers(send))
             return
+        form_token.set(hmac.new(self._secret, session.encode(), "sha256").hexdigest())
         await self._app(scope, receive, _with_headers(send))
 
     def _check_host(self, headers: Headers) -> None:
@@ -113,13 +158,13 @@ class SecurityMiddleware:
             hint = "name it with `carob serve --allow-host` if it is yours"
             raise RequestError(421, f"this server is not {host!r}", hint=hint)
 
-    def _roles(self, headers: Headers) -> Roles:
+    def _roles(self, headers: Headers, session: str) -> Roles:
         if self._find_roles is None:
             return ALL_ROLES
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer" and token:
             return self._find_roles(token.strip())
-        return self._sessions.roles(session_id(headers) or "")
+        return self._sessions.roles(session)
 
 
 def session_id(headers: Headers) -> str | None:
@@ -141,6 +186,21 @@ def _check_origin(scope: Scope, headers: Headers) -> None:
     origin = headers.get("origin")
     if origin is not None and origin.lower() not in _own_origins(headers.get("host", "")):
         raise RequestError(403, f"refused a request from {origin!r}")
+
+
+def _check_own_page(scope: Scope, headers: Headers) -> None:
+    """Refuse what a cookie alone would allow: a browser that sends one also says where a request
+    comes from, and `_check_origin` has looked at what it says."""
+    if scope["method"] in _SAFE or "origin" in headers or "sec-fetch-site" in headers:
+        return
+    raise RequestError(403, "refused a request that does not say which page it comes from")
+
+
+def check_form_token(value: str) -> None:
+    """Raise `RequestError` unless a form comes from a page of this server and login."""
+    if not hmac.compare_digest(value.encode(), form_token.get().encode()):
+        hint = "load the page again, then repeat the change"
+        raise RequestError(403, "the form is outdated", hint=hint)
 
 
 def _own_origins(host: str) -> tuple[str, str]:

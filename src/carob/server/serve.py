@@ -19,7 +19,7 @@ from carob.errors import UsageError, install_hint
 from carob.server.app import create_app
 from carob.server.events import EventStream, events_route
 from carob.server.otlp import otlp_routes
-from carob.server.security import FindRoles
+from carob.server.security import FindRoles, HostNames
 from carob.server.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -139,14 +139,17 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def known_hosts(bound: socket.socket, allowed: Iterable[str] = ()) -> list[str]:
+def known_hosts(bound: socket.socket, allowed: Iterable[str] = ()) -> HostNames:
     """Return the `Host` headers that mean this server."""
-    port = bound.getsockname()[1]
-    names = {bound.getsockname()[0], *allowed}
-    if is_loopback(bound.getsockname()[0]):
+    address, port = bound.getsockname()[:2]
+    names = {address}
+    is_any = ipaddress.ip_address(address).is_unspecified
+    if is_any or is_loopback(address):
         names |= {"127.0.0.1", "localhost", "::1"}
-    hosts = [f"[{name}]" if ":" in name else name.lower() for name in sorted(names)]
-    return [*(f"{host}:{port}" for host in hosts), *(hosts if port in (80, 443) else ())]
+    hosts = [f"[{name}]" if ":" in name else name for name in sorted(names)]
+    bare = hosts if port in (80, 443) else ()
+    exact = (*(f"{host}:{port}" for host in hosts), *bare)
+    return HostNames(exact, allowed, any_address=is_any)
 
 
 def run_doors(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -19,10 +20,13 @@ from carob.schema.base import prepare_type
 from carob.server.binding import check_role, parse_query
 from carob.server.pages.layout import document
 from carob.server.problems import RequestError, problem_status
+from carob.server.security import check_form_token, form_token
 from carob.server.workspace import Workspace
 
 H = TypeVar("H", bound=Callable[..., object])
 _FORM_LIMIT = 2**20
+_TOKEN_FIELD = "form_token"
+_FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +90,10 @@ def to_page_route(
                 )
             if "query" in types:
                 arguments["query"] = parse_query(_without_blanks(request), types["query"])
-            if "form" in types:
-                arguments["form"] = await _read_form(request, types["form"])
+            if method == "POST":
+                fields = await read_fields(request)
+                if "form" in types:
+                    arguments["form"] = _to_form(fields, types["form"])
             result = await to_thread.run_sync(lambda: handler(**arguments))
         except (CarobError, RequestError) as error:
             return error_page(error)
@@ -113,12 +119,18 @@ def quote(text: str) -> str:
     return quote_part(text, safe="")
 
 
-async def _read_form(request: Request, kind: type[Any]) -> Any:
+async def read_fields(request: Request) -> dict[str, str]:
+    """Read a posted form. Raises `RequestError` unless it comes from one of our pages."""
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > _FORM_LIMIT:
         raise RequestError(413, "the form is too large")
     fields = await request.form(max_files=0)
     values = {key: value for key, value in fields.items() if isinstance(value, str)}
+    check_form_token(values.pop(_TOKEN_FIELD, ""))
+    return values
+
+
+def _to_form(values: Mapping[str, str], kind: type[Any]) -> Any:
     try:
         return msgspec.convert(values, prepare_type(kind), strict=False)
     except msgspec.ValidationError as error:
@@ -135,7 +147,14 @@ def render(page: Page) -> Response:
         command=page.command,
         keys=page.keys,
     )
-    return Response(text, page.status, media_type="text/html; charset=utf-8")
+    return Response(_with_tokens(text), page.status, media_type="text/html; charset=utf-8")
+
+
+def _with_tokens(text: str) -> str:
+    """Put the token into every form that changes something, here so that no page can forget it.
+    Texts of agents are escaped, so that what looks like a form is one of ours."""
+    field = tag("input", type="hidden", name=_TOKEN_FIELD, value=form_token.get())
+    return _FORM.sub(lambda form: form[0] + str(field), text)
 
 
 def error_page(error: CarobError | RequestError) -> Response:
