@@ -86,7 +86,7 @@ def test_run_is_made_in_the_background_once_for_each_key(api: Client):
     traces = next(DEMO.rglob("good.otlp.jsonl"))
     name = api.upload("/api/datasets", golden).json()["name"]
     upload = api.upload("/api/traces", traces).json()["upload"]["id"]
-    body = {"dataset": name, "traces": [upload], "metrics": ["tool_trajectory"]}
+    body = {"dataset": name, "traces": [upload], "metrics": ["tool_trajectory_avg_score"]}
     status, job = post(api, "/api/runs", body, Idempotency_Key="k-1")
     assert status == 202, job
     assert post(api, "/api/runs", body, Idempotency_Key="k-1")[1]["id"] == job["id"]
@@ -97,7 +97,7 @@ def test_run_is_made_in_the_background_once_for_each_key(api: Client):
     assert run["dataset"]["name"] == name
     for form in ("html", "md", "json", "csv", "txt", "junit.xml", "sarif"):
         assert api.get(f"/api/runs/{state['run']}/report.{form}").status == 200, form
-    events = api.get(f"/api/jobs/{job['id']}/events").body
+    events = api.get(f"/api/runs/{job['id']}/events").body
     assert b'"state":"done"' in events
     status, again = post(api, f"/api/runs/{state['run']}/rescore", {"dataset": name})
     assert status == 202
@@ -132,3 +132,52 @@ def test_token_is_shown_once(api: Client):
     assert str(made["token"]) not in api.get("/api/tokens").body.decode()
     assert api.ask("DELETE", "/api/tokens/ci").status == 204
     assert api.ask("DELETE", "/api/tokens/ci").status == 404
+
+
+def test_release_and_converted_file_can_be_downloaded(api: Client):
+    path = "/api/datasets/garden_returns"
+    released = api.get(f"{path}/file?version=1.0.0")
+    assert (released.status, json.loads(released.body)["eval_set_id"]) == (200, "garden_returns")
+    table = api.get(f"{path}/file?format=csv")
+    assert table.headers["content-disposition"] == 'attachment; filename="returns.csv"'
+    assert table.body.startswith(b"question") or b"," in table.body.splitlines()[0]
+    assert api.get(f"{path}/versions/1").json()["version"] == "1.0.0"
+    assert api.get(f"{path}/versions/7.0.0").status == 404
+    assert api.get(f"{path}/diff?from=1.0.0").json() == {"bump": "none", "changes": []}
+
+
+def test_case_is_approved_by_its_id(api: Client):
+    path = "/api/datasets/garden_returns/cases"
+    case = api.get(f"{path}?limit=1").json()["items"][0]["case"]["id"]
+    body = json.dumps({"status": "approved", "by": "Mara"}).encode()
+    assert api.ask("PUT", f"{path}/{case}/review", body, JSON).json()["review"] == "approved"
+    listed = api.get(f"{path}?review=approved").json()["items"]
+    assert [item["case"]["id"] for item in listed] == [case]
+    assert api.ask("PUT", f"{path}/1/review", body, JSON).status == 404
+
+
+def test_answers_are_labelled_and_agreement_is_shown(api: Client):
+    run = api.get("/api/runs").json()["items"][0]["id"]
+    metric = "tool_trajectory_avg_score"
+    status, queue = post(api, "/api/queues", {"run": run, "metric": metric})
+    assert (status, queue["labelled"]) == (201, 0)
+    path = f"/api/queues/{queue['id']}"
+    item = api.get(f"{path}/next?by=Mara").json()
+    assert item["score"] is None
+    body = json.dumps({"label": "passed", "by": "Mara"}).encode()
+    answer = api.ask("PUT", f"{path}/items/{item['id']}/label", body, JSON)
+    assert (answer.status, answer.json()["labelled"]) == (200, 1)
+    assert api.get(f"{path}/items/{item['id']}?by=Mara").json()["score"]["metric"] == metric
+    assert api.get(f"{path}/items/{item['id']}?by=Tom").json()["score"] is None
+    (label,) = api.get(f"{path}/labels").json()["labels"]
+    assert (label["case"], label["label"], label["by"]) == (item["case"], "passed", "Mara")
+    assert post(api, f"{path}/calibration", {})[0] == 201
+    taken_back = api.ask("DELETE", f"{path}/items/{item['id']}/label?by=Mara")
+    assert taken_back.json()["labelled"] == 0
+
+
+def test_rows_of_a_run_are_compact(api: Client):
+    run = api.get("/api/runs").json()["items"][0]
+    index = api.get(f"/api/runs/{run['id']}/index").json()
+    assert len(index["rows"]) == run["cases"]["total"]
+    assert len(index["rows"][0]) == len(index["columns"])

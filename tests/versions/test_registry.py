@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from carob.api import release as release_api
 from carob.api import versions
-from carob.errors import InputError, UsageError
+from carob.errors import InputError, NotFoundError
 from carob.versions.registry import Registry, folder_names
 
 
@@ -64,10 +64,10 @@ def test_release_is_found_by_name_or_folder_and_range(tmp_path: Path, root: Path
 
 def test_unknown_release_is_an_error_that_lists_the_known_ones(tmp_path: Path, root: Path):
     release_api.release(golden(tmp_path, "support"), registry=root)
-    with pytest.raises(UsageError, match="no dataset 'suport'") as caught:
+    with pytest.raises(NotFoundError, match="no dataset 'suport'") as caught:
         Registry(root).find("suport@1.0.0")
     assert caught.value.hint == "released datasets: support"
-    with pytest.raises(UsageError, match="no release") as caught:
+    with pytest.raises(NotFoundError, match="no release") as caught:
         Registry(root).find("support@^2")
     assert caught.value.hint == "releases: 1.0.0"
 

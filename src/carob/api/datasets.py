@@ -27,6 +27,7 @@ from carob.datasets.select import select_cases
 from carob.datasets.sidecar import Sidecar, read_sidecar
 from carob.errors import LossError, UsageError
 from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Validation
+from carob.schema.dataset import FormatInfo
 from carob.schema.problem import ProblemListener, ignore
 
 _DEFAULT_FORMATS = {"document": "examples", "rows": "explain", "table": "csv"}
@@ -195,6 +196,14 @@ def summarise_files(
     """Summarise every file, or the golden files of a folder; `report` receives those that are
     skipped there."""
     return [summarise(path, from_=from_) for path in dataset_files(paths, report)]
+
+
+def list_formats() -> tuple[FormatInfo, ...]:
+    """List the golden formats, built-ins first."""
+    return tuple(
+        FormatInfo(form.name, form.containers, form.writable, form.recognized_by)
+        for form in plugins.formats()
+    )
 
 
 def json_schema(format: str) -> str:

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import msgspec
 
-from carob.api.golden import GoldenFolder, find_file
+from carob import plugins
+from carob.api.datasets import convert
+from carob.api.golden import SUFFIXES, GoldenFolder, find_file
 from carob.api.in_place import save_in_place
-from carob.api.load import find_release, format_name, load, load_release
+from carob.api.load import check_intact, find_release, format_name, load, load_release
 from carob.api.release import release
 from carob.api.selection import make_selection
-from carob.api.versions import diff_datasets
+from carob.api.versions import diff_datasets, load_reference, mark_reviewed
+from carob.datasets.read import get_format
 from carob.datasets.where import compile_where
 from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
 from carob.files.lock import lock_folder
-from carob.schema import Bump, Case, Dataset, Release, ReviewStatus, Trace, Turn
+from carob.schema import Bump, Case, Dataset, Diff, Release, ReviewStatus, Trace, Turn
 from carob.schema.digest import case_digest, dataset_digest
 from carob.schema.draft import Draft, DraftCase, DraftCasePage, ExpectationField
 from carob.text.spelling import did_you_mean
@@ -29,6 +34,14 @@ from carob.versions.numbers import bump_version, first_version, parse_version
 from carob.versions.publish import registry_lock
 from carob.versions.registry import Registry
 from carob.versions.review import STATUS, review_status
+
+
+class GoldenFile(NamedTuple):
+    """A golden file to download."""
+
+    name: str
+    content: bytes
+
 
 NEW = "new"
 """The digest to state for a case that must not exist yet."""
@@ -149,6 +162,42 @@ def accept_expectation(
 def add_captured_case(folder: GoldenFolder, name: str, case: Case) -> DraftCase:
     """Add a case that was captured from a trace, as a draft for review."""
     return put_case(folder, name, _as_unreviewed(case), seen=NEW)
+
+
+def review_case(
+    folder: GoldenFolder, name: str, case: str, status: ReviewStatus, *, by: str
+) -> DraftCase:
+    """Set the review status of a case, as `carob review` does."""
+    with registry_lock(folder.registry):
+        file = find_file(folder, name)
+        _find_case(load(file), case)  # by its id alone; `carob review` takes more than that
+        mark_reviewed(file, [case], status, by=by)
+        return _draft_case(_find_case(load(file), case))
+
+
+def diff_versions(folder: GoldenFolder, name: str, old: str, new: str | None = None) -> Diff:
+    """Return the changes of a dataset from a release to another one, or to its draft."""
+    before = load_reference(f"{name}@{old}", folder.registry)
+    after = load_reference(f"{name}@{new}", folder.registry) if new else load_draft(folder, name)
+    return diff_datasets(before, after)
+
+
+def dataset_bytes(
+    folder: GoldenFolder, name: str, *, version: str | None = None, format: str | None = None
+) -> GoldenFile:
+    """Return the golden file of a dataset or of a release of it, byte for byte, or converted."""
+    if version is None:
+        file, stated = find_file(folder, name), None
+    else:
+        stored = check_intact(Registry(folder.registry).find(f"{name}@{version}"))
+        file, stated = stored.file, stored.record.format
+    if format is None:
+        return GoldenFile(file.name, file.read_bytes())
+    with TemporaryDirectory(prefix="carob-") as scratch:
+        containers = get_format(format, plugins.formats()).containers
+        target = Path(scratch) / f"{file.name.partition('.')[0]}{SUFFIXES[containers[0]]}"
+        convert(file, target, to=format, from_=stated)
+        return GoldenFile(target.name, target.read_bytes())
 
 
 def release_draft(

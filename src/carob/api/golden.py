@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from carob import plugins
 from carob.api.datasets import summarise
 from carob.api.load import REGISTRY, load
+from carob.datasets.read import get_format
 from carob.datasets.sidecar import SIDECAR_SUFFIX, has_sidecar, sidecar_path
 from carob.datasets.write import EXCEL, containers_for, path_suffix
-from carob.errors import CarobError, NotFoundError, RefusedError, UnknownFormatError
+from carob.errors import (
+    CarobError,
+    NotFoundError,
+    RefusedError,
+    UnknownFormatError,
+    UsageError,
+)
 from carob.files.atomic import write_atomic
 from carob.files.folders import files_in
 from carob.files.lock import lock_folder
@@ -21,6 +30,10 @@ from carob.schema.draft import GoldenEntry
 from carob.text.spelling import did_you_mean
 from carob.versions.publish import registry_lock
 from carob.versions.registry import Registry
+
+_NEW_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
+SUFFIXES = {"document": ".json", "rows": ".jsonl", "table": ".csv"}
+"""Of new files, by container."""
 
 
 class GoldenFolder(NamedTuple):
@@ -65,6 +78,19 @@ def find_file(folder: GoldenFolder, name: str) -> Path:
     known = [_dataset_name(file) for file in files]
     hint = did_you_mean(name, known) or f"datasets: {', '.join(known) or 'none'}"
     raise NotFoundError(f"no dataset named {name!r}", hint=hint)
+
+
+def file_for_cases(folder: GoldenFolder, name: str, format: str | None) -> Path:
+    """Return the file of a dataset, or of a new one, which is named after it. The format of a new
+    one decides its suffix."""
+    try:
+        return find_file(folder, name)
+    except NotFoundError:
+        if not _NEW_NAME.fullmatch(name):
+            hint = "letters, digits and . _ -, starting with a letter or digit, at most 100"
+            raise UsageError(f"invalid dataset name {name!r:.120}", hint=hint) from None
+    container = get_format(format, plugins.formats()).containers[0] if format else "document"
+    return folder.path / f"{name}{SUFFIXES[container]}"
 
 
 def add_dataset(folder: GoldenFolder, source: Path, name: str) -> GoldenEntry:

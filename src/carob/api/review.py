@@ -15,6 +15,7 @@ import msgspec
 from carob.analysis.calibration import calibrate
 from carob.analysis.calibration_gate import MIN_KAPPA, meets_kappa
 from carob.analysis.kappa import labels_until
+from carob.api.calibration import save_calibration
 from carob.api.case_view import view_item
 from carob.api.clock import timestamp
 from carob.api.history import stored_run
@@ -25,6 +26,9 @@ from carob.schema import Calibration, CaseResult, CaseScore, Exchange, Label, Me
 from carob.schema.review import ItemLabel, ReviewItem, ReviewLabel, ReviewQueue
 from carob.store import exists, open_store
 from carob.store import review as waiting
+from carob.store.calibrations import with_digest
+from carob.store.history import find_execution
+from carob.store.inbox import keep_sessions, open_inbox
 from carob.store.review import (
     StoredLabel,
     StoredQueue,
@@ -35,6 +39,7 @@ from carob.store.review import (
     read_labels,
     remove_label,
 )
+from carob.store.run_pages import read_head, read_trace
 from carob.text.spelling import did_you_mean
 
 _MAX_NAME = 200
@@ -184,6 +189,11 @@ def label_item(
     stored = StoredLabel(item, name.replace("\0", "\ufffd"), label, text, timestamp())
     with open_store(store_url(store)) as database:
         put_label(database, queue, stored)
+        number, _ = read_head(database, find_execution(database, opened.queue.run))
+        trace = read_trace(database, number, item)
+    if trace and trace.conversation:  # it may be a session, which is then not removed to make room
+        with open_inbox(store_url(store)) as inbox:
+            keep_sessions(inbox, [trace.conversation])
     return get_queue(queue, store=store)
 
 
@@ -201,13 +211,16 @@ def queue_labels(queue: str, *, store: str | None = None) -> tuple[Label, ...]:
     return tuple(_labels(_open_queue(queue, store)))
 
 
-def calibrate_queue(queue: str, *, store: str | None = None) -> Calibration:
-    """Return the calibration of the metric by the labels of a queue."""
+def calibrate_queue(queue: str, *, store: str | None = None, save: bool = False) -> Calibration:
+    """Return the calibration of the metric by the labels of a queue, and with `save` save it where
+    a gate looks for it."""
     calibration = _calibrate(_open_queue(queue, store))
     if calibration is None:
         hint = "label some answers as right and some as wrong"
         raise RefusedError("there are no labels to compare the metric with", hint=hint)
-    return calibration
+    if save:
+        save_calibration(with_digest(calibration), store=store)
+    return with_digest(calibration)
 
 
 def _open_queue(id: str, store: str | None) -> _Open:

@@ -26,6 +26,7 @@ from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, 
 from carob.policy.profile import builtin_profiles
 from carob.schema import Dataset, Problem, Trace
 from carob.schema.job import RunJob
+from carob.schema.problem import ProgressListener
 from carob.store import exists, open_store
 from carob.store.blobs import BlobTable
 from carob.text.spelling import did_you_mean
@@ -35,6 +36,8 @@ _REQUEST = "request"
 _MAX_WAITING = 100
 _MAX_KEPT = 1000
 _MAX_PROBLEMS = 100
+_SECONDS_BETWEEN = 0.25
+"""Progress is published at most four times a second."""
 
 
 class JobRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,8 +116,9 @@ class RunJobs:
         return job
 
     def get(self, id: str) -> RunJob:
-        """Return a job."""
+        """Return a job by its own id, or by the id of its run."""
         job = self._jobs.get(id)
+        job = job or next((job for job in self.list() if job.run == id), None)
         if job is None:
             raise NotFoundError(f"no run in the making {id!r}")
         return job
@@ -130,8 +134,8 @@ class RunJobs:
             job = self.get(id)
             if job.is_over:
                 return job
-            self._cancelled.add(id)
-            return self._set(id, state="cancelled") if job.state == "waiting" else job
+            self._cancelled.add(job.id)
+            return self._set(job.id, state="cancelled") if job.state == "waiting" else job
 
     def close(self) -> None:
         """Stop all jobs and wait for the current one."""
@@ -150,14 +154,7 @@ class RunJobs:
         return job
 
     def _make(self, id: str, make: Callable[[Listeners], str]) -> None:
-        start = time.monotonic()
         problems: list[Problem] = []
-
-        def scoring(done: int, total: int) -> None:
-            if id in self._cancelled:
-                raise _Cancelled
-            eta = (time.monotonic() - start) / done * (total - done) if done else None
-            self._set(id, done=done, total=total, eta_s=None if eta is None else round(eta, 1))
 
         def problem(problem: Problem) -> None:
             if len(problems) < _MAX_PROBLEMS:
@@ -167,7 +164,7 @@ class RunJobs:
             return
         self._set(id, state="running")
         try:
-            run = make(Listeners(scoring=scoring, problem=problem))
+            run = make(Listeners(scoring=self._progress(id), problem=problem))
         except (StoppedError, KeyboardInterrupt):
             self._set(id, state="cancelled", problems=tuple(problems))
         except CarobError as error:
@@ -178,6 +175,22 @@ class RunJobs:
             self._set(id, state="failed", problems=(failure, *problems))
         else:
             self._set(id, state="done", run=run, eta_s=0.0, problems=tuple(problems))
+
+    def _progress(self, id: str) -> ProgressListener:
+        start = shown = time.monotonic()
+
+        def scoring(done: int, total: int) -> None:
+            nonlocal shown
+            if id in self._cancelled:
+                raise _Cancelled
+            now = time.monotonic()
+            if now - shown < _SECONDS_BETWEEN and done < total:
+                return
+            shown = now
+            eta = (now - start) / done * (total - done) if done else None
+            self._set(id, done=done, total=total, eta_s=None if eta is None else round(eta, 1))
+
+        return scoring
 
     def _set(self, id: str, **changes: object) -> RunJob:
         job = self._jobs[id] = msgspec.structs.replace(self._jobs[id], **changes)

@@ -11,13 +11,17 @@ import msgspec
 
 from carob.analysis.causes import find_causes, group_causes
 from carob.api.compare import compare
-from carob.api.history import list_runs, stored_run
+from carob.api.datasets import case_lines
+from carob.api.golden import GoldenFolder, find_file
+from carob.api.history import earlier_runs, list_runs, stored_run
+from carob.api.metrics import metrics
 from carob.api.store import store_url
 from carob.errors import CarobError
+from carob.report.forms import ReportInputs
 from carob.schema import CaseResult, Comparison, Run, Status
 from carob.schema.base import prepare_type
 from carob.schema.causes import Cause, CauseGroup
-from carob.schema.history import RunEntry
+from carob.schema.history import RunEntry, RunIndex
 from carob.store import Database, open_store
 from carob.store.history import HistoryQuery, find_execution, recent_executions
 from carob.store.run_pages import (
@@ -143,6 +147,37 @@ def view_run(
     before = _run_before(run, store)
     comparison = _compare(before, run, store) if before else None
     return RunView(run, index.causes, lines, len(rows), page, pages, before, comparison)
+
+
+def stored_report(name: str, folder: GoldenFolder, *, store: str | None = None) -> ReportInputs:
+    """Return the inputs of a report of a stored run; lines of cases come from the golden file of
+    its dataset in the folder."""
+    run = stored_run(name, store=store)
+
+    def load_case_lines() -> Mapping[str, tuple[str, int]]:
+        if run.dataset is None:
+            return {}
+        file = find_file(folder, run.dataset.name)
+        return {case: (file.name, line) for case, (_, line) in case_lines(file).items()}
+
+    return ReportInputs(
+        run,
+        load_case_lines=load_case_lines,
+        load_metrics=metrics,
+        load_earlier_runs=lambda: earlier_runs(run, store=store),
+    )
+
+
+def index_run(name: str, *, store: str | None = None) -> RunIndex:
+    """Return what a table of all cases shows, as compact as JSON can be."""
+    with open_store(store_url(store)) as database:
+        number, run = read_head(database, find_execution(database, name))
+        rows = run_indexes.get(database, number, run).rows
+    return RunIndex(
+        run=run.id,
+        columns=("place", "case", "status", "worst", "not_passed"),
+        rows=tuple((row.place, row.case, row.status, row.worst, row.metrics) for row in rows),
+    )
 
 
 def _build_index(database: Database, number: int) -> _Index:

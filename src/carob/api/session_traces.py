@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import msgspec
 
 from carob.api.ingest import read_payload
-from carob.schema import Problem, Trace
+from carob.schema import Problem, Span, Trace
 from carob.schema.base import prepare_type
 from carob.store import Database
 from carob.store.inbox import (
@@ -27,14 +29,8 @@ def session_trace(database: Database, row: SessionRow, problems: list[Problem]) 
     cached = cached_trace(database, row.id)
     if cached is not None:
         return _trace_decoder.decode(cached)
-    records = [
-        record
-        for traces, payload in session_payloads(database, row.id)
-        for record in read_payload(payload).records
-        if record.trace_id in traces
-    ]
     where = f"session {row.id}"
-    spans = assemble(records, source=where, report=problems.append)
+    spans = session_spans(database, row.id, problems)
     traces = [trace for group in spans.values() for trace in to_traces(group, source=where)]
     merged = list(merge_sessions(_in_one_conversation(traces, row.id)))
     trace = merged[0] if merged else None
@@ -42,6 +38,19 @@ def session_trace(database: Database, row: SessionRow, problems: list[Problem]) 
     encoded = msgspec.json.encode(trace) if trace and not problems else None
     cache_trace(database, row, encoded, _summarise(trace))
     return trace
+
+
+def session_spans(
+    database: Database, session: str, problems: list[Problem]
+) -> Mapping[str, Sequence[Span]]:
+    """Return the spans of a session by trace, with the log records that belong to them."""
+    records = [
+        record
+        for traces, payload in session_payloads(database, session)
+        for record in read_payload(payload).records
+        if record.trace_id in traces
+    ]
+    return assemble(records, source=f"session {session}", report=problems.append)
 
 
 def _summarise(trace: Trace | None) -> TraceSummary:

@@ -10,17 +10,18 @@ from pathlib import Path
 import msgspec
 
 from carob import plugins
+from carob.api.golden import GoldenFolder, file_for_cases
 from carob.api.load import PathName, load_golden, writable_path
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
-from carob.api.session_traces import session_trace
+from carob.api.session_traces import session_spans, session_trace
 from carob.api.traces import add_cases
 from carob.config import Config
 from carob.datasets.lint.privacy import find_personal_data
 from carob.errors import RefusedError, UsageError
 from carob.metrics.needs import unmet_need
 from carob.runner.pairing import Pairing
-from carob.schema import Dataset, Problem, Trace, UnmatchedTrace
+from carob.schema import Dataset, Json, Problem, Trace, UnmatchedTrace
 from carob.schema.session import (
     CapturedCase,
     Session,
@@ -29,7 +30,7 @@ from carob.schema.session import (
     SessionPage,
     SessionState,
 )
-from carob.store import Database
+from carob.store import Database, open_store
 from carob.store.inbox import (
     SessionFilter,
     SessionRow,
@@ -38,10 +39,13 @@ from carob.store.inbox import (
     open_inbox,
     remove_sessions,
     unread_sessions,
+    write_probe,
 )
 from carob.store.inbox import list_sessions as read_sessions
 from carob.traces.capture import Capture, TraceFilter
+from carob.traces.otlp_export import export_spans
 from carob.traces.sufficiency import check_sufficiency
+from carob.versions.publish import registry_lock
 
 _AFTER_ROOT = 3_000_000
 _AFTER_SPAN = 30_000_000
@@ -110,6 +114,14 @@ def open_session(store: str, session: str) -> SessionDetail:
     return SessionDetail(_session(row), trace, checked.supports, hints, tuple(problems))
 
 
+def export_session(store: str, session: str) -> dict[str, Json]:
+    """Return the spans of a session as an OTLP export request."""
+    with open_inbox(store) as database:
+        row = find_session(database, session)
+        traces = session_spans(database, row.id, [])
+    return export_spans(span for spans in traces.values() for span in spans)
+
+
 def capture_session(
     store: str, session: str, *, dataset: PathName | None = None, format: str | None = None
 ) -> CapturedCase:
@@ -133,6 +145,16 @@ def capture_session(
     if not added:
         return msgspec.structs.replace(captured, is_duplicate=True)
     return msgspec.structs.replace(captured, case=added[0])
+
+
+def add_golden_session(
+    store: str, session: str, folder: GoldenFolder, name: str, format: str | None = None
+) -> CapturedCase:
+    """Add a session to a dataset of the folder as a draft case, one editor at a time. A new dataset
+    is created in `format`."""
+    with registry_lock(folder.registry):
+        file = file_for_cases(folder, name, format)
+        return capture_session(store, session, dataset=file, format=format)
 
 
 def evaluate_sessions(
@@ -181,6 +203,14 @@ def _load_traces(store: str, sessions: Mapping[str, None]) -> dict[str, Trace | 
     with open_inbox(store) as database:
         rows = [find_session(database, session) for session in sessions]
         return {row.id: session_trace(database, row, []) for row in rows}
+
+
+def check_writable(store: str) -> None:
+    """Raise an error unless runs can be read and what agents send can be written to disk now."""
+    with open_store(store, create=True) as database:
+        next(database.rows("SELECT COUNT(*) FROM tokens"))
+    with open_inbox(store) as database:
+        write_probe(database, time.time_ns() // 1000)
 
 
 def discard_session(store: str, session: str) -> None:

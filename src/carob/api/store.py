@@ -37,6 +37,12 @@ def save_run(
         save_traces(database, execution, traces)
 
 
+def prepare_store(store: str) -> None:
+    """Create a store or bring it up to date, so that a server finds problems before it starts."""
+    with open_store(store, create=True):
+        pass
+
+
 def store_url(store: str | None = None, *, config: Config | Path | None = None) -> str:
     """Return the path or URL of the store: the argument, `CAROB_STORE`, the config, or the
     default. Without a config, the `carob.toml` of the working directory is read."""

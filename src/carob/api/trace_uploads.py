@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from carob.api.traces import list_traces
-from carob.errors import NotFoundError, OutputError
-from carob.schema import TraceListing
+from carob.api.traces import list_traces, read_traces
+from carob.errors import NotFoundError, OutputError, RefusedError
+from carob.schema import Json, TraceListing
 from carob.schema.job import TraceUpload
+from carob.traces.otlp_export import export_spans
 
 _MAX_BYTES = 10 * 2**30
 """Of all uploads together."""
@@ -45,6 +46,18 @@ def upload_file(folder: Path, id: str) -> Path:
         if path.name == id:
             return next(path.iterdir())
     raise NotFoundError(f"no uploaded traces {id!r}")
+
+
+def export_upload(folder: Path, id: str) -> dict[str, Json]:
+    """Return the spans of an upload as an OTLP export request."""
+    spans = [
+        span
+        for trace in read_traces(upload_file(folder, id), spans=True)
+        for span in trace.spans or ()
+    ]
+    if not spans:
+        raise RefusedError(f"{id} has no spans", hint="its traces were not recorded as spans")
+    return export_spans(spans)
 
 
 def remove_upload(folder: Path, id: str) -> None:

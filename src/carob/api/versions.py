@@ -61,6 +61,11 @@ def versions(name: str | None = None, *, registry: PathName = REGISTRY) -> tuple
     return tuple(release.record for dataset in datasets for release in dataset.releases())
 
 
+def find_release_record(reference: str, registry: PathName = REGISTRY) -> Release:
+    """Return the record of a release, such as `support@1.2.0` or `support@^1`."""
+    return check_intact(Registry(Path(registry)).find(reference)).record
+
+
 def release_folder(release: Release, *, registry: PathName = REGISTRY) -> Path:
     """Return the folder of a release."""
     return Registry(Path(registry)).releases_of(release.name).folder / release.version

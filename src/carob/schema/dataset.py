@@ -194,3 +194,13 @@ class Dataset(Struct, frozen=True):
     def summary(self) -> DatasetSummary:
         """Count what the dataset contains."""
         return DatasetSummary.of(self, self.cases)
+
+
+class FormatInfo(Struct, frozen=True, omit_defaults=False):
+    """A golden format."""
+
+    name: str
+    containers: tuple[str, ...]
+    """What a file of it can be: a JSON `document`, JSON `rows`, or a `table`."""
+    writable: bool
+    recognized_by: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from carob.schema.base import Struct
 from carob.schema.problem import Problem
-from carob.schema.run import CaseCounts, CaseResult, Verdict
+from carob.schema.run import CaseCounts, CaseResult, Status, Verdict
 
 
 class RunChange(Struct, frozen=True, omit_defaults=False):
@@ -101,3 +101,13 @@ class CasePage(Struct, frozen=True, omit_defaults=False):
     items: tuple[CaseResult, ...]
     next: int | None
     """Where the next page starts; `None` on the last."""
+
+
+class RunIndex(Struct, frozen=True, omit_defaults=False):
+    """All cases of a run as rows of few values."""
+
+    run: str
+    columns: tuple[str, ...]
+    """The names of the values of a row: the position in the run, the case, its status, its lowest
+    score of a deciding metric, and the metrics that it did not pass."""
+    rows: tuple[tuple[int, str, Status, float, tuple[str, ...]], ...]

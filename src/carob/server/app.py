@@ -18,14 +18,24 @@ from carob.server.openapi import openapi_document
 from carob.server.pages.page import error_page
 from carob.server.pages.routes import page_routes
 from carob.server.problems import RequestError, problem_response
-from carob.server.routes import about, datasets, golden, jobs, runs, sessions, tokens, traces
+from carob.server.routes import (
+    about,
+    datasets,
+    golden,
+    jobs,
+    queues,
+    runs,
+    sessions,
+    tokens,
+    traces,
+)
 from carob.server.security import FindRoles, HostNames, LoginSessions, SecurityMiddleware
 from carob.server.workspace import Workspace
 
 
 def all_endpoints() -> list[Endpoint]:
     """Return every REST endpoint, in the order of the reference."""
-    modules = (about, datasets, golden, traces, jobs, runs, sessions, tokens)
+    modules = (about, datasets, golden, traces, jobs, runs, sessions, queues, tokens)
     return [endpoint for module in modules for endpoint in module.endpoints.all]
 
 

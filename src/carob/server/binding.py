@@ -181,6 +181,13 @@ def to_response(result: object) -> Response:
     return Response(body, reply.status, reply.headers, media_type="application/json")
 
 
+def to_download(data: bytes, name: str) -> Response:
+    """Return a file to save under a name, whatever a browser takes its content for."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
+    headers = {"content-disposition": f'attachment; filename="{plain}"'}
+    return Response(data, headers=headers, media_type="application/octet-stream")
+
+
 async def _arguments(
     endpoint: Endpoint, workspace: Workspace, request: Request, upload: Upload | None
 ) -> dict[str, Any]:

@@ -27,7 +27,7 @@ FindRoles: TypeAlias = Callable[[str], Roles]
 ALL_ROLES: Roles = frozenset(("read", "write", "ingest"))
 SESSION_COOKIE = "carob_session"
 form_token: ContextVar[str] = ContextVar("form_token", default="")
-"""The secret that forms of the current request's pages carry, so that no other page can make one."""
+"""What forms of this request's pages carry, so that no other page can make one."""
 _SESSION_SECONDS = 12 * 3600
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 _FROM_US = frozenset(("same-origin", "none"))

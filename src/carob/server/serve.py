@@ -14,6 +14,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from carob.api.ingest import Ingest
+from carob.api.run_jobs import RunJobs
+from carob.api.store import prepare_store
 from carob.api.tokens import TokenCheck, list_tokens
 from carob.errors import UsageError, install_hint
 from carob.server.app import create_app
@@ -60,6 +62,7 @@ def serve(
     announce: Callable[[str], None],
 ) -> None:
     """Serve a store until SIGINT or SIGTERM."""
+    prepare_store(store)
     find_roles = TokenCheck(store).roles if require_token or not is_loopback(host) else None
     if find_roles and not list_tokens(store):
         hint = "make one with `carob serve token new NAME --role read`"
@@ -71,7 +74,9 @@ def serve(
         receivers = otlp_routes(ingest)
         bound = {"pages": pages, "otlp": otlp}
         addresses = {name: f"http://{host_and_port(port)}" for name, port in bound.items()}
-        workspace = Workspace(store=store, addresses=addresses)
+        jobs = RunJobs(lambda job: events.publish("run", job))
+        stack.callback(jobs.close)
+        workspace = Workspace(store=store, addresses=addresses, jobs=jobs, publish=events.publish)
         rest = create_app(
             workspace,
             hosts=known_hosts(pages, allowed_hosts),

@@ -18,6 +18,7 @@ from carob.server.problems import RequestError
 UPLOAD_LIMIT = 512 * 2**20
 _FIELDS = ("file", "eval_set_file")
 """Names of the form field; the second is agentevals' name."""
+_BASE = "base"
 _CHUNK = 2**20
 
 
@@ -27,8 +28,8 @@ class Upload(NamedTuple):
     path: Path
     name: str
     """The last part of the client's file name: for messages and for the suffix only."""
-    fields: dict[str, str]
-    """The other fields of the form."""
+    base: Path | None = None
+    """The file in the field `base` of a form, which the first is compared with."""
 
     def hide_path(self, body: bytes) -> bytes:
         """Replace the path of the file, which is nobody's business, by its name."""
@@ -79,31 +80,43 @@ async def _receive_raw(request: Request, folder: Path, limit: int) -> Upload:
             await to_thread.run_sync(file.write, chunk)
     if not size:
         raise RequestError(400, "the body is empty", hint="send the file as body or as form")
-    return Upload(path, name, {})
+    return Upload(path, name)
 
 
 async def _receive_form(request: Request, folder: Path, limit: int) -> Upload:
     parser = MultiPartParser(
-        request.headers, _limited(request, limit), max_files=1, max_part_size=2**20
+        request.headers, _limited(request, limit), max_files=2, max_part_size=2**20
     )
     try:
         form = await parser.parse()
     except MultiPartException as error:
         raise RequestError(400, f"the form cannot be read: {error.message}") from error
     try:
-        fields = {key: value for key, value in form.items() if isinstance(value, str)}
         part = next((form[name] for name in _FIELDS if name in form), None)
         if not isinstance(part, UploadFile):
             names = " or ".join(f"`{name}`" for name in _FIELDS)
             found = ", ".join(form) or "none"
             raise RequestError(400, f"no file in the form, expected {names}; fields: {found}")
-        name = _file_name(part.filename or "upload")
-        with (folder / name).open("xb") as file:
-            while chunk := await part.read(_CHUNK):
-                await to_thread.run_sync(file.write, chunk)
-        return Upload(folder / name, name, fields)
+        unknown = [name for name in form if name not in (*_FIELDS, _BASE, "form_token")]
+        if unknown:
+            raise RequestError(400, f"unknown field {unknown[0]!r} in the form")
+        base = form.get(_BASE)
+        second = await _store(base, folder / _BASE) if isinstance(base, UploadFile) else None
+        path = await _store(part, folder)
+        return Upload(path, path.name, second)
     finally:
         await form.close()
+
+
+async def _store(part: UploadFile, folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / _file_name(part.filename or "upload")
+    if path.is_dir():  # a file that is named like the field of the other one
+        path = folder / f"{path.name}_"
+    with path.open("xb") as file:
+        while chunk := await part.read(_CHUNK):
+            await to_thread.run_sync(file.write, chunk)
+    return path
 
 
 async def _limited(request: Request, limit: int):  # noqa: ANN202 - an async generator of bytes

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from carob.api.golden import GoldenFolder
 from carob.api.load import REGISTRY
 from carob.api.run_jobs import JobSources, RunJobs
+from carob.schema.problem import ignore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,8 @@ class Workspace:
     uploads: Path = Path(".carob") / "traces"
     """The folder of uploaded traces."""
     jobs: RunJobs = field(default_factory=RunJobs)
+    publish: Callable[[str, object], None] = ignore
+    """Tells everyone who follows the events what has changed."""
 
     @property
     def folder(self) -> GoldenFolder:

@@ -146,6 +146,12 @@ def _set_progress(database: Database, name: str, payload: int) -> None:
     )
 
 
+def write_probe(database: Database, at: int) -> None:
+    """Write something, to see whether that is possible."""
+    with database.writing():
+        _set_progress(database, "probe", at)
+
+
 def compress_payloads(database: Database, pack: Callable[[Payload], Payload]) -> int:
     """Compress some of the payloads that are in the index, and return their number."""
     indexed = indexed_payload(database)

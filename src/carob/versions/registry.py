@@ -20,7 +20,7 @@ from unicodedata import normalize
 
 import msgspec
 
-from carob.errors import InputError, UsageError
+from carob.errors import InputError, NotFoundError, UsageError
 from carob.schema import PreviousRelease, Release
 from carob.schema.base import prepare_type
 from carob.versions.git import CONFLICT, CONFLICT_HINT, has_conflict
@@ -97,7 +97,7 @@ class Registry:
         version = newest_in_range(requested, releases)
         if version is None:
             message = f"no release of {name!r} matches {requested or 'latest'!r}"
-            raise UsageError(message, hint=f"releases: {', '.join(releases) or 'none'}")
+            raise NotFoundError(message, hint=f"releases: {', '.join(releases) or 'none'}")
         return releases[version]
 
     def find_dataset(self, name: str) -> DatasetReleases:
@@ -111,7 +111,7 @@ class Registry:
                 return dataset
         names = ", ".join(dataset.folder.name for dataset in datasets)
         hint = f"released datasets: {names}" if names else "the registry has no releases"
-        raise UsageError(f"no dataset {name!r} in {self.root}", hint=hint)
+        raise NotFoundError(f"no dataset {name!r} in {self.root}", hint=hint)
 
 
 class DatasetReleases:

@@ -25,7 +25,7 @@ from carob.server.workspace import Workspace
 
 H = TypeVar("H", bound=Callable[..., object])
 _FORM_LIMIT = 2**20
-_TOKEN_FIELD = "form_token"
+_SECRET_FIELD = "form_token"  # noqa: S105 - the name of a field
 _FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
 
 
@@ -126,7 +126,7 @@ async def read_fields(request: Request) -> dict[str, str]:
         raise RequestError(413, "the form is too large")
     fields = await request.form(max_files=0)
     values = {key: value for key, value in fields.items() if isinstance(value, str)}
-    check_form_token(values.pop(_TOKEN_FIELD, ""))
+    check_form_token(values.pop(_SECRET_FIELD, ""))
     return values
 
 
@@ -153,7 +153,7 @@ def render(page: Page) -> Response:
 def _with_tokens(text: str) -> str:
     """Put the token into every form that changes something, here so that no page can forget it.
     Texts of agents are escaped, so that what looks like a form is one of ours."""
-    field = tag("input", type="hidden", name=_TOKEN_FIELD, value=form_token.get())
+    field = tag("input", type="hidden", name=_SECRET_FIELD, value=form_token.get())
     return _FORM.sub(lambda form: form[0] + str(field), text)
 
 

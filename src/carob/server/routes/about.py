@@ -6,11 +6,14 @@ import msgspec
 
 from carob import __version__
 from carob.api import datasets as datasets_api
-from carob.api import history
 from carob.api import metrics as metrics_api
+from carob.api.sessions import check_writable
+from carob.errors import CarobError
 from carob.schema import MetricInfo
 from carob.schema.base import Struct
+from carob.schema.dataset import FormatInfo
 from carob.server.binding import Endpoints, Query
+from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
@@ -40,6 +43,12 @@ class MetricList(Struct, frozen=True, omit_defaults=False):
     metrics: tuple[MetricInfo, ...]
 
 
+class FormatList(Struct, frozen=True, omit_defaults=False):
+    """The golden formats that this server reads."""
+
+    formats: tuple[FormatInfo, ...]
+
+
 class FormatPath(Query, frozen=True):
     """A golden format."""
 
@@ -54,8 +63,11 @@ def health() -> Health:
 
 @endpoints.get("/api/ready", role="none")
 def ready(workspace: Workspace) -> Health:
-    """Say whether the store can be used."""
-    history.list_runs(store=workspace.store, limit=1)
+    """Say whether runs can be read and traces can be stored; 503 if not."""
+    try:
+        check_writable(workspace.store)
+    except CarobError as error:
+        raise RequestError(503, error.message, hint=error.hint) from error
     return Health()
 
 
@@ -75,6 +87,12 @@ def config(workspace: Workspace) -> ServerConfig:
 def list_metrics() -> MetricList:
     """List the metrics, as `carob metrics` does."""
     return MetricList(metrics_api.metrics())
+
+
+@endpoints.get("/api/formats")
+def list_formats() -> FormatList:
+    """List the golden formats."""
+    return FormatList(datasets_api.list_formats())
 
 
 @endpoints.get("/api/formats/{format}")

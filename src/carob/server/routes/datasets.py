@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from starlette.responses import Response
+
 from carob.api import datasets as datasets_api
 from carob.api import lint as lint_api
+from carob.api import versions as versions_api
+from carob.api.drafts import load_draft
+from carob.api.golden import SUFFIXES
 from carob.errors import CarobError
+from carob.report.versions import diff_document
 from carob.schema import DatasetSummary, LintedFile, Problem, Validation
-from carob.schema.base import Struct
-from carob.server.binding import Endpoints, Query
+from carob.schema.base import Json, Struct
+from carob.server.binding import Endpoints, Query, to_download, to_response
+from carob.server.problems import RequestError
 from carob.server.uploads import Upload
+from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
 
@@ -43,6 +53,26 @@ class LintList(Struct, frozen=True, omit_defaults=False):
     files: tuple[LintedFile, ...]
 
 
+class ConvertQuery(Query, frozen=True):
+    """What to convert to."""
+
+    to: str
+    """The golden format of the result."""
+    format: str | None = None
+    """The golden format of the file; recognized by the content if left out."""
+    drop: bool = False
+    """Drop fields without an equivalent instead of preserving them."""
+    output: Literal["report", "file"] = "report"
+    """What to return: what had no equivalent, or the converted file."""
+
+
+class DiffQuery(Query, frozen=True):
+    """What to compare an uploaded file with, unless the form has a field `base`."""
+
+    base: str | None = None
+    """A dataset of this server, or a release of it such as `support@1.2.0`."""
+
+
 class FormatQuery(Query, frozen=True):
     """How to read an uploaded file."""
 
@@ -65,6 +95,36 @@ def validate_eval_set(upload: Upload) -> EvalSetAnswer:
             problems=checked.problems,
         )
     )
+
+
+@endpoints.post("/api/convert", role="read")
+def convert(upload: Upload, query: ConvertQuery) -> Response:
+    """Convert golden data, as `carob convert` does."""
+    target = upload.path.parent / "converted" / _converted_name(upload, query.to)
+    target.parent.mkdir()
+    conversion = datasets_api.convert(
+        upload.path, target, to=query.to, from_=query.format, drop=query.drop
+    )
+    if query.output == "file":
+        return to_download(target.read_bytes(), target.name)
+    return to_response(conversion)
+
+
+def _converted_name(upload: Upload, format: str) -> str:
+    known = {entry.name: entry for entry in datasets_api.list_formats()}
+    container = known[format].containers[0] if format in known else "document"
+    return f"{upload.name.partition('.')[0]}{SUFFIXES[container]}"
+
+
+@endpoints.post("/api/diff", role="read")
+def diff(workspace: Workspace, upload: Upload, query: DiffQuery) -> Json:
+    """Compare an uploaded file with another one, or with a dataset, as `carob diff` does."""
+    if (upload.base is None) == (query.base is None):
+        hint = "a second file in the field `base`, or a dataset as parameter `base`"
+        raise RequestError(400, "expected one thing to compare with", hint=hint)
+    base = load_draft(workspace.folder, query.base) if query.base else upload.base
+    changes = versions_api.diff(base or upload.path, upload.path)
+    return diff_document(changes)  # pyright: ignore[reportReturnType] - JSON
 
 
 def _dataset_name(upload: Upload) -> str | None:

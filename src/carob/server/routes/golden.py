@@ -11,10 +11,11 @@ from starlette.responses import Response
 from carob.api import drafts as drafts_api
 from carob.api import golden as golden_api
 from carob.api import versions as versions_api
+from carob.report.versions import diff_document
 from carob.schema import Bump, Case, Release, ReviewStatus
-from carob.schema.base import Struct
+from carob.schema.base import Json, Struct
 from carob.schema.draft import Draft, DraftCase, DraftCasePage, GoldenEntry
-from carob.server.binding import Endpoints, Query, Reply
+from carob.server.binding import Endpoints, Query, Reply, to_download
 from carob.server.problems import RequestError
 from carob.server.uploads import Upload
 from carob.server.workspace import Workspace
@@ -61,6 +62,38 @@ class DatasetCasesQuery(Query, frozen=True):
     """The `next` of the previous page."""
 
 
+class VersionPath(Query, frozen=True):
+    """A release of a dataset."""
+
+    name: str
+    version: str
+
+
+class VersionsQuery(Query, frozen=True, rename={"from_": "from"}):
+    """Two states of a dataset."""
+
+    from_: str
+    """A release."""
+    to: str | None = None
+    """Another release; by default the draft."""
+
+
+class FileQuery(Query, frozen=True):
+    """Which file to return."""
+
+    version: str | None = None
+    """A release; by default the draft."""
+    format: str | None = None
+    """A golden format to convert to; by default the file as it is."""
+
+
+class ReviewRequest(Query, frozen=True):
+    """A review of a case."""
+
+    status: ReviewStatus
+    by: str
+
+
 class ReleaseRequest(Query, frozen=True):
     """How to release a draft."""
 
@@ -82,6 +115,7 @@ def list_datasets(workspace: Workspace) -> DatasetList:
 def upload_dataset(workspace: Workspace, upload: Upload) -> Reply[GoldenEntry]:
     """Add a golden file of any format to the folder of golden data."""
     entry = golden_api.add_dataset(workspace.folder, upload.path, upload.name)
+    workspace.publish("dataset", {"name": entry.name})
     return Reply(entry, 201)
 
 
@@ -108,6 +142,7 @@ def release_draft(
         require_approved=body.require_approved,
         seen=_if_match(request),
     )
+    workspace.publish("dataset", {"name": path.name, "version": release.version})
     return Reply(release, 201)
 
 
@@ -117,11 +152,26 @@ def list_versions(workspace: Workspace, path: DatasetPath) -> ReleaseList:
     return ReleaseList(versions_api.versions(path.name, registry=workspace.registry))
 
 
+@endpoints.get("/api/datasets/{name}/versions/{version}")
+def get_version(workspace: Workspace, path: VersionPath) -> Release:
+    """Return the record of a release; `latest`, `1` and `^1.2` choose the newest that matches."""
+    return versions_api.find_release_record(f"{path.name}@{path.version}", workspace.registry)
+
+
+@endpoints.get("/api/datasets/{name}/diff")
+def diff_versions(workspace: Workspace, path: DatasetPath, query: VersionsQuery) -> Json:
+    """Compare a release with another one or with the draft, as `carob diff` does."""
+    changes = drafts_api.diff_versions(workspace.folder, path.name, query.from_, query.to)
+    return diff_document(changes)  # pyright: ignore[reportReturnType] - JSON
+
+
 @endpoints.get("/api/datasets/{name}/file")
-def get_file(workspace: Workspace, path: DatasetPath) -> Response:
-    """Return the golden file, byte for byte."""
-    file = golden_api.find_file(workspace.folder, path.name)
-    return _download(file.read_bytes(), file.name)
+def get_file(workspace: Workspace, path: DatasetPath, query: FileQuery) -> Response:
+    """Return the golden file or that of a release, byte for byte, or converted to a format."""
+    file = drafts_api.dataset_bytes(
+        workspace.folder, path.name, version=query.version, format=query.format
+    )
+    return to_download(file.content, file.name)
 
 
 @endpoints.get("/api/datasets/{name}/cases")
@@ -141,6 +191,16 @@ def list_dataset_cases(
     )
 
 
+@endpoints.put("/api/datasets/{name}/cases/{case}/review")
+def review_dataset_case(
+    workspace: Workspace, path: DatasetCasePath, body: ReviewRequest
+) -> Reply[DraftCase]:
+    """Set the review status of a case, as `carob review` does."""
+    case = drafts_api.review_case(workspace.folder, path.name, path.case, body.status, by=body.by)
+    workspace.publish("dataset", {"name": path.name})
+    return Reply(case, headers=_etag(case.digest))
+
+
 @endpoints.get("/api/datasets/{name}/cases/{case:path}")
 def get_dataset_case(workspace: Workspace, path: DatasetCasePath) -> Reply[DraftCase]:
     """Return a case of a dataset, with its digest as `ETag`."""
@@ -157,6 +217,7 @@ def put_dataset_case(
         raise RequestError(400, f"the case has the id {body.id!r}, the address {path.case!r}")
     seen = drafts_api.NEW if request.headers.get("if-none-match") == "*" else _required(request)
     case = drafts_api.put_case(workspace.folder, path.name, body, seen=seen)
+    workspace.publish("dataset", {"name": path.name})
     status = 201 if seen == drafts_api.NEW else 200
     return Reply(case, status, _etag(case.digest))
 
@@ -165,6 +226,7 @@ def put_dataset_case(
 def delete_dataset_case(workspace: Workspace, path: DatasetCasePath, request: Request) -> None:
     """Remove the state of a case that `If-Match` names."""
     drafts_api.delete_case(workspace.folder, path.name, path.case, seen=_required(request))
+    workspace.publish("dataset", {"name": path.name})
 
 
 @endpoints.get("/api/datasets/{name}")
@@ -179,6 +241,7 @@ def get_dataset(workspace: Workspace, path: DatasetPath) -> GoldenEntry:
 def delete_dataset(workspace: Workspace, path: DatasetPath) -> None:
     """Delete the golden file of a dataset. Its releases stay."""
     golden_api.remove_dataset(workspace.folder, path.name)
+    workspace.publish("dataset", {"name": path.name})
 
 
 def _etag(digest: str) -> dict[str, str]:
@@ -195,9 +258,3 @@ def _required(request: Request) -> str | None:
         hint = "send the `ETag` of the case as `If-Match`; `*` overwrites any state"
         raise RequestError(428, "the state of the case that you have seen is required", hint=hint)
     return _if_match(request)
-
-
-def _download(data: bytes, name: str) -> Response:
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
-    headers = {"content-disposition": f'attachment; filename="{plain}"'}
-    return Response(data, headers=headers, media_type="application/octet-stream")

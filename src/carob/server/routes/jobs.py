@@ -35,6 +35,12 @@ class JobPath(Query, frozen=True):
     job: str
 
 
+class MadeRunPath(Query, frozen=True):
+    """A run that this server makes or has made: the id of the job, or of the run."""
+
+    run: str
+
+
 class RescorePath(Query, frozen=True):
     """A stored run."""
 
@@ -68,17 +74,16 @@ def get_job(workspace: Workspace, path: JobPath) -> RunJob:
     return workspace.jobs.get(path.job)
 
 
-@endpoints.post("/api/jobs/{job}/cancel")
-def cancel_job(workspace: Workspace, path: JobPath) -> RunJob:
+@endpoints.post("/api/runs/{run}/cancel")
+def cancel_run(workspace: Workspace, path: MadeRunPath) -> RunJob:
     """Stop a run in the making. What is scored so far is saved for the next attempt."""
-    return workspace.jobs.cancel(path.job)
+    return workspace.jobs.cancel(path.run)
 
 
-@endpoints.get("/api/jobs/{job}/events")
-def job_events(workspace: Workspace, path: JobPath) -> Response:
+@endpoints.get("/api/runs/{run}/events")
+def run_events(workspace: Workspace, path: MadeRunPath) -> Response:
     """Follow a run in the making as server-sent events, until it ends."""
-    workspace.jobs.get(path.job)
-    stream = _follow(workspace.jobs, path.job)
+    stream = _follow(workspace.jobs, workspace.jobs.get(path.run).id)
     return StreamingResponse(stream, media_type="text/event-stream")
 
 

@@ -10,13 +10,13 @@ from starlette.responses import Response, StreamingResponse
 
 from carob.api import compare as compare_api
 from carob.api import history as history_api
-from carob.api import metrics as metrics_api
 from carob.api.compare import ALPHA, MARGIN
+from carob.api.run_view import index_run, stored_report
 from carob.errors import NotFoundError
-from carob.report.forms import ReportInputs, report_parts
+from carob.report.forms import report_parts
 from carob.schema import CaseResult, Comparison, GateResult, Run
 from carob.schema.base import Struct
-from carob.schema.history import CasePage, RunEntry
+from carob.schema.history import CasePage, RunEntry, RunIndex
 from carob.server.binding import Endpoints, Query
 from carob.server.workspace import Workspace
 
@@ -145,6 +145,12 @@ def get_run(workspace: Workspace, path: RunPath) -> Response:
     return Response(body, media_type="application/json")
 
 
+@endpoints.get("/api/runs/{run}/index")
+def get_index(workspace: Workspace, path: RunPath) -> RunIndex:
+    """Return all cases of a run as compact rows, for tables of many thousands."""
+    return index_run(path.run, store=workspace.store)
+
+
 @endpoints.get("/api/runs/{run}/cases")
 def list_cases(workspace: Workspace, path: RunPath, query: CasesQuery) -> CasePage:
     """List the cases of a run, in the order of the dataset."""
@@ -169,13 +175,8 @@ def get_case(workspace: Workspace, path: CasePath) -> CaseResults:
 @endpoints.get("/api/runs/{run}/report.{form}")
 def get_report(workspace: Workspace, path: ReportPath) -> Response:
     """Return the report of a run in one of its forms."""
-    run = history_api.stored_run(path.run, store=workspace.store)
+    inputs = stored_report(path.run, workspace.folder, store=workspace.store)
     form, media_type = _REPORTS[path.form]
-    inputs = ReportInputs(
-        run,
-        load_metrics=metrics_api.metrics,
-        load_earlier_runs=lambda: history_api.earlier_runs(run, store=workspace.store),
-    )
     headers = {"content-security-policy": _REPORT_POLICY} if path.form == "html" else {}
     parts = _encoded(report_parts(form, inputs))
     return StreamingResponse(parts, headers=headers, media_type=media_type)

@@ -9,7 +9,7 @@ from carob.api.traces import list_traces as describe_traces
 from carob.report.traces import traces_document
 from carob.schema.base import Json, Struct
 from carob.schema.job import TraceUpload
-from carob.server.binding import Endpoints, Query, Reply
+from carob.server.binding import Endpoints, Query, Reply, to_download
 from carob.server.uploads import Upload
 from carob.server.workspace import Workspace
 
@@ -54,7 +54,13 @@ def list_uploads(workspace: Workspace) -> UploadList:
 def get_traces_file(workspace: Workspace, path: TracesPath) -> Response:
     """Return the uploaded file, byte for byte."""
     file = uploads_api.upload_file(workspace.uploads, path.traces)
-    return Response(file.read_bytes(), media_type="application/octet-stream")
+    return to_download(file.read_bytes(), file.name)
+
+
+@endpoints.get("/api/traces/{traces}/otlp")
+def export_traces(workspace: Workspace, path: TracesPath) -> Json:
+    """Return the spans of uploaded traces, of any container, as an OTLP export request."""
+    return uploads_api.export_upload(workspace.uploads, path.traces)
 
 
 @endpoints.get("/api/traces/{traces}")
