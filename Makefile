@@ -16,7 +16,7 @@ FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy t
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check test lint format docs bench captures torture peers lock clean
+.PHONY: help install demo check test lint format docs site bench captures torture peers lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ docs: $(DEVELOPED)  ## regenerate example output in README.md and docs/
 	$(BIN)/python -m tests.reference
 	$(BIN)/python -m tests.docs
 
+site: $(DEVELOPED)  ## build the documentation site in .site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: $(DEVELOPED) $(PEERS)  ## compare with the peers and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
@@ -69,7 +72,7 @@ lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 
 clean:  ## remove environments and caches
-	rm -rf .venv .peers .captures .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .peers .captures .site .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python .peers/bin/python:
