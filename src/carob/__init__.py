@@ -43,6 +43,9 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.schema import Trace as Trace
     from carob.schema import Turn as Turn
     from carob.schema import Unscored as Unscored
+    from carob.targets.target import Conversation as Conversation
+    from carob.targets.target import Target as Target
+    from carob.targets.target import TargetError as TargetError
     from carob.traces.containers.container import Container as Container
     from carob.traces.mapping.convention import Convention as Convention
     from carob.traces.mapping.convention import SpanMarks as SpanMarks
@@ -53,6 +56,7 @@ _NAMES = {
     "Case": "carob.schema:Case",
     "Container": "carob.traces.containers.container:Container",
     "Convention": "carob.traces.mapping.convention:Convention",
+    "Conversation": "carob.targets.target:Conversation",
     "Dataset": "carob.schema:Dataset",
     "Failed": "carob.schema:Failed",
     "Format": "carob.datasets.formats:Format",
@@ -65,6 +69,8 @@ _NAMES = {
     "Score": "carob.schema:Score",
     "Span": "carob.schema:Span",
     "SpanMarks": "carob.traces.mapping.convention:SpanMarks",
+    "Target": "carob.targets.target:Target",
+    "TargetError": "carob.targets.target:TargetError",
     "ToolCall": "carob.schema:ToolCall",
     "ToolResult": "carob.schema:ToolResult",
     "Trace": "carob.schema:Trace",

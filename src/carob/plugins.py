@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from carob.datasets.lint.rules import RuleTable
     from carob.judges.providers.open import ProviderFactory
     from carob.report.forms import FormFunction
+    from carob.targets.open import TargetFactory
     from carob.traces.containers.container import Container
     from carob.traces.mapping.convention import Convention
 
@@ -112,14 +113,13 @@ class Door(NamedTuple):
         return load_object(self.table)
 
 
-TARGETS: Mapping[str, str] = {}
 DOORS = {
     "carob.formats": Door("format", "carob.datasets.formats:BUILTIN"),
     "carob.metrics": Door("metric", "carob.plugins:METRICS"),
     "carob.containers": Door("container", "carob.traces.containers.registry:BUILTIN"),
     "carob.conventions": Door("convention", "carob.traces.conventions.registry:BUILTIN"),
     "carob.judge_providers": Door("judge provider", "carob.judges.providers.open:PROVIDERS"),
-    "carob.targets": Door("target", "carob.plugins:TARGETS"),
+    "carob.targets": Door("target", "carob.targets.open:TARGETS"),
     "carob.lint_rules": Door("family of lint rules", "carob.datasets.lint.run:FAMILIES"),
     "carob.report_forms": Door("report form", "carob.report.forms:RUN_FORMS"),
 }
@@ -224,6 +224,12 @@ def metrics() -> Mapping[str, type[Metric]]:
 def judge_providers() -> Mapping[str, ProviderFactory]:
     """Return every judge provider by name."""
     return Plugins("carob.judge_providers")
+
+
+@cache
+def targets() -> Mapping[str, TargetFactory]:
+    """Return every kind of live agent by the scheme of its names."""
+    return Plugins("carob.targets")
 
 
 def lint_rules() -> RuleTable:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import comb, fsum
 
-from carob.schema import AttemptCounts, CaseResult, FlakyCase, Reliability
+from carob.schema import (
+    AttemptCounts,
+    AttemptRate,
+    AttemptSummary,
+    CaseResult,
+    FlakyCase,
+    Reliability,
+)
 
 AttemptTally = Mapping[str, tuple[AttemptCounts, AttemptCounts]]
 """The attempts at each case, before and after."""
@@ -34,8 +41,36 @@ def reliability(tally: AttemptTally) -> tuple[Reliability, ...]:
     most = max((min(a.total, b.total) for a, b in tally.values()), default=0)
     if most < 2:
         return ()
-    ks = {1 << power for power in range(most.bit_length())} | {most}
-    return tuple(_reliability_at(k, tally) for k in sorted(ks))
+    return tuple(_reliability_at(k, tally) for k in _choose_ks(most))
+
+
+def attempt_summary(tally: Mapping[str, AttemptCounts]) -> AttemptSummary | None:
+    """pass@k, pass^k and flaky cases of one run; `None` if no case was tried twice."""
+    most = max((counts.total for counts in tally.values()), default=0)
+    if most < 2:
+        return None
+    return AttemptSummary(
+        rates=tuple(_rate_at(k, tally) for k in _choose_ks(most)),
+        flaky={
+            case: (counts.passed, counts.total)
+            for case, counts in tally.items()
+            if 0 < counts.passed < counts.total
+        },
+    )
+
+
+def _choose_ks(most: int) -> list[int]:
+    return sorted({1 << power for power in range(most.bit_length())} | {most})
+
+
+def _rate_at(k: int, tally: Mapping[str, AttemptCounts]) -> AttemptRate:
+    enough = [counts for counts in tally.values() if counts.total >= k]
+    return AttemptRate(
+        k=k,
+        cases=len(enough),
+        any_passes=fsum(pass_at(k, counts) for counts in enough) / len(enough),
+        all_pass=fsum(pass_all(k, counts) for counts in enough) / len(enough),
+    )
 
 
 def flaky_cases(tally: AttemptTally) -> tuple[FlakyCase, ...]:

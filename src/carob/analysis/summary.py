@@ -6,8 +6,13 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from msgspec import UNSET
+
 from carob.analysis.modes import ModeResults
+from carob.analysis.repeats import attempt_summary
 from carob.schema import (
+    AttemptCounts,
+    AttemptSummary,
     Case,
     CaseCounts,
     CaseResult,
@@ -37,10 +42,12 @@ def summarise(
     groups: defaultdict[tuple[str, str], _GroupTotals] = defaultdict(_GroupTotals)
     last: Case | None = None
     last_groups: list[_GroupTotals] = []
+    attempts = _AttemptTally()
     for result in results:
         composite = result.judgement.composite if result.judgement else None
         values = [(one.metric, one.value) for one in result.scores if one.value is not None]
         total.add(result.status, composite, values)
+        attempts.add(result)
         for score in result.scores:
             metrics[score.metric].add(score)
         if last is None or last.id != result.case:  # repeats of a case follow each other
@@ -56,6 +63,7 @@ def summarise(
         groups=tuple(groups[key].group(*key) for key in _in_order(groups, labels)),
         composite=total.composite(),
         modes=modes.compare(),
+        attempts=attempts.summary() or UNSET,
     )
 
 
@@ -87,6 +95,34 @@ def _group_keys(case: Case, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _in_order(keys: Iterable[tuple[str, str]], labels: Sequence[str]) -> list[tuple[str, str]]:
     order = {by: index for index, by in enumerate(("agent", "tag", *labels))}
     return sorted(keys, key=lambda key: (order[key[0]], key[1]))
+
+
+class _AttemptTally:
+    """Counts attempts at the same case, which follow each other. Cases with one attempt are not
+    remembered: a large run has many of them."""
+
+    def __init__(self) -> None:
+        self._case: str | None = None
+        self._results = self._passed = self._decided = 0
+        self._repeated: dict[str, AttemptCounts] = {}
+
+    def add(self, result: CaseResult) -> None:
+        if result.case != self._case:
+            self._close()
+            self._case = result.case
+        self._results += 1
+        self._passed += result.status == "passed"
+        self._decided += result.status in ("passed", "failed")
+
+    def _close(self) -> None:
+        if self._case is not None and self._results > 1:
+            counts = AttemptCounts(passed=self._passed, total=self._decided)
+            self._repeated[self._case] = counts
+        self._results = self._passed = self._decided = 0
+
+    def summary(self) -> AttemptSummary | None:
+        self._close()
+        return attempt_summary(self._repeated)
 
 
 class _Mean:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from carob.api import datasets as datasets
     from carob.api import history as history
     from carob.api import lint as lint
+    from carob.api import live_request as live_request
     from carob.api import metrics as metrics
     from carob.api import policy as policy
     from carob.api import release as release

@@ -19,6 +19,7 @@ from carob.schema import (
     MetricSpec,
     Run,
     RunDataset,
+    RunTarget,
     UnmatchedTrace,
 )
 from carob.schema.digest import dataset_digest, run_id
@@ -35,12 +36,18 @@ def assemble_run(
     unmatched: tuple[UnmatchedTrace, ...] = (),
     selection: CaseSelection | None = None,
     by: Sequence[str] = (),
+    target: RunTarget | None = None,
 ) -> Run:
     """Build a run with its id, summary and verdict from results in the order of the dataset. The
     dataset is the whole one, also if only some of its cases are selected."""
     summary = summarise(results, cases, by)
     return Run(
-        id=run_id(_encode(dataset), _encode(metrics), encode_items(results, _encode)),
+        id=run_id(
+            _encode(dataset),
+            _encode(metrics),
+            encode_items(results, _encode),
+            _encode(target) if target else None,
+        ),
         created_at=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         verdict=verdict(summary),
         dataset=dataset,
@@ -49,6 +56,7 @@ def assemble_run(
         summary=summary,
         unmatched=unmatched,
         selection=selection or UNSET,
+        target=target or UNSET,
     )
 
 

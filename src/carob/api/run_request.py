@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 
 from carob.api.default_metrics import ChosenMetrics
+from carob.api.live_request import LiveRequest
 from carob.api.load import PathName
 from carob.api.settings import JudgeFlags
 from carob.config import Config, MetricChoice
-from carob.schema import Dataset, JudgeSettings, Trace
+from carob.schema import Dataset, JudgeSettings, LiveEvent, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 # Structs rather than dataclasses: those compile their methods at import, which `carob run` would
@@ -24,6 +25,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     traces: Sequence[PathName] = ()
     recorded: Sequence[Trace] = ()
     """Traces in memory, scored instead of files."""
+    live: LiveRequest | None = None
+    """A live agent to ask, instead of traces."""
     golden: PathName | Dataset | None = None
     metrics: Sequence[str | MetricChoice] = ()
     """Without any, those that the data asks for."""
@@ -62,6 +65,8 @@ class Listeners(msgspec.Struct, frozen=True, kw_only=True):
     """Receives the bytes of traces read, and the total."""
     scoring: ProgressListener = ignore
     """Receives how much is scored, and the total."""
+    live: Callable[[LiveEvent], None] = ignore
+    """Receives each finished attempt of a live run."""
     problem: ProblemListener = ignore
     metrics: Callable[[ChosenMetrics], None] = ignore
     """Receives the metrics that were chosen from the data, unless the caller named metrics."""

@@ -7,19 +7,21 @@ run from the same parts (`plan_run`, `assemble_run`, `save_run`).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from carob import __version__
 from carob.api.assemble import assemble_run, dataset_info
 from carob.api.default_metrics import ChosenMetrics, add_default_metrics
+from carob.api.evaluation import Evaluation
 from carob.api.judges import judge_pool
+from carob.api.live_request import LiveRequest
 from carob.api.load import PathName, as_list
 from carob.api.plan import Profiles, make_plan, plan_run
 from carob.api.run_request import Listeners, RunRequest
@@ -32,7 +34,6 @@ from carob.config import Config, MetricChoice
 from carob.errors import CarobError, StoppedError, UsageError
 from carob.files.scratch import make_scratch_folder
 from carob.judges.pool import JudgePool
-from carob.report.forms import ReportInputs
 from carob.runner.checkpoint import Checkpoint
 from carob.runner.execute import estimate_usage, execute
 from carob.runner.job import Batch, ScoringJob
@@ -44,59 +45,21 @@ from carob.schema import (
     Dataset,
     Json,
     JudgeSettings,
+    LiveEvent,
+    MissPolicy,
     Problem,
     Run,
     Trace,
 )
 from carob.schema.digest import dataset_digest
-from carob.schema.history import RunEntry
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.store.unfinished import RunKey
 
+if TYPE_CHECKING:
+    from carob.api.live import LiveRecording
+
 _PATIENCE = 1.0
 """Seconds of scoring that are not worth starting worker processes for."""
-
-
-class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """A run, and what reports need besides it."""
-
-    run: Run
-    golden: PathName | Dataset | None
-    store: str | None
-    """Where the run is saved, if it is."""
-
-    def passed(self, *, allow_unscored: bool = False) -> bool:
-        """Return whether the run passed."""
-        return passed(self.run, allow_unscored=allow_unscored)
-
-    def report_inputs(self, by: Sequence[str] = ()) -> ReportInputs:
-        """Return the inputs of a report. What only some forms need is loaded by those forms."""
-        from carob.api.metrics import metrics  # late: only some forms need it
-
-        return ReportInputs(
-            self.run,
-            by,
-            load_case_lines=self._case_lines,
-            load_metrics=metrics,
-            load_earlier_runs=self._earlier_runs,
-        )
-
-    def _case_lines(self) -> Mapping[str, tuple[str, int]]:
-        from carob.api.datasets import case_lines  # late: only some forms need it
-
-        if self.golden is None or isinstance(self.golden, Dataset):
-            return {}
-        return case_lines(self.golden)
-
-    def _earlier_runs(self) -> Sequence[RunEntry]:
-        from carob.api.history import earlier_runs  # late: only some forms need it
-
-        if self.store is None:
-            return ()
-        try:
-            return earlier_runs(self.run, store=self.store)
-        except CarobError:  # reported when the run was saved
-            return ()
 
 
 def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluation:
@@ -114,12 +77,14 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     judges = judge_pool(config.judge, store or request.answers)
     from_data = chosen.names if chosen else ()
     plan = plan_run(config, cases.part if cases else None, judges, from_data)
+    live = _record_live(request, config, plan, cases, store, listeners)
     with ExitStack() as stack:
-        scored = _score(request, config, plan, cases, store, listeners, stack)
-        run = _finish(scored, cases, judges, request.by)
-        if store:
-            _save(run, scored, store, labels, listeners.problem)
+        scored = _score(request, config, plan, cases, store, listeners, stack, live)
+        run = _finish(scored, cases, judges, request.by, live)
+        saved = _save(run, scored, store, labels, listeners.problem) if store else True
         scored.unfinished.close()
+        if live and saved and not live.stopped:
+            live.journal.discard()
     return Evaluation(run=run, golden=golden, store=store)
 
 
@@ -140,13 +105,26 @@ def run(
     cross: bool = False,
     jobs: int | None = None,
     resume: bool = False,
+    target: Any = None,
+    repeat: int = 1,
+    seed: int = 0,
+    state: Mapping[str, Json] | None = None,
+    concurrency: int | None = None,
+    turn_timeout: float | None = None,
+    mocks: PathName | None = None,
+    on_miss: MissPolicy = "error",
     judge: str | JudgeSettings | None = None,
     answers: str | None = None,
     progress: ProgressListener = ignore,
     reading: ProgressListener = ignore,
+    attempts: Callable[[LiveEvent], None] = ignore,
     report: ProblemListener = ignore,
 ) -> Run:
     """Score traces against golden data; without traces, the traces that the golden data carries.
+
+    With a `target`, a live agent is asked: a function such as `def answer(message: str) -> str`, a
+    class, or a name such as `adk:http://127.0.0.1:8000/shop`. It is asked `repeat` times for each
+    case, and `attempts` receives each finished attempt.
 
     Without `metrics`, those that the golden data asks for are used. `tags`, `where`, `cases` and
     `limit` select cases, `by` breaks the summary down, all as the options of `carob run`.
@@ -170,11 +148,24 @@ def run(
         cross=cross,
         jobs=jobs,
         resume=resume,
+        live=None
+        if target is None
+        else LiveRequest(
+            target=target,
+            repeat=repeat,
+            seed=seed,
+            state=state or {},
+            concurrency=concurrency,
+            turn_timeout=turn_timeout,
+            mocks=mocks,
+            on_miss=on_miss,
+        ),
         judge=judge,
         save=False,
         answers=answers,
     )
-    return evaluate(request, Listeners(reading=reading, scoring=progress, problem=report)).run
+    listeners = Listeners(reading=reading, scoring=progress, live=attempts, problem=report)
+    return evaluate(request, listeners).run
 
 
 def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEstimate:
@@ -193,21 +184,6 @@ def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEst
     job = _scoring_job(request, plan, cases)
     with trace_batches(_paths(request, config), part, 1, listeners.problem) as batches:
         return CostEstimate(estimate_usage(job, batches))
-
-
-def passed(run: Run, *, allow_unscored: bool = False) -> bool:
-    """Return whether a run has no verdict against it: it passed, or no metric was asked to decide.
-    A run that scored nothing never does."""
-    counts = run.summary.cases
-    if run.verdict in ("passed", "informational"):
-        return True
-    return (
-        allow_unscored
-        and not run.stopped
-        and counts.passed > 0
-        and not counts.failed
-        and not counts.errors
-    )
 
 
 def _settings(request: RunRequest) -> Config:
@@ -259,7 +235,24 @@ def _scoring_job(request: RunRequest, plan: Plan, cases: SelectedCases | None) -
 
 
 def _paths(request: RunRequest, config: Config) -> list[Path]:
-    return [] if request.recorded else trace_files(request.traces or config.traces)
+    if request.recorded or request.live:
+        return []
+    return trace_files(request.traces or config.traces)
+
+
+def _record_live(
+    request: RunRequest,
+    config: Config,
+    plan: Plan,
+    cases: SelectedCases | None,
+    store: str | None,
+    listeners: Listeners,
+) -> LiveRecording | None:
+    if not (request.live or config.target or config.withheld):
+        return None
+    from carob.api.live import record_live_run  # late: few runs ask a live agent
+
+    return record_live_run(request, config, plan, cases, store, listeners)
 
 
 class _ScoredRun(NamedTuple):
@@ -284,6 +277,7 @@ def _score(
     store: str | None,
     listeners: Listeners,
     stack: ExitStack,
+    live: LiveRecording | None,
 ) -> _ScoredRun:
     """Score all traces. Traces can be read until the stack is closed."""
     paths = _paths(request, config)
@@ -292,14 +286,19 @@ def _score(
     part = cases.part if cases else None
     checkpoint = None
     try:
-        opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading)
-        batches: Sequence[Batch] = (
-            [partial(tuple, request.recorded)] if request.recorded else stack.enter_context(opened)
-        )
-        key = _run_key(paths, cases, job, len(batches), request.recorded)
+        batches: Sequence[Batch]
+        if live:
+            batches = live.traces.batches()
+        elif request.recorded:
+            batches = [partial(tuple, request.recorded)]
+        else:
+            opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading)
+            batches = stack.enter_context(opened)
+        recorded = live.traces.digest if live else request.recorded
+        key = _run_key(paths, cases, job, len(batches), recorded)
         unfinished = StoredBatches(key, store)
         checkpoint = Checkpoint(unfinished, resume=request.resume)
-        keep = store and request.keep_traces
+        keep = store and (request.keep_traces or live)
         spool = TraceSpool(_scratch_folder(stack), batches) if keep else None
         results = execute(
             job,
@@ -334,7 +333,7 @@ def _run_key(
     cases: SelectedCases | None,
     job: ScoringJob,
     batches: int,
-    recorded: Sequence[Trace],
+    recorded: Sequence[Trace] | str,
 ) -> RunKey:
     """Return a key that only a run with the same inputs gets."""
     inputs = {
@@ -353,7 +352,11 @@ def _run_key(
 
 
 def _finish(
-    scored: _ScoredRun, cases: SelectedCases | None, judges: JudgePool, by: Sequence[str]
+    scored: _ScoredRun,
+    cases: SelectedCases | None,
+    judges: JudgePool,
+    by: Sequence[str],
+    live: LiveRecording | None,
 ) -> Run:
     plan, results = scored.job.plan, scored.results
     run = assemble_run(
@@ -364,13 +367,14 @@ def _finish(
         unmatched=results.unmatched,
         selection=cases.selection if cases else None,
         by=by,
+        target=live.target if live else None,
     )
-    if not plan.judged:
+    if plan.judged:
+        run = msgspec.structs.replace(run, spending=results.usage)
+    stopped = (live.stopped if live else None) or judges.stopped
+    if stopped is None:
         return run
-    run = msgspec.structs.replace(run, spending=results.usage)
-    if judges.stopped is None:
-        return run
-    return msgspec.structs.replace(run, verdict="inconclusive", stopped=judges.stopped)
+    return msgspec.structs.replace(run, verdict="inconclusive", stopped=stopped)
 
 
 def _save(
@@ -379,8 +383,9 @@ def _save(
     store: str,
     labels: Mapping[str, str],
     report: ProblemListener,
-) -> None:
-    """Save a run. A failure is a warning: the verdict stands without a saved run."""
+) -> bool:
+    """Save a run, and return whether it is saved. A failure is a warning: the verdict stands
+    without a saved run."""
     try:
         save_run(
             run,
@@ -393,3 +398,5 @@ def _save(
         message = f"the run was not saved: {error.message}"
         where = error.where or "the store"
         report(Problem(where=where, message=message, hint=error.hint, severity="warning"))
+        return False
+    return True

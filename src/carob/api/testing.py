@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -34,19 +34,11 @@ from carob.schema import (
     RunDataset,
     Status,
     Trace,
-    Turn,
     UnmatchedTrace,
 )
-from carob.schema.base import prepare_type
 from carob.schema.digest import expectation_digest
-from carob.text.spelling import did_you_mean
+from carob.targets.replies import Answer, as_trace
 from carob.traces.read import read_traces
-
-Reply: TypeAlias = str | Mapping[str, Any]
-"""What the agent did in one turn: its response, or a dict with the fields of a `Turn`."""
-Answer: TypeAlias = Trace | Reply | Sequence[Reply]
-"""What the agent did in a case: a trace, a reply, or a reply for each turn."""
-_REPLY_FIELDS = (*Turn.__struct_fields__, "state")
 
 
 @dataclass(frozen=True)
@@ -267,51 +259,6 @@ def check(
     if not scores.passed:
         raise AssertionError(scores.text)
     return scores
-
-
-def as_trace(case: Case, answer: Answer, id: str) -> Trace:
-    """Return an answer as a trace. Missing user messages are taken from the case."""
-    if isinstance(answer, Trace):
-        return answer
-    replies = [_reply_fields(reply) for reply in _replies(answer)]
-    states = [reply.pop("state") for reply in replies if "state" in reply]
-    users = [turn.user for turn in case.turns] + [None] * len(replies)
-    turns = [{"user": user, **reply} for user, reply in zip(users, replies, strict=False)]
-    fields = {"id": id, "case": case.id, "turns": turns, "state": states[-1] if states else None}
-    try:
-        return msgspec.convert(fields, prepare_type(Trace))
-    except msgspec.ValidationError as error:
-        raise UsageError(f"invalid answer to {case.id!r}: {error}") from error
-
-
-def _replies(answer: Reply | Sequence[Reply]) -> Sequence[Reply]:
-    if isinstance(answer, str | Mapping):
-        return [answer]
-    if not isinstance(answer, list | tuple) or not answer:
-        raise _invalid_answer(answer)
-    return answer
-
-
-def _reply_fields(reply: Reply) -> dict[str, Any]:
-    """Return the fields of a reply. A misspelt field is an error: it would go unscored."""
-    if isinstance(reply, str):
-        return {"response": reply}
-    if not isinstance(reply, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - agents answer anything
-        raise _invalid_answer(reply)
-    for name in reply:
-        if name not in _REPLY_FIELDS:
-            hint = did_you_mean(str(name), _REPLY_FIELDS)
-            hint = hint or f"expected one of: {', '.join(_REPLY_FIELDS)}"
-            raise UsageError(f"unknown field {name!r} in an answer", hint=hint)
-    return dict(reply)
-
-
-def _invalid_answer(answer: object) -> UsageError:
-    return UsageError(
-        f"invalid answer {answer!r:.80}",
-        hint="expected a Trace, a string, a dict such as {'response': …, 'tool_calls': […]}, or a "
-        "list of them, one for each turn",
-    )
 
 
 def _existing(path: Path) -> Path:

@@ -38,6 +38,12 @@ class StoredBatches:
                     remove_unfinished(database, self._run.key)
             save_shards(database, self._run, batches)
 
+    def remove(self) -> None:
+        """Remove the batches from the store: they are part of something complete."""
+        if self._own_file is None and exists(self._url):
+            with open_store(self._url) as database, database.writing():
+                remove_unfinished(database, self._run.key)
+
     def close(self) -> None:
         """Remove the file of a complete run that is not saved in a store."""
         if self._own_file:

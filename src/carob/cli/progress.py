@@ -17,7 +17,7 @@ import click
 
 from carob.cli.output import show_problem
 from carob.report.width import cut_text
-from carob.schema import Problem
+from carob.schema import LiveEvent, Problem
 from carob.schema.problem import ProgressListener
 
 DELAY = 1.0
@@ -66,6 +66,18 @@ def format_duration(seconds: float) -> str:
     return f"{whole // _HOUR:,} h {whole % _HOUR // _MINUTE} min"
 
 
+def describe_live(event: LiveEvent) -> str:
+    """Return the attempts that are finished, how many failed, the cost so far and the time left."""
+    share = event.done / event.total if event.total else 1.0
+    filled = round(share * _BAR_WIDTH)
+    bar = "━" * filled + "┄" * (_BAR_WIDTH - filled)
+    parts = [f"asking the agent {bar} {event.done:,} of {event.total:,} attempts"]
+    parts += [f"{event.failed:,} failed"] if event.failed else []
+    parts += [f"${event.cost:,.2f}"] if event.cost else []
+    parts += [f"{format_duration(event.eta_s)} left"] if event.eta_s is not None else []
+    return ", ".join(parts)
+
+
 class ProgressLine:
     """The progress of a command: its task and the time so far, or the progress of one step."""
 
@@ -96,6 +108,16 @@ class ProgressLine:
     def reading(self) -> ProgressListener:
         """A listener for the progress of reading, in megabytes."""
         return self.of("reading", 10**6, " MB")
+
+    def live(self, event: LiveEvent) -> None:
+        """Show where a live run stands, and each conversation that broke off on its own line."""
+        if event.error is not None:
+            where = f"{event.case}, attempt {event.attempt}"
+            self.report(Problem(where=where, message=event.error, severity="warning"))
+        self._reported = True
+        now = time.monotonic()
+        if now - self._updated >= _INTERVAL or event.done == event.total:
+            self._show(describe_live(event), now)
 
     def tick(self) -> None:
         """Show the time so far, every second until the line is closed, if no step has numbers."""

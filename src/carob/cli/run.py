@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from carob import api
+from carob.cli.live_options import live_options, live_request
 from carob.cli.names import METRIC, PROFILE
 from carob.cli.options import (
     FILE,
@@ -31,7 +33,7 @@ from carob.report.judge_cost import format_estimate
 
 @command(
     "carob run traces.json --golden golden.json -m tool_trajectory_avg_score",
-    "carob run --golden simulation.csv --where 'len(turns) > 1' --by difficulty",
+    "carob run --golden golden.json --target python:agent.py:answer --repeat 3",
 )
 @click.argument("traces", nargs=-1, type=INPUT)
 @golden_option("Golden data, in any format.")
@@ -66,6 +68,7 @@ from carob.report.judge_cost import format_estimate
 @option("--profile", type=PROFILE, metavar="NAME|FILE", help="Scoring profile for all cases.")
 @option("--contracts", type=FILE, help="Directory of JSON Schemas for the metric `contract`.")
 @selection_options
+@live_options
 @judge_options
 @option("--dry-run", is_flag=True, help="Estimate the cost of judges without calling them.")
 @option("--cross", is_flag=True, help="Score every case with every trace.")
@@ -127,15 +130,19 @@ def run(
     keep_traces: bool,
     form: str,
     output: Path | None,
+    **live: Any,
 ) -> None:
-    """Evaluate traces against golden data.
+    """Evaluate traces or a live agent.
 
-    TRACES are optional if the golden data contains recorded answers. The run is saved
+    TRACES are optional if the golden data contains recorded answers, or with --target:
+    a live agent is then asked the golden questions, and its traces are saved with the
+    run. The run is saved
     in the store. Exits 1 if a case did not pass or could not be scored. Metrics without
     a threshold decide nothing: with no others, the exit code is 0 and no case passed.
     """
     request = api.run_request.RunRequest(
         traces=traces,
+        live=live_request(live, concurrency, max_cost),
         golden=golden,
         metrics=metrics,
         thresholds=parse_pairs(thresholds),
@@ -172,6 +179,7 @@ def run(
         listeners = api.run_request.Listeners(
             reading=line.reading,
             scoring=line.of("scoring"),
+            live=line.live,
             problem=line.report,
             metrics=show_metrics,
         )

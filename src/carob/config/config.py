@@ -10,6 +10,7 @@ from carob.schema import (
     SensitiveSetting,
     Severity,
     Struct,
+    TargetSettings,
 )
 
 
@@ -55,6 +56,8 @@ class Config(Struct, frozen=True):
     """Metrics with settings that the config does not request. They apply if an option does."""
     judge: JudgeSettings | None = None
     """The judge model and its settings."""
+    target: TargetSettings | None = None
+    """The live agent and its settings."""
     profile: str | None = None
     """Name or file of the scoring profile for all cases."""
     profiles: tuple[str, ...] = ()

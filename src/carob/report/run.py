@@ -17,7 +17,15 @@ from carob.report.forms import ReportInputs
 from carob.report.judge_cost import judge_cost_table
 from carob.report.layout import Block, Preview, Table, join_lines, line, status
 from carob.report.text import count, flat, integers, number, shortened
-from carob.schema import CaseResult, CaseScore, Exchange, MetricSummary, ModeComparison, Run
+from carob.schema import (
+    AttemptSummary,
+    CaseResult,
+    CaseScore,
+    Exchange,
+    MetricSummary,
+    ModeComparison,
+    Run,
+)
 from carob.schema.codec import RESULTS
 
 _SHOWN = 10
@@ -38,9 +46,35 @@ def format_run(inputs: ReportInputs) -> str:
         lines += ["", Table(judge_rows)]
     for label in inputs.by:
         lines += ["", _groups(run, label)]
+    lines += attempt_lines(run)
     for comparison in run.summary.modes:
         lines += ["", *_modes(comparison)]
     return join_lines(lines, inputs.display)
+
+
+def attempt_lines(run: Run) -> Iterator[Block]:
+    """Yield pass@k, pass^k and the flaky cases of a run with repeated attempts."""
+    attempts = run.summary.attempts
+    if not attempts:
+        return
+    rows = [
+        [f"{rate.k}", number(rate.any_passes), number(rate.all_pass), f"{rate.cases:,}"]
+        for rate in attempts.rates
+    ]
+    yield ""
+    yield Table([["attempts k", "pass@k", "pass^k", "cases"], *rows])
+    if attempts.flaky:
+        yield flaky_text(attempts)
+
+
+def flaky_text(attempts: AttemptSummary) -> str:
+    """Name the cases whose attempts have different verdicts."""
+    named = [
+        f"{flat(case)} ({passed} of {total} passed)"
+        for case, (passed, total) in attempts.flaky.items()
+    ]
+    more = f", and {len(named) - _SHOWN:,} more" if len(named) > _SHOWN else ""
+    return f"{count(len(named), 'flaky case')}: {', '.join(named[:_SHOWN])}{more}"
 
 
 def _causes(run: Run) -> Iterator[Block]:
@@ -172,7 +206,8 @@ def _join_reasons(reasons: Counter[tuple[bool, str]]) -> str:
 
 def _remarks(run: Run) -> Iterator[str]:
     if run.stopped:
-        yield f"judging stopped early: {run.stopped}"
+        what = "the run" if run.target else "judging"
+        yield f"{what} stopped early: {run.stopped}"
     if run.verdict == "informational":
         yield WHY_INFORMATIONAL
     counts = run.summary.cases

@@ -120,6 +120,8 @@ class Plan:
 
     def score(self, pair: Pair) -> CaseResult:
         """Score one pair without judges."""
+        if pair.trace.failure:
+            return self._failed_result(pair, pair.trace.failure)
         case = pair.case or Case(id=pair.trace.id)
         return self._result(
             pair,
@@ -130,6 +132,8 @@ class Plan:
         """Score one pair, asking its judges concurrently."""
         import asyncio  # late: slower to import than a small run without judges
 
+        if pair.trace.failure:
+            return JudgedResult(self._failed_result(pair, pair.trace.failure), {})
         case = pair.case or Case(id=pair.trace.id)
         entries = [(planned, Ledger()) for planned in self.metrics]
         outcomes = await asyncio.gather(
@@ -152,6 +156,12 @@ class Plan:
         for client in clients.values():
             if client:
                 await client.close()
+
+    def _failed_result(self, pair: Pair, failure: Failed) -> CaseResult:
+        """Return the result of a conversation that broke off: no metric may call that a 0."""
+        scores = tuple(_case_score(planned, failure) for planned in self.metrics)
+        result = self._result(pair, scores)
+        return msgspec.structs.replace(result, status="error", judgement=None)
 
     def _result(self, pair: Pair, outcomes: Sequence[CaseScore]) -> CaseResult:
         case = pair.case or Case(id=pair.trace.id)

@@ -42,8 +42,11 @@ def dataset_digest(dataset: Dataset) -> str:
     return "sha256:" + digest.hexdigest()
 
 
-def run_id(dataset: bytes, metrics: bytes, cases: Iterable[bytes]) -> str:
-    """The id of a run, from the JSON of its inputs and outcomes."""
+def run_id(
+    dataset: bytes, metrics: bytes, cases: Iterable[bytes], target: bytes | None = None
+) -> str:
+    """The id of a run, from the JSON of its inputs and outcomes, and of its live agent if it has
+    one."""
     # The bytes that are hashed are those of one JSON list, but they are never joined as a whole:
     # the results of a large run would be in memory twice.
     digest = blake2b(b"[" + dataset + b"," + metrics + b",[", digest_size=8)
@@ -51,7 +54,7 @@ def run_id(dataset: bytes, metrics: bytes, cases: Iterable[bytes]) -> str:
     digest.update(b",".join(islice(bodies, _BATCH)))
     while batch := b",".join(islice(bodies, _BATCH)):
         digest.update(b"," + batch)
-    digest.update(b"]]")
+    digest.update(b"]]" if target is None else b"]," + target + b"]")
     return f"run-{digest.hexdigest()}"
 
 

@@ -13,6 +13,7 @@ from carob.schema.dataset import CaseSelection
 from carob.schema.judge import JudgeCost, JudgeSpec, JudgeUsage
 from carob.schema.notebook import html_table
 from carob.schema.outcome import Scale
+from carob.schema.target import RunTarget
 
 
 class PairedMetric(Struct, frozen=True, omit_defaults=False):
@@ -166,6 +167,26 @@ class SummaryGroup(Struct, frozen=True, omit_defaults=False):
     """The mean of the composites, if a profile judged."""
 
 
+class AttemptRate(Struct, frozen=True, omit_defaults=False):
+    """pass@k and pass^k over the cases with at least `k` decided attempts, as unbiased
+    estimates."""
+
+    k: int
+    cases: int
+    any_passes: float
+    """pass@k: the chance that at least one of `k` attempts passes."""
+    all_pass: float
+    """pass^k: the chance that all of `k` attempts pass."""
+
+
+class AttemptSummary(Struct, frozen=True, omit_defaults=False):
+    """Repeated attempts at the same cases."""
+
+    rates: tuple[AttemptRate, ...]
+    flaky: dict[str, tuple[int, int]]
+    """Cases of which some attempts passed and others failed: how many passed, of how many."""
+
+
 class RunSummary(Struct, frozen=True, omit_defaults=False):
     cases: CaseCounts
     metrics: dict[str, MetricSummary]
@@ -173,6 +194,8 @@ class RunSummary(Struct, frozen=True, omit_defaults=False):
     composite: float | None = None
     """The mean of the composites, if a profile judged."""
     modes: tuple[ModeComparison, ...] = ()
+    attempts: AttemptSummary | UnsetType = UNSET
+    """Repeated attempts, if any case has several."""
 
 
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
@@ -193,9 +216,11 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """The judge usage of this run, by metric. Like the time, it is not part of the id: repeated
     from the cache, a run costs nothing and has the same id."""
     stopped: str | UnsetType = UNSET
-    """Why judging stopped early."""
+    """Why judging, or a live run, stopped early."""
     selection: CaseSelection | UnsetType = UNSET
     """How cases were selected, if not all were evaluated. `dataset` is always the whole dataset."""
+    target: RunTarget | UnsetType = UNSET
+    """The live agent, if the traces were recorded by this run."""
 
     def __post_init__(self) -> None:
         if isinstance(self.cases, list):  # decoded

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from carob.schema.base import Json, Struct
+from carob.schema.outcome import Failed
 from carob.schema.problem import Loss, Problem
 
 
@@ -58,6 +59,10 @@ class ToolCall(Struct, frozen=True):
     end: int | None = None
 
 
+ResultOrigin: TypeAlias = Literal["mocked", "live", "missed"]
+"""A recorded result, that of the real tool, or none: the mocks of a live run had no result."""
+
+
 class ToolResult(Struct, frozen=True):
     """The result of a tool call."""
 
@@ -65,6 +70,8 @@ class ToolResult(Struct, frozen=True):
     id: str | None = None
     result: Json = None
     error: str | None = None
+    origin: ResultOrigin | None = None
+    """Where the result came from, in a live run with tool mocks."""
 
 
 class Usage(Struct, frozen=True):
@@ -175,6 +182,8 @@ class Trace(Struct, frozen=True):
     attributes: dict[str, Json] = {}
     """Other recorded attributes, under their original names."""
     spans: tuple[Span, ...] = ()
+    failure: Failed | None = None
+    """Why the conversation with a live agent broke off. Nothing is scored then."""
 
     @property
     def model_calls(self) -> tuple[ModelCall, ...]:

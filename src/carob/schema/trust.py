@@ -11,6 +11,10 @@ VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 and is not shown."""
 
 
+_CODE = re.compile(r"(python|adk|http):[\w./-]+(:[\w.]+)?")
+"""A target that names code or a file of this machine."""
+
+
 class SensitiveSetting(Struct, frozen=True):
     """A setting that names an address, a key, a command or code."""
 
@@ -42,8 +46,13 @@ def _without_secrets(value: str) -> str:
     """A name of a variable or a file as it is, a URL without credentials and query."""
     from urllib.parse import urlsplit  # late: no run without a sensitive setting needs it
 
-    if VARIABLE_NAME.fullmatch(value) or value.startswith("local:"):
+    if VARIABLE_NAME.fullmatch(value) or value.startswith("local:") or _CODE.fullmatch(value):
         return value
+    scheme, _, rest = value.partition(":")
+    if scheme == "command":  # its arguments may contain a key
+        return f"{scheme}:{rest.split()[0] if rest.split() else ''} …"
+    if rest.startswith(("http://", "https://")):  # a target
+        return f"{scheme}:{_without_secrets(rest)}"
     try:
         parts = urlsplit(value)
     except ValueError:

@@ -121,7 +121,8 @@ def join_document(head: bytes, bodies: Iterable[bytes]) -> bytes:
 def derive_run_id(head: bytes, bodies: Iterable[bytes]) -> str:
     """Derive the run id from the content of a document."""
     fields = _fields.decode(head)
-    return run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies)
+    target = bytes(fields["target"]) if "target" in fields else None
+    return run_id(bytes(fields["dataset"]), bytes(fields["metrics"]), bodies, target)
 
 
 def as_bytes(value: bytes | str) -> bytes:

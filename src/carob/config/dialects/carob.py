@@ -12,7 +12,7 @@ from carob.config.config import Config, LintSettings, MetricChoice
 from carob.config.config_file import Syntax
 from carob.config.key_variables import is_key_variable
 from carob.config.table_reader import Table, expand_pattern, path_inside
-from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity
+from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity, TargetSettings
 from carob.schema.judge import names_weights
 from carob.schema.trust import VARIABLE_NAME
 from carob.text.spelling import did_you_mean
@@ -21,14 +21,14 @@ from carob.text.spelling import did_you_mean
 class Carob:
     name = "carob"
     recognized_by = (
-        "carob.toml has judge, [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
+        "carob.toml has judge, target, [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
     )
     syntaxes: tuple[Syntax, ...] = ("toml",)
-    keys: tuple[str, ...] = ("judge", "run", "metrics", "policy", "store", "lint", "gate")
+    keys: tuple[str, ...] = ("judge", "target", "run", "metrics", "policy", "store", "lint", "gate")
 
     def read(self, table: Table, path: Path) -> Config:
-        judge = read_judge(table)
-        run, metrics, policy, store, lint, gate = map(table.table, self.keys[1:])
+        judge, target = read_judge(table), read_target(table)
+        run, metrics, policy, store, lint, gate = map(table.table, self.keys[2:])
         table.close()
         requested = run.texts("metrics") if run else ()
         duplicate = next((name for name in requested if requested.count(name) > 1), None)
@@ -44,6 +44,7 @@ class Carob:
             source=str(path),
             dialect=self.name,
             judge=judge,
+            target=target,
             golden=golden,
             traces=traces,
             metrics=tuple(settings.get(name) or MetricChoice(name=name) for name in requested),
@@ -117,6 +118,44 @@ def _judge_settings(table: Table) -> JudgeSettings:
     table.close()
     stated = {name: value for name, value in values.items() if value is not None}
     return msgspec.structs.replace(JudgeSettings(), **stated)
+
+
+_ASKED = "a run executes this code, or sends the golden questions to this address"
+_TARGET_URL = "a run sends the golden questions to this address"
+_TARGET_KEY = "requests to the target contain the value of this environment variable"
+
+
+def read_target(top: Table) -> TargetSettings | None:
+    """Read `target`: the name of a live agent, or a table with its settings."""
+    if not isinstance(top.entries().get("target"), dict):
+        name = top.sensitive("target", effect=_ASKED)
+        return TargetSettings(name=name) if name else None
+    table = top.table("target")
+    return _target_settings(table) if table else None
+
+
+def _target_settings(table: Table) -> TargetSettings:
+    headers, options = table.table("headers"), table.table("options")
+    values = {
+        "name": table.sensitive("name", effect=_ASKED),
+        "url": table.sensitive("url", effect=_TARGET_URL),
+        "key_env": table.sensitive("key_env", effect=_TARGET_KEY),
+        "headers": _header_variables(headers) if headers else None,
+        "options": options.rest() if options else None,
+        "turn_timeout": _positive(table, "turn_timeout"),
+        "case_timeout": _positive(table, "case_timeout"),
+        "concurrency": table.count("concurrency"),
+        "retry": table.flag("retry"),
+    }
+    table.close()
+    stated = {name: value for name, value in values.items() if value is not None}
+    return msgspec.structs.replace(TargetSettings(), **stated)
+
+
+def _header_variables(table: Table) -> dict[str, str]:
+    """Read which environment variable holds the value of each header."""
+    variables = {name: table.sensitive(name, effect=_TARGET_KEY) for name in table.entries()}
+    return {name: variable for name, variable in variables.items() if variable is not None}
 
 
 def _model(table: Table, name: str) -> str | None:

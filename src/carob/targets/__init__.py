@@ -1,0 +1,1 @@
+"""Live agents: a golden case becomes a trace."""

@@ -1,0 +1,223 @@
+"""Tool mocks: recorded results for tool calls, looked up by tool and canonical arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from carob.errors import FormatError, InputError
+from carob.schema import Case, Json, MissPolicy, MockSpec, Struct, ToolCall, ToolResult, Turn
+from carob.schema.base import prepare_type
+from carob.schema.trace import ResultOrigin
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class MockedResult(Struct, frozen=True):
+    """A recorded result of a tool call."""
+
+    tool: str
+    args: Json = None
+    """`None` matches any arguments."""
+    result: Json = None
+    error: str | None = None
+    state: dict[str, Json] = {}
+    """What the tool wrote to the session state."""
+    case: str | None = None
+    """The case that it belongs to; `None` for all."""
+
+
+class MockUse(NamedTuple):
+    """One tool call, and where its result came from."""
+
+    tool: str
+    args: bytes
+    origin: ResultOrigin
+
+
+class MissingMockError(Exception):
+    """A tool call without a recorded result."""
+
+
+class ToolError(Exception):
+    """A tool call whose recorded result is an error."""
+
+
+@dataclass(kw_only=True)
+class ToolMocks:
+    """The mocks of one attempt. Results with the same arguments are used in their recorded order,
+    and the last one again and again: a read may be repeated."""
+
+    results: Iterable[MockedResult]
+    on_miss: MissPolicy = "error"
+    missed: list[str] = field(default_factory=list[str])
+    """Descriptions of the calls without a recorded result."""
+    uses: list[MockUse] = field(default_factory=list["MockUse"])
+    """Every call in order."""
+    state: dict[str, Json] = field(default_factory=dict[str, Json])
+    """What mocked tools wrote to the session state."""
+
+    def __post_init__(self) -> None:
+        self._by_call: dict[tuple[str, bytes], list[MockedResult]] = {}
+        self._by_tool: dict[str, list[MockedResult]] = {}
+        for result in self.results:
+            key = (result.tool, canonical(result.args))
+            self._by_call.setdefault(key, []).append(result)
+            self._by_tool.setdefault(result.tool, []).append(result)
+
+    def find(self, tool: str, args: Json) -> MockedResult | None:
+        """Return the next recorded result of a call, or `None` if the real tool should run. Raises
+        `MissingMockError` if there is none, as the policy demands."""
+        results = self._by_call.get((tool, canonical(args))) or self._by_call.get((tool, b"null"))
+        if results is None and self.on_miss == "by-name":
+            results = self._by_tool.get(tool)
+        if results:
+            result = results.pop(0) if len(results) > 1 else results[0]
+            self.uses.append(MockUse(tool, canonical(args), "mocked"))
+            self.state.update(result.state)
+            return result
+        if self.on_miss == "live":
+            self.uses.append(MockUse(tool, canonical(args), "live"))
+            return None
+        self.uses.append(MockUse(tool, canonical(args), "missed"))
+        message = f"no recorded result for {tool}({_encode(args).decode()})"
+        self.missed.append(message)
+        raise MissingMockError(message)
+
+    def call(self, tool: str, args: dict[str, Json], real: Callable[..., Json] | None) -> Json:
+        """Return the result of a call, or raise the recorded error."""
+        result = self.find(tool, args)
+        if result is None:
+            if real is None:
+                raise MissingMockError(f"no tool {tool!r} to call")
+            return real(**args)
+        if result.error is not None:
+            raise ToolError(result.error)
+        return result.result
+
+    def annotate(self, turns: Iterable[Turn]) -> tuple[Turn, ...]:
+        """Return the turns with the origin of each tool result."""
+        uses = list(self.uses)
+        return tuple(_annotate(turn, uses) for turn in turns)
+
+
+def _annotate(turn: Turn, uses: list[MockUse]) -> Turn:
+    calls = list(turn.tool_calls or ())
+    results: list[ToolResult] = []
+    for result in turn.tool_results:
+        call = _pop_call(calls, result)
+        key = (call.name, canonical(call.args)) if call else (result.name, None)
+        index = next((i for i, use in enumerate(uses) if _is_use(use, *key)), None)
+        origin = uses.pop(index).origin if index is not None else "live"
+        results.append(msgspec.structs.replace(result, origin=origin))
+    return msgspec.structs.replace(turn, tool_results=tuple(results))
+
+
+def _is_use(use: MockUse, tool: str | None, args: bytes | None) -> bool:
+    return use.tool == tool and (args is None or use.args == args)
+
+
+def canonical(args: Json) -> bytes:
+    """Return arguments as bytes that do not depend on the order of keys, or on 2 against 2.0."""
+    return _encode(_normal(args))
+
+
+def _normal(value: Json) -> Json:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _normal(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normal(item) for item in value]
+    return value
+
+
+def golden_results(case: Case) -> list[MockedResult]:
+    """Return the tool results that a golden case records: those of its turns, then those of the
+    answer recorded beside it."""
+    turns = [*case.turns, *(case.recorded.turns if case.recorded else ())]
+    return [result for turn in turns for result in turn_results(turn, case.id)]
+
+
+def turn_results(turn: Turn, case: str | None) -> list[MockedResult]:
+    """Return the results of the tool calls in a turn. A result belongs to the call with its id, or
+    else to the next call of its tool."""
+    calls = list(turn.tool_calls or ())
+    results: list[MockedResult] = []
+    for result in turn.tool_results:
+        call = _pop_call(calls, result)
+        name = call.name if call else result.name
+        if name is not None:
+            results.append(
+                MockedResult(
+                    tool=name,
+                    args=call.args if call else None,
+                    result=result.result,
+                    error=result.error,
+                    case=case,
+                )
+            )
+    return results
+
+
+def _pop_call(calls: list[ToolCall], result: ToolResult) -> ToolCall | None:
+    for number, call in enumerate(calls):
+        same_id = result.id is not None and call.id == result.id
+        if same_id or ((result.id is None or call.id is None) and call.name == result.name):
+            return calls.pop(number)
+    return None
+
+
+def mocks_digest(results: Iterable[MockedResult]) -> str:
+    """Return the fingerprint of mocks."""
+    digest = sha256()
+    for result in results:
+        digest.update(_encode(result))
+    return f"sha256:{digest.hexdigest()}"
+
+
+class MockSource:
+    """The recorded results of a run: those of each golden case, or those of a file."""
+
+    def __init__(self, source: str, on_miss: MissPolicy) -> None:
+        self._on_miss: MissPolicy = on_miss
+        self._file = None if source == "golden" else read_mocks(Path(source))
+        self._source = source
+
+    def for_case(self, case: Case) -> ToolMocks:
+        """Return fresh mocks for one attempt at a case."""
+        return ToolMocks(results=self._results(case), on_miss=self._on_miss)
+
+    def describe(self, cases: Iterable[Case]) -> MockSpec:
+        """Return the description of the mocks that a run records."""
+        digest = mocks_digest(result for case in cases for result in self._results(case))
+        return MockSpec(source=self._source, digest=digest, on_miss=self._on_miss)
+
+    def _results(self, case: Case) -> list[MockedResult]:
+        if self._file is None:
+            return golden_results(case)
+        own = [result for result in self._file if result.case == case.id]
+        return own + [result for result in self._file if result.case is None]
+
+
+def read_mocks(path: Path) -> list[MockedResult]:
+    """Read recorded results, one JSON object per line. Raises `InputError`."""
+    decoder = msgspec.json.Decoder(prepare_type(MockedResult))
+    results: list[MockedResult] = []
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip():
+                results.append(decoder.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            hint = 'expected lines such as {"tool": "find_price", "args": {…}, "result": …}'
+            raise FormatError(str(error), where=f"{path} line {number}", hint=hint) from error
+    return results

@@ -1,0 +1,158 @@
+"""`carob run --target`: a live agent from the command line, stopped, killed and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+AGENT = """
+import pathlib, time
+def answer(message):
+    with open("calls.txt", "a") as file:
+        file.write(message + "\\n")
+    time.sleep(0.1 if pathlib.Path("slow").exists() else 0)
+    return "The hose costs 19 euros." if "hose" in message else "I do not know."
+"""
+QUESTIONS = 12
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("agent.py").write_text(AGENT)
+    rows = [
+        {
+            "id": f"q{number}",
+            "input": f"hose {number}?",
+            "expected_output": "The hose costs 19 euros.",
+        }
+        for number in range(QUESTIONS)
+    ]
+    Path("golden.json").write_text(json.dumps(rows))
+
+
+COMMAND = [sys.executable, "-c", "from carob.cli import main; main()"]
+ARGS = ["run", "--golden", "golden.json", "--target", "python:agent.py:answer", "-m", "exact_match"]
+
+
+def start(*args: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *ARGS, *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    )
+
+
+def carob(*args: str) -> subprocess.CompletedProcess[str]:
+    process = start(*args)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+
+def calls() -> list[str]:
+    return Path("calls.txt").read_text().splitlines()
+
+
+def wait_for_calls(number: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if Path("calls.txt").exists() and len(calls()) >= number:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the agent was not asked")
+
+
+def test_live_run_is_scored_and_saved_with_its_traces():
+    ended = carob("--format", "json")
+    assert ended.returncode == 0, ended.stderr
+    run = json.loads(ended.stdout)
+    assert run["verdict"] == "passed"
+    assert run["target"]["name"] == "python:agent.py:answer"
+    assert len(calls()) == QUESTIONS
+
+
+def test_repeats_are_in_the_text_report():
+    ended = carob("--repeat", "2", "--limit", "2", "--concurrency", "1")
+    assert ended.returncode == 0, ended.stderr
+    assert "pass@k" in ended.stdout
+    assert "pass^k" in ended.stdout
+    assert len(calls()) == 4
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_run_loses_no_finished_attempt_and_resume_repeats_none(ending: signal.Signals):
+    Path("slow").touch()
+    process = start("--concurrency", "1")
+    wait_for_calls(4)
+    process.send_signal(ending)
+    _, err = process.communicate(timeout=60)
+    asked = len(calls())
+    if ending is signal.SIGINT:
+        assert "of 12 attempts are saved" in err
+        assert "continue with --resume" in err
+    Path("slow").unlink()
+    ended = carob("--resume", "--format", "json")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["summary"]["cases"]["passed"] == QUESTIONS
+    # Only the conversation that was cut off, and one whose end was not written yet, are repeated.
+    assert QUESTIONS <= len(calls()) <= QUESTIONS + 2
+    assert asked >= 4
+
+
+def test_next_run_does_not_resume_a_complete_one():
+    carob("--limit", "2")
+    carob("--limit", "2", "--resume")
+    assert len(calls()) == 4
+
+
+def test_time_limit_makes_the_run_inconclusive_and_resumable():
+    Path("slow").touch()
+    stopped = carob("--max-time", "0.7", "--concurrency", "1", "--format", "json")
+    assert stopped.returncode == 1
+    run = json.loads(stopped.stdout)
+    assert run["verdict"] == "inconclusive"
+    assert run["stopped"] == "the time limit of 0.7 s was reached"
+    Path("slow").unlink()
+    ended = carob("--resume", "--format", "json")
+    assert json.loads(ended.stdout)["verdict"] == "passed"
+    assert len(calls()) <= QUESTIONS + 1
+
+
+def test_traces_and_a_target_exclude_each_other():
+    Path("traces.json").write_text("[]")
+    ended = carob("traces.json")
+    assert ended.returncode == 2
+    assert "both traces and a target" in ended.stderr
+
+
+CONFIG = """
+target = "python:agent.py:answer"
+[run]
+golden = "golden.json"
+metrics = ["exact_match"]
+"""
+
+
+def run_config(*args: str) -> subprocess.CompletedProcess[str]:
+    command = [*COMMAND, "run", "--no-store", *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_target_of_the_config_needs_trust():
+    Path("carob.toml").write_text(CONFIG)
+    refused = run_config()
+    assert refused.returncode == 2
+    assert "target = python:agent.py:answer" in refused.stderr
+    assert not Path("calls.txt").exists()
+    trusted = run_config("--trust-config")
+    assert trusted.returncode == 0, trusted.stderr
+    assert len(calls()) == QUESTIONS
