@@ -36,7 +36,7 @@ _COMMANDS = {
     "traces": ("traces", "Show traces and the metrics that they support."),
     "capture": ("traces", "Turn traces into golden cases."),
     "metrics": ("scoring", "List the available metrics."),
-    "run": ("run", "Evaluate traces against golden data."),
+    "run": ("run", "Evaluate traces or a live agent against golden data."),
     "policy": ("scoring", "Apply scoring policies to existing scores."),
     "runs": ("history", "List stored runs."),
     "report": ("history", "Show a run in any output format."),

@@ -132,7 +132,7 @@ def run(
     output: Path | None,
     **live: Any,
 ) -> None:
-    """Evaluate traces or a live agent.
+    """Evaluate traces or a live agent against golden data.
 
     TRACES are optional if the golden data contains recorded answers, or with --target:
     a live agent is then asked the golden questions, and its traces are saved with the
