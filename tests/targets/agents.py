@@ -19,11 +19,15 @@ def answer(message: str) -> str:
     return f"The {item} costs {PRICES[item]} euros." if item else "What are you looking for?"
 
 
+def find_price(item: str) -> int:
+    return PRICES[item]
+
+
 async def answer_async(message: str, conversation: Any) -> dict[str, Any]:
     """An agent with tools, state and usage."""
     await asyncio.sleep(0)
     item = next((name for name in PRICES if name in message.lower()), "hose")
-    result = conversation.call_tool("find_price", {"item": item}, lambda item: PRICES[item])
+    result = conversation.call_tool("find_price", {"item": item}, find_price)
     conversation.state["asked"] = conversation.state.get("asked", 0) + 1
     return {
         "response": f"The {item} costs {result} euros.",
