@@ -122,6 +122,13 @@ def test_pages_of_cases_continue_after_the_last_one(folder: GoldenFolder):
     assert drafts.list_cases(folder, "garden_returns", text="no such text").items == ()
 
 
+@pytest.mark.parametrize("name", ["conftest.py", "carob.toml", "other.csv.carob.json", "other"])
+def test_uploaded_file_needs_the_name_of_a_golden_file(folder: GoldenFolder, name: str):
+    with pytest.raises(UsageError, match="is not the name of a golden file"):
+        golden.add_dataset(folder, SAMPLES / "adk" / "returns.json", name)
+    assert not (folder.path / name).exists()
+
+
 def test_dataset_is_not_uploaded_twice(folder: GoldenFolder, tmp_path: Path):
     with pytest.raises(RefusedError, match="already holds"):
         golden.add_dataset(folder, SAMPLES / "adk" / "returns.json", "other.json")

@@ -48,7 +48,7 @@ def test_location_has_a_line_if_the_key_is_unique():
         ("a: &x [1]\nb: *x", r"aliases are not supported \(at line 2\); write the value out"),
         ("1: a", r"expected a text key \(at line 1\)"),
         ("a: !!python/name:os.system x", "not valid YAML: tags are not supported"),
-        ("just text", "expected a table of settings, got 'just text'"),
+        ("just text", "expected a table of settings, got a str"),
         ("a = " + "[" * 5000, "nested too deeply"),
         ('{"a": ' + "[" * 100_000, "nested too deeply"),
         ("a: " + "[" * 2000 + "]" * 2000, r"nested deeper than 100 levels \(at line 1\)"),

@@ -15,13 +15,7 @@ from carob.api.load import REGISTRY, load
 from carob.datasets.read import get_format
 from carob.datasets.sidecar import SIDECAR_SUFFIX, has_sidecar, sidecar_path
 from carob.datasets.write import EXCEL, containers_for, path_suffix
-from carob.errors import (
-    CarobError,
-    NotFoundError,
-    RefusedError,
-    UnknownFormatError,
-    UsageError,
-)
+from carob.errors import CarobError, NotFoundError, RefusedError, UnknownFormatError, UsageError
 from carob.files.atomic import write_atomic
 from carob.files.folders import files_in
 from carob.files.lock import lock_folder
@@ -59,9 +53,13 @@ def list_datasets(folder: GoldenFolder) -> tuple[GoldenEntry, ...]:
 def golden_files(folder: GoldenFolder) -> Iterator[Path]:
     """Yield the files of a folder that are golden data, also those that are broken."""
     for path in files_in(folder.path) if folder.path.is_dir() else ():
-        known = containers_for(path) or path_suffix(path) in EXCEL
-        if known and not path.name.endswith(SIDECAR_SUFFIX) and _is_golden(path):
+        if _has_golden_name(path) and _is_golden(path):
             yield path
+
+
+def _has_golden_name(path: Path) -> bool:
+    known = containers_for(path) or path_suffix(path) in EXCEL
+    return bool(known) and not path.name.endswith(SIDECAR_SUFFIX)
 
 
 def find_file(folder: GoldenFolder, name: str) -> Path:
@@ -95,9 +93,13 @@ def file_for_cases(folder: GoldenFolder, name: str, format: str | None) -> Path:
 
 def add_dataset(folder: GoldenFolder, source: Path, name: str) -> GoldenEntry:
     """Copy a golden file into the folder under a plain file name. Raises `RefusedError` if a file
-    or another dataset has the name."""
+    or another dataset has the name, and `UsageError` if it is not the name of a golden file: rows
+    can be read under any name, and `conftest.py` would be run by pytest."""
     dataset = load(source)
     target = folder.path / Path(name).name
+    if not _has_golden_name(target):
+        hint = "rename it to end in .json, .jsonl, .yaml, .csv or .xlsx"
+        raise UsageError(f"{target.name!r} is not the name of a golden file", hint=hint)
     with registry_lock(folder.registry), lock_folder(folder.path):
         taken = {_dataset_name(file): file.name for file in golden_files(folder)}
         if target.exists() or dataset.name in taken:

@@ -54,7 +54,9 @@ def parse_document(text: str, *, source: str) -> ConfigDocument:
     except RecursionError as error:
         raise FormatError("nested too deeply", where=source) from error
     if not isinstance(value, dict):
-        raise FormatError(f"expected a table of settings, got {value!r:.60}", where=source)
+        # Without the value: the file may be a link to something that is not a config.
+        kind = "nothing" if value is None else f"a {type(value).__name__}"
+        raise FormatError(f"expected a table of settings, got {kind}", where=source)
     return ConfigDocument(source, syntax, text, value)
 
 
