@@ -13,6 +13,7 @@ from tests.torture.faults import fail_calls
 from tests.torture.figures import ROOT, record
 from tests.torture.fuzz import fuzz
 from tests.torture.kills import kill_commands, kill_with_postgres
+from tests.torture.receivers import receive
 from tests.torture.tally import Tally
 from tests.torture.writers import write_together
 
@@ -40,10 +41,16 @@ def _writers(options: argparse.Namespace) -> Tally:
         return write_together(options.seconds, postgres=url)
 
 
+def _receivers(options: argparse.Namespace) -> Tally:
+    with server(durable=True) as url:
+        return receive(options.seconds, seed=options.seed, postgres=url)
+
+
 _CAMPAIGNS: dict[str, Callable[[argparse.Namespace], Tally]] = {
     "kills": lambda options: kill_commands(options.seconds, seed=options.seed),
     "PostgreSQL": lambda options: kill_with_postgres(options.seconds, seed=options.seed),
     "faults": lambda options: fail_calls(options.seconds, seed=options.seed),
+    "receivers": _receivers,
     "writers": _writers,
     "inputs": lambda options: fuzz(
         options.seconds, options.home, seed=options.seed, workers=options.workers

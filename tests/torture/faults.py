@@ -97,7 +97,10 @@ class _Faults:
         mark = Path(f"{folder}-mark")
         mark.unlink(missing_ok=True)
         end = run_command(
-            folder, self._scenario.command, self._environment(mode, number, folder, mark)
+            folder,
+            self._scenario.command,
+            self._environment(mode, number, folder, mark),
+            self._scenario.program,
         )
         if not mark.exists() and mode != "clock":
             self._is_over[mode] = True

@@ -26,7 +26,8 @@ user sees. `make torture SECONDS=3600` gives each campaign an hour; `make test` 
 | kills | `kill -9` at a random moment, of the command alone or with its workers, for every command that writes, with one and two jobs | every file has its old or its new content; the store verifies; what was acknowledged is there; the same command, given again, ends as if it had never been killed |
 | PostgreSQL | the same for runs that are saved in PostgreSQL: the client is killed, or the server | the same |
 | faults | a full disk at the first write, the second, and so on (once, for good, or after half a write); a read-only folder; a file that vanishes; a read that fails; a clock that runs backwards | the same, and an error instead of a traceback |
-| writers | ten processes at once: runs in one store, conversions to one file, releases of one dataset, captures to one file | nothing that was acknowledged is lost, nothing is mixed |
+| receivers | three agents send spans to `carob serve`, valid and mutated ones, while it is killed or its disk fills up, on SQLite and PostgreSQL | spans that were acknowledged are there and can be opened; a disk that was full for a moment is used again; no internal error |
+| writers | eight to ten processes at once: runs in one store, conversions to one file, releases of one dataset, captures to one file, reviews of one file | nothing that was acknowledged is lost, nothing is mixed |
 | inputs | mutated golden data, traces, configurations, runs, labels, scores, releases, stores and sidecars, through every command that reads them | an answer or an error; no traceback, no hang above 5 seconds, no more than 300 MB, no invalid JSON |
 
 Inputs are mutated in their structure: values change their type, subtrees move between documents, tables lose cells, texts become hostile. An
@@ -39,14 +40,18 @@ def record(campaign: str, tally: Tally, seconds: float, home: Path) -> None:
     home.mkdir(exist_ok=True)
     file = home / "figures.json"
     figures: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-    entry = figures.setdefault(campaign, {"counts": {}, "findings": {}, "seconds": 0})
+    entry = figures.setdefault(campaign, {"counts": {}, "runs": []})
     counts: Counter[str] = Counter(entry["counts"])
     entry["counts"] = dict(counts + tally.counts)
-    findings: Counter[str] = Counter(entry["findings"])
-    findings.update(finding.what for finding in tally.findings)
-    entry["findings"] = dict(findings)
-    entry["seconds"] += round(seconds)
-    entry["last"] = f"{datetime.now(UTC):%Y-%m-%d}"
+    entry["runs"].append(
+        {
+            "date": f"{datetime.now(UTC):%Y-%m-%d}",
+            "commit": _commit(),
+            "seconds": round(seconds),
+            "tried": tally.total,
+            "problems": dict(Counter(finding.what for finding in tally.findings)),
+        }
+    )
     file.write_text(json.dumps(figures, indent=2, sort_keys=True))
     with (home / "findings.txt").open("a") as log:
         log.writelines(f"{finding.what}\n{finding.detail}\n\n" for finding in tally.findings)
@@ -55,24 +60,39 @@ def record(campaign: str, tally: Tally, seconds: float, home: Path) -> None:
 
 def _figures(figures: dict[str, Any]) -> Iterator[str]:
     yield "## Figures\n"
-    yield f"Python {platform.python_version()}, {platform.system()}, commit {_commit()}.\n"
-    yield "| campaign | tried | problems | hours | last run |"
-    yield "|---|---|---|---|---|"
+    yield (
+        f"Python {platform.python_version()}, {platform.system()}. A problem is one attempt that broke a rule; the problems of the last run"
+        " of a campaign are listed below, those of earlier runs were fixed since or are listed again.\n"
+    )
+    yield "| campaign | tried | problems in the last run | in all runs | runs | minutes | last run | commit |"
+    yield "|---|---|---|---|---|---|---|---|"
     for name, entry in sorted(figures.items()):
-        tried, found = sum(entry["counts"].values()), sum(entry["findings"].values())
-        hours = f"{entry['seconds'] / 3600:.1f}"
-        yield f"| {name} | {tried:,} | {found:,} | {hours} | {entry['last']} |"
+        runs, tried = entry["runs"], sum(entry["counts"].values())
+        problems = [sum(run["problems"].values()) for run in runs]
+        minutes = sum(run["seconds"] for run in runs) / 60
+        last = f"{problems[-1]:,} of {runs[-1]['tried']:,}"
+        yield (
+            f"| {name} | {tried:,} | {last} | {sum(problems):,} | {len(runs)} | {minutes:,.1f}"
+            f" | {runs[-1]['date']} | {runs[-1]['commit']} |"
+        )
     yield ""
     for name, entry in sorted(figures.items()):
         counts = sorted(entry["counts"].items(), key=lambda item: (-item[1], item[0]))
         yield f"**{name}**: " + ", ".join(f"{kind} {count:,}" for kind, count in counts) + "\n"
-        for what, count in sorted(entry["findings"].items()):
+        problems = entry["runs"][-1]["problems"]
+        for what, count in sorted(problems.items()):
             yield f"- problem ({count}): `{what}`"
-        if entry["findings"]:
+        if problems:
             yield ""
 
 
 def _commit() -> str:
-    command = ["git", "rev-parse", "--short", "HEAD"]
+    """The commit, with a plus sign if files were changed since."""
+    commit, changes = _git("rev-parse", "--short", "HEAD"), _git("status", "--porcelain", "src")
+    return f"{commit or 'unknown'}{'+' if changes else ''}"
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return result.stdout.strip() or "unknown"
+    return result.stdout.strip()

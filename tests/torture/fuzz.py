@@ -98,7 +98,8 @@ class _Worker:
     def collect(self) -> Tally:
         tally = Tally("inputs")
         assert self._process.stderr
-        errors = self._process.stderr.read().decode(errors="replace")
+        with self._process.stderr:
+            errors = self._process.stderr.read().decode(errors="replace")
         for line in _read(self._folder / "counts").splitlines():
             tally.count(line.decode())
         for line in _read(self._folder / "findings").splitlines():

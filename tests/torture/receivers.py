@@ -127,6 +127,8 @@ class _Server:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._reader.join()
+        if self.process.stderr:
+            self.process.stderr.close()
 
     def stop(self) -> Iterator[str]:
         """Ask it to stop. Yields what is wrong with how it ends."""

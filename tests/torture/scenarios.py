@@ -28,6 +28,17 @@ from tests.torture.targets import prepare
 CAROB = str(Path(sys.executable).with_name("carob"))
 _GOLDEN = "support.evalset.json"
 _RUN = ("run", "traces/regressed.otlp.jsonl", "-g", _GOLDEN, "--allow-unscored")
+_SCORES = """\
+{"case": "a", "profile": "prep_default", "scores": {"Relevance": 4, "Coherence": 2.5}}
+{"case": "b", "profile": "prep_default", "scores": {"Relevance": 5, "Coherence": 5}}
+"""
+_TEST = """\
+import pytest
+
+
+@pytest.mark.golden("support.evalset.json", traces="traces/good.otlp.jsonl")
+def test_support(): ...
+"""
 _IGNORED = ("s.db", ".carob", "state", "tmp")
 """The store is judged by commands; journals and temporary files may be left behind by a kill."""
 
@@ -45,6 +56,7 @@ class Scenario(NamedTuple):
     """Options of the second attempt, such as `--resume`."""
     setup: tuple[tuple[str, ...], ...] = ()
     """Commands that come first."""
+    program: tuple[str, ...] = (CAROB,)
 
 
 def _run(name: str, *options: str) -> Scenario:
@@ -103,6 +115,15 @@ SCENARIOS = (
         setup=((*_RUN, "--jobs", "1", "--store", "s.db"),),
     ),
     Scenario("trust", ("trust", "carob.toml")),
+    Scenario("diff", ("diff", _GOLDEN, "next.json", "--format", "md", "-o", "new.md")),
+    Scenario("runs", ("runs", "--format", "json", "--store", "s.db", "-o", "new.json")),
+    Scenario("policy apply", ("policy", "apply", "scores.jsonl", "-o", "new.txt")),
+    Scenario("serve token", ("serve", "token", "new", "ci", "--role", "read", "--store", "s.db")),
+    Scenario(
+        "pytest",
+        ("test_shop.py", "-q", "-p", "no:cacheprovider", "--carob-run", "new.json"),
+        program=(sys.executable, "-m", "pytest"),
+    ),
 )
 
 
@@ -137,7 +158,7 @@ class Stage:
         after = folder / "after"
         shutil.copytree(self._before, after)
         started = monotonic()
-        end = run_command(after, scenario.command)
+        end = run_command(after, scenario.command, program=scenario.program)
         self.seconds = monotonic() - started
         if "Traceback" in end.errors or end.code not in (0, 1):
             raise RuntimeError(f"{scenario.name} ends with {end.code}: {end.errors}")
@@ -162,7 +183,8 @@ class Stage:
         acknowledged = end.code == self.code and "warning" not in end.errors
         if acknowledged and not _same(state, self.after):
             yield f"acknowledged, but not there: {_difference(state, self.after)}"
-        again = run_command(folder, (*self.scenario.command, *self.scenario.again))
+        command = (*self.scenario.command, *self.scenario.again)
+        again = run_command(folder, command, program=self.scenario.program)
         if "Traceback" in again.errors:
             yield f"traceback at the second attempt: {again.errors[-1500:]}"
         resumed = observe(folder)
@@ -189,24 +211,34 @@ def prepared_samples(folder: Path) -> Generator[Path]:
     text = (samples / _GOLDEN).read_text()
     (samples / "next.json").write_text(text.replace("eval_id", "eval_id", 1).replace("?", "??", 1))
     (samples / "private.json").write_text(text.replace("?", "? I am mara@example.com.", 1))
+    (samples / "scores.jsonl").write_text(_SCORES)
+    (samples / "test_shop.py").write_text(_TEST)
     (samples / "carob.toml").write_text('[judge]\nurl = "http://127.0.0.1:1/v1"\n')
     yield samples
 
 
-def run_command(folder: Path, command: Sequence[str], env: Mapping[str, str] | None = None) -> End:
+def run_command(
+    folder: Path,
+    command: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    program: Sequence[str] = (CAROB,),
+) -> End:
     """Run a command to its end."""
-    process = start(folder, command, env)
+    process = start(folder, command, env, program)
     _, errors = process.communicate(timeout=60)
     return End(process.returncode, errors)
 
 
 def start(
-    folder: Path, command: Sequence[str], env: Mapping[str, str] | None = None
+    folder: Path,
+    command: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    program: Sequence[str] = (CAROB,),
 ) -> subprocess.Popen[str]:
     """Start a command in a process group of its own."""
     (folder / "tmp").mkdir(exist_ok=True)
     return subprocess.Popen(
-        [CAROB, *command],
+        [*program, *command],
         cwd=folder,
         env=_environment(folder) | dict(env or {}),
         stdout=subprocess.DEVNULL,
