@@ -206,6 +206,42 @@ def test_no_file_is_overwritten_unless_forced(golden: Path, args: tuple[str, ...
     assert run(*call).exit_code == 0, "writing the same bytes again is not overwriting"
 
 
+MORE = "Input,ExpectedOutput\nDo you repair e-bikes?,Only Bosch motors.\nDo you sell locks?,Yes.\n"
+
+
+@pytest.mark.parametrize("form", ["examples", "questions", "adk", "csv", "explain"])
+def test_convert_appends_after_the_cases_of_the_file(golden: Path, form: str):
+    more, target = golden.with_name("more.csv"), golden.with_name("target")
+    more.write_text(MORE)
+    run("convert", golden, target, "--to", form)
+    before = load(target)
+    for losses in (2, 0):  # the second time, all cases are known
+        result = run("convert", more, target, "--append", "--format", "json")
+        assert len(json.loads(result.stdout)["duplicates"]) == 2 - losses
+        dataset = load(target)
+        assert [*dataset.cases][:2] == [*before.cases]
+        assert [case.turns[0].response for case in dataset][2:] == ["Only Bosch motors.", "Yes."]
+        assert len({case.id for case in dataset}) == 4
+    run("convert", target, golden.with_name("back.json"), "--to", "examples")
+    assert (
+        json.loads(golden.with_name("back.json").read_text())["examples"][:2]
+        == (EXAMPLES["examples"])
+    )
+
+
+def test_convert_appends_only_in_the_format_of_the_file(golden: Path):
+    more = golden.with_name("more.csv")
+    more.write_text(MORE)
+    content = golden.read_text()
+    result = run("convert", more, golden, "--to", "adk", "--append")
+    assert str(result.exception) == f"{golden} has the format examples, cannot append adk"
+    result = run("convert", more, golden, "--append", "--force")
+    assert "--append and --force cannot be combined" in result.output
+    result = run("convert", more, golden)
+    assert str(result.exception) == "missing option --to"
+    assert golden.read_text() == content
+
+
 def test_sidecar_file_is_not_overwritten_either(golden: Path):
     csv = golden.with_name("golden.csv")
     run("convert", golden, csv, "--to", "csv")

@@ -217,3 +217,6 @@ def test_capture_appends_in_the_format_of_the_file(trace_file: Path, tmp_path: P
     run("capture", trace_file, golden, "--to", "questions", "--append")
     result = run("capture", trace_file, golden, "--to", "adk", "--append")
     assert str(result.exception) == f"{golden} has the format questions, cannot append adk"
+    assert run("capture", trace_file, golden, "--append").stdout.startswith("0 cases added")
+    result = run("capture", trace_file, tmp_path / "new.json", "--append")
+    assert str(result.exception) == "missing option --to"

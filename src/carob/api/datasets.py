@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from carob import plugins
+from carob.api.append import load_existing, overwrite_hint, select_new_cases, target_format
 from carob.api.clock import timestamp
 from carob.api.load import (
     PathName,
@@ -71,15 +72,22 @@ def convert(
     src: PathName,
     dst: PathName,
     *,
-    to: str,
+    to: str | None = None,
     from_: str | None = None,
     drop: bool = False,
     strict: bool = False,
+    append: bool = False,
     force: bool = False,
 ) -> Conversion:
     """Convert golden data. Fields without an equivalent are preserved for round-tripping unless
     `drop`; with `strict` they are an error and nothing is written. An existing file that differs
-    is only overwritten with `force`."""
+    is only overwritten with `force`; with `append`, its cases are kept and come first, and its
+    format is the default of `to`."""
+    if append and drop:
+        # Dropping would also drop what the existing cases preserve.
+        raise UsageError("`append` and `drop` cannot be combined")
+    existing = load_existing(Path(dst)) if append else None
+    to = target_format(to, Path(dst), existing)
     form = get_format(to, plugins.formats())
     writing.choose_destination(Path(dst), form)  # a wrong one is reported before anything is read
     dataset = load(src, from_=from_)
@@ -87,24 +95,36 @@ def convert(
     if source == to:
         # Converting a list to its own format makes a document of it: that it was one is no loss.
         dataset = _forget_list(dataset)
+    new = select_new_cases(existing.cases if existing else (), dataset.cases)
+    if existing:
+        dataset = existing.with_cases([*existing.cases, *new.added])
     destination = writing.choose_destination(Path(dst), form, dataset)
     prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
+    losses, omitted = prepared.losses, prepared.omitted
+    if existing:  # what the file preserves already is not lost now
+        added = {case.id for case in new.added}
+        losses = tuple(loss for loss in losses if loss.case in added)
+        omitted = tuple(loss for loss in omitted if loss.case in added)
     conversion = Conversion(
         source=source,
         target=to,
-        cases=len(prepared.cases),
-        omitted=prepared.omitted,
-        losses=prepared.losses,
-        carried=not drop and not (strict and prepared.losses),
+        cases=len(new.added) - len(omitted),
+        omitted=omitted,
+        losses=losses,
+        carried=not drop and not (strict and losses),
         notes=_conversion_notes(src, from_),
+        duplicates=tuple(case.id for case in new.known),
     )
-    if strict and prepared.losses:
+    if strict and losses:
         raise LossError(
-            f"{len(prepared.losses)} fields have no equivalent in {to}; nothing was written",
+            f"{len(losses)} fields have no equivalent in {to}; nothing was written",
             where=str(dst),
             conversion=conversion,
         )
-    writing.write_dataset(prepared, carry=not drop, overwrite=force)
+    overwrite = force or existing is not None
+    writing.write_dataset(
+        prepared, carry=not drop, overwrite=overwrite, hint=overwrite_hint(Path(dst), to)
+    )
     return conversion
 
 

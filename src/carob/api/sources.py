@@ -11,7 +11,7 @@ from typing import NamedTuple
 from carob import plugins
 from carob.api.load import PathName
 from carob.datasets.formats import Format
-from carob.datasets.read import open_golden
+from carob.datasets.read import describe_input, open_golden
 from carob.errors import CarobError, InputError, UsageError
 from carob.files.folders import files_in
 from carob.files.spool import SpooledSequence
@@ -133,6 +133,17 @@ def expecting_traces(paths: Iterable[Path]) -> Generator[None]:
                     hint="pass it as --golden to `carob run`, or to `carob show`",
                 ) from error
         raise
+
+
+def check_report_path(path: Path) -> None:
+    """Refuse to replace golden data or traces by a report: `-o golden.json` for `-o report.json`. A
+    report is replaced, as in other tools."""
+    if (
+        path.is_file()
+        and path.stat().st_size
+        and (content := describe_input(path, plugins.formats()))
+    ):
+        raise UsageError(f"{path} contains {content}", hint="pass another file name to -o")
 
 
 def golden_format(path: Path) -> Format | None:

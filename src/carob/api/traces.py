@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from carob import plugins
+from carob.api.append import load_existing, overwrite_hint, select_new_cases, target_format
 from carob.api.datasets import save_with_losses
-from carob.api.load import PathName, as_list, format_name, load
+from carob.api.load import PathName, as_list, format_name
 from carob.api.sources import expecting_traces, golden_format, trace_files
-from carob.datasets.ids import make_unique
+from carob.datasets.formats.query_list import QueryLog
 from carob.datasets.masking import Masks, mask_case
+from carob.datasets.read import read_dataset
 from carob.errors import FormatError, InputError, UsageError
 from carob.files.lock import lock_folder
 from carob.files.timestamps import parse_time
@@ -66,7 +66,7 @@ def capture(
     sources: PathName | Iterable[PathName],
     dst: PathName,
     *,
-    to: str,
+    to: str | None = None,
     agent: str | None = None,
     session: str | None = None,
     since: str | None = None,
@@ -79,11 +79,12 @@ def capture(
 ) -> CaptureReport:
     """Turn traces or logged queries into golden cases. With `mask`, personal data and secrets are
     masked. In the `simulation` table each trace is stored with its case. An existing file that
-    differs is only overwritten with `force`; with `append`, its cases are kept and come first."""
+    differs is only overwritten with `force`; with `append`, its cases are kept and come first, and
+    its format is the default of `to`."""
     _check_replaceable(Path(dst))
     masks = Masks() if mask else None  # first, because it needs packages that may be missing
-    if append:
-        _load_existing(Path(dst), to)  # a file of another format is an error at once
+    # A file of another format is an error at once.
+    to = target_format(to, Path(dst), load_existing(Path(dst)) if append else None)
     wanted = TraceFilter(agent, session, _nanoseconds(since), _nanoseconds(until, end=True), status)
     capture = Capture(wanted, table=to == "simulation")
     trace_paths: list[Path] = []
@@ -108,15 +109,18 @@ def capture(
         )
     cases = [mask_case(case, masks) for case in capture.cases] if masks else capture.cases
     with lock_folder(Path(dst).parent):  # another capture may have added cases meanwhile
-        existing = _load_existing(Path(dst), to) if append else None
+        existing = load_existing(Path(dst)) if append else None
+        to = target_format(to, Path(dst), existing)
         dataset = existing or Dataset(name=Path(dst).name.partition(".")[0])
-        capture.cases = _skip_known_cases(dataset.cases, cases, capture.duplicates)
+        new = select_new_cases(dataset.cases, cases)
+        capture.cases = new.added
+        capture.duplicates += [str(case.metadata.get("trace_id", case.id)) for case in new.known]
         losses = save_with_losses(
             dataset.with_cases([*dataset.cases, *capture.cases]),
             dst,
             format=to,
             overwrite=force or existing is not None,
-            hint="pass --append to add the cases, or --force to overwrite",
+            hint=overwrite_hint(Path(dst), to),
         )
     return capture.to_report(to, losses)
 
@@ -126,56 +130,24 @@ def add_cases(cases: Sequence[Case], dst: Path, *, format: str | None = None) ->
     with the ids that they got."""
     _check_replaceable(dst)
     with lock_folder(dst.parent):
-        exists = dst.is_file() and dst.stat().st_size
-        dataset = load(dst) if exists else Dataset(name=dst.name.partition(".")[0])
+        existing = load_existing(dst)
+        dataset = existing or Dataset(name=dst.name.partition(".")[0])
         form = format_name(dataset) or format
-        if exists and format and form != format:
+        if existing and format and form != format:
             raise UsageError(f"{dst.name} has the format {form}, cannot add {format}")
-        added = _skip_known_cases(dataset.cases, cases, [])
+        added = select_new_cases(dataset.cases, cases).added
         if added:
             dst.parent.mkdir(parents=True, exist_ok=True)
             save_with_losses(dataset.with_cases([*dataset.cases, *added]), dst, format=form)
     return added
 
 
-def _load_existing(path: Path, to: str) -> Dataset | None:
-    """Load the dataset that cases are added to, or return `None` if there is no file yet."""
-    if not path.is_file() or not path.stat().st_size:
-        return None
-    existing = load(path)
-    form = format_name(existing)
-    if form and form != to:
-        message = f"{path} has the format {form}, cannot append {to}"
-        raise UsageError(message, hint=f"pass --to {form}")
-    return existing
-
-
-def _skip_known_cases(
-    known: Sequence[Case], cases: Sequence[Case], duplicates: list[str]
-) -> list[Case]:
-    """Return the cases that are not known yet, with ids that are unique among all of them."""
-    if not known:
-        return [*cases]
-    ids, contents = {case.id for case in known}, set(map(_content, known))
-    added: list[Case] = []
-    for case in cases:
-        if _content(case) in contents:
-            duplicates.append(str(case.metadata.get("trace_id", case.id)))
-        else:
-            added.append(msgspec.structs.replace(case, id=make_unique(case.id, ids)))
-    return added
-
-
-def _content(case: Case) -> bytes:
-    """Everything but the id, which a case may have got a number added to, and its document."""
-    return msgspec.json.encode(msgspec.structs.replace(case, id="", origin=None))
-
-
 def _load_queries(path: Path, table: bool) -> Dataset | None:
     """Load a list of queries, or for the table the history of an ADK eval; else return `None`."""
+    formats = [QueryLog(), *plugins.formats()]  # the first of a name wins
     for name in ("test", "adk-history") if table else ("test",):
         try:
-            return load(path, from_=name)
+            return read_dataset(path, formats, name)
         except FormatError:
             raise
         except InputError:  # not one of these formats; the reader of traces has its own errors

@@ -15,6 +15,8 @@ from carob.cli.names import GOLDEN_FORMAT
 from carob.cli.options import (
     FILE,
     INPUT,
+    append_option,
+    check_append,
     command,
     config_option,
     force_option,
@@ -23,6 +25,7 @@ from carob.cli.options import (
     output_option,
     output_options,
     selection_options,
+    to_option,
 )
 from carob.cli.output import emit, emit_result, show_problem
 from carob.cli.progress import progress_line
@@ -140,22 +143,25 @@ def subset(
 @command(
     "carob convert golden.json golden.csv --to csv",
     "carob convert golden.csv golden.json --to adk --strict",
+    "carob convert more.csv golden.json --append",
 )
 @click.argument("src", type=INPUT)
 @click.argument("dst", type=FILE)
-@option("--to", required=True, type=GOLDEN_FORMAT, metavar="FORMAT", help="Output format.")
+@to_option
 @from_format
 @option("--drop", is_flag=True, help="Drop fields without an equivalent in the output format.")
 @option("--strict", is_flag=True, help="Write nothing and exit 1 if a field has no equivalent.")
+@append_option
 @force_option
 @output_options()
 def convert(
     src: Path,
     dst: Path,
-    to: str,
+    to: str | None,
     name: str | None,
     drop: bool,
     strict: bool,
+    append: bool,
     force: bool,
     form: str,
     output: Path | None,
@@ -165,11 +171,22 @@ def convert(
     Fields without an equivalent in the output format are reported and preserved, so
     that converting back restores the source exactly. They are stored under the key
     `carob` in JSON documents, and in the sidecar file DST.carob.json otherwise.
+
+    With --append, the cases are added after those of DST, with unique ids; cases that
+    DST has are skipped.
     """
+    check_append(append, force)
     try:
         with progress_line("converting"):
             conversion = api.datasets.convert(
-                src, dst, to=to, from_=name, drop=drop, strict=strict, force=force
+                src,
+                dst,
+                to=to,
+                from_=name,
+                drop=drop,
+                strict=strict,
+                append=append,
+                force=force,
             )
     except LossError as error:  # the report says which fields, the error sets the exit code
         emit_conversion(cast("Conversion", error.conversion), form, output)

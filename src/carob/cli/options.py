@@ -52,6 +52,10 @@ class _Command(click.Command):
                 raise UsageError(f"--{param.name} may be passed only once", hint=hint)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        _check_inputs_kept(ctx)
+        return super().invoke(ctx)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
         if self.examples:
@@ -59,6 +63,20 @@ class _Command(click.Command):
                 # Written line by line: click would wrap commands in the middle of an argument.
                 for example in self.examples:
                     formatter.write(f"  {example}\n")
+
+
+def _check_inputs_kept(ctx: click.Context) -> None:
+    """Refuse `-o` with an input of the command. A golden file that is not valid, for example, is
+    not recognized as golden data, and would be replaced by the report about it."""
+    output = ctx.params.get("output")
+    if not isinstance(output, Path) or not output.is_file():
+        return
+    for name, value in ctx.params.items():
+        paths = value if isinstance(value, tuple) else (value,)
+        for path in paths if name != "output" else ():
+            if isinstance(path, Path) and path.exists() and path.samefile(output):
+                hint = "pass another file name to -o"
+                raise UsageError(f"{output} is an input of this command", hint=hint)
 
 
 class _Option(click.Option):
@@ -118,6 +136,19 @@ store_option = option(
 
 
 force_option = option("--force", is_flag=True, help="Overwrite an existing file.")
+append_option = option("--append", is_flag=True, help="Add the cases to an existing file.")
+to_option = option(
+    "--to",
+    type=GOLDEN_FORMAT,
+    metavar="FORMAT",
+    help="Output format. Required, except with --append to an existing file.",
+)
+
+
+def check_append(append: bool, force: bool) -> None:
+    """Refuse options that contradict each other: keep the cases of a file, and overwrite it."""
+    if append and force:
+        raise click.UsageError("--append and --force cannot be combined.")
 
 
 def output_options(*formats: str) -> Callable[[F], F]:
@@ -137,10 +168,22 @@ def output_options(*formats: str) -> Callable[[F], F]:
     return decorate
 
 
+def _check_output(ctx: click.Context, _param: click.Parameter, value: Path | None) -> Path | None:
+    """Check the file before any work is done: the report of a long run must have a place to go."""
+    if value is None or value.name == "-" or ctx.resilient_parsing or not value.exists():
+        return value
+    # Late: few reports go to a file that exists.
+    from carob.api.sources import check_report_path
+
+    check_report_path(value)
+    return value
+
+
 output_option = option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=_check_output,
     help="Write the result to a file.",
     show_default="stdout",
 )

@@ -9,8 +9,17 @@ from typing import Literal
 import click
 
 from carob import api
-from carob.cli.names import GOLDEN_FORMAT
-from carob.cli.options import FILE, INPUT, command, force_option, option, output_options
+from carob.cli.options import (
+    FILE,
+    INPUT,
+    append_option,
+    check_append,
+    command,
+    force_option,
+    option,
+    output_options,
+    to_option,
+)
 from carob.cli.output import emit_result
 from carob.cli.progress import progress_line
 from carob.report.traces import format_capture, format_traces, traces_document
@@ -36,20 +45,20 @@ def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
 )
 @click.argument("sources", nargs=-1, required=True, type=INPUT)
 @click.argument("dst", type=FILE)
-@option("--to", required=True, type=GOLDEN_FORMAT, metavar="FORMAT", help="Output format.")
+@to_option
 @option("--agent", metavar="NAME", help="Only sessions of this agent, which is evaluated.")
 @option("--session", metavar="ID", help="Only the session with this id.")
 @option("--since", metavar="TIME", help="Only traces since a date, or an age such as 7d.")
 @option("--until", metavar="TIME", help="Only traces until a date, or an age such as 7d.")
 @option("--status", type=click.Choice(["ok", "error"]), help="Only traces with this status.")
 @option("--mask", is_flag=True, help="Mask personal data and secrets.")
-@option("--append", is_flag=True, help="Add the cases to an existing file.")
+@append_option
 @force_option
 @output_options()
 def capture(
     sources: tuple[Path, ...],
     dst: Path,
-    to: str,
+    to: str | None,
     agent: str | None,
     session: str | None,
     since: str | None,
@@ -66,8 +75,7 @@ def capture(
     The cases expect what the agent did in the traces of SOURCES. With --append, they
     are added after the cases of DST, with unique ids; cases that DST has are skipped.
     """
-    if append and force:
-        raise click.UsageError("--append and --force cannot be combined.")
+    check_append(append, force)
     with progress_line("capturing") as line:
         report = api.traces.capture(
             sources,

@@ -113,6 +113,24 @@ def _lists_cases(file: GoldenFile) -> bool:
     return listed.key is not None and items is document[listed.key]
 
 
+def describe_input(path: Path, formats: Sequence[Format]) -> str | None:
+    """What a file holds that a report must not replace: golden data or traces. `None` for a report
+    and for any other file."""
+    try:
+        return f"golden data ({open_golden(path, formats).format.name})"
+    except UnknownFormatError:
+        return "traces" if _holds_traces(path) else None
+    except CarobError:
+        return None
+
+
+def _holds_traces(path: Path) -> bool:
+    try:
+        return _is_trace(_samples(open_sources(path)[0])[0][1])
+    except CarobError:  # such as a text, which is no table with columns of different names
+        return False
+
+
 def _fitting_container(source: Source, form: Format) -> Container | None:
     """The container in which a format claims the file."""
     fitting: list[Container] = [

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from carob.report.layout import PLAIN, Block, Display, Painted, Table, join_lines, line, status
 from carob.report.problems import hint_lines, problem_lines
 from carob.report.sarif import SarifResult, SarifRule, sarif
-from carob.report.text import count, flat, printable
+from carob.report.text import count, flat, name_list, printable
 from carob.schema import (
     Conversion,
     DatasetSummary,
@@ -85,6 +85,9 @@ def format_subset(path: Path, summary: DatasetSummary, display: Display = PLAIN)
 def format_conversion(conversion: Conversion, display: Display = PLAIN) -> str:
     """Say what was converted, and list by case the fields without an equivalent."""
     lines = [f"{conversion.source} → {conversion.target}: {count(conversion.cases, 'case')}"]
+    if conversion.duplicates:
+        names = name_list(conversion.duplicates, _SHOWN)
+        lines.append(f"{count(len(conversion.duplicates), 'duplicate case')} skipped: {names}")
     outcome = "preserved for round-tripping" if conversion.carried else "lost"
     if not conversion.losses:
         lines.append("no fields lost")

@@ -53,6 +53,8 @@ class Conversion(Struct, frozen=True, omit_defaults=False):
     """The cases that the target cannot hold, and why; among the losses as the field `$`."""
     notes: tuple[str, ...] = ()
     """What the source has besides fields, such as comments, that was not converted."""
+    duplicates: tuple[str, ...] = ()
+    """The cases that were skipped, because the file that cases are added to has them."""
 
 
 ProgressListener: TypeAlias = Callable[[int, int], None]

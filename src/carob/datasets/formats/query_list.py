@@ -115,6 +115,20 @@ class QueryListFormat:
             yield from _check_named(item)
 
 
+class QueryLog(QueryListFormat):
+    """The queries of one session, whose expectations are optional. Only what is expected to be such
+    a log is read as one, because the same rows may be independent questions."""
+
+    def claims(self, sample: Json) -> bool:
+        rows = sample if isinstance(sample, list) else []
+        logged = (isinstance(row, dict) and _is_logged_query(row) for row in rows)
+        return super().claims(sample) or (bool(rows) and all(logged))
+
+
+def _is_logged_query(row: Object) -> bool:
+    return "query" in row and {*map(fold_name, row)} <= _KNOWN["turn"]
+
+
 def _is_named(entry: Json) -> bool:
     return isinstance(entry, dict) and "data" in entry
 
