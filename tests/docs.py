@@ -125,6 +125,7 @@ def _execute(command: list[str], folder: Path) -> Result:
         "HOME": str(folder),
         "COLUMNS": WIDTH,
         "NO_COLOR": "1",
+        "PYTHONPATH": str(ROOT / "src"),  # the code beside the pages, whatever is installed
         "PYTHONUTF8": "1",
         "TZ": "UTC",
     }

@@ -303,6 +303,38 @@ def run_with_stdin(data: bytes, *args: object) -> Result:
 
 
 @pytest.mark.usefixtures("_fresh_stdin")
+def test_show_reports_files_that_cannot_be_read_and_shows_the_others(golden: Path):
+    broken = golden.with_name("broken.json")
+    broken.write_text('{"name": "Broken", "examples": [],}')
+    for files in ([broken, golden], [golden.parent]):
+        result = run("show", *files)
+        assert result.exit_code == 2
+        assert result.stdout.startswith("Bike shop 1.0.0\n")
+        assert f"error: {broken} line 1 column 35: not valid JSON: " in result.stderr
+    assert run("show", broken).stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("Input,ExpectedOuput", "; rename 'ExpectedOuput' to 'ExpectedOutput'"),
+        ("Input,Context", "; add it, or rename one"),
+    ],
+)
+def test_table_without_a_column_of_answers_gets_a_warning(tmp_path: Path, header: str, hint: str):
+    (tmp_path / "table.csv").write_text(f"{header}\nDo you sell locks?,Yes.\n")
+    result = run("validate", tmp_path / "table.csv")
+    assert "warning: line 1 $: no column with the expected answer, such as" in result.stdout
+    assert hint in result.stdout
+
+
+def test_only_formats_of_the_same_kind_of_file_are_suggested(tmp_path: Path):
+    (tmp_path / "table.csv").write_text("City,Population\nBergen,291940\n")
+    output = run("validate", tmp_path / "table.csv").stdout
+    assert "  csv: CSV with the columns `Input` and `ExpectedOutput`" in output
+    assert "eval_set_id" not in output
+
+
 def test_golden_data_is_read_from_standard_input(tmp_path: Path):
     converted = tmp_path / "a.csv"
     result = run_with_stdin(json.dumps(EXAMPLES).encode(), "convert", "-", converted, "--to", "csv")

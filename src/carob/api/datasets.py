@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -26,8 +27,9 @@ from carob.datasets.formats.examples import DEFAULT_VERSION
 from carob.datasets.read import get_format, open_golden, read_cases
 from carob.datasets.select import select_cases
 from carob.datasets.sidecar import Sidecar, read_sidecar
-from carob.errors import LossError, UsageError
-from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Validation
+from carob.errors import CarobError, LossError, UsageError
+from carob.files.lock import lock_folder
+from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Problem, Validation
 from carob.schema.dataset import FormatInfo
 from carob.schema.problem import ProblemListener, ignore
 
@@ -86,46 +88,52 @@ def convert(
     if append and drop:
         # Dropping would also drop what the existing cases preserve.
         raise UsageError("`append` and `drop` cannot be combined")
-    existing = load_existing(Path(dst)) if append else None
-    to = target_format(to, Path(dst), existing)
-    form = get_format(to, plugins.formats())
-    writing.choose_destination(Path(dst), form)  # a wrong one is reported before anything is read
-    dataset = load(src, from_=from_)
-    source = format_name(dataset) or ""
-    if source == to:
-        # Converting a list to its own format makes a document of it: that it was one is no loss.
-        dataset = _forget_list(dataset)
-    new = select_new_cases(existing.cases if existing else (), dataset.cases)
-    if existing:
-        dataset = existing.with_cases([*existing.cases, *new.added])
-    destination = writing.choose_destination(Path(dst), form, dataset)
-    prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
-    losses, omitted = prepared.losses, prepared.omitted
-    if existing:  # what the file preserves already is not lost now
-        added = {case.id for case in new.added}
-        losses = tuple(loss for loss in losses if loss.case in added)
-        omitted = tuple(loss for loss in omitted if loss.case in added)
-    conversion = Conversion(
-        source=source,
-        target=to,
-        cases=len(new.added) - len(omitted),
-        omitted=omitted,
-        losses=losses,
-        carried=not drop and not (strict and losses),
-        notes=_conversion_notes(src, from_),
-        duplicates=tuple(case.id for case in new.known),
-    )
-    if strict and losses:
-        raise LossError(
-            f"{len(losses)} fields have no equivalent in {to}; nothing was written",
-            where=str(dst),
-            conversion=conversion,
+    # Others may add cases to the same file meanwhile.
+    with lock_folder(Path(dst).parent) if append else nullcontext():
+        existing = load_existing(Path(dst)) if append else None
+        form = get_format(target_format(to, Path(dst), existing), plugins.formats())
+        writing.choose_destination(Path(dst), form)  # report a wrong one before reading anything
+        dataset = load(src, from_=from_)
+        source = format_name(dataset) or ""
+        if source == form.name:
+            # Converting a list to its own format makes a document of it: that is no loss.
+            dataset = _forget_list(dataset)
+        new = select_new_cases(existing.cases if existing else (), dataset.cases)
+        if existing:
+            dataset = existing.with_cases([*existing.cases, *new.added])
+        destination = writing.choose_destination(Path(dst), form, dataset)
+        prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
+        known = {case.id for case in existing.cases} if existing else set[str]()
+        losses = _new_losses(prepared.losses, existing, known)
+        conversion = Conversion(
+            source=source,
+            target=form.name,
+            cases=len(prepared.cases) - len(known),
+            omitted=_new_losses(prepared.omitted, existing, known),
+            losses=losses,
+            carried=not drop and not (strict and losses),
+            notes=_conversion_notes(src, from_),
+            duplicates=tuple(case.id for case in new.known),
         )
-    overwrite = force or existing is not None
-    writing.write_dataset(
-        prepared, carry=not drop, overwrite=overwrite, hint=overwrite_hint(Path(dst), to)
-    )
+        if strict and losses:
+            raise LossError(
+                f"{len(losses)} fields have no equivalent in {form.name}; nothing was written",
+                where=str(dst),
+                conversion=conversion,
+            )
+        hint = overwrite_hint(Path(dst), form.name)
+        overwrite = force or existing is not None
+        writing.write_dataset(prepared, carry=not drop, overwrite=overwrite, hint=hint)
     return conversion
+
+
+def _new_losses(
+    losses: tuple[Loss, ...], existing: Dataset | None, known: Collection[str]
+) -> tuple[Loss, ...]:
+    """Return the losses of the new cases: what an existing file preserves is not lost now."""
+    if existing is None:
+        return losses
+    return tuple(loss for loss in losses if loss.case is not None and loss.case not in known)
 
 
 def _forget_list(dataset: Dataset) -> Dataset:
@@ -214,8 +222,19 @@ def summarise_files(
     report: ProblemListener = ignore,
 ) -> list[DatasetSummary]:
     """Summarise every file, or the golden files of a folder; `report` receives those that are
-    skipped there."""
-    return [summarise(path, from_=from_) for path in dataset_files(paths, report)]
+    skipped there. A single file that cannot be read raises its error; among several, it is
+    reported, so that the others are shown."""
+    files = dataset_files(paths, report)
+    if len(files) == 1:
+        return [summarise(files[0], from_=from_)]
+    summaries: list[DatasetSummary] = []
+    for file in files:
+        try:
+            summaries.append(summarise(file, from_=from_))
+        except CarobError as error:
+            where = error.where or str(file)
+            report(Problem(where=where, message=error.message, hint=error.hint))
+    return summaries
 
 
 def list_formats() -> tuple[FormatInfo, ...]:

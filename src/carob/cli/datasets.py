@@ -39,7 +39,7 @@ from carob.report.datasets import (
     format_summaries,
     format_validations,
 )
-from carob.schema import Conversion, DatasetPurpose, LintedFile
+from carob.schema import Conversion, DatasetPurpose, LintedFile, Problem
 
 
 @command(
@@ -96,12 +96,16 @@ def show(files: tuple[Path, ...], name: str | None, form: str, output: Path | No
     """Show a summary of a dataset.
 
     Counts cases, turns, tags, tools, agents and metadata, for each of FILES, which may
-    be folders, and `-` for standard input.
+    be folders, and `-` for standard input. Exits 2 if a file cannot be read.
     """
-    summaries = api.datasets.summarise_files(files, from_=name, report=show_problem)
+    problems: list[Problem] = []
+    summaries = api.datasets.summarise_files(files, from_=name, report=problems.append)
+    for problem in problems:
+        show_problem(problem)
     # A single file has been an object since the first version; scripts read its keys.
     document = summaries[0] if len(summaries) == 1 else {"datasets": summaries}
     emit_result(document, form, output, partial(format_summaries, summaries))
+    sys.exit(2 if any(problem.severity == "error" for problem in problems) else 0)
 
 
 @command(

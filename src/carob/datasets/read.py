@@ -169,7 +169,9 @@ def _suggest(source: Source, formats: Sequence[Format]) -> str:
             "this is a trace file: inspect it with `carob traces`, evaluate it with `carob run "
             "--golden`, or turn it into golden data with `carob capture`"
         )
-    listing = "\n".join(f"  {form.name}: {form.recognized_by}" for form in formats)
+    is_table = source.container == "table"
+    fitting = [form for form in formats if not is_table or "table" in form.containers]
+    listing = "\n".join(f"  {form.name}: {form.recognized_by}" for form in fitting)
     return f"the formats are recognized by\n{listing}"
 
 

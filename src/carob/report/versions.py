@@ -161,10 +161,16 @@ def _title(case: str | None, change: Change) -> str:
 
 
 def _not_compared(diff: Diff) -> Iterator[str]:
+    cases = [loss for loss in diff.lost if loss.field == "$"]
+    fields = [loss for loss in diff.lost if loss.field != "$"]
     if diff.lost:
-        names = {re.sub(r"\[\d+\]", "", loss.field) for loss in diff.lost}
         yield ""
-        yield printable(f"not compared ({diff.lost[0].reason}): {', '.join(sorted(names))}")
+    if fields:
+        names = {re.sub(r"\[\d+\]", "", loss.field) for loss in fields}
+        yield printable(f"not compared ({fields[0].reason}): {', '.join(sorted(names))}")
+    for loss in cases:
+        reason = loss.reason.removeprefix("left out, ")
+        yield printable(f"case {loss.case} not compared: {reason}")
 
 
 def format_release(release: Release, path: Path, display: Display = PLAIN) -> str:

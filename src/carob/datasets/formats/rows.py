@@ -5,8 +5,9 @@ It claims what no other format claims. Names of its own are given as `rows:input
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from carob.datasets.formats.row_format import RowFormat, RowNames, declare_shape, has_any
 from carob.datasets.formats.row_values import EXPECTED_NAMES, INPUT_NAMES
@@ -14,8 +15,8 @@ from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.errors import UsageError
 from carob.lazy import load_object
-from carob.schema import Json
-from carob.text.spelling import did_you_mean
+from carob.schema import Json, Problem
+from carob.text.spelling import did_you_mean, nearest_name
 
 _NAMES = RowNames(
     input=INPUT_NAMES[:-2],
@@ -28,6 +29,8 @@ _NAMES = RowNames(
 )
 _KEYS = ("items", "cases", "tests", "samples", "entries", "qa_pairs", "test_cases", "questions",
     "rows", "dataset", "evals", "examples", "goldens")  # fmt: skip
+_EXPECTATIONS = ("expected", "tool_calls", "contains", "rubrics")
+_CLOSE = 0.8
 _MAPPABLE = ("input", "expected", "id", "context", "tool_calls", "contains", "tags", "recorded")
 
 
@@ -51,6 +54,25 @@ class RowsFormat(RowFormat):
     def claims_row(self, row: Object) -> bool:
         is_turn = "query" in row and has_any(row, "expected_tool_use", "reference")
         return self._mapped or (has_any(row, *self.names.input) and not is_turn)
+
+    def check_frame(self, frame: Json, _path: Path) -> Iterator[Problem]:
+        """Warn about a table without expectations: its column may be misspelled."""
+        columns = frame.get("columns") if isinstance(frame, dict) else None
+        if not isinstance(columns, list):
+            return
+        row: Object = {str(column): "" for column in columns}
+        if any(self.names.find(row, field) for field in _EXPECTATIONS):
+            return
+        others = [name for name in row if self.names.find({name: ""}, "input") is None]
+        close = (nearest_name("ExpectedOutput", [name], cutoff=_CLOSE) for name in others)
+        column = next(filter(None, close), None)
+        hint = f"rename {column!r} to 'ExpectedOutput'" if column else "add it, or rename one"
+        yield Problem(
+            where="$",
+            message="no column with the expected answer, such as 'ExpectedOutput'",
+            hint=f"found the columns {', '.join(map(repr, row))}; {hint}",
+            severity="warning",
+        )
 
     def claims(self, sample: Json) -> bool:
         return super().claims(sample) and (self._mapped or not _is_claimed(sample))
