@@ -11,8 +11,8 @@ from carob.cli.progress import Step, format_duration, progress_line
 from carob.schema import Problem
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def pretend_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Called in the test: while fixtures are set up, stderr may be another object."""
     monkeypatch.setattr(progress, "DELAY", -1)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "120")
@@ -36,8 +36,10 @@ def test_durations_are_short():
     assert durations == ["3 s", "3 min 20 s", "2 h 5 min"]
 
 
-@pytest.mark.usefixtures("terminal")
-def test_progress_is_one_line_that_is_cleared_at_the_end(capsys: pytest.CaptureFixture[str]):
+def test_progress_is_one_line_that_is_cleared_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pretend_terminal(monkeypatch)
     line = progress.ProgressLine("evaluating")
     line.of("scoring")(8, 8)
     line.close()
@@ -47,8 +49,10 @@ def test_progress_is_one_line_that_is_cleared_at_the_end(capsys: pytest.CaptureF
     assert shown.endswith("8 of 8")
 
 
-@pytest.mark.usefixtures("terminal")
-def test_problem_during_progress_gets_its_own_line(capsys: pytest.CaptureFixture[str]):
+def test_problem_during_progress_gets_its_own_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pretend_terminal(monkeypatch)
     line = progress.ProgressLine("evaluating")
     line.of("scoring")(8, 8)
     line.report(Problem(where="a.json", message="is cut off"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -72,8 +72,8 @@ def _check_inputs_kept(ctx: click.Context) -> None:
     if not isinstance(output, Path) or not output.is_file():
         return
     for name, value in ctx.params.items():
-        paths = value if isinstance(value, tuple) else (value,)
-        for path in paths if name != "output" else ():
+        values = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
+        for path in values if name != "output" else ():
             if isinstance(path, Path) and path.exists() and path.samefile(output):
                 hint = "pass another file name to -o"
                 raise UsageError(f"{output} is an input of this command", hint=hint)
