@@ -14,6 +14,7 @@ MARGIN = 0.02
 has no upper end."""
 PASS_RATE = "pass_rate"  # noqa: S105 - not a password
 """The name under which verdicts on whole cases are compared."""
+_LEAST_ALPHA = 1e-12
 
 
 class ComparisonRules(NamedTuple):
@@ -28,7 +29,8 @@ class ComparisonRules(NamedTuple):
 
     def check(self, metrics: Collection[str]) -> None:
         """Raise `UsageError` for numbers out of range and for unknown metrics."""
-        if not 0 < self.alpha < 1:
+        # Below, 1 - alpha is 1 in floating point, and its quantile infinite.
+        if not _LEAST_ALPHA <= self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha:g}, expected a number between 0 and 1")
         if not 0 <= self.margin <= 1:
             message = f"the margin is {self.margin:g}, expected a share of the scale from 0 to 1"

@@ -156,6 +156,8 @@ def find_execution(database: Database, name: str) -> int:
     if colon:
         label = HistoryQuery(facets=[("label", label_text(word, value))])
         return _newest(database, name, label, age)
+    if not name:  # else the prefix of every id
+        raise NotFoundError("no run found for ''", where=database.where)
     return _by_id(database, name)
 
 
