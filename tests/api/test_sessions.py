@@ -2,89 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from carob.api import sessions as api
-from carob.api.ingest import Ingest
 from carob.api.load import load
 from carob.errors import NotFoundError, RefusedError
 from carob.schema import Dataset
 from carob.schema.case import Case
 from carob.schema.trace import Turn
-from tests.postgres import server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with server() as url:
-        yield url
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "carob.db")
-    url: str = request.getfixturevalue("postgres")
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS carob CASCADE")
-    return url
-
-
-def attribute(key: str, value: str) -> dict[str, Any]:
-    return {"key": key, "value": {"stringValue": value}}
-
-
-def messages(role: str, text: str) -> str:
-    return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
-
-
-def chat(number: int, user: str, answer: str, **more: str) -> dict[str, Any]:
-    """A model call in a trace of its own."""
-    texts = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.agent.name": "support",
-        "gen_ai.input.messages": messages("user", user),
-        "gen_ai.output.messages": messages("assistant", answer),
-        **{key.replace("__", "."): value for key, value in more.items()},
-    }
-    return {
-        "traceId": f"{number:032x}",
-        "spanId": f"{number:016x}",
-        "name": "chat",
-        "startTimeUnixNano": str((1794000000 + number) * 10**9),
-        "endTimeUnixNano": str((1794000001 + number) * 10**9),
-        "attributes": [attribute(key, value) for key, value in texts.items()],
-    }
-
-
-def send(store: str, *spans: dict[str, Any], members: int = 0) -> None:
-    """Ingest spans, as they are or as gzip, and wait until they are indexed."""
-    body = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).encode()
-    size = len(body) // members + 1 if members else 0
-    packed = b"".join(
-        gzip.compress(body[start : start + size])
-        for start in range(0, len(body), size or 1)
-        if size
-    )
-    with Ingest(store) as ingest:
-        stored = ingest.accept(body, "traces", "json", gzipped=packed or None).stored
-        assert stored
-        stored.result(30)
-        end = time.monotonic() + 10
-        while ingest.behind() and time.monotonic() < end:
-            time.sleep(0.01)
-
-
-def trace_id(number: int) -> str:
-    return f"{number:032x}"
+from tests.api.agent_spans import chat, send, trace_id
 
 
 def golden(*cases: tuple[str, str, str]) -> Dataset:
@@ -165,3 +94,10 @@ def test_unknown_sessions_are_errors(store: str):
     for use in (api.open_session, api.capture_session, api.discard_session):
         with pytest.raises(NotFoundError, match="no session 'x'"):
             use(store, "x")
+
+
+def test_session_that_comes_after_the_last_one_was_discarded_appears(store: str):
+    send(store, chat(1, "Is it open?", "Until six."))
+    api.discard_session(store, trace_id(1))
+    send(store, chat(2, "Thanks!", "Bye."))
+    assert [session.id for session in api.list_sessions(store).items] == [trace_id(2)]

@@ -28,7 +28,8 @@ from carob.store import exists, open_store
 from carob.store import review as waiting
 from carob.store.calibrations import with_digest
 from carob.store.history import find_execution
-from carob.store.inbox import keep_sessions, open_inbox
+from carob.store.inbox import open_inbox
+from carob.store.retention import keep_sessions
 from carob.store.review import (
     StoredLabel,
     StoredQueue,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -35,13 +36,12 @@ from carob.store.inbox import (
     SessionFilter,
     SessionRow,
     find_session,
-    keep_sessions,
     open_inbox,
-    remove_sessions,
     unread_sessions,
     write_probe,
 )
 from carob.store.inbox import list_sessions as read_sessions
+from carob.store.retention import keep_sessions, remove_sessions
 from carob.traces.capture import Capture, TraceFilter
 from carob.traces.otlp_export import export_spans
 from carob.traces.sufficiency import check_sufficiency
@@ -170,25 +170,14 @@ def evaluate_sessions(
     """Score sessions against golden data, and save the run. Only sessions that match a case by its
     id or its first message are scored; the others are listed with the reason."""
     dataset = load_golden(golden)
-    pairing = Pairing(dataset.cases)
-    traces: list[Trace] = []
-    cases: dict[str, None] = {}
-    unmatched: list[UnmatchedTrace] = []
-    for session, trace in _load_traces(store, dict.fromkeys(sessions)).items():
-        pair = pairing.pair(trace) if trace else None
-        if trace and pair and pair.case:
-            traces.append(trace)
-            cases[pair.case.id] = None
-        else:
-            reason = pair.reason if pair else "no agent was at work in it"
-            unmatched.append(UnmatchedTrace(session, reason))
-    if not traces:
-        reasons = "; ".join(f"{missing.trace}: {missing.why}" for missing in unmatched[:3])
+    matched = match_traces(_load_traces(store, dict.fromkeys(sessions)), dataset)
+    if not matched.traces:
+        reasons = "; ".join(f"{missing.trace}: {missing.why}" for missing in matched.unmatched[:3])
         raise RefusedError(f"no session matches a case of {dataset.name}", hint=reasons or None)
     request = RunRequest(
-        recorded=traces,
+        recorded=matched.traces,
         golden=golden,
-        cases=[*cases],
+        cases=matched.cases,
         metrics=metrics,
         config=config,
         store=store,
@@ -196,7 +185,32 @@ def evaluate_sessions(
         keep_traces=True,
     )
     run = evaluate(request, listeners).run
-    return SessionEvaluation(run, tuple(unmatched))
+    return SessionEvaluation(run, matched.unmatched)
+
+
+class MatchedSessions(NamedTuple):
+    """The traces of sessions that match a case of a dataset, and the sessions that do not."""
+
+    traces: list[Trace]
+    cases: list[str]
+    unmatched: tuple[UnmatchedTrace, ...]
+
+
+def match_traces(traces: Mapping[str, Trace | None], dataset: Dataset) -> MatchedSessions:
+    """Find the sessions that match a case by its id or its first message."""
+    pairing = Pairing(dataset.cases)
+    matching: list[Trace] = []
+    cases: dict[str, None] = {}
+    unmatched: list[UnmatchedTrace] = []
+    for session, trace in traces.items():
+        pair = pairing.pair(trace) if trace else None
+        if trace and pair and pair.case:
+            matching.append(trace)
+            cases[pair.case.id] = None
+        else:
+            reason = pair.reason if pair else "no agent was at work in it"
+            unmatched.append(UnmatchedTrace(session, reason))
+    return MatchedSessions(matching, [*cases], tuple(unmatched))
 
 
 def _load_traces(store: str, sessions: Mapping[str, None]) -> dict[str, Trace | None]:

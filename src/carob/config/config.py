@@ -44,6 +44,35 @@ class LintSettings(Struct, frozen=True):
     """The country code for phone numbers that have none."""
 
 
+class OnlineRule(Struct, frozen=True, kw_only=True):
+    """An `[online.NAME]` table: which sessions a server scores as they complete, and how."""
+
+    name: str
+    metrics: tuple[str, ...]
+    agent: str | None = None
+    """Only sessions of this agent."""
+    text: str | None = None
+    """Only sessions with this text in their id, agent or first message."""
+    sample: float = 1.0
+    """The share of sessions to score. Which ones depends on their ids alone."""
+    golden: str | None = None
+    """A dataset of the server: only sessions that match one of its cases are scored."""
+    max_cost_per_day: float | None = None
+    """US dollars for judges. Without it, the rule cannot ask judges."""
+    min_pass_rate: float | None = None
+    """The share of passed sessions of a day, below which an alert is published."""
+
+
+class ServeSettings(Struct, frozen=True, kw_only=True):
+    """The `[serve]` and `[online]` tables."""
+
+    keep_days: float = 30.0
+    """Sessions without spans for so long are removed, unless they are golden or labelled."""
+    keep_gb: float = 10.0
+    """The oldest sessions beyond this size are removed, with the same exception."""
+    rules: tuple[OnlineRule, ...] = ()
+
+
 class Config(Struct, frozen=True):
     """The settings of a run. Names of metrics and profiles are not resolved yet."""
 
@@ -66,6 +95,7 @@ class Config(Struct, frozen=True):
     """The store that runs are saved in."""
     lint: LintSettings = LintSettings()
     gate: GateRules = GateRules()
+    serve: ServeSettings = ServeSettings()
     withheld: tuple[SensitiveSetting, ...] = ()
     """Settings that the file names and the user has not trusted. They have no effect."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import inf
 from pathlib import Path
 
 from carob.config.config_file import ConfigDocument
@@ -50,6 +51,16 @@ class Table:
         if value is None:
             return None
         return self._sensitive.admit(SensitiveSetting(self._at(name), value, effect, file))
+
+    def sensitive_number(self, name: str, *, effect: str) -> float | None:
+        """Return a number above 0 that needs trust, as `sensitive` does for texts."""
+        value = self.number(name)
+        if value is None:
+            return None
+        if not 0 < value < inf:
+            raise self.error(name, f"expected a number above 0, got {value:g}")
+        admitted = self._sensitive.admit(SensitiveSetting(self._at(name), f"{value:g}", effect))
+        return None if admitted is None else value
 
     def flag(self, name: str) -> bool | None:
         value = self._take(name)

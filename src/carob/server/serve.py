@@ -17,6 +17,7 @@ from carob.api.ingest import Ingest
 from carob.api.run_jobs import RunJobs
 from carob.api.store import prepare_store
 from carob.api.tokens import TokenCheck, list_tokens
+from carob.api.upkeep import Upkeep
 from carob.errors import UsageError, install_hint
 from carob.server.app import create_app
 from carob.server.events import EventStream, events_route
@@ -77,6 +78,12 @@ def serve(
         jobs = RunJobs(lambda job: events.publish("run", job))
         stack.callback(jobs.close)
         workspace = Workspace(store=store, addresses=addresses, jobs=jobs, publish=events.publish)
+        upkeep = Upkeep(store, workspace.folder, publish=events.publish)
+        stack.callback(upkeep.close)
+        for rule in upkeep.rules:
+            if rule.problem:
+                announce(f"warning: rule {rule.name} does not work: {rule.problem}")
+        upkeep.start()
         rest = create_app(
             workspace,
             hosts=known_hosts(pages, allowed_hosts),

@@ -61,6 +61,12 @@ def recent_executions(
     return [row[0] for row in reversed(rows)]
 
 
+def executions_with(database: Database, labels: Mapping[str, str]) -> list[int]:
+    """The executions that have all of these labels, newest first."""
+    query = HistoryQuery(facets=[("label", label_text(*label)) for label in labels.items()])
+    return [row[0] for row in database.rows(*page_query(query, (_END, _END), _MOST_LABELLED))]
+
+
 def _parse_start(text: str) -> tuple[int, int]:
     at, _, number = text.rpartition("-")
     try:
@@ -137,6 +143,7 @@ def labels_query(executions: int) -> str:
     )
 
 
+_MOST_LABELLED = 1_000
 _MAX_DIGITS = 5
 
 

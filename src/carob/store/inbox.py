@@ -87,7 +87,8 @@ class SessionFilter(NamedTuple):
 
 
 _ANY = SessionFilter()
-_SESSION = "id, started, ended, updated, spans, agent, kept, message, turns, tools"
+SESSION_COLUMNS = SessionRow._fields
+_SESSION = ", ".join(SESSION_COLUMNS)
 
 
 def inbox_url(store: str) -> str:
@@ -254,7 +255,7 @@ def list_sessions(
         f"SELECT {_SESSION} FROM sessions WHERE (updated, id) < (?, ?){condition}"  # noqa: S608 - own words
         " ORDER BY updated DESC, id DESC LIMIT ?"
     )
-    return [_session(row) for row in database.rows(sql, [*(before or _NEWEST), *values, limit])]
+    return [session_row(row) for row in database.rows(sql, [*(before or _NEWEST), *values, limit])]
 
 
 _NEWEST = (2**63 - 1, "")
@@ -283,7 +284,7 @@ def unread_sessions(database: Database, *, max_spans: int, limit: int) -> list[S
         f"SELECT {_SESSION} FROM sessions WHERE turns IS NULL AND spans <= ?"  # noqa: S608 - own words
         " ORDER BY updated DESC LIMIT ?"
     )
-    return [_session(row) for row in database.rows(sql, (max_spans, limit))]
+    return [session_row(row) for row in database.rows(sql, (max_spans, limit))]
 
 
 def find_session(database: Database, session: str) -> SessionRow:
@@ -292,11 +293,12 @@ def find_session(database: Database, session: str) -> SessionRow:
     row = next(database.rows(sql, (session,)), None)
     if row is None:
         raise NotFoundError(f"no session {session!r}", where=database.where)
-    return _session(row)
+    return session_row(row)
 
 
-def _session(row: Sequence[SqlValue]) -> SessionRow:
-    session = SessionRow(*row)  # pyright: ignore[reportArgumentType] - the columns of `_SESSION`
+def session_row(row: Sequence[SqlValue]) -> SessionRow:
+    """Read a row of `SESSION_COLUMNS`."""
+    session = SessionRow(*row)  # pyright: ignore[reportArgumentType] - its columns
     return session._replace(kept=bool(session.kept))
 
 
@@ -343,56 +345,3 @@ def cache_trace(
     with database.writing():
         values = (packed, *summary, session.id, session.updated, session.spans)
         database.execute(sql, values)
-
-
-def keep_sessions(database: Database, sessions: Iterable[str]) -> None:
-    """Keep sessions, whatever their age."""
-    with database.writing():
-        for session in sessions:
-            database.execute("UPDATE sessions SET kept = 1 WHERE id = ?", (session,))
-
-
-def remove_sessions(database: Database, sessions: Iterable[str]) -> int:
-    """Remove sessions, and payloads that no other session needs. Returns their number."""
-    removed = 0
-    with database.writing():
-        database.lock()
-        for session in sessions:
-            removed += _remove_session(database, session)
-        indexed = indexed_payload(database)
-        database.execute(
-            "DELETE FROM payloads WHERE number <= ? AND NOT EXISTS"
-            " (SELECT 1 FROM trace_payloads t WHERE t.payload = payloads.number)",
-            (indexed,),
-        )
-    return removed
-
-
-def _remove_session(database: Database, session: str) -> int:
-    traces = "(SELECT trace_id FROM session_traces WHERE session = ?)"
-    for table in ("spans", "trace_payloads", "session_traces"):
-        database.execute(f"DELETE FROM {table} WHERE trace_id IN {traces}", (session,))  # noqa: S608
-    return database.execute("DELETE FROM sessions WHERE id = ?", (session,))
-
-
-def sessions_beyond(database: Database, *, older_than: int, max_bytes: int) -> list[str]:
-    """The sessions to remove: older than a time, or the oldest beyond a size; never kept ones."""
-    old = "SELECT id FROM sessions WHERE kept = 0 AND updated < ? ORDER BY updated, id"
-    removed = [row[0] for row in database.rows(old, (older_than,))]
-    total = next(database.rows("SELECT COALESCE(SUM(LENGTH(body)), 0) FROM payloads"))[0]
-    if total <= max_bytes:
-        return removed
-    # What a session takes is its share of the payloads; a batch of spans of many sessions counts
-    # for each of them, so that the estimate frees too little and the next round the rest.
-    sizes = (
-        "SELECT s.id, SUM(LENGTH(p.body)) FROM sessions s"
-        " JOIN session_traces t ON t.session = s.id"
-        " JOIN trace_payloads l ON l.trace_id = t.trace_id JOIN payloads p ON p.number = l.payload"
-        " WHERE s.kept = 0 AND s.updated >= ? GROUP BY s.id, s.updated ORDER BY s.updated, s.id"
-    )
-    for session, size in database.rows(sizes, (older_than,)):
-        if total <= max_bytes:
-            break
-        removed.append(session)
-        total -= size
-    return removed

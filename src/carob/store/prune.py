@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from carob.schema.history import PruneReport
@@ -49,6 +50,14 @@ def prune(database: Database, retention: Retention) -> PruneReport:
         protected=len(labelled),
         dry=retention.dry,
     )
+
+
+def remove_executions(database: Database, executions: Collection[int]) -> None:
+    """Remove executions that a newer one takes the place of. The ledger records it."""
+    if executions:
+        with database.writing():
+            database.lock()
+            _remove(database, {*executions})
 
 
 def _executions_beyond(database: Database, retention: Retention) -> set[int]:

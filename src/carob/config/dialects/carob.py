@@ -10,6 +10,7 @@ import msgspec
 
 from carob.config.config import Config, LintSettings, MetricChoice
 from carob.config.config_file import Syntax
+from carob.config.dialects.serving import read_serve
 from carob.config.key_variables import is_key_variable
 from carob.config.table_reader import Table, expand_pattern, path_inside
 from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity, TargetSettings
@@ -21,14 +22,18 @@ from carob.text.spelling import did_you_mean
 class Carob:
     name = "carob"
     recognized_by = (
-        "carob.toml has judge, target, [run], [metrics.NAME], [policy], [store], [lint] and [gate]"
+        "carob.toml has judge, target, [run], [metrics.NAME], [policy], [store], [lint], [gate],"
+        " [serve] and [online.NAME]"
     )
     syntaxes: tuple[Syntax, ...] = ("toml",)
-    keys: tuple[str, ...] = ("judge", "target", "run", "metrics", "policy", "store", "lint", "gate")
+    keys: tuple[str, ...] = (
+        *("judge", "target", "run", "metrics", "policy", "store", "lint", "gate"),
+        *("serve", "online"),
+    )
 
     def read(self, table: Table, path: Path) -> Config:
         judge, target = read_judge(table), read_target(table)
-        run, metrics, policy, store, lint, gate = map(table.table, self.keys[2:])
+        run, metrics, policy, store, lint, gate, serve, online = map(table.table, self.keys[2:])
         table.close()
         requested = run.texts("metrics") if run else ()
         duplicate = next((name for name in requested if requested.count(name) > 1), None)
@@ -54,6 +59,7 @@ class Carob:
             store=_store(store, folder) if store else None,
             lint=read_lint(lint) if lint else LintSettings(),
             gate=read_gate(gate, folder) if gate else GateRules(),
+            serve=read_serve(serve, online),
         )
 
 

@@ -1,0 +1,65 @@
+"""Which sessions stay: kept ones always, others until they are removed to make room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from carob.store.database import Database
+from carob.store.inbox import indexed_payload
+
+
+def keep_sessions(database: Database, sessions: Iterable[str]) -> None:
+    """Keep sessions, whatever their age."""
+    with database.writing():
+        for session in sessions:
+            database.execute("UPDATE sessions SET kept = 1 WHERE id = ?", (session,))
+
+
+def remove_sessions(database: Database, sessions: Iterable[str]) -> int:
+    """Remove sessions, and payloads that no other session needs. Returns their number."""
+    removed = 0
+    with database.writing():
+        database.lock()
+        for session in sessions:
+            removed += _remove_session(database, session)
+        # The last payload in the index loses its content only. SQLite would give its number to the
+        # next payload, which the indexer would then take for one that it has read.
+        indexed = indexed_payload(database)
+        sql = f"DELETE FROM payloads WHERE number < ? AND {_UNUSED}"  # noqa: S608 - own words
+        database.execute(sql, (indexed,))
+        sql = f"UPDATE payloads SET body = ?, packing = ? WHERE number = ? AND {_UNUSED}"  # noqa: S608
+        database.execute(sql, (b"", "", indexed))
+    return removed
+
+
+_UNUSED = "NOT EXISTS (SELECT 1 FROM trace_payloads t WHERE t.payload = payloads.number)"
+
+
+def _remove_session(database: Database, session: str) -> int:
+    traces = "(SELECT trace_id FROM session_traces WHERE session = ?)"
+    for table in ("spans", "trace_payloads", "session_traces"):
+        database.execute(f"DELETE FROM {table} WHERE trace_id IN {traces}", (session,))  # noqa: S608
+    return database.execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+
+def sessions_beyond(database: Database, *, older_than: int, max_bytes: int) -> list[str]:
+    """The sessions to remove: older than a time, or the oldest beyond a size; never kept ones."""
+    old = "SELECT id FROM sessions WHERE kept = 0 AND updated < ? ORDER BY updated, id"
+    removed = [row[0] for row in database.rows(old, (older_than,))]
+    total = next(database.rows("SELECT COALESCE(SUM(LENGTH(body)), 0) FROM payloads"))[0]
+    if total <= max_bytes:
+        return removed
+    # What a session takes is its share of the payloads; a batch of spans of many sessions counts
+    # for each of them, so that the estimate frees too little and the next round the rest.
+    sizes = (
+        "SELECT s.id, SUM(LENGTH(p.body)) FROM sessions s"
+        " JOIN session_traces t ON t.session = s.id"
+        " JOIN trace_payloads l ON l.trace_id = t.trace_id JOIN payloads p ON p.number = l.payload"
+        " WHERE s.kept = 0 AND s.updated >= ? GROUP BY s.id, s.updated ORDER BY s.updated, s.id"
+    )
+    for session, size in database.rows(sizes, (older_than,)):
+        if total <= max_bytes:
+            break
+        removed.append(session)
+        total -= size
+    return removed
