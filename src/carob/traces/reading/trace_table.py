@@ -217,6 +217,9 @@ class _Rows:
     def close(self) -> None:
         self._file.close()
 
+    def __del__(self) -> None:
+        self._file.close()  # nobody has to read a collection to its end
+
 
 def _trace(row: tuple[bytes]) -> CollectedTrace:
     return CollectedTrace(*pickle.loads(row[0]))  # noqa: S301 - written by this process
