@@ -120,6 +120,15 @@ def _connect(path: Path) -> sqlite3.Connection:
     import sqlite3
 
     connection = sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)
+    try:
+        _set_up(connection)
+    except BaseException:
+        connection.close()  # the file may be no database
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
     # FULL, because a run that was reported as saved must survive a power failure: with NORMAL the
     # last transactions in the WAL may be lost.
     connection.execute("PRAGMA synchronous = FULL")
@@ -128,7 +137,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA trusted_schema = OFF")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         _switch_to_wal(connection)
-    return connection
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
