@@ -45,16 +45,22 @@ def find_causes(result: CaseResult) -> tuple[Cause, ...]:
 def group_causes(cases: Iterable[CaseResult]) -> tuple[CauseGroup, ...]:
     """Group the cases that did not pass by cause, the most frequent cause first. A case with
     several causes counts for each of them."""
+    failed = (result for result in cases if result.status not in ("passed", "info"))
+    return count_causes(
+        (result.case or result.trace or "", find_causes(result)) for result in failed
+    )
+
+
+def count_causes(cases: Iterable[tuple[str, Sequence[Cause]]]) -> tuple[CauseGroup, ...]:
+    """Group the names of cases by their causes, the most frequent cause first."""
     counts: Counter[Cause] = Counter()
     examples: dict[Cause, list[str]] = {}
-    for result in cases:
-        if result.status in ("passed", "info"):
-            continue
-        for cause in find_causes(result):
+    for name, causes in cases:
+        for cause in causes:
             counts[cause] += 1
             names = examples.setdefault(cause, [])
             if len(names) < _EXAMPLES:
-                names.append(result.case or result.trace or "")
+                names.append(name)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], _rank(pair[0]), pair[0].subject))
     return tuple(CauseGroup(cause, number, tuple(examples[cause])) for cause, number in ordered)
 

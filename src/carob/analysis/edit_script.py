@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+
+import msgspec
 
 from carob.schema import Json, ToolCall
-from carob.schema.edit_script import ArgumentChange, EditStep
+from carob.schema.edit_script import ArgumentChange, EditStep, ScriptLine
 
 _MAX_CALLS = 200
 """More calls of one turn are paired in order, without looking for the best pairing."""
@@ -23,6 +25,41 @@ def edit_script(expected: Sequence[ToolCall], actual: Sequence[ToolCall]) -> lis
             steps.append(_pair(expected[i], actual[j]))
         row, column = i + 1, j + 1
     return steps
+
+
+def accept_lines(steps: Sequence[EditStep], lines: Collection[ScriptLine]) -> list[ToolCall]:
+    """Return the calls to expect if some lines of a script are accepted: the actual side of those
+    lines, and the expected side of all others."""
+    calls: list[ToolCall] = []
+    for index, step in enumerate(steps):
+        whole = ScriptLine(index, None) in lines
+        if step.kind == "unexpected":
+            if whole and step.actual:
+                calls.append(ToolCall(name=step.actual.name, args=step.actual.args))
+        elif step.expected and not (step.kind == "missing" and whole):
+            calls.append(_accept_arguments(step, index, whole, lines))
+    return calls
+
+
+def _accept_arguments(
+    step: EditStep, index: int, whole: bool, lines: Collection[ScriptLine]
+) -> ToolCall:
+    assert step.expected  # noqa: S101 - for the type checker: only such steps have arguments
+    changed = [
+        (number, argument)
+        for number, argument in enumerate(step.arguments)
+        if argument.kind != "same" and (whole or ScriptLine(index, number) in lines)
+    ]
+    if not changed or not isinstance(step.expected.args, dict):
+        args = step.actual.args if changed and step.actual else step.expected.args
+        return msgspec.structs.replace(step.expected, args=args)
+    args = dict(step.expected.args)
+    for _, argument in changed:
+        if argument.kind == "missing":
+            del args[argument.name]
+        else:
+            args[argument.name] = argument.actual
+    return msgspec.structs.replace(step.expected, args=args)
 
 
 def _pair(expected: ToolCall, actual: ToolCall) -> EditStep:

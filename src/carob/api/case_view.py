@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from carob.analysis.edit_script import edit_script
-from carob.api.load import REGISTRY, dataset_files, load
-from carob.api.run_view import CaseLine, IndexRow, decode_result, read_lines, run_indexes
+from carob.api.load import REGISTRY
+from carob.api.run_view import (
+    CaseFilter,
+    CaseLine,
+    decode_result,
+    find_datasets,
+    read_lines,
+    run_indexes,
+    select_rows,
+    tagged_cases,
+)
 from carob.api.store import store_url
-from carob.api.versions import load_reference
-from carob.errors import CarobError, NotFoundError
-from carob.schema import Case, CaseResult, Run, Status, Trace, Turn
+from carob.errors import NotFoundError
+from carob.schema import Case, CaseResult, Run, Trace, Turn
 from carob.schema.digest import expectation_digest
 from carob.schema.edit_script import EditStep
 from carob.store import open_store
@@ -41,8 +48,11 @@ class CaseView(NamedTuple):
     trace: Trace | None
     """`None` if the run was made without `--keep-traces`."""
     turns: tuple[TurnView, ...]
+    script: tuple[EditStep, ...] | None
+    """The steps between the calls of the whole conversation, if the golden case does not assign
+    them to turns."""
     previous: str | None
-    """The neighbours among the cases that did not pass, or among all if it passed."""
+    """The neighbours among the cases that the filter selects."""
     next: str | None
     position: tuple[int, int]
 
@@ -59,11 +69,13 @@ def view_case(
     case: str,
     *,
     attempt: int = 1,
+    wanted: CaseFilter | None = None,
     golden: Path = REGISTRY.parent,
     registry: Path = REGISTRY,
     store: str | None = None,
 ) -> CaseView:
-    """Return one case of a stored run beside its golden expectation, turn by turn."""
+    """Return one case of a stored run beside its golden expectation, turn by turn. The neighbours
+    are those of a filter; without one, the cases that did not pass, or all if this one did."""
     with open_store(store_url(store)) as database:
         number, run = read_head(database, find_execution(database, name))
         index = run_indexes.get(database, number, run)
@@ -74,18 +86,27 @@ def view_case(
         attempt = min(max(attempt, 1), len(lines))
         line = lines[attempt - 1]
         trace = read_trace(database, number, line.place)
-    expected = find_golden(run, case, line.result.digest, golden=golden, registry=registry)
-    turns = tuple(_align_turns(expected, trace, line.result))
-    around = [row.case for row in index.rows if _is_neighbour(row, line.result.status)]
-    names = list(dict.fromkeys(around))
+        rows = select_rows(
+            database,
+            number,
+            index,
+            wanted or CaseFilter(),
+            tagged_cases(run, wanted.tag if wanted else None, golden, registry),
+        )
+    is_good = ("passed", "info")
+    if wanted is None and line.result.status not in is_good:
+        rows = [row for row in rows if row.status not in is_good]
+    names = list(dict.fromkeys(row.case for row in rows))
     place = names.index(case) if case in names else 0
+    expected = find_golden(run, case, line.result.digest, golden=golden, registry=registry)
     return CaseView(
         run,
         lines,
         attempt,
         expected,
         trace,
-        turns,
+        tuple(align_turns(expected, trace, line.result)),
+        _whole_script(expected, trace),
         names[place - 1] if place else None,
         names[place + 1] if place + 1 < len(names) else None,
         (place + 1, len(names)),
@@ -104,7 +125,7 @@ def view_item(
         raise NotFoundError(f"{run.id} has no case at position {place}")
     result = decode_result(body)
     expected = find_golden(run, result.case or "", result.digest, golden=golden, registry=registry)
-    return ItemView(result, tuple(_align_turns(expected, trace, result)))
+    return ItemView(result, tuple(align_turns(expected, trace, result)))
 
 
 def find_golden(
@@ -114,52 +135,28 @@ def find_golden(
     in a file of the folder. A case that asks for something else than the run saw is no match."""
     if run.dataset is None:
         return None
-    for dataset in _datasets(run.dataset.name, run.dataset.version, golden, registry):
+    for dataset in find_datasets(run.dataset.name, run.dataset.version, golden, registry):
         for candidate in dataset:
             if candidate.id == case and digest in (None, expectation_digest(candidate)):
                 return candidate
     return None
 
 
-def _datasets(
-    name: str, version: str | None, golden: Path, registry: Path
-) -> Iterator[Sequence[Case]]:
-    if version:
-        with suppress(CarobError):  # not released here; a file may still have it
-            yield load_reference(f"{name}@{version}", registry).cases
-    if not golden.is_dir():
-        return
-    try:
-        files = dataset_files(golden)
-    except CarobError:
-        return
-    for file in files:
-        try:
-            dataset = load(file)
-        except CarobError:
-            continue  # the page of datasets says what is wrong with it
-        if dataset.name == name:
-            yield dataset.cases
-
-
-def _is_neighbour(row: IndexRow, status: Status) -> bool:
-    return status in ("passed", "info") or row.status not in ("passed", "info")
-
-
-def _align_turns(
-    golden: Case | None, trace: Trace | None, result: CaseResult
+def align_turns(
+    golden: Case | None, trace: Trace | None, result: CaseResult | None = None
 ) -> Iterator[TurnView]:
     """Pair the turns of case and trace by position. What is not at hand comes from the answers
     that the run keeps of pairs that did not pass."""
+    exchanges = result.exchanges if result else ()
     expected = (
         golden.turns
         if golden
-        else tuple(Turn(user=turn.user, response=turn.expected) for turn in result.exchanges)
+        else tuple(Turn(user=turn.user, response=turn.expected) for turn in exchanges)
     )
     actual = (
         trace.turns
         if trace
-        else tuple(Turn(user=turn.user, response=turn.actual) for turn in result.exchanges)
+        else tuple(Turn(user=turn.user, response=turn.actual) for turn in exchanges)
     )
     by_turn = any(turn.tool_calls is not None for turn in expected)
     for index in range(max(len(expected), len(actual))):
@@ -175,3 +172,12 @@ def _script(
         return None
     calls = (expected.tool_calls if expected else None) or ()
     return tuple(edit_script(calls, actual.tool_calls))
+
+
+def _whole_script(golden: Case | None, trace: Trace | None) -> tuple[EditStep, ...] | None:
+    if golden is None or golden.tool_calls is None or trace is None:
+        return None
+    if any(turn.tool_calls is None for turn in trace.turns):
+        return None  # not recorded, which is not the same as none
+    calls = [call for turn in trace.turns for call in turn.tool_calls or ()]
+    return tuple(edit_script(golden.tool_calls, calls))

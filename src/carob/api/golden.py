@@ -66,14 +66,14 @@ def find_file(folder: GoldenFolder, name: str) -> Path:
     """Return the file of a dataset, by the dataset's name or by the file name without suffixes.
     The name is looked up, never opened."""
     files = list(golden_files(folder))
-    matches = [file for file in files if _dataset_name(file) == name]
+    matches = [file for file in files if dataset_name(file) == name]
     matches = matches or [file for file in files if _stem(file) == name]
     if len(matches) == 1:
         return matches[0]
     if matches:
         files_named = ", ".join(file.name for file in matches)
         raise RefusedError(f"several files hold a dataset {name!r}: {files_named}")
-    known = [_dataset_name(file) for file in files]
+    known = [dataset_name(file) for file in files]
     hint = did_you_mean(name, known) or f"datasets: {', '.join(known) or 'none'}"
     raise NotFoundError(f"no dataset named {name!r}", hint=hint)
 
@@ -101,7 +101,7 @@ def add_dataset(folder: GoldenFolder, source: Path, name: str) -> GoldenEntry:
         hint = "rename it to end in .json, .jsonl, .yaml, .csv or .xlsx"
         raise UsageError(f"{target.name!r} is not the name of a golden file", hint=hint)
     with registry_lock(folder.registry), lock_folder(folder.path):
-        taken = {_dataset_name(file): file.name for file in golden_files(folder)}
+        taken = {dataset_name(file): file.name for file in golden_files(folder)}
         if target.exists() or dataset.name in taken:
             owner = taken.get(dataset.name, target.name)
             hint = "edit its cases, or delete it first"
@@ -155,7 +155,8 @@ def _is_golden(file: Path) -> bool:
     return True
 
 
-def _dataset_name(file: Path) -> str:
+def dataset_name(file: Path) -> str:
+    """Return the name of the dataset that a file holds."""
     try:
         return _summary(file).name
     except CarobError:

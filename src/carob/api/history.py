@@ -43,6 +43,7 @@ _AS_WRITTEN = "use the file as Carob wrote it"
 _HEAD = r"[0-9a-f]{32}"
 _LIMIT = 20
 _TREND = 30
+_SEARCHED_PAGES = 20
 
 
 def find_run(name: str, *, store: str | None = None) -> Run:
@@ -159,6 +160,37 @@ def list_runs(
     runs = zip(page.runs, reversed(changes), strict=True)
     entries = tuple(msgspec.structs.replace(run, change=change) for run, change in runs)
     return msgspec.structs.replace(page, runs=entries)
+
+
+def search_runs(
+    *,
+    dataset: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    verdict: str | None = None,
+    text: str | None = None,
+    limit: int = _LIMIT,
+    start: str | None = None,
+    store: str | None = None,
+) -> HistoryPage:
+    """List the runs with a verdict, or whose id, dataset or labels contain all words of a text. At
+    most some thousand runs are searched for one page; its `next` goes on behind them."""
+    words = (text or "").casefold().split()
+    runs: list[RunEntry] = []
+    for _ in range(_SEARCHED_PAGES if words or verdict else 1):
+        page = list_runs(dataset=dataset, labels=labels, limit=limit, start=start, store=store)
+        runs += [run for run in page.runs if _matches(run, verdict, words)]
+        start = page.next
+        if start is None or len(runs) >= limit:
+            break
+    return HistoryPage(runs=tuple(runs), next=start)
+
+
+def _matches(run: RunEntry, verdict: str | None, words: Sequence[str]) -> bool:
+    if verdict is not None and run.verdict != verdict:
+        return False
+    labels = (f"{name}={value}" for name, value in run.labels.items())
+    text = " ".join((run.id, run.dataset or "", run.version or "", *labels)).casefold()
+    return all(word in text for word in words)
 
 
 def _runs_before_page(

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 import msgspec
 
-from carob.analysis.causes import find_causes, group_causes
+from carob.analysis.causes import count_causes, find_causes
 from carob.api.compare import compare
 from carob.api.datasets import case_lines
-from carob.api.golden import GoldenFolder, find_file
+from carob.api.golden import GoldenFolder, dataset_name, find_file, golden_files
 from carob.api.history import earlier_runs, list_runs, stored_run
+from carob.api.load import REGISTRY, load
 from carob.api.metrics import metrics
 from carob.api.store import store_url
+from carob.api.versions import load_reference
 from carob.errors import CarobError
 from carob.report.forms import ReportInputs
-from carob.schema import CaseResult, Comparison, Run, Status
+from carob.schema import Case, CaseResult, Comparison, Run, Status
 from carob.schema.base import prepare_type
 from carob.schema.causes import Cause, CauseGroup
 from carob.schema.history import RunEntry, RunIndex
+from carob.schema.outcome import Scale
 from carob.store import Database, open_store
 from carob.store.history import HistoryQuery, find_execution, recent_executions
 from carob.store.run_pages import (
@@ -31,8 +36,13 @@ from carob.store.run_pages import (
     recent_statuses,
 )
 
-PAGE = 500
-"""Cases of one page, if a run has more than twice as many."""
+MAX_ROWS = 1000
+"""Cases that a page shows at once; beyond, they come in pages."""
+PAGE = 200
+"""Cases of such a page."""
+_BINS = 6
+_READ = 500
+"""Cases that one query reads."""
 _RECENT = 10
 _MAX_COMPARED = 2_000
 """Larger runs are compared on request only: the statistics take longer than the page."""
@@ -53,6 +63,8 @@ class CaseFilter(NamedTuple):
     """Words that the stored result contains: ids, reasons and conversations."""
     order: str = "worst"
     """`worst` first, or in the order of the `dataset`."""
+    tag: str | None = None
+    """A tag of the golden case."""
 
 
 class CaseLine(NamedTuple):
@@ -78,6 +90,8 @@ class RunView(NamedTuple):
     """The run of the same dataset before this one."""
     comparison: Comparison | None
     """With that run; `None` if there is none, or comparing takes too long for a page."""
+    histograms: Mapping[str, tuple[int, ...]]
+    """By metric: how many scores are in each part of its scale."""
 
 
 class IndexRow(NamedTuple):
@@ -92,9 +106,12 @@ class IndexRow(NamedTuple):
     worst: float
 
 
-class _Index(NamedTuple):
+class IndexedRun(NamedTuple):
+    """What is known of all cases of a run."""
+
     rows: tuple[IndexRow, ...]
     causes: tuple[CauseGroup, ...]
+    histograms: Mapping[str, tuple[int, ...]]
 
 
 class _Indexes:
@@ -102,16 +119,16 @@ class _Indexes:
     index stays valid."""
 
     def __init__(self) -> None:
-        self._indexes: OrderedDict[tuple[str, str], _Index] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, str], IndexedRun] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, database: Database, number: int, run: Run) -> _Index:
+    def get(self, database: Database, number: int, run: Run) -> IndexedRun:
         key = (database.where, run.id)
         with self._lock:
             if key in self._indexes:
                 self._indexes.move_to_end(key)
                 return self._indexes[key]
-        index = _build_index(database, number)
+        index = _build_index(database, number, run)
         with self._lock:
             self._indexes[key] = index
             while sum(len(kept.rows) for kept in self._indexes.values()) > _MAX_INDEXED:
@@ -126,27 +143,30 @@ _comparisons: OrderedDict[tuple[str, str, str], Comparison | None] = OrderedDict
 
 
 def view_run(
-    name: str, wanted: CaseFilter | None = None, *, page: int = 1, store: str | None = None
+    name: str,
+    wanted: CaseFilter | None = None,
+    *,
+    page: int = 1,
+    golden: Path = REGISTRY.parent,
+    registry: Path = REGISTRY,
+    store: str | None = None,
 ) -> RunView:
     """Return a stored run with its causes and the cases that a filter selects."""
     wanted = wanted or CaseFilter()
     with open_store(store_url(store)) as database:
-        execution = find_execution(database, name)
-        number, run = read_head(database, execution)
+        number, run = read_head(database, find_execution(database, name))
         index = run_indexes.get(database, number, run)
-        rows = [row for row in index.rows if _matches(row, wanted)]
-        if wanted.text:
-            places = _places_with(database, number, wanted.text)
-            rows = [row for row in rows if row.place in places]
-        if wanted.order == "worst":
-            rows.sort(key=lambda row: (_ORDER[row.status], row.worst, row.place))
-        pages = -(-len(rows) // PAGE) if len(rows) > 2 * PAGE else 1
+        tagged = tagged_cases(run, wanted.tag, golden, registry)
+        rows = select_rows(database, number, index, wanted, tagged)
+        pages = -(-len(rows) // PAGE) if len(rows) > MAX_ROWS else 1
         page = min(max(page, 1), pages)
         shown = rows[(page - 1) * PAGE : page * PAGE] if pages > 1 else rows
         lines = read_lines(database, number, run, {row.place: row.case for row in shown})
     before = _run_before(run, store)
     comparison = _compare(before, run, store) if before else None
-    return RunView(run, index.causes, lines, len(rows), page, pages, before, comparison)
+    return RunView(
+        run, index.causes, lines, len(rows), page, pages, before, comparison, index.histograms
+    )
 
 
 def stored_report(name: str, folder: GoldenFolder, *, store: str | None = None) -> ReportInputs:
@@ -180,17 +200,94 @@ def index_run(name: str, *, store: str | None = None) -> RunIndex:
     )
 
 
-def _build_index(database: Database, number: int) -> _Index:
+def view_rows(
+    name: str,
+    wanted: CaseFilter,
+    *,
+    start: int,
+    limit: int,
+    golden: Path = REGISTRY.parent,
+    registry: Path = REGISTRY,
+    store: str | None = None,
+) -> tuple[Run, tuple[CaseLine, ...]]:
+    """Return some of the cases that a filter selects, for a window over a large run."""
+    with open_store(store_url(store)) as database:
+        number, run = read_head(database, find_execution(database, name))
+        index = run_indexes.get(database, number, run)
+        tagged = tagged_cases(run, wanted.tag, golden, registry)
+        rows = select_rows(database, number, index, wanted, tagged)[start : start + limit]
+        lines = read_lines(database, number, run, {row.place: row.case for row in rows})
+    return run, lines
+
+
+def select_rows(
+    database: Database,
+    number: int,
+    index: IndexedRun,
+    wanted: CaseFilter,
+    tagged: Collection[str] | None,
+) -> list[IndexRow]:
+    """Return the rows of an index that a filter selects, in its order."""
+    rows = [row for row in index.rows if _matches(row, wanted)]
+    if tagged is not None:
+        rows = [row for row in rows if row.case in tagged]
+    if wanted.text:
+        places = _places_with(database, number, wanted.text)
+        rows = [row for row in rows if row.place in places]
+    if wanted.order == "worst":
+        rows.sort(key=lambda row: (_ORDER[row.status], row.worst, row.place))
+    return rows
+
+
+def tagged_cases(run: Run, tag: str | None, golden: Path, registry: Path) -> Collection[str] | None:
+    """Return the cases with a tag. Runs do not store tags, so that the golden data says it."""
+    if tag is None:
+        return None
+    if run.dataset is None:
+        return ()
+    datasets = find_datasets(run.dataset.name, run.dataset.version, golden, registry)
+    cases = next(iter(datasets), ())
+    return {case.id for case in cases if tag.casefold() in map(str.casefold, case.tags)}
+
+
+def find_datasets(
+    name: str, version: str | None, golden: Path, registry: Path
+) -> Iterator[Sequence[Case]]:
+    """Yield the cases of a dataset: of the release that is named, then of the files in the folder
+    that hold it."""
+    if version:
+        with suppress(CarobError):  # not released here; a file may still have it
+            yield load_reference(f"{name}@{version}", registry).cases
+    folder = GoldenFolder(golden, registry)
+    for file in golden_files(folder):
+        with suppress(CarobError):  # the page of datasets says what is wrong with it
+            if dataset_name(file) == name:
+                yield load(file).cases
+
+
+def _build_index(database: Database, number: int, run: Run) -> IndexedRun:
     rows: list[IndexRow] = []
-    failed: list[CaseResult] = []
+    causes: list[tuple[str, tuple[Cause, ...]]] = []
+    bins = {spec.name: [0] * _BINS for spec in run.metrics}
+    scales = {spec.name: spec.scale for spec in run.metrics}
     for place, body in read_bodies(database, number):
         result = decode_result(body)
-        causes: tuple[Cause, ...] = ()
+        found: tuple[Cause, ...] = ()
         if result.status not in ("passed", "info"):
-            failed.append(msgspec.structs.replace(result, exchanges=()))
-            causes = find_causes(result)
-        rows.append(_row(place, result, causes))
-    return _Index(tuple(rows), group_causes(failed))
+            found = find_causes(result)
+            causes.append((result.case or result.trace or "", found))
+        rows.append(_row(place, result, found))
+        for score in result.scores:
+            if score.value is not None and score.metric in scales:
+                bins[score.metric][_bin(score.value, scales[score.metric])] += 1
+    histograms = {name: tuple(counts) for name, counts in bins.items()}
+    return IndexedRun(tuple(rows), count_causes(causes), histograms)
+
+
+def _bin(value: float, scale: Scale) -> int:
+    low, high = scale
+    span = (1.0 if high is None else high) - low
+    return min(max(int((value - low) / span * _BINS), 0), _BINS - 1) if span else 0
 
 
 def _row(place: int, result: CaseResult, causes: tuple[Cause, ...]) -> IndexRow:
@@ -230,8 +327,8 @@ def read_lines(
 ) -> tuple[CaseLine, ...]:
     bodies = {
         place: body
-        for start in range(0, len(cases), PAGE)
-        for place, body in read_places(database, number, list(cases)[start : start + PAGE]).items()
+        for start in range(0, len(cases), _READ)
+        for place, body in read_places(database, number, list(cases)[start : start + _READ]).items()
     }
     recent = _recent(database, run, cases)
     return tuple(

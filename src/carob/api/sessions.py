@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,17 +23,19 @@ from carob.config import Config
 from carob.datasets.lint.privacy import find_personal_data
 from carob.errors import RefusedError, UsageError
 from carob.metrics.needs import unmet_need
-from carob.runner.pairing import Pairing
+from carob.runner.pairing import Pair, Pairing
 from carob.schema import Dataset, Json, Problem, Trace, UnmatchedTrace
 from carob.schema.session import (
     CapturedCase,
     Session,
+    SessionCounts,
     SessionDetail,
     SessionEvaluation,
     SessionPage,
     SessionState,
+    SessionSupport,
 )
-from carob.store import Database, open_store
+from carob.store import Database, inbox, open_store
 from carob.store.inbox import (
     SessionFilter,
     SessionRow,
@@ -122,19 +126,63 @@ def export_session(store: str, session: str) -> dict[str, Json]:
     return export_spans(span for spans in traces.values() for span in spans)
 
 
+def count_sessions(store: str) -> SessionCounts:
+    """Count what has arrived so far."""
+    with open_inbox(store) as database:
+        sessions, spans = inbox.count_sessions(database)
+        waiting, _ = inbox.count_sessions(database, session_filter(state="open"))
+    return SessionCounts(sessions=sessions, open=waiting, spans=spans)
+
+
+def session_support(store: str, sessions: Sequence[Session]) -> dict[str, SessionSupport]:
+    """Say how many metrics can score each session, and the one setting that would help the most.
+    Sessions whose spans have not been read are left out."""
+    read = [session for session in sessions if session.turns is not None]
+    return {session.id: _support(store, session.id, session.updated_at) for session in read}
+
+
+@lru_cache(maxsize=2_000)
+def _support(store: str, session: str, _updated: str) -> SessionSupport:
+    """Derive it once for each state of a session: a list shows the same ones again and again."""
+    detail = open_session(store, session)
+    missing = Counter(why for why in detail.supports.values() if why is not None)
+    needs = {name: metric.needs for name, metric in plugins.metrics().items()}
+    setting = None
+    if detail.trace:
+        hints = check_sufficiency(detail.trace, needs, unmet_need).hints
+        setting = next((hints[why] for why, _ in missing.most_common() if why in hints), None)
+    good = len(detail.supports) - missing.total()
+    return SessionSupport(metrics=good, total=len(needs), setting=setting)
+
+
+def compare_session(store: str, session: str, golden: PathName | Dataset) -> tuple[Pair, Trace]:
+    """Find the golden case that a session belongs to, by its id or its first message."""
+    trace = _load_traces(store, {session: None})[session]
+    if trace is None:
+        raise RefusedError(f"no agent was at work in session {session!r}")
+    return Pairing(load_golden(golden).cases).pair(trace), trace
+
+
 def capture_session(
-    store: str, session: str, *, dataset: PathName | None = None, format: str | None = None
+    store: str,
+    session: str,
+    *,
+    dataset: PathName | None = None,
+    format: str | None = None,
+    turn: int | None = None,
+    tags: Sequence[str] = (),
 ) -> CapturedCase:
-    """Turn a session into a golden case. With `dataset`, add the case as a draft to that golden
-    file, which is created in `format` if missing, and never remove the session to make room."""
+    """Turn a session, or one turn of it (from 1), into a golden case. With `dataset`, add the case
+    as a draft to that golden file, which is created in `format` if missing, and never remove the
+    session to make room."""
     detail = open_session(store, session)
     if detail.trace is None:
         raise RefusedError(f"no agent was at work in session {session!r}")
     capture = Capture(TraceFilter())
-    capture.add([detail.trace])
+    capture.add([_select_turn(detail.trace, turn)])
     if not capture.cases:
         raise RefusedError(f"session {session!r} has no case", hint=capture.explain_empty())
-    case = capture.cases[0]
+    case = msgspec.structs.replace(capture.cases[0], tags=tuple(dict.fromkeys(tags)))
     found = find_personal_data(msgspec.json.decode(msgspec.json.encode(case)), f"case {case.id}")
     captured = CapturedCase(case, (*detail.problems, *capture.problems, *found))
     if dataset is None:
@@ -148,13 +196,29 @@ def capture_session(
 
 
 def add_golden_session(
-    store: str, session: str, folder: GoldenFolder, name: str, format: str | None = None
+    store: str,
+    session: str,
+    folder: GoldenFolder,
+    name: str,
+    format: str | None = None,
+    *,
+    turn: int | None = None,
+    tags: Sequence[str] = (),
 ) -> CapturedCase:
-    """Add a session to a dataset of the folder as a draft case, one editor at a time. A new dataset
-    is created in `format`."""
+    """Add a session, or one turn of it, to a dataset of the folder as a draft case, one editor at a
+    time. A new dataset is created in `format`."""
     with registry_lock(folder.registry):
         file = file_for_cases(folder, name, format)
-        return capture_session(store, session, dataset=file, format=format)
+        return capture_session(store, session, dataset=file, format=format, turn=turn, tags=tags)
+
+
+def _select_turn(trace: Trace, turn: int | None) -> Trace:
+    if turn is None:
+        return trace
+    if not 1 <= turn <= len(trace.turns):
+        raise UsageError(f"no turn {turn}: the session has {len(trace.turns)}")
+    # What is true at the end of the session says nothing about a turn in the middle.
+    return msgspec.structs.replace(trace, turns=(trace.turns[turn - 1],), case=None, state=None)
 
 
 def evaluate_sessions(

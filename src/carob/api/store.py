@@ -83,3 +83,14 @@ def check_labels(labels: Mapping[str, str]) -> None:
         if not _LABEL.fullmatch(key) or key == "latest":
             hint = "use letters, digits, `.`, `_` and `-`, as in branch=main"
             raise UsageError(f"invalid label name {key!r}", hint=hint)
+
+
+def stored_bytes(store: str) -> int | None:
+    """Return the bytes that the files of a store and its inbox take; `None` for PostgreSQL."""
+    if is_postgres(store):
+        return None
+    path = Path(store)
+    files = [path.with_name(path.name + end) for end in ("", "-wal")]
+    inbox = path.with_suffix(".inbox.db")
+    files += [inbox.with_name(inbox.name + end) for end in ("", "-wal")]
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -25,3 +25,10 @@ class EditStep(NamedTuple):
     expected: ToolCall | None
     actual: ToolCall | None
     arguments: tuple[ArgumentChange, ...] = ()
+
+
+class ScriptLine(NamedTuple):
+    """A line of an edit script: a step, or one argument of a changed call, both from 0."""
+
+    step: int
+    argument: int | None

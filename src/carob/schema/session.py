@@ -54,6 +54,23 @@ class SessionDetail(Struct, frozen=True, omit_defaults=False):
     problems: tuple[Problem, ...]
 
 
+class SessionSupport(Struct, frozen=True, omit_defaults=False):
+    """How many metrics can score a session, and the setting that is missing for the most others."""
+
+    metrics: int
+    total: int
+    setting: str | None
+    """How to record what the largest number of metrics lacks; `None` if nothing is missing."""
+
+
+class SessionCounts(Struct, frozen=True, omit_defaults=False):
+    """What has arrived so far."""
+
+    sessions: int
+    open: int
+    spans: int
+
+
 class CapturedCase(Struct, frozen=True, omit_defaults=False):
     """The golden case that a session becomes."""
 

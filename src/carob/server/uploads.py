@@ -30,6 +30,8 @@ class Upload(NamedTuple):
     """The last part of the client's file name: for messages and for the suffix only."""
     base: Path | None = None
     """The file in the field `base` of a form, which the first is compared with."""
+    form_token: str = ""
+    """What shows that a form is one of ours; pages check it, REST has other means."""
 
     def hide_path(self, body: bytes) -> bytes:
         """Replace the path of the file, which is nobody's business, by its name."""
@@ -103,7 +105,8 @@ async def _receive_form(request: Request, folder: Path, limit: int) -> Upload:
         base = form.get(_BASE)
         second = await _store(base, folder / _BASE) if isinstance(base, UploadFile) else None
         path = await _store(part, folder)
-        return Upload(path, path.name, second)
+        token = form.get("form_token")
+        return Upload(path, path.name, second, token if isinstance(token, str) else "")
     finally:
         await form.close()
 

@@ -278,6 +278,14 @@ def _conditions(wanted: SessionFilter) -> tuple[str, list[SqlValue]]:
     return sql, values
 
 
+def count_sessions(database: Database, wanted: SessionFilter = _ANY) -> tuple[int, int]:
+    """The number of sessions, and of their spans."""
+    condition, values = _conditions(wanted)
+    sql = f"SELECT COUNT(*), COALESCE(SUM(spans), 0) FROM sessions WHERE 1 = 1{condition}"  # noqa: S608 - own words
+    sessions, spans = next(database.rows(sql, values))
+    return int(sessions), int(spans)
+
+
 def unread_sessions(database: Database, *, max_spans: int, limit: int) -> list[SessionRow]:
     """The sessions whose spans have not been read since they came, newest first."""
     sql = (

@@ -7,23 +7,40 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from carob.api.accept import AcceptedLine, accept_changes
 from carob.api.case_view import CaseView, TurnView, view_case
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
-from carob.schema import CaseScore, ToolCall, Turn
+from carob.schema import CaseScore, Turn
 from carob.server.binding import Query
-from carob.server.pages.conversation import call_pair, plain_turn, response_pair
-from carob.server.pages.page import Page, Pages
-from carob.server.pages.parts import address, rows_table, score, sign, stamp, strip, value_text
+from carob.server.pages.conversation import call_pair, plain_call, plain_turn, response_pair
+from carob.server.pages.edit_script import script_form, turn_differs
+from carob.server.pages.page import Page, Pages, Redirect
+from carob.server.pages.parts import (
+    address,
+    rows_table,
+    score,
+    sign,
+    stamp,
+    strip,
+)
 from carob.server.pages.run import run_crumbs
+from carob.server.pages.run_cases import CaseListQuery
 from carob.server.pages.spans import waterfall
 from carob.server.workspace import Workspace
 
 pages = Pages()
-_TABS = {"conversation": "Conversation", "spans": "Spans", "scores": "Scores", "golden": "Golden"}
+Tab = Literal["conversation", "spans", "scores", "golden", "raw"]
+_TABS: dict[Tab, str] = {
+    "conversation": "Conversation",
+    "spans": "Spans",
+    "scores": "Scores",
+    "golden": "Golden",
+    "raw": "Raw",
+}
 _FEW_TURNS = 30
-"""In longer conversations, turns that are as expected are folded."""
+"""In longer conversations, turns that are as expected are folded to two lines."""
 
 
 class CasePath(Query, frozen=True):
@@ -33,76 +50,107 @@ class CasePath(Query, frozen=True):
     case: str
 
 
-class CaseQuery(Query, frozen=True):
-    """What of the case to show."""
+class CaseQuery(CaseListQuery, frozen=True, kw_only=True):
+    """What of the case to show, and among which cases it stands."""
 
+    turn: Annotated[int, msgspec.Meta(ge=1)] | None = None
     attempt: Annotated[int, msgspec.Meta(ge=1)] = 1
-    tab: Literal["conversation", "spans", "scores", "golden"] = "conversation"
+    tab: Tab = "conversation"
+
+
+class AcceptForm(Query, frozen=True):
+    """The lines of the edit script that are accepted."""
+
+    attempt: int = 1
+    line: tuple[str, ...] = ()
 
 
 @pages.get("/runs/{run}/cases/{case:path}")
 def show_case(workspace: Workspace, path: CasePath, query: CaseQuery) -> Page:
     """Show a case of a run."""
+    filtered = any(query.parameters().values())
     view = view_case(
         path.run,
         path.case,
         attempt=query.attempt,
+        wanted=query.to_filter() if filtered else None,
         golden=workspace.golden,
         registry=workspace.registry,
         store=workspace.store,
     )
-    content: dict[str, Child] = {"conversation": None, "spans": None}
-    match query.tab:
-        case "conversation":
-            content = {"tab": _conversation(view)}
-        case "spans":
-            content = {"tab": waterfall(view.trace)}
-        case "scores":
-            content = {"tab": _scores(view)}
-        case "golden":
-            content = {"tab": _golden(view)}
+    back = address("runs", view.run.id, **query.parameters())
     return Page(
         title=f"{path.case} in {view.run.id}",
         section="Runs",
-        crumbs=(*run_crumbs(view.run, link=True), (path.case, "")),
+        crumbs=(*run_crumbs(view.run, link=back), (path.case, "")),
         content=[
-            _headline(view, path.case),
+            _headline(view, path.case, query),
             _attempts(view, path.case, query),
             _tabs(view, path.case, query),
-            *content.values(),
+            _tab(view, query),
         ],
         command=f"carob report {view.run.id}",
-        keys=(("[ ]", "previous, next case"), ("t", "next tab")),
+        keys=(("[ ]", "previous, next case"), ("t", "next tab"), ("a", "accept"), ("z", "fold")),
     )
 
 
-def _headline(view: CaseView, case: str) -> Markup:
+@pages.post("/runs/{run}/cases/{case:path}/accept")
+def accept_case(workspace: Workspace, path: CasePath, form: AcceptForm) -> Redirect:
+    """Expect what the agent did, in the lines that are checked."""
+    lines = [AcceptedLine.parse(text) for text in form.line]
+    accept_changes(
+        path.run,
+        path.case,
+        lines,
+        attempt=form.attempt,
+        folder=workspace.folder,
+        store=workspace.store,
+    )
+    view = view_case(path.run, path.case, store=workspace.store)
+    name = view.run.dataset.name if view.run.dataset else ""
+    return Redirect(address("datasets", name, accepted=path.case))
+
+
+def _tab(view: CaseView, query: CaseQuery) -> Markup:
+    match query.tab:
+        case "conversation":
+            return _conversation(view, query)
+        case "spans":
+            return waterfall(view.trace)
+        case "scores":
+            return _scores(view)
+        case "golden":
+            return _golden(view)
+        case "raw":
+            return _raw(view)
+
+
+def _headline(view: CaseView, case: str, query: CaseQuery) -> Markup:
     line = view.attempts[view.attempt - 1]
     place, total = view.position
-    among = "all cases" if line.result.status in ("passed", "info") else "cases that did not pass"
+    filtered = any(query.parameters().values())
+    good = line.result.status in ("passed", "info")
+    among = "in this filter" if filtered else "cases" if good else "cases that did not pass"
+
+    def neighbour(name: str | None, label: str, rel: str) -> Markup | None:
+        link = address("runs", view.run.id, "cases", name or "", **query.parameters())
+        return tag("a", label, href=link, rel=rel) if name is not None else None
+
     around = [
-        tag("a", "‹ previous", href=_address(view, view.previous), rel="prev")
-        if view.previous is not None
-        else None,
+        neighbour(view.previous, "‹ previous", "prev"),
         tag("span", f" {place:,} of {total:,} {among} "),
-        tag("a", "next ›", href=_address(view, view.next), rel="next")
-        if view.next is not None
-        else None,
+        neighbour(view.next, "next ›", "next"),
     ]
     scores = [_short_score(item) for item in line.result.scores if item.status != "unscored"]
     recent = strip(line.recent)
     return join(
         [
             tag("p", around, class_="quiet"),
-            tag("h1", stamp(line.result.status), " ", tag("span", case, dir="auto")),
+            tag("h1", stamp(line.result.status), " ", tag("bdi", case)),
             tag("p", scores, class_="lead scores"),
             tag("p", "Last runs: ", recent, class_="quiet") if recent else None,
         ]
     )
-
-
-def _address(view: CaseView, case: str | None) -> str:
-    return address("runs", view.run.id, "cases", case or "")
 
 
 def _short_score(item: CaseScore) -> Markup:
@@ -110,6 +158,15 @@ def _short_score(item: CaseScore) -> Markup:
     return tag(
         "span", sign(item.status), " ", breakable(item.metric), f" {score(item.value)}{needs}"
     )
+
+
+def _own(view: CaseView, case: str, query: CaseQuery, **changes: str | int | None) -> str:
+    """Return the address of this page with other parameters."""
+    own: dict[str, str | int | None] = {
+        "tab": None if query.tab == "conversation" else query.tab,
+        "attempt": None if view.attempt == 1 else view.attempt,
+    }
+    return address("runs", view.run.id, "cases", case, **{**query.parameters(), **own, **changes})
 
 
 def _attempts(view: CaseView, case: str, query: CaseQuery) -> Markup | None:
@@ -120,7 +177,7 @@ def _attempts(view: CaseView, case: str, query: CaseQuery) -> Markup | None:
             "a",
             f"{number} ",
             sign(line.result.status),
-            href=address("runs", view.run.id, "cases", case, attempt=number, tab=query.tab),
+            href=_own(view, case, query, attempt=number),
             aria_current="true" if number == view.attempt else None,
         )
         for number, line in enumerate(view.attempts, 1)
@@ -133,14 +190,7 @@ def _tabs(view: CaseView, case: str, query: CaseQuery) -> Markup:
         tag(
             "a",
             name,
-            href=address(
-                "runs",
-                view.run.id,
-                "cases",
-                case,
-                tab=None if tab == "conversation" else tab,
-                attempt=None if view.attempt == 1 else view.attempt,
-            ),
+            href=_own(view, case, query, tab=None if tab == "conversation" else tab),
             aria_current="page" if tab == query.tab else None,
         )
         for tab, name in _TABS.items()
@@ -148,22 +198,50 @@ def _tabs(view: CaseView, case: str, query: CaseQuery) -> Markup:
     return tag("nav", links, class_="tabs", aria_label="Views of this case")
 
 
-def _conversation(view: CaseView) -> Markup:
+def _conversation(view: CaseView, query: CaseQuery) -> Markup:
     result = view.attempts[view.attempt - 1].result
     notes = list(_notes(view))
     if not view.turns:
-        kept = "Runs keep the conversation of cases that did not pass, and all with --keep-traces."
-        return join([notes, tag("p", kept, class_="quiet")])
+        text = "Runs keep the conversation of cases that did not pass, and all with --keep-traces."
+        return join([notes, tag("p", text, class_="quiet")])
     version = view.run.dataset.version if view.run.dataset else None
     head = tag(
         "div",
         tag("h2", f"Expected{f' · golden {version}' if version else ''}", class_="golden"),
-        tag("h2", f"Actual · trace {result.trace or 'none'}{_usage(view)}"),
+        tag("h2", tag("bdi", f"Actual · trace {result.trace or 'none'}"), _usage(view)),
         class_="pair head",
     )
     fold = len(view.turns) > _FEW_TURNS
-    turns = [_turn(number, turn, fold) for number, turn in enumerate(view.turns, 1)]
-    return tag("section", notes, head, turns, _case_calls(view), aria_label="Conversation")
+    turns = [
+        _turn(number, turn, fold and number != query.turn)
+        for number, turn in enumerate(view.turns, 1)
+    ]
+    return tag(
+        "section",
+        notes,
+        _turn_links(view) if len(view.turns) > 1 else None,
+        head,
+        turns,
+        _case_calls(view),
+        script_form(view, result.case or "") if view.golden else None,
+        aria_label="Conversation",
+    )
+
+
+def _turn_links(view: CaseView) -> Markup:
+    links = [
+        [
+            tag(
+                "a",
+                f"{number} ",
+                sign("failed" if turn_differs(turn) else "passed"),
+                href=f"#turn-{number}",
+            ),
+            " ",
+        ]
+        for number, turn in enumerate(view.turns, 1)
+    ]
+    return tag("nav", "Turns: ", links, class_="pages", aria_label="Turns")
 
 
 def _notes(view: CaseView) -> Iterator[Markup]:
@@ -187,53 +265,37 @@ def _usage(view: CaseView) -> str:
         f"{trace.duration_ms / 1000:.1f} s" if trace.duration_ms is not None else None,
         f"{tokens:,} tokens" if tokens is not None else None,
     ]
-    return "".join(f" · {part}" for part in parts if part)
+    return " · ".join(part for part in parts if part)
 
 
 def _turn(number: int, turn: TurnView, fold: bool) -> Markup:
-    differs = _differs(turn)
+    differs = turn_differs(turn)
     user = (turn.expected or turn.actual or Turn()).user
-    title = tag(
-        "h3",
-        f"Turn {number} ",
-        sign("failed" if differs else "passed"),
-        id=f"turn-{number}",
-    )
+    status = sign("failed" if differs else "passed")
     said = tag("div", plain_turn("user", user), class_="user")
     body = [said, _calls(turn), _responses(turn)]
     if fold and not differs:
-        summary = tag("summary", f"Turn {number}: ", (user or "(not recorded)")[:120])
-        return tag("details", summary, body, class_="turn")
+        shown = (user or "(not recorded)")[:300]
+        summary = tag("summary", f"Turn {number} ", status, tag("span", shown, class_="clamp"))
+        return tag("details", summary, body, class_="turn", id=f"turn-{number}")
+    title = tag("h3", f"Turn {number} ", status, id=f"turn-{number}")
     return tag("article", title, body, class_="turn")
 
 
-def _differs(turn: TurnView) -> bool:
-    if turn.script is not None and any(step.kind != "keep" for step in turn.script):
-        return True
-    if turn.expected is None or turn.actual is None:
-        return True
-    expected = turn.expected.response
-    return expected is not None and expected != turn.actual.response
-
-
 def _calls(turn: TurnView) -> Child:
+    results = turn.actual.tool_results if turn.actual else ()
     if turn.script is not None:
-        return [call_pair(step) for step in turn.script]
+        return [call_pair(step, results) for step in turn.script]
     expected = turn.expected.tool_calls if turn.expected else None
     actual = turn.actual.tool_calls if turn.actual else None
     if not expected and not actual:
         return None
     return tag(
         "div",
-        tag("div", [_call_text(call) for call in expected or ()]),
-        tag("div", [_call_text(call) for call in actual or ()]),
+        tag("div", [plain_call(call) for call in expected or ()]),
+        tag("div", [plain_call(call, results) for call in actual or ()]),
         class_="pair",
     )
-
-
-def _call_text(call: ToolCall) -> Markup:
-    args = "" if call.args is None else value_text(call.args)
-    return tag("p", tag("strong", call.name), " ", args, class_="call mono", dir="auto")
 
 
 def _responses(turn: TurnView) -> Markup:
@@ -249,10 +311,12 @@ def _responses(turn: TurnView) -> Markup:
 
 def _case_calls(view: CaseView) -> Markup | None:
     golden = view.golden
-    if golden is None or not golden.tool_calls:
+    if golden is None or golden.tool_calls is None:
         return None
-    calls = [_call_text(call) for call in golden.tool_calls]
-    return tag("section", tag("h2", "Expected in the whole conversation"), calls)
+    title = tag("h2", "Tool calls of the whole conversation")
+    if view.script is not None:
+        return tag("section", title, [call_pair(step, ()) for step in view.script])
+    return tag("section", title, [plain_call(call) for call in golden.tool_calls])
 
 
 def _scores(view: CaseView) -> Markup:
@@ -264,7 +328,7 @@ def _scores(view: CaseView) -> Markup:
             tag("th", breakable(item.metric), scope="row"),
             tag("td", score(item.value), class_="n"),
             tag("td", "" if item.threshold is None else f"{item.threshold:g}", class_="n"),
-            tag("td", item.reason, class_="wrap", dir="auto"),
+            tag("td", item.reason[:20_000], class_="wrap", dir="auto"),
         )
         for item in result.scores
     ]
@@ -282,8 +346,27 @@ def _scores(view: CaseView) -> Markup:
 
 
 def _golden(view: CaseView) -> Markup:
-    if view.golden is None:
+    if view.golden is None or view.run.dataset is None:
         return join(_notes(view))
     document = msgspec.structs.replace(view.golden, origin=None, recorded=None)
-    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
-    return tag("section", tag("h2", "Golden case"), tag("pre", tag("code", text), tabindex="0"))
+    edit = address("datasets", view.run.dataset.name, "cases", view.golden.id, "edit")
+    history = address("datasets", view.run.dataset.name, "cases", view.golden.id)
+    links = [tag("a", "Edit", href=edit), " · ", tag("a", "Past runs", href=history)]
+    return tag("section", tag("h2", "Golden case"), tag("p", links), json_text(document))
+
+
+def _raw(view: CaseView) -> Markup:
+    result = view.attempts[view.attempt - 1].result
+    trace = view.trace and msgspec.structs.replace(view.trace, spans=())
+    return tag(
+        "section",
+        tag("h2", "Result"),
+        json_text(result),
+        [tag("h2", "Trace"), json_text(trace)] if trace else None,
+    )
+
+
+def json_text(value: object) -> Markup:
+    """Return a value as indented JSON, all of it."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return tag("pre", tag("code", text), tabindex="0", dir="auto")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from carob.api import history
-from carob.api.compare import compare
+from carob.api.comparison_view import ComparisonView, MovedFlip, view_comparison
 from carob.report.comparison import changed_inputs
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
-from carob.schema import Comparison, Flip, MetricComparison
+from carob.schema import Comparison, MetricComparison, ToolCall
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import (
@@ -22,11 +22,13 @@ from carob.server.pages.parts import (
     rows_table,
     score,
     sign,
+    value_text,
 )
+from carob.server.pages.run import difference_text
+from carob.server.pages.run_cases import difference
 from carob.server.workspace import Workspace
 
 pages = Pages()
-_MAX_FLIPS = 300
 _WORDS = {
     "regressed": ("▼", "Regressed."),
     "improved": ("▲", "Improved."),
@@ -40,12 +42,18 @@ class CompareQuery(Query, frozen=True):
 
     base: str | None = None
     run: str | None = None
-    show: Literal["flips", "broke", "fixed"] = "flips"
+    pick: tuple[str, ...] = ()
+    """Runs that were selected in the list, newest first."""
+    show: Literal["flips", "broke", "fixed", "text"] = "flips"
 
 
 @pages.get("/compare")
 def show_comparison(workspace: Workspace, query: CompareQuery) -> Page:
     """Compare two runs."""
+    if len(query.pick) >= 2:
+        query = CompareQuery(base=query.pick[1], run=query.pick[0], show=query.show)
+    elif query.pick:
+        query = CompareQuery(base=query.base, run=query.pick[0], show=query.show)
     if query.base is None or query.run is None:
         return Page(
             title="Compare",
@@ -53,8 +61,8 @@ def show_comparison(workspace: Workspace, query: CompareQuery) -> Page:
             crumbs=(("Runs", "/runs"), ("Compare", "")),
             content=[tag("h1", "Compare two runs"), _choose(workspace, query)],
         )
-    runs = [history.stored_run(name, store=workspace.store) for name in (query.base, query.run)]
-    comparison = compare(*runs)
+    view = view_comparison(query.base, query.run, store=workspace.store)
+    comparison = view.comparison
     return Page(
         title=f"{comparison.verdict}: {comparison.before.id} → {comparison.after.id}",
         section="Runs",
@@ -64,7 +72,7 @@ def show_comparison(workspace: Workspace, query: CompareQuery) -> Page:
             _sides(comparison),
             _metrics(comparison),
             _moved(comparison),
-            _flips(comparison, query),
+            _flips(view, query),
         ],
         command=f"carob compare {comparison.before.id} {comparison.after.id}",
         keys=(("j k", "move"), ("enter", "open")),
@@ -99,17 +107,15 @@ def _choose(workspace: Workspace, query: CompareQuery) -> Markup:
         return tag("label", tag("span", label), tag("select", options, name=name))
 
     fields = [select("base", "base", proposed), select("run", "run", run)]
-    return filter_form("/compare", fields, {})
+    return filter_form("/compare", fields, {}, button="Compare")
 
 
 def _headline(comparison: Comparison) -> Markup:
     mark, word = _WORDS[comparison.verdict]
     verdict = tag("span", f"{mark} {word}", class_=comparison.verdict)
-    sentence = comparison.sentence
-    deciding = [m for m in comparison.metrics if m.deciding and m.verdict == comparison.verdict]
-    details = [tag("p", tag("strong", breakable(m.name)), f" {m.sentence}.") for m in deciding[:3]]
-    text = f" {sentence[:1].upper()}{sentence[1:]}."
-    return join([tag("h1", verdict, text), tag("div", details, class_="lead")])
+    text = f" {comparison.sentence[:1].upper()}{comparison.sentence[1:]}."
+    detail = difference_text(comparison).removeprefix(": ")
+    return join([tag("h1", verdict, text), tag("p", Markup(detail), class_="lead")])
 
 
 def _sides(comparison: Comparison) -> Markup:
@@ -155,7 +161,7 @@ def _metric_row(metric: MetricComparison) -> Markup:
         tag("td", score(metric.before.value if metric.before else None), class_="n"),
         tag("td", score(metric.after.value if metric.after else None), class_="n"),
         tag("td", delta(difference.value, better=metric.better) if difference else "", class_="n"),
-        tag("td", _interval(metric), class_="time"),
+        tag("td", _interval(metric), class_="interval-cell"),
         tag("td", f"{difference.adjusted_p:.2g}" if difference else "", class_="n"),
         tag("td", metric.sentence, class_="wrap"),
     )
@@ -196,49 +202,49 @@ def _moved(comparison: Comparison) -> Markup:
     return tag("section", tag("h2", "What else moved"), tag("ul", items))
 
 
-def _flips(comparison: Comparison, query: CompareQuery) -> Markup:
-    wanted = [flip for flip in comparison.flips if query.show in ("flips", flip.kind)]
-    wanted.sort(key=lambda flip: flip.kind)
-    broke = sum(flip.kind == "broke" for flip in comparison.flips)
-    fixed = len(comparison.flips) - broke
+def _flips(view: ComparisonView, query: CompareQuery) -> Markup:
+    comparison = view.comparison
+    kinds = {
+        "flips": ("all", view.flips),
+        "broke": ("▼ broke", [f for f in view.flips if f.flip.kind == "broke"]),
+        "fixed": ("▲ fixed", [f for f in view.flips if f.flip.kind == "fixed"]),
+        "text": ("only the text differs", [f for f in view.flips if f.only_text]),
+    }
     links = [
         tag(
             "a",
-            f"{name} {number:,}",
+            f"{name} {len(flips):,}",
             href=address("compare", base=query.base, run=query.run, show=show),
             aria_current="true" if show == query.show else None,
         )
-        for show, name, number in (
-            ("flips", "all", len(comparison.flips)),
-            ("broke", "▼ broke", broke),
-            ("fixed", "▲ fixed", fixed),
-        )
+        for show, (name, flips) in kinds.items()
     ]
-    shown = [_flip(comparison, flip) for flip in wanted[:_MAX_FLIPS]]
-    left = len(wanted) - _MAX_FLIPS
+    shown = [_flip(comparison, flip) for flip in kinds[query.show][1]]
+    left = len(comparison.flips) - len(view.flips)
+    unchanged = comparison.cases.same - len(comparison.flips)
+    numbers = f"{unchanged:,} unchanged · {len(comparison.cases.changed):,} not comparable"
     return tag(
         "section",
-        tag("h2", f"Flips: {len(comparison.flips):,}"),
+        tag("h2", f"Flips: {len(comparison.flips):,} · {numbers}"),
         tag("nav", links, class_="pages", aria_label="Kinds of flips"),
-        shown or tag("p", "No case flipped.", class_="quiet"),
+        tag("div", shown or tag("p", "No case flipped.", class_="quiet"), class_="list"),
         tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
     )
 
 
-def _flip(comparison: Comparison, flip: Flip) -> Markup:
-    run = comparison.after.id
+def _flip(comparison: Comparison, view: MovedFlip) -> Markup:
+    flip, run = view.flip, comparison.after.id
     reasons = [
         tag(
             "li",
             tag("strong", breakable(item.metric)),
-            f" {score(item.before)} → ",
-            f"{score(item.after)} ",
-            item.reason,
-            dir="auto",
+            f" {score(item.before)} → {score(item.after)} ",
+            tag("bdi", difference(item.reason)),
         )
         for item in flip.scores
     ]
     mark = "▼" if flip.kind == "broke" else "▲"
+    moved = ", ".join(view.moved) or "nothing that was recorded"
     return tag(
         "article",
         tag(
@@ -251,10 +257,38 @@ def _flip(comparison: Comparison, flip: Flip) -> Markup:
             " → ",
             sign(flip.after),
         ),
+        tag(
+            "p",
+            tag("strong", "moved: "),
+            tag("bdi", moved),
+            tag("span", f" · {' · '.join(view.same)}", class_="quiet"),
+        ),
         tag("ul", reasons, class_="paths"),
+        _calls(view),
         [_flip_turn(turn.before, turn.after, turn.expected) for turn in flip.turns],
         class_="flip",
     )
+
+
+def _calls(view: MovedFlip) -> Markup | None:
+    """Return the calls that differ; which of them is right, the golden case says."""
+    lines = [
+        tag(
+            "tr",
+            tag("td", _call(step.expected), dir="auto"),
+            tag("td", _call(step.actual), dir="auto"),
+        )
+        for step in view.calls
+    ]
+    return rows_table("Calls that differ", ["base", "run"], lines) if lines else None
+
+
+def _call(call: ToolCall | None) -> Markup:
+    if call is None:
+        return tag("span", "no call", class_="quiet")
+    args = call.args if isinstance(call.args, dict) else {}
+    text = ", ".join(f"{name}={value_text(value)}" for name, value in args.items())
+    return tag("code", f"{call.name}({text[:400]})")
 
 
 def _flip_turn(before: str | None, after: str | None, expected: str | None) -> Markup | None:

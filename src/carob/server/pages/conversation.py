@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from carob.report.markup import Child, Markup, tag
 from carob.report.text_diff import compare_json
-from carob.schema import Json, ToolCall
+from carob.schema import Json, ToolCall, ToolResult
 from carob.schema.edit_script import ArgumentChange, EditStep
 from carob.server.pages.parts import diff_words, long_text, value_text
 
 _NOT_RECORDED = "(not recorded)"
+_MAX_RESULT = 400
 
 
 def plain_turn(who: str, text: str | None) -> Markup:
@@ -67,7 +70,7 @@ def _json_paths(expected: str | None, actual: str | None) -> Markup | None:
     return tag("ul", items, class_="paths", aria_label="Differences by path")
 
 
-def call_pair(step: EditStep) -> Markup:
+def call_pair(step: EditStep, results: Sequence[ToolResult]) -> Markup:
     """Return one step of the edit script: the expected call beside the actual one."""
     match step.kind:
         case "missing":
@@ -75,30 +78,61 @@ def call_pair(step: EditStep) -> Markup:
             right = tag("p", "✗ not called", class_="failed said-note")
         case "unexpected":
             left = tag("p", "no call expected", class_="quiet said-note")
-            right = _call(step.actual, "ins")
+            right = _call(step.actual, "ins", _result(step.actual, results))
         case _:
-            left, right = _arguments(step, "expected"), _arguments(step, "actual")
+            result = _result(step.actual, results)
+            left, right = _arguments(step, "expected"), _arguments(step, "actual", result)
     return tag("div", left, right, class_=f"pair step {step.kind}")
 
 
-def _call(call: ToolCall | None, mark: str) -> Markup | None:
+def plain_call(call: ToolCall, results: Sequence[ToolResult] = ()) -> Markup:
+    """Return a call with its arguments and what the tool answered."""
+    args = call.args if isinstance(call.args, dict) else {"": call.args}
+    lines = [_line(name, long_text(value_text(value))) for name, value in args.items()]
+    return tag(
+        "div",
+        tag("p", call.name, _took(call), class_="tool"),
+        lines if call.args is not None else None,
+        _result(call, results),
+        class_="call",
+    )
+
+
+def _result(call: ToolCall | None, results: Sequence[ToolResult]) -> Markup | None:
+    """Return what a tool answered, in one line."""
+    found = next((r for r in results if call and call.id is not None and r.id == call.id), None)
+    if found is None:
+        return None
+    text = found.error if found.error is not None else value_text(found.result)
+    return tag("div", f"→ {text[:_MAX_RESULT]}", class_="quiet", dir="auto")
+
+
+def _took(call: ToolCall | None) -> Markup | None:
+    if call is None or call.start is None or call.end is None:
+        return None
+    return tag("span", f"{(call.end - call.start) / 1e6:,.0f} ms", class_="quiet")
+
+
+def _call(call: ToolCall | None, mark: str, result: Markup | None = None) -> Markup | None:
     if call is None:
         return None
     args = call.args if isinstance(call.args, dict) else {"": call.args}
     lines = [_line(name, tag(mark, value_text(value))) for name, value in args.items()]
     return tag(
         "div",
-        tag("p", tag(mark, call.name), class_="tool"),
+        tag("p", tag(mark, call.name), _took(call), class_="tool"),
         lines if call.args is not None else None,
+        result,
         class_=f"call {mark}-call",
     )
 
 
-def _arguments(step: EditStep, side: str) -> Markup:
+def _arguments(step: EditStep, side: str, result: Markup | None = None) -> Markup:
     call = step.expected if side == "expected" else step.actual
     lines = [_argument(item, side) for item in step.arguments]
     name = call.name if call else ""
-    return tag("div", tag("p", name, class_="tool"), lines, class_=f"call {side}")
+    took = _took(call) if side == "actual" else None
+    return tag("div", tag("p", name, took, class_="tool"), lines, result, class_=f"call {side}")
 
 
 def _argument(item: ArgumentChange, side: str) -> Markup | None:
@@ -113,7 +147,7 @@ def _argument(item: ArgumentChange, side: str) -> Markup | None:
         shown = pair[0] if side == "expected" else pair[1]
     else:
         shown = tag("del" if side == "expected" else "ins", value_text(value))
-    why = tag("span", " ← differs", class_="failed") if side == "actual" else None
+    why = tag("span", " ← why this failed", class_="why") if side == "actual" else None
     return _line(item.name, [shown, why])
 
 

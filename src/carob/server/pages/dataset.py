@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from typing import Literal
 
-import msgspec
-
-from carob.api.drafts import get_case, get_draft, list_cases, put_case, release_draft
-from carob.api.golden import GoldenFolder
+from carob.api import history
+from carob.api.case_history import recent_verdicts
+from carob.api.drafts import get_draft, list_cases, release_draft
+from carob.api.golden import GoldenFolder, find_file
+from carob.api.lint import lint
+from carob.api.run_jobs import JobRequest
+from carob.api.trace_uploads import list_uploads
 from carob.api.versions import versions
 from carob.errors import CarobError
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
-from carob.schema import Case
-from carob.schema.base import prepare_type
+from carob.schema import Status
 from carob.schema.dataset import expected_tools
 from carob.schema.draft import Draft, DraftCase
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages, Redirect
-from carob.server.pages.parts import address, choice, filter_form, rows_table, text_field
-from carob.server.problems import RequestError
+from carob.server.pages.parts import (
+    address,
+    choice,
+    filter_form,
+    link_button,
+    rows_table,
+    strip,
+    text_field,
+)
 from carob.server.workspace import Workspace
 
 pages = Pages()
-_LIMIT = 500
+_LIMIT = 200
+_FEW_CASES = 1_000
+"""Larger datasets are linted on request only."""
 _REVIEWS = [(word, word) for word in ("draft", "reviewed", "approved")]
 
 
@@ -33,13 +44,6 @@ class DatasetPath(Query, frozen=True):
     name: str
 
 
-class CasePath(Query, frozen=True):
-    """A case of a dataset."""
-
-    name: str
-    case: str
-
-
 class DatasetQuery(Query, frozen=True):
     """Which cases to list."""
 
@@ -47,6 +51,8 @@ class DatasetQuery(Query, frozen=True):
     review: Literal["draft", "reviewed", "approved"] | None = None
     q: str | None = None
     after: str | None = None
+    accepted: str | None = None
+    """A case that was just added or changed."""
 
 
 class ReleaseForm(Query, frozen=True):
@@ -56,17 +62,17 @@ class ReleaseForm(Query, frozen=True):
     by: str = ""
 
 
-class CaseForm(Query, frozen=True):
-    """An edited case, and the digest of what was edited."""
+class RunForm(Query, frozen=True):
+    """Cases to run, and what to score: `run:ID`, `traces:ID`, or what the dataset recorded."""
 
-    seen: str
-    source: str
+    source: str = ""
+    case: tuple[str, ...] = ()
 
 
 @pages.get("/datasets/{name}")
 def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -> Page:
     """Show a dataset or a release of it."""
-    folder = GoldenFolder(workspace.golden, workspace.registry)
+    folder = workspace.folder
     listing = list_cases(
         folder,
         path.name,
@@ -78,57 +84,81 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
     )
     base = path.name.partition("@")[0]
     editable = "@" not in path.name
-    head: list[Child] = ["case", "first message", "#turns", "#tools", "tags", "review"]
-    rows = [_row(base, case, editable) for case in listing.items]
+    recent = recent_verdicts(base, [item.case.id for item in listing.items], store=workspace.store)
+    draft = get_draft(folder, path.name) if editable else None
     more = address(
         "datasets", path.name, tag=query.tag, review=query.review, q=query.q, after=listing.next
     )
+    cases = _cases(base, listing.items, recent, query, editable=editable)
     return Page(
         title=path.name,
         section="Datasets",
         crumbs=(("Datasets", "/datasets"), (path.name, "")),
         content=[
-            tag("h1", path.name),
-            _state(get_draft(folder, path.name)) if editable else None,
-            _versions(workspace, base),
+            tag("h1", tag("bdi", path.name)),
+            _accepted(query, draft) if draft else None,
+            _state(draft) if draft else None,
+            _findings(folder, draft) if draft else None,
+            _versions(workspace, path.name),
             tag("h2", f"Cases: {listing.total or 0:,}"),
             _filters(path.name, query),
-            rows_table("Cases", head, rows, "list") if rows else tag("p", "No case matches."),
-            tag("p", tag("a", "Next cases", href=more, rel="next")) if listing.next else None,
+            tag(
+                "form",
+                tag(
+                    "div",
+                    cases if listing.items else tag("p", "No case matches."),
+                    tag("p", tag("a", "Next cases", href=more, rel="next"))
+                    if listing.next
+                    else None,
+                    id="cases",
+                ),
+                _run_fields(workspace, base) if editable else None,
+                method="post",
+                action=address("datasets", base, "run"),
+            ),
         ],
-        command=f"carob show {path.name}",
-        keys=(("j k", "move"), ("enter", "open")),
+        command=f"carob show {_command_name(folder, path.name)}",
+        keys=(("j k", "move"), ("x", "select"), ("enter", "open"), ("e", "edit"), ("/", "search")),
     )
 
 
 @pages.post("/datasets/{name}/release")
 def release_dataset(workspace: Workspace, path: DatasetPath, form: ReleaseForm) -> Redirect:
     """Release the draft, if it is still the one that was looked at."""
-    folder = GoldenFolder(workspace.golden, workspace.registry)
-    released = release_draft(folder, path.name, by=form.by or None, seen=form.seen)
+    released = release_draft(workspace.folder, path.name, by=form.by or None, seen=form.seen)
     return Redirect(address("datasets", f"{released.name}@{released.version}"))
 
 
-@pages.get("/datasets/{name}/cases/{case:path}/edit")
-def edit_case(workspace: Workspace, path: CasePath) -> Page:
-    """Show the editor of a case."""
-    folder = GoldenFolder(workspace.golden, workspace.registry)
-    return _editor(path, get_case(folder, path.name, path.case))
+@pages.post("/datasets/{name}/run")
+def run_cases(workspace: Workspace, path: DatasetPath, form: RunForm) -> Redirect:
+    """Score the selected cases, or all of them, in the background."""
+    kind, _, id = form.source.partition(":")
+    traces = (id,) if kind == "traces" else ()
+    request = JobRequest(dataset=path.name, traces=traces, cases=form.case)
+    if kind == "run":
+        job = workspace.jobs.rescore(workspace.sources, id, request)
+    else:
+        job = workspace.jobs.start(workspace.sources, request)
+    return Redirect(address("jobs", job.id))
 
 
-@pages.post("/datasets/{name}/cases/{case:path}/edit")
-def save_case(workspace: Workspace, path: CasePath, form: CaseForm) -> Redirect:
-    """Save an edited case into the draft."""
-    folder = GoldenFolder(workspace.golden, workspace.registry)
-    try:
-        case = msgspec.json.decode(form.source, type=prepare_type(Case))
-    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
-        hint = "go back: the text is still in the form"
-        raise RequestError(422, f"not a case: {error}", hint=hint) from error
-    if case.id != path.case:
-        raise RequestError(422, f"the id is {case.id!r}, expected {path.case!r}")
-    put_case(folder, path.name, case, seen=form.seen)
-    return Redirect(address("datasets", path.name))
+def _command_name(folder: GoldenFolder, name: str) -> str:
+    return name if "@" in name else f"{folder.path.name}/{find_file(folder, name).name}"
+
+
+def _accepted(query: DatasetQuery, draft: Draft) -> Markup | None:
+    if query.accepted is None:
+        return None
+    version = f", which demands version {draft.next_version}" if draft.next_version else ""
+    edit = address("datasets", draft.name, "cases", query.accepted, "edit")
+    return tag(
+        "p",
+        "Case ",
+        tag("a", query.accepted, href=edit, dir="auto"),
+        f" is in the draft{version}.",
+        class_="golden-edge",
+        role="status",
+    )
 
 
 def _state(draft: Draft) -> Markup:
@@ -143,39 +173,71 @@ def _state(draft: Draft) -> Markup:
     form = tag(
         "form",
         tag("input", type="hidden", name="seen", value=draft.digest),
-        tag("label", tag("span", "your name"), tag("input", name="by", autocomplete="name")),
+        tag(
+            "label",
+            tag("span", "your name"),
+            tag("input", name="by", autocomplete="name", data_remember="1"),
+        ),
         tag("button", f"Release {draft.next_version}", type="submit", class_="gold"),
         method="post",
         action=address("datasets", draft.name, "release"),
-        class_="filters",
     )
+    changes_link = address("datasets", draft.name, "diff", from_=draft.version)
+    changed = draft.version is not None and draft.diff and draft.diff.changes
     return join(
         [
             tag("p", text, class_="lead"),
             tag("p", facts, class_="quiet"),
-            _changes(draft),
-            form if draft.next_version else None,
+            tag(
+                "div",
+                link_button("See what changed", changes_link) if changed else None,
+                link_button("New case", address("datasets", draft.name, "new")),
+                link_button("Past runs", address("runs", dataset=draft.name)),
+                tag(
+                    "a",
+                    "File",
+                    href=f"/api{address('datasets', draft.name, 'file')}",
+                    class_="button",
+                ),
+                form if draft.next_version else None,
+                class_="actions",
+            ),
         ]
     )
 
 
-def _changes(draft: Draft) -> Markup | None:
-    if draft.version is None or not draft.diff or not draft.diff.changes:
-        return None
-    link = address("datasets", draft.name, "diff", from_=draft.version)
-    return tag("p", tag("a", "See what changed", href=link))
+def _findings(folder: GoldenFolder, draft: Draft) -> Markup:
+    where = address("datasets", draft.name, "findings")
+    if draft.cases > _FEW_CASES:
+        return tag("p", tag("a", "Find personal data, duplicates and contradictions", href=where))
+    (linted,) = lint(find_file(folder, draft.name))
+    levels = {
+        level: sum(f.level == level for f in linted.findings) for level in ("error", "warning")
+    }
+    text = ", ".join(count(number, level) for level, number in levels.items() if number)
+    return tag("p", "Findings: ", tag("a", text or "none", href=where), class_="quiet")
 
 
-def _versions(workspace: Workspace, name: str) -> Markup | None:
+def _versions(workspace: Workspace, reference: str) -> Markup | None:
+    name, _, current = reference.partition("@")
     try:
         releases = versions(name, registry=workspace.registry)
     except CarobError:
         return None  # not released yet
     links = [
-        tag("a", release.version, href=address("datasets", f"{name}@{release.version}"))
+        [
+            tag(
+                "a",
+                release.version,
+                href=address("datasets", f"{name}@{release.version}"),
+                aria_current="page" if release.version == current else None,
+            ),
+            " ",
+        ]
         for release in reversed(releases)
     ]
-    return tag("nav", "Releases: ", links, class_="pages", aria_label="Releases")
+    draft = tag("a", "draft", href=address("datasets", name)) if current else None
+    return tag("nav", "Releases: ", draft, links, class_="pages", aria_label="Releases")
 
 
 def _filters(name: str, query: DatasetQuery) -> Markup:
@@ -183,52 +245,92 @@ def _filters(name: str, query: DatasetQuery) -> Markup:
         choice("review", "review", _REVIEWS, query.review),
         text_field("text", "q", query.q),
     ]
-    return filter_form(address("datasets", name), fields, {"tag": query.tag})
+    return filter_form(address("datasets", name), fields, {"tag": query.tag}, region="cases")
 
 
-def _row(name: str, draft: DraftCase, editable: bool) -> Markup:
+def _cases(
+    name: str,
+    cases: tuple[DraftCase, ...],
+    recent: dict[str, tuple[Status, ...]],
+    query: DatasetQuery,
+    *,
+    editable: bool,
+) -> Markup:
+    every = tag("input", type="checkbox", data_all="case")
+    select = tag("label", tag("span", "select all", class_="unseen"), every)
+    head: list[Child] = [
+        *([select] if editable else []),
+        "case",
+        "first message",
+        "#turns",
+        "#tools",
+        "tags",
+        "review",
+        "last 10 runs",
+    ]
+    rows = [_row(name, case, recent.get(case.case.id, ()), query, editable) for case in cases]
+    return rows_table("Cases", head, rows, "list")
+
+
+def _row(
+    name: str, draft: DraftCase, recent: tuple[Status, ...], query: DatasetQuery, editable: bool
+) -> Markup:
     case = draft.case
-    first = case.turns[0].user if case.turns else None
-    link = tag("a", case.id, href=address("datasets", name, "cases", case.id, "edit"))
-    tags = [[tag("a", word, href=address("datasets", name, tag=word)), " "] for word in case.tags]
+    first = case.turns[0].user if case.turns else case.scenario.prompt if case.scenario else None
+    link = tag("a", case.id, href=address("datasets", name, "cases", case.id))
+    edit = tag(
+        "a",
+        "edit",
+        href=address("datasets", name, "cases", case.id, "edit"),
+        data_row_key="e",
+        tabindex="-1",
+        class_="unseen",
+    )
+    box = tag("input", type="checkbox", name="case", value=case.id, aria_label=f"select {case.id}")
+    tags = [
+        [tag("a", word, href=address("datasets", name, tag=word), class_="chip"), " "]
+        for word in case.tags
+    ]
     return tag(
         "tr",
-        tag("th", link if editable else case.id, scope="row", dir="auto"),
+        tag("td", box, class_="box") if editable else None,
+        tag(
+            "th", link if editable else case.id, edit if editable else None, scope="row", dir="auto"
+        ),
         tag("td", (first or "")[:200], class_="first", dir="auto"),
         tag("td", str(len(case.turns)), class_="n"),
         tag("td", str(len(expected_tools(case))), class_="n"),
         tag("td", tags, dir="auto"),
         tag("td", draft.review),
+        tag("td", strip(recent)),
+        class_="chosen" if query.accepted == case.id else None,
     )
 
 
-def _editor(path: CasePath, draft: DraftCase) -> Page:
-    document = msgspec.structs.replace(draft.case, recorded=None)
-    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
-    form = tag(
-        "form",
-        tag("input", type="hidden", name="seen", value=draft.digest),
+def _run_fields(workspace: Workspace, name: str) -> Markup:
+    """Return what can be scored against the cases: stored and uploaded traces."""
+    runs = (
+        history.list_runs(dataset=name, limit=10, store=workspace.store).runs
+        if history.store_exists(store=workspace.store)
+        else ()
+    )
+    sources = [
+        (f"run:{run.id}", f"traces saved with {run.id} ({run.created_at[:16]})")
+        for run in {run.id: run for run in runs}.values()
+    ]
+    sources += [
+        (f"traces:{upload.id}", f"uploaded {upload.file}")
+        for upload in list_uploads(workspace.uploads)
+    ]
+    options = [tag("option", text, value=value) for value, text in sources]
+    options.append(tag("option", "answers recorded in the dataset", value=""))
+    return tag(
+        "div",
         tag(
             "label",
-            tag("span", "Case as JSON"),
-            tag("textarea", text, name="source", rows="28", spellcheck="false", dir="auto"),
+            tag("span", "run the selected cases, or all, on"),
+            tag("select", options, name="source"),
         ),
-        tag("button", "Save to the draft", type="submit", class_="gold"),
-        method="post",
-        class_="editor",
-    )
-    lineage = [f"{key}: {value}" for key, value in draft.case.metadata.items()]
-    return Page(
-        title=f"Edit {path.case}",
-        section="Datasets",
-        crumbs=(
-            ("Datasets", "/datasets"),
-            (path.name, address("datasets", path.name)),
-            (path.case, ""),
-        ),
-        content=[
-            tag("h1", tag("span", path.case, dir="auto")),
-            tag("p", f"Review: {draft.review}. {' · '.join(lineage)}", class_="quiet"),
-            form,
-        ],
+        tag("button", "Run", type="submit"),
+        class_="actions",
     )

@@ -1,17 +1,32 @@
-"""Home: the newest verdict of each dataset, and how to begin."""
+"""Home: what changed, what waits, and how to begin."""
 
 from __future__ import annotations
 
 from carob.api import history
-from carob.report.markup import Child, Markup, tag
+from carob.api.demo import load_demo
+from carob.api.review import count_waiting
+from carob.api.sessions import count_sessions
+from carob.report.markup import Child, Markup, join, tag
+from carob.report.text import count
+from carob.schema import Status, Verdict
 from carob.schema.history import RunEntry
-from carob.server.pages.page import Page, Pages
-from carob.server.pages.parts import address, commands, empty, moment, rows_table, stamp
+from carob.server.pages.page import Page, Pages, Redirect
+from carob.server.pages.parts import (
+    address,
+    commands,
+    empty,
+    moment,
+    post_button,
+    rows_table,
+    stamp,
+    strip,
+)
 from carob.server.pages.runs import dataset_link, pass_change
 from carob.server.workspace import Workspace
 
 pages = Pages()
 _LOOKED_AT = 200
+_RECENT = 10
 
 
 @pages.get("/")
@@ -20,51 +35,122 @@ def show_home(workspace: Workspace) -> Page:
     runs: tuple[RunEntry, ...] = ()
     if history.store_exists(store=workspace.store):
         runs = history.list_runs(limit=_LOOKED_AT, store=workspace.store).runs
-    newest: dict[str, RunEntry] = {}
+    by_dataset: dict[str, list[RunEntry]] = {}
     for run in runs:
-        newest.setdefault(run.dataset or "", run)
-    if not newest:
-        return Page(title="Home", section="Home", content=[_begin(workspace)])
-    head: list[Child] = ["verdict", "dataset", "newest run", "#passed", "#change", "when", ""]
-    rows = [_row(run) for run in newest.values()]
-    failing = sum(run.verdict == "failed" for run in newest.values())
-    title = f"{failing} of {len(newest)} datasets fail" if failing else "Nothing fails"
+        by_dataset.setdefault(run.dataset or "", []).append(run)
+    if not by_dataset:
+        content = [_begin(workspace), _waiting(workspace)]
+        return Page(title="Home", section="Home", content=content)
+    newest = [entries[0] for entries in by_dataset.values()]
+    failing = sum(run.verdict == "failed" for run in newest)
+    title = f"{failing} of {count(len(newest), 'dataset')} fail" if failing else "Nothing fails"
+    head: list[Child] = [
+        "verdict",
+        "dataset",
+        "newest run",
+        "#passed",
+        "#change",
+        "last 10 runs",
+        "when",
+    ]
+    table = rows_table("Newest runs", head, [_row(e) for e in by_dataset.values()], "list")
     return Page(
         title="Home",
         section="Home",
         content=[
             tag("h1", f"{title}."),
-            tag("h2", "Newest verdict of each dataset"),
-            rows_table("Newest runs", head, rows, "list"),
+            tag(
+                "div",
+                _changes(newest),
+                _waiting(workspace),
+                tag("h2", "Newest verdict of each dataset"),
+                table,
+                id="home",
+                data_refresh="run session dataset",
+            ),
         ],
         command="carob runs",
         keys=(("j k", "move"), ("enter", "open")),
     )
 
 
-def _row(run: RunEntry) -> Markup:
-    changed = run.change is not None and run.change.verdict_before != run.verdict
-    note = f"was {run.change.verdict_before}" if changed and run.change else ""
+@pages.post("/demo")
+def start_demo(workspace: Workspace) -> Redirect:
+    """Load the sample data, and show what it found."""
+    run = load_demo(workspace.folder, workspace.store)
+    return Redirect(address("runs", run.id))
+
+
+def _row(entries: list[RunEntry]) -> Markup:
+    run = entries[0]
+    statuses: list[Status] = [_STATUS[entry.verdict] for entry in reversed(entries[:_RECENT])]
     return tag(
         "tr",
         tag("td", stamp(run.verdict)),
-        tag("th", dataset_link(run), scope="row"),
+        tag("th", dataset_link(run), scope="row", dir="auto"),
         tag("td", tag("a", run.id, href=address("runs", run.id), class_="mono")),
         tag("td", f"{run.cases.passed:,} / {run.cases.total:,}", class_="n"),
         tag("td", pass_change(run), class_="n"),
+        tag("td", strip(statuses)),
         tag("td", moment(run.created_at), class_="quiet"),
-        tag("td", note, class_="quiet"),
+        data_id=run.id,
     )
+
+
+_STATUS: dict[Verdict, Status] = {
+    "passed": "passed",
+    "failed": "failed",
+    "inconclusive": "unscored",
+    "informational": "info",
+}
+
+
+def _changes(newest: list[RunEntry]) -> Markup | None:
+    """Name the datasets whose verdict is another one than before."""
+    items = [
+        tag(
+            "li",
+            stamp(run.verdict),
+            " ",
+            tag("a", run.dataset or run.id, href=address("runs", run.id), dir="auto"),
+            f", was {run.change.verdict_before}: ",
+            pass_change(run),
+        )
+        for run in newest
+        if run.change is not None and run.change.verdict_before != run.verdict
+    ]
+    return join([tag("h2", "Changed"), tag("ul", items, class_="paths")]) if items else None
+
+
+def _waiting(workspace: Workspace) -> Markup | None:
+    waiting = count_waiting(store=workspace.store)
+    sessions = count_sessions(workspace.store)
+    parts: list[Child] = []
+    if waiting:
+        parts.append(tag("a", f"{count(waiting, 'answer')} wait for review", href="/review"))
+    if sessions.sessions:
+        text = f"{count(sessions.sessions, 'session')}, {sessions.open:,} open"
+        parts += [" · " if parts else None, tag("a", text, href="/live")]
+    return tag("p", parts, class_="lead") if parts else None
 
 
 def _begin(workspace: Workspace) -> Markup:
     endpoint = workspace.addresses.get("otlp", "")
-    return empty(
-        "Nothing here yet. Three ways to begin",
-        tag("p", "Evaluate traces against golden data:"),
-        commands("carob run traces.jsonl --golden golden.json"),
-        tag("p", "Send the sessions of a live agent here:"),
-        commands(f"export OTEL_EXPORTER_OTLP_ENDPOINT={endpoint}"),
-        tag("p", "Or see the whole story on sample data:"),
-        commands("carob demo --keep carob-demo", "cd carob-demo && carob serve"),
+    return tag(
+        "div",
+        tag("h1", "Nothing here yet. Three ways to begin"),
+        empty(
+            "1. Look at the sample data",
+            tag("p", "A bike shop's support agent, before and after a bad release."),
+            post_button("Load the demo", "/demo", gold=True),
+        ),
+        empty(
+            "2. Evaluate traces against golden data",
+            commands("carob run traces.jsonl --golden golden.json"),
+            tag("p", "Or ", tag("a", "upload both", href="/upload"), "."),
+        ),
+        empty(
+            "3. Send the sessions of a live agent here",
+            commands(f"export OTEL_EXPORTER_OTLP_ENDPOINT={endpoint}"),
+        ),
     )

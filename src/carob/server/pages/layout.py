@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from carob.report.markup import Child, Markup, join, tag
 
@@ -10,17 +10,34 @@ NAVIGATION = (
     ("Home", "/", "h"),
     ("Runs", "/runs", "r"),
     ("Datasets", "/datasets", "d"),
+    ("Review", "/review", "v"),
     ("Live", "/live", "l"),
     ("Metrics", "/metrics", "m"),
     ("Upload", "/upload", "u"),
     ("Settings", "/settings", "s"),
 )
-_KEYS = (
+KEYS = (
     ("/", "search"),
-    ("?", "keys"),
-    ("y", "copy link"),
-    ("Y", "copy command"),
+    ("?", "all keys"),
+    ("j k", "next, previous row"),
+    ("enter", "open the row"),
+    ("x", "select the row"),
+    ("f", "failed only"),
+    ("[ ]", "previous, next case"),
+    ("t", "next tab"),
+    ("z", "fold or unfold all"),
+    ("a", "accept as golden"),
+    ("c", "compare"),
+    ("g", "make golden"),
+    ("v", "evaluate against a dataset"),
+    ("d", "discard"),
+    ("y", "copy the link"),
+    ("Y", "copy the carob command"),
+    ("esc", "leave a field or go up"),
+    *((f"g {key}", name) for name, _, key in NAVIGATION),
 )
+_ALWAYS = (("y", "copy link"), ("Y", "copy command"), ("?", "all keys"))
+Theme = str | None
 
 
 def document(
@@ -31,17 +48,21 @@ def document(
     crumbs: Sequence[tuple[str, str]],
     command: str | None,
     keys: Sequence[tuple[str, str]],
+    counts: Mapping[str, int],
+    theme: Theme,
 ) -> str:
     """Return the HTML document of a page."""
     body = tag(
         "body",
         tag("a", "Skip to content", href="#main", class_="skip"),
-        _header(section),
+        _header(section, counts),
         tag("main", _crumbs(crumbs), content, id="main", tabindex="-1"),
-        _footer((*keys, *_KEYS)),
+        _footer(keys if not command else (*keys, *_ALWAYS)),
+        _dialog(),
         data_command=command,
     )
-    return f"<!doctype html>\n{tag('html', _head(title), body, lang='en')}\n"
+    html = tag("html", _head(title), body, lang="en", data_theme=theme)
+    return f"<!doctype html>\n{html}\n"
 
 
 def _head(title: str) -> Markup:
@@ -58,24 +79,26 @@ def _head(title: str) -> Markup:
     )
 
 
-def _header(section: str) -> Markup:
+def _header(section: str, counts: Mapping[str, int]) -> Markup:
     links = [
         tag(
             "li",
             tag(
                 "a",
                 name,
+                tag("b", f"{counts[name]:,}") if counts.get(name) else None,
                 href=address,
-                data_key=key,
                 aria_current="page" if name == section else None,
             ),
         )
-        for name, address, key in NAVIGATION
+        for name, address, _ in NAVIGATION
     ]
+    theme = tag("button", "◐", type="button", id="theme", aria_label="Light or dark", hidden=True)
     return tag(
         "header",
         tag("a", "CAROB", href="/", class_="brand", aria_label="Carob, home"),
         tag("nav", tag("ul", links), aria_label="Pages"),
+        theme,
     )
 
 
@@ -83,19 +106,50 @@ def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup | None:
     if not crumbs:
         return None
     items = [
-        tag("li", tag("a", name, href=address) if address else tag("span", name))
+        tag("li", tag("a", name, href=address) if address else tag("span", name), dir="auto")
         for name, address in crumbs
     ]
     return tag("nav", tag("ol", items), aria_label="Breadcrumbs", class_="crumbs")
 
 
 def _footer(keys: Sequence[tuple[str, str]]) -> Markup:
-    shown: list[Child] = [
-        tag("span", tag("kbd", key), " ", what, class_="key") for key, what in keys
-    ]
-    switch = tag("button", "switch single keys off", type="button", id="keys-switch", hidden=True)
+    shown = [_key(key, what) for key, what in keys]
     return tag(
         "footer",
-        tag("p", join(shown), " ", switch, id="keys"),
+        tag("p", join(shown), id="page-keys"),
         tag("p", role="status", id="said", class_="unseen"),
+    )
+
+
+def _key(key: str, what: str) -> Markup:
+    marks: list[Child] = [[tag("kbd", part), " "] for part in key.split()]
+    return tag("span", marks, what, class_="key")
+
+
+def key_list() -> Markup:
+    """Return all keys and what they do."""
+    return tag(
+        "dl",
+        [
+            [tag("dt", [[tag("kbd", k), " "] for k in key.split()]), tag("dd", what)]
+            for key, what in KEYS
+        ],
+        class_="keys",
+    )
+
+
+def _dialog() -> Markup:
+    return tag(
+        "dialog",
+        tag("h2", "Keys", id="keys-title"),
+        key_list(),
+        tag(
+            "form",
+            tag("button", "Switch single keys off", type="button", id="keys-switch"),
+            tag("button", "Close", type="submit"),
+            method="dialog",
+            class_="filters",
+        ),
+        id="keys",
+        aria_labelledby="keys-title",
     )

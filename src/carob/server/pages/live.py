@@ -1,28 +1,37 @@
-"""Sessions of live agents as they arrive."""
+"""Sessions of live agents as they arrive, and what can be done with them."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from carob.api.sessions import list_sessions
+from carob.api.golden import find_file, list_datasets
+from carob.api.sessions import (
+    count_sessions,
+    evaluate_sessions,
+    list_sessions,
+    session_support,
+)
 from carob.report.markup import Child, Markup, tag
-from carob.schema.session import Session
+from carob.report.text import count
+from carob.schema.session import Session, SessionCounts, SessionSupport
 from carob.server.binding import Query
-from carob.server.pages.page import Page, Pages
+from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
     choice,
     commands,
+    dataset_choice,
     empty,
     filter_form,
     moment,
     rows_table,
     text_field,
 )
+from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 pages = Pages()
-_LIMIT = 100
+_LIMIT = 50
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
@@ -33,6 +42,13 @@ class LiveQuery(Query, frozen=True):
     state: Literal["open", "complete"] | None = None
     q: str | None = None
     after: str | None = None
+
+
+class EvaluateForm(Query, frozen=True):
+    """Sessions, and the dataset to score them against."""
+
+    dataset: str
+    session: tuple[str, ...] = ()
 
 
 @pages.get("/live")
@@ -46,46 +62,95 @@ def show_live(workspace: Workspace, query: LiveQuery) -> Page:
         limit=_LIMIT,
         after=query.after,
     )
-    filtered = query.agent or query.state or query.q or query.after
-    head: list[Child] = [
-        "state",
-        "session",
-        "agent",
-        "started",
-        "#turns",
-        "#tools",
-        "first message",
-    ]
+    counts = count_sessions(workspace.store)
+    support = session_support(workspace.store, listing.items)
+    more = address("live", agent=query.agent, state=query.state, q=query.q, after=listing.next)
+    region = tag(
+        "div",
+        _status(counts),
+        _table(workspace, listing.items, support) if counts.sessions else _nothing(workspace),
+        tag("p", tag("a", "Older sessions", href=more, rel="next")) if listing.next else None,
+        id="live",
+        data_refresh="session ingest",
+    )
+    states = [("open", "open"), ("complete", "complete")]
     fields = [
-        choice("state", "state", [("open", "open"), ("complete", "complete")], query.state),
+        choice("state", "state", states, query.state),
         text_field("text", "q", query.q),
     ]
-    content: list[Child] = [
-        tag("h1", "Live sessions"),
-        tag("p", _addresses(workspace), class_="quiet"),
-    ]
-    if listing.items or filtered:
-        rows = [_row(session) for session in listing.items]
-        table = rows_table("Sessions", head, rows, "list")
-        content += [
-            filter_form("/live", fields, {"agent": query.agent}),
-            tag("div", table if rows else tag("p", "No session matches."), id="live"),
-        ]
-    else:
-        content.append(_nothing(workspace))
-    if listing.next:
-        link = address("live", agent=query.agent, state=query.state, q=query.q, after=listing.next)
-        content.append(tag("p", tag("a", "Older sessions", href=link, rel="next")))
+    pause = tag("button", "Pause", type="button", id="pause", hidden=True, aria_pressed="false")
     return Page(
         title="Live",
         section="Live",
-        content=content,
-        keys=(("j k", "move"), ("enter", "open")),
+        content=[
+            tag(
+                "div",
+                tag(
+                    "div",
+                    tag("h1", "Live sessions"),
+                    tag("p", _addresses(workspace), class_="quiet"),
+                ),
+                tag("div", pause, class_="actions"),
+                class_="top",
+            ),
+            filter_form("/live", fields, {"agent": query.agent}, region="live")
+            if counts.sessions
+            else None,
+            region,
+        ],
+        command="carob runs",
+        keys=(
+            ("j k", "move"),
+            ("x", "select"),
+            ("enter", "open"),
+            ("g", "make golden"),
+            ("v", "evaluate"),
+            ("c", "compare with golden"),
+            ("d", "discard"),
+        ),
+    )
+
+
+@pages.post("/live/evaluate")
+def evaluate_selected(workspace: Workspace, form: EvaluateForm) -> Page | Redirect:
+    """Score sessions against a dataset. Those that match no case are named, never scored."""
+    if not form.session:
+        raise RequestError(422, "no session is selected", hint="check the sessions to evaluate")
+    file = find_file(workspace.folder, form.dataset)
+    evaluation = evaluate_sessions(workspace.store, form.session, file)
+    where = address("runs", evaluation.run.id)
+    if not evaluation.unmatched:
+        return Redirect(where)
+    rows = [
+        tag("tr", tag("th", entry.trace, scope="row", dir="auto"), tag("td", entry.why, dir="auto"))
+        for entry in evaluation.unmatched
+    ]
+    scored = len(set(form.session)) - len(rows)
+    return Page(
+        title="Evaluated",
+        section="Live",
+        crumbs=(("Live", "/live"), ("Evaluated", "")),
+        content=[
+            tag("h1", f"{count(scored, 'session')} scored against {form.dataset}"),
+            tag("p", "The run is ", tag("a", evaluation.run.id, href=where), ".", class_="lead"),
+            tag("h2", f"{count(len(rows), 'session')} without a case, not scored"),
+            rows_table("Sessions without a case", ["session", "why"], rows),
+        ],
     )
 
 
 def _addresses(workspace: Workspace) -> str:
     return " · ".join(f"{name} {where}" for name, where in workspace.addresses.items())
+
+
+def _status(counts: SessionCounts) -> Markup:
+    state = "receiving" if counts.open else "listening"
+    text = (
+        f"{state} · {count(counts.sessions, 'session')} · {counts.open:,} open · "
+        f"{count(counts.spans, 'span')} stored"
+    )
+    beat = tag("span", class_="heartbeat on" if counts.spans else "heartbeat", aria_hidden="true")
+    return tag("p", beat, text, role="status", class_="quiet")
 
 
 def _nothing(workspace: Workspace) -> Markup:
@@ -94,20 +159,75 @@ def _nothing(workspace: Workspace) -> Markup:
         "No session has arrived yet",
         tag("p", "Set two variables where the agent runs, and start it:"),
         commands(f"export OTEL_EXPORTER_OTLP_ENDPOINT={endpoint}", f"export {_CONTENT}=true"),
-        tag("p", "This page shows the first span when it arrives.", role="status"),
+        tag("p", "This page shows the first span when it arrives, and the mark turns green."),
     )
 
 
-def _row(session: Session) -> Markup:
-    state = "● now" if session.state == "open" else "○ done"
+def _table(
+    workspace: Workspace, sessions: tuple[Session, ...], support: dict[str, SessionSupport]
+) -> Markup:
+    if not sessions:
+        return tag("p", "No session matches.")
+    head: list[Child] = [
+        tag("label", tag("span", "select all", class_="unseen"), _all_box()),
+        "state",
+        "session",
+        "agent",
+        "started",
+        "#turns",
+        "#tools",
+        "first message",
+        "can be scored by",
+    ]
+    rows = [_row(session, support.get(session.id)) for session in sessions]
+    names = [entry.name for entry in list_datasets(workspace.folder) if entry.file]
+    evaluate = tag(
+        "div",
+        dataset_choice(names),
+        tag("button", tag("kbd", "v"), "Evaluate selected", type="submit", data_key="v"),
+        class_="actions",
+    )
+    return tag(
+        "form",
+        rows_table("Sessions", head, rows, "list"),
+        evaluate if names else None,
+        method="post",
+        action="/live/evaluate",
+    )
+
+
+def _all_box() -> Markup:
+    return tag("input", type="checkbox", data_all="session")
+
+
+def _row(session: Session, support: SessionSupport | None) -> Markup:
+    is_open = session.state == "open"
     first = session.first_message
     message: Child = first if first is not None else _unknown(session)
+    where = ("live", session.id)
+    box = tag(
+        "input",
+        type="checkbox",
+        name="session",
+        value=session.id,
+        aria_label=f"select {session.id}",
+    )
+    hidden = [
+        tag("a", name, href=address(*where, name), data_row_key=key, tabindex="-1", class_="unseen")
+        for key, name in (("g", "golden"), ("c", "compare"), ("d", "discard"))
+    ]
     return tag(
         "tr",
-        tag("td", state, class_="passed" if session.state == "open" else "quiet"),
+        tag("td", box, class_="box"),
+        tag(
+            "td",
+            "● now" if is_open else "○ done",
+            class_="nowrap passed" if is_open else "nowrap quiet",
+        ),
         tag(
             "th",
-            tag("a", session.id, href=address("live", session.id), class_="mono"),
+            tag("a", session.id, href=address(*where), class_="mono"),
+            hidden,
             scope="row",
             dir="auto",
         ),
@@ -116,9 +236,18 @@ def _row(session: Session) -> Markup:
         tag("td", "" if session.turns is None else f"{session.turns:,}", class_="n"),
         tag("td", "" if session.tools is None else f"{session.tools:,}", class_="n"),
         tag("td", message, class_="first", dir="auto"),
+        tag("td", _support(support)),
+        data_id=session.id,
     )
 
 
+def _support(support: SessionSupport | None) -> Child:
+    if support is None:
+        return tag("span", "not read yet", class_="quiet")
+    text = f"{support.metrics} of {count(support.total, 'metric')}"
+    return [text, tag("small", support.setting) if support.setting else None]
+
+
 def _unknown(session: Session) -> Markup:
-    text = "not read yet" if session.turns is None else f"not recorded: set {_CONTENT}"
+    text = "not read yet" if session.turns is None else "(content not recorded)"
     return tag("span", text, class_="quiet")

@@ -6,14 +6,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
+from urllib.parse import quote
 
 import msgspec
 from anyio import to_thread
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from carob.api.review import count_waiting
 from carob.errors import CarobError
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema.base import prepare_type
@@ -21,12 +24,16 @@ from carob.server.binding import check_role, parse_query
 from carob.server.pages.layout import document
 from carob.server.problems import RequestError, problem_status
 from carob.server.security import check_form_token, form_token
+from carob.server.uploads import Upload, receive_upload
 from carob.server.workspace import Workspace
 
 H = TypeVar("H", bound=Callable[..., object])
-_FORM_LIMIT = 2**20
+_FORM_LIMIT = 4 * 2**20
+_FORM_FIELDS = 20_000
 _SECRET_FIELD = "form_token"  # noqa: S105 - the name of a field
 _FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
+_HTML = "text/html; charset=utf-8"
+THEME_COOKIE = "carob_theme"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +60,13 @@ class Redirect:
     address: str
 
 
+@dataclass(frozen=True)
+class Fragment:
+    """A part of a page, for scripts that put it into the page."""
+
+    content: Child
+
+
 class Pages:
     """The pages of one module, collected by decorators."""
 
@@ -77,67 +91,107 @@ def to_page_route(
     method: str, path: str, handler: Callable[..., object], workspace: Workspace
 ) -> Route:
     """Return the route of a page. What a handler asks for by name is read from the request:
-    `workspace`, `path`, `query`, and of a posted form `form`."""
+    `workspace`, `path`, `query`, and of a posted form `form` or `upload`."""
     types = get_type_hints(handler)
 
     async def respond(request: Request) -> Response:
+        upload: Upload | None = None
         try:
             check_role(request, "read" if method == "GET" else "write")
-            arguments: dict[str, Any] = {"workspace": workspace} if "workspace" in types else {}
-            if "path" in types:
-                arguments["path"] = msgspec.convert(
-                    dict(request.path_params), prepare_type(types["path"])
-                )
-            if "query" in types:
-                arguments["query"] = parse_query(_without_blanks(request), types["query"])
-            if method == "POST":
-                fields = await read_fields(request)
+            arguments = _arguments(request, types, workspace)
+            if "upload" in types:
+                upload = arguments["upload"] = await receive_upload(request)
+                check_form_token(upload.form_token)
+            elif method == "POST":
+                fields = await _read_values(request, types.get("form"))
                 if "form" in types:
                     arguments["form"] = _to_form(fields, types["form"])
-            result = await to_thread.run_sync(lambda: handler(**arguments))
+            result = await to_thread.run_sync(lambda: _handle(handler, arguments, workspace))
         except (CarobError, RequestError) as error:
-            return error_page(error)
-        if isinstance(result, Redirect):
-            return RedirectResponse(result.address, status_code=303)
-        assert isinstance(result, Page)  # noqa: S101 - handlers return nothing else
-        return render(result)
+            return error_page(error, upload)
+        finally:
+            if upload:
+                upload.remove()
+        return _respond(result, request)
 
     return Route(path, respond, methods=[method])
+
+
+def _arguments(request: Request, types: Mapping[str, Any], workspace: Workspace) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"workspace": workspace} if "workspace" in types else {}
+    if "path" in types:
+        arguments["path"] = msgspec.convert(dict(request.path_params), types["path"])
+    if "query" in types:
+        arguments["query"] = parse_query(_without_blanks(request), types["query"])
+    return arguments
+
+
+def _handle(
+    handler: Callable[..., object], arguments: dict[str, Any], workspace: Workspace
+) -> tuple[object, Mapping[str, int]]:
+    """Call a handler, and count what the navigation shows."""
+    result = handler(**arguments)
+    counts = {"Review": count_waiting(store=workspace.store)} if isinstance(result, Page) else {}
+    return result, counts
+
+
+def _respond(result: tuple[object, Mapping[str, int]], request: Request) -> Response:
+    content, counts = result
+    if isinstance(content, Redirect):
+        return RedirectResponse(content.address, status_code=303)
+    if isinstance(content, Fragment):
+        return Response(join(content.content), media_type=_HTML)
+    assert isinstance(content, Page)  # noqa: S101 - handlers return nothing else
+    return render(content, counts, request.cookies.get(THEME_COOKIE))
 
 
 def _without_blanks(request: Request) -> Request:
     """Forms without scripts send a parameter for each empty field; leave those out."""
     pairs = [(key, value) for key, value in request.query_params.multi_items() if value]
-    query = "&".join(f"{quote(key)}={quote(value)}" for key, value in pairs)
+    query = "&".join(f"{quote(key, safe='')}={quote(value, safe='')}" for key, value in pairs)
     return Request({**request.scope, "query_string": query.encode()})
-
-
-def quote(text: str) -> str:
-    """Quote a text as one part of an address."""
-    from urllib.parse import quote as quote_part  # late: named like ours
-
-    return quote_part(text, safe="")
 
 
 async def read_fields(request: Request) -> dict[str, str]:
     """Read a posted form. Raises `RequestError` unless it comes from one of our pages."""
+    values = await _read_values(request, None)
+    return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+async def _read_values(request: Request, kind: type[Any] | None) -> dict[str, str | list[str]]:
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > _FORM_LIMIT:
         raise RequestError(413, "the form is too large")
-    fields = await request.form(max_files=0)
-    values = {key: value for key, value in fields.items() if isinstance(value, str)}
-    check_form_token(values.pop(_SECRET_FIELD, ""))
+    async with request.form(max_files=0, max_fields=_FORM_FIELDS) as fields:
+        values = _form_values(fields, kind)
+    check_form_token(str(values.pop(_SECRET_FIELD, "")))
     return values
 
 
-def _to_form(values: Mapping[str, str], kind: type[Any]) -> Any:
+def _to_form(values: Mapping[str, str | list[str]], kind: type[Any]) -> Any:
     try:
         return msgspec.convert(values, prepare_type(kind), strict=False)
     except msgspec.ValidationError as error:
         raise RequestError(400, str(error)) from error
 
 
-def render(page: Page) -> Response:
+def _form_values(fields: FormData, kind: type[Any] | None) -> dict[str, str | list[str]]:
+    known = msgspec.structs.fields(kind) if kind else ()
+    lists = {field.encode_name for field in known if get_origin(field.type) is tuple}
+    values: dict[str, str | list[str]] = {}
+    for name, value in fields.multi_items():
+        if not isinstance(value, str):
+            continue
+        if name in lists:
+            values[name] = [*values.get(name, ()), value]
+        else:
+            values[name] = value.replace("\r\n", "\n")  # as browsers send line breaks
+    return values
+
+
+def render(
+    page: Page, counts: Mapping[str, int] | None = None, theme: str | None = None
+) -> Response:
     """Return the response of a page."""
     text = document(
         title=page.title,
@@ -146,8 +200,10 @@ def render(page: Page) -> Response:
         crumbs=page.crumbs,
         command=page.command,
         keys=page.keys,
+        counts=counts or {},
+        theme=theme if theme in ("light", "dark") else None,
     )
-    return Response(_with_tokens(text), page.status, media_type="text/html; charset=utf-8")
+    return Response(_with_tokens(text), page.status, media_type=_HTML)
 
 
 def _with_tokens(text: str) -> str:
@@ -157,10 +213,12 @@ def _with_tokens(text: str) -> str:
     return _FORM.sub(lambda form: form[0] + str(field), text)
 
 
-def error_page(error: CarobError | RequestError) -> Response:
+def error_page(error: CarobError | RequestError, upload: Upload | None = None) -> Response:
     """Say as a page what could not be done, and what helps."""
     status = error.status if isinstance(error, RequestError) else problem_status(error)
     detail = error.detail if isinstance(error, RequestError) else error.message
+    if upload:
+        detail = detail.replace(str(upload.path), upload.name)
     title = HTTPStatus(status).phrase
     content: list[Markup | None] = [
         tag("h1", title),

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from urllib.parse import quote, urlencode
 
 import msgspec
 
-from carob.report.html.parts import sign, stamp
+from carob.report.html.parts import breakable, sign, stamp
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text_diff import compare_words
-from carob.schema import Json, Status
+from carob.schema import Json, Problem, Status
 
 __all__ = ["sign", "stamp"]
 CHUNK = 100
 """Rows of one table body; browsers skip the layout of those that are off the screen."""
-_MAX_TEXT = 20_000
+MAX_TEXT = 20_000
+"""Longer texts are cut; the `raw` tab of a page has all of them."""
 
 
 def address(*parts: str, **query: str | int | None) -> str:
@@ -57,7 +59,7 @@ def strip(statuses: Sequence[Status]) -> Markup | None:
     words = ", ".join(statuses)
     flaky = tag("span", " flaky", class_="flaky") if changes >= 3 else None
     label = tag("span", f"last {len(statuses)}: {words}", class_="unseen")
-    return tag("span", marks, label, flaky, class_="strip")
+    return tag("span", marks, label, flaky, class_="strip", title=words)
 
 
 _MARKS: dict[Status, str] = {
@@ -70,9 +72,16 @@ _MARKS: dict[Status, str] = {
 
 
 def rows_table(
-    caption: str, head: Sequence[Child], rows: Iterable[Markup], class_: str = ""
+    caption: str,
+    head: Sequence[Child],
+    rows: Iterable[Markup],
+    class_: str = "",
+    *,
+    total: int | None = None,
+    source: str | None = None,
 ) -> Markup:
-    """Return a table of rows in chunks. `head` cells that start with `#` are numbers."""
+    """Return a table of rows in chunks. `head` cells that start with `#` are numbers. If the table
+    shows a part of `total` rows, scripts load the others from `source`."""
     cells = [_head_cell(cell) for cell in head]
     all_rows = list(rows)
     bodies = [
@@ -84,26 +93,45 @@ def rows_table(
         tag("thead", tag("tr", cells)),
         bodies,
         class_=class_ or None,
-        aria_rowcount=str(len(all_rows) + 1),
+        aria_rowcount=str((total or len(all_rows)) + 1),
+        data_rows=source,
+        data_total=str(total) if source else None,
     )
     return tag("div", content, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 
 def _head_cell(cell: Child) -> Markup:
     if isinstance(cell, str) and cell.startswith("#"):
-        return tag("th", cell[1:], scope="col", class_="n")
+        return tag("th", breakable(cell[1:]), scope="col", class_="n")
     return tag("th", cell, scope="col") if cell else tag("td")
 
 
-def filter_form(action: str, fields: Iterable[Markup], hidden: Mapping[str, str | None]) -> Markup:
-    """Return a form that puts its fields into the address."""
-    kept = [
+def filter_form(
+    action: str,
+    fields: Iterable[Markup],
+    hidden: Mapping[str, str | None],
+    *,
+    region: str | None = None,
+    button: str = "Filter",
+) -> Markup:
+    """Return a form that puts its fields into the address. With `region`, scripts apply it while
+    it is filled in, and replace the element with that id."""
+    fixed = [
         tag("input", type="hidden", name=name, value=value)
         for name, value in hidden.items()
         if value
     ]
-    submit = tag("button", "Filter", type="submit")
-    return tag("form", kept, fields, submit, action=action, class_="filters", role="search")
+    submit = tag("button", button, type="submit")
+    return tag(
+        "form",
+        fixed,
+        fields,
+        submit,
+        action=action,
+        class_="filters",
+        role="search" if region else None,
+        data_region=region,
+    )
 
 
 def choice(label: str, name: str, options: Sequence[tuple[str, str]], chosen: str | None) -> Markup:
@@ -117,13 +145,13 @@ def choice(label: str, name: str, options: Sequence[tuple[str, str]], chosen: st
 
 def text_field(label: str, name: str, value: str | None) -> Markup:
     """Return a labelled search field."""
-    field = tag("input", type="search", name=name, value=value or "", id="search", dir="auto")
+    field = tag("input", type="search", name=name, value=value or "", dir="auto")
     return tag("label", tag("span", label), field)
 
 
 def diff_words(expected: str, actual: str) -> tuple[Markup, Markup]:
     """Return both texts with the words marked that differ."""
-    pieces = compare_words(expected[:_MAX_TEXT], actual[:_MAX_TEXT])
+    pieces = compare_words(expected[:MAX_TEXT], actual[:MAX_TEXT])
     before = [p.expected if p.same else tag("del", p.expected) for p in pieces if p.expected]
     after = [p.actual if p.same else tag("ins", p.actual) for p in pieces if p.actual]
     return (
@@ -133,13 +161,16 @@ def diff_words(expected: str, actual: str) -> tuple[Markup, Markup]:
 
 
 def long_text(text: str) -> Markup:
-    """Return a text, cut with its length if it is long."""
-    return join([text[:_MAX_TEXT], _left_out(text)])
+    """Return a text; a long one is cut, with its length and a link to all of it."""
+    return join([text[:MAX_TEXT], _left_out(text)])
 
 
 def _left_out(text: str) -> Markup | None:
-    left = len(text) - _MAX_TEXT
-    return tag("em", f" … {left:,} more characters", class_="quiet") if left > 0 else None
+    left = len(text) - MAX_TEXT
+    if left <= 0:
+        return None
+    link = tag("a", f"all {len(text):,} characters", href="?tab=raw")
+    return tag("em", " … ", link, class_="quiet")
 
 
 def value_text(value: Json) -> str:
@@ -161,4 +192,50 @@ def empty(title: str, *content: Child) -> Markup:
 
 def commands(*lines: str) -> Markup:
     """Return commands to copy."""
-    return tag("pre", tag("code", "\n".join(lines)), tabindex="0")
+    return tag("pre", tag("code", "\n".join(lines)), tabindex="0", class_="copy")
+
+
+def post_button(label: Child, action: str, *, key: str | None = None, gold: bool = False) -> Markup:
+    """Return a button that posts an empty form."""
+    content: list[Child] = [tag("kbd", key) if key else None, label]
+    button = tag("button", content, type="submit", data_key=key, class_="gold" if gold else None)
+    return tag("form", button, method="post", action=action)
+
+
+def link_button(label: Child, link: str, *, key: str | None = None, gold: bool = False) -> Markup:
+    """Return a link that looks like a button."""
+    content: list[Child] = [tag("kbd", key) if key else None, label]
+    return tag("a", content, href=link, data_key=key, class_="button gold" if gold else "button")
+
+
+def dataset_choice(names: Sequence[str], chosen: str | None = None) -> Markup:
+    """Return a drop-down of datasets."""
+    options = [tag("option", name, value=name, selected=name == chosen) for name in names]
+    return tag("label", tag("span", "dataset"), tag("select", options, name="dataset"))
+
+
+def problem_list(problems: Iterable[Problem]) -> Markup | None:
+    """Return problems with their places and hints; a line is a link into the source text."""
+    items = [
+        tag(
+            "li",
+            tag("span", problem.severity, class_=_SEVERITIES.get(problem.severity, "quiet")),
+            " ",
+            _place(problem.where),
+            problem.message,
+            tag("small", problem.hint) if problem.hint else None,
+            dir="auto",
+        )
+        for problem in problems
+    ]
+    return tag("ul", items, class_="problems") if items else None
+
+
+_SEVERITIES = {"error": "failed", "warning": "flaky"}
+
+
+def _place(where: str) -> Child:
+    line = re.fullmatch(r"line (\d+).*", where)
+    if line:
+        return [tag("a", where, href="#source", data_line=line[1]), ": "]
+    return f"{where}: " if where else None

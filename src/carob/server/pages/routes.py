@@ -12,14 +12,20 @@ from starlette.routing import Route
 
 from carob.server.pages import (
     case,
+    case_editor,
     compare,
     dataset,
+    dataset_case,
     dataset_diff,
     datasets,
+    findings,
     home,
+    jobs,
     live,
     metrics,
+    review,
     run,
+    run_cases,
     runs,
     session,
     settings,
@@ -30,13 +36,15 @@ from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 _MODULES = (
-    *(home, runs, run, case, compare, dataset_diff, dataset, datasets),
+    *(home, runs, run_cases, case, run, compare, jobs, review),
+    *(dataset_diff, findings, case_editor, dataset_case, dataset, datasets),
     *(metrics, live, session, upload, settings),
 )
+_SCRIPTS = ("pages", "keys", "filters", "tables", "events", "forms", "regions", "speak")
 _STATIC = {
     "design.css": ("carob.report.html", "text/css"),
     "pages.css": ("carob.server.static", "text/css"),
-    "pages.js": ("carob.server.static", "text/javascript"),
+    **{f"{name}.js": ("carob.server.static", "text/javascript") for name in _SCRIPTS},
 }
 
 

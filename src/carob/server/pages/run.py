@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal, get_args
+from typing import Annotated
 
 import msgspec
 
-from carob.api.run_view import CaseFilter, CaseLine, RunView, view_run
+from carob.api.run_view import RunView, view_run
 from carob.report.charts import proportions
 from carob.report.html.causes import cause_text
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.run import WHY_INFORMATIONAL, metrics_without_scores
 from carob.report.text import count
-from carob.schema import CaseResult, CaseScore, MetricSpec, MetricSummary, Run, Status
-from carob.schema.causes import Cause, CauseGroup, CauseKind
+from carob.schema import Comparison, MetricComparison, MetricSpec, MetricSummary, Run
+from carob.schema.causes import CauseGroup
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import (
     address,
-    choice,
     delta,
-    filter_form,
+    link_button,
     moment,
     rows_table,
     score,
-    sign,
-    strip,
-    text_field,
 )
-from carob.server.problems import RequestError
+from carob.server.pages.run_cases import CaseListQuery, cases_section
 from carob.server.workspace import Workspace
 
 pages = Pages()
 _MAX_CAUSES = 12
-_MAX_COLUMNS = 6
+_CLOSE = 5
 _SENTENCES = {"passed": "Passed.", "failed": "Failed.", "inconclusive": "No verdict."}
 
 
@@ -45,50 +40,76 @@ class RunPath(Query, frozen=True):
     run: str
 
 
-class RunQuery(Query, frozen=True):
-    """Which cases of the run to show."""
+class RunQuery(CaseListQuery, frozen=True, kw_only=True):
+    """Which cases of the run to show, and a property to break results down by."""
 
-    status: Status | None = None
-    metric: str | None = None
-    cause: str | None = None
-    """As `KIND:SUBJECT`."""
-    q: str = ""
-    sort: Literal["worst", "dataset"] = "worst"
+    by: str | None = None
     page: Annotated[int, msgspec.Meta(ge=1)] = 1
 
 
 @pages.get("/runs/{run}")
 def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
     """Show a run."""
-    wanted = CaseFilter(query.status, query.metric, _parse_cause(query.cause), query.q, query.sort)
-    view = view_run(path.run, wanted, page=query.page, store=workspace.store)
+    view = view_run(
+        path.run,
+        query.to_filter(),
+        page=query.page,
+        golden=workspace.golden,
+        registry=workspace.registry,
+        store=workspace.store,
+    )
     run = view.run
     return Page(
         title=f"{run.verdict}: {run.dataset.name if run.dataset else run.id}",
         section="Runs",
         crumbs=run_crumbs(run),
         content=[
-            _headline(run),
-            _compared(view),
+            tag(
+                "div",
+                tag("div", _headline(run), _compared(view)),
+                tag("div", _actions(view), class_="actions"),
+                class_="top",
+            ),
             proportions(run.summary.cases),
             _facts(run),
             tag("div", _causes(view, query), _metrics(view), class_="columns"),
-            _cases(view, query),
+            _groups(run, query),
+            cases_section(view, query),
             _unmatched(run),
         ],
         command=f"carob report {run.id}",
-        keys=(("j k", "move"), ("enter", "open"), ("f", "failed only"), ("c", "compare")),
+        keys=(
+            ("j k", "move"),
+            ("enter", "open"),
+            ("f", "failed only"),
+            ("c", "compare"),
+            ("/", "search"),
+        ),
     )
 
 
-def run_crumbs(run: Run, *, link: bool = False) -> tuple[tuple[str, str], ...]:
+def run_crumbs(run: Run, *, link: str = "") -> tuple[tuple[str, str], ...]:
     """Return the way to a run."""
     dataset = ()
     if run.dataset:
         name = f"{run.dataset.name} {run.dataset.version or ''}".rstrip()
         dataset = ((name, address("runs", dataset=run.dataset.name)),)
-    own = address("runs", run.id) if link else ""
-    return (("Runs", "/runs"), *dataset, (run.id, own))
+    return (("Runs", "/runs"), *dataset, (run.id, link))
+
+
+def _actions(view: RunView) -> list[Markup]:
+    run, before = view.run, view.before
+    base = address("compare", base=before.id if before else None, run=run.id)
+    deciding = next((use.name for use in run.metrics if use.threshold is not None), None)
+    buttons = [link_button("Compare", base, key="c")]
+    if deciding:
+        buttons.append(link_button("Review…", address("review", run=run.id)))
+    links = [
+        tag("li", tag("a", form.upper(), href=f"/api/runs/{run.id}/report.{form}"))
+        for form in ("html", "md", "csv", "json")
+    ]
+    menu = tag("details", tag("summary", "Report"), tag("ul", links, class_="paths"))
+    return [*buttons, menu]
 
 
 def _headline(run: Run) -> Markup:
@@ -104,6 +125,8 @@ def _headline(run: Run) -> Markup:
     ]
     if not parts:
         parts = [f"{counts.passed:,} of {count(counts.total, 'case')} passed"]
+    if counts.passed == counts.total and counts.total:
+        parts = [f"All {counts.total:,} passed" if counts.total > 1 else "The only case passed"]
     if run.verdict == "informational":
         parts = [WHY_INFORMATIONAL]
     word = _SENTENCES.get(run.verdict, "Informational.")
@@ -113,27 +136,48 @@ def _headline(run: Run) -> Markup:
     return tag("h1", verdict, " ", f"{text[:1].upper()}{text[1:]}.")
 
 
-def _compared(view: RunView) -> Markup | None:
-    before, run = view.before, view.run
+def _compared(view: RunView) -> Markup:
+    before, comparison = view.before, view.comparison
     if before is None:
         return tag("p", "The first run of this dataset.", class_="lead")
     name = tag("a", before.id, href=address("runs", before.id), class_="mono")
-    link = tag(
-        "a",
-        "Compare",
-        href=address("compare", base=before.id, run=run.id),
-        id="compare",
-        class_="button",
-    )
-    comparison = view.comparison
     if comparison is None:
-        return tag("p", "Previous run: ", name, ". ", link, class_="lead")
+        return tag("p", "Previous run: ", name, ". Compare asks for the statistics.", class_="lead")
     words = {"regressed": "Worse than ", "improved": "Better than ", "equivalent": "Equal to "}
     start = words.get(comparison.verdict, "No proven difference to ")
-    deciding = [m for m in comparison.metrics if m.deciding and m.verdict == comparison.verdict]
-    said = f": {deciding[0].name} {deciding[0].sentence}" if deciding else ""
     flips = f" {count(len(comparison.flips), 'flip')}." if comparison.flips else ""
-    return tag("p", start, name, f"{said}.{flips} ", link, class_="lead")
+    return tag("p", start, name, difference_text(comparison), flips, class_="lead")
+
+
+def difference_text(comparison: Comparison) -> Markup:
+    """Say by how much the metric moved that decided, how sure that is, and the smallest drop that
+    these cases can show."""
+    metric = _deciding(comparison)
+    difference = metric.difference if metric else None
+    if metric is None or difference is None:
+        return join(f": {comparison.sentence}.")
+    low, high = difference.interval
+    p = "< .001" if difference.adjusted_p < 0.001 else f"= {score(difference.adjusted_p)}"
+    text = f" {score(difference.value)} [{score(low)}, {score(high)}], p {p}."
+    smallest = (
+        f" The smallest drop that {count(metric.cases, 'case')} can show is"
+        f" {score(difference.detectable)}."
+        if difference.detectable is not None
+        else f" {count(metric.cases, 'case')} can show no drop at all."
+    )
+    return join([": ", tag("strong", breakable(metric.name)), text, smallest])
+
+
+def _deciding(comparison: Comparison) -> MetricComparison | None:
+    """The metric to name: of those with the verdict of the whole, the one that moved the most."""
+    metrics = [m for m in comparison.metrics if m.difference]
+    deciding = [m for m in metrics if m.deciding and m.verdict == comparison.verdict] or metrics
+
+    def sureness(metric: MetricComparison) -> tuple[float, float]:
+        assert metric.difference  # noqa: S101 - only such are asked
+        return metric.difference.adjusted_p, -abs(metric.difference.value)
+
+    return min(deciding, key=sureness, default=None)
 
 
 def _facts(run: Run) -> Markup:
@@ -144,10 +188,6 @@ def _facts(run: Run) -> Markup:
     )
     judges = ", ".join(dict.fromkeys(use.judge.model for use in run.metrics if use.judge))
     asked = f"judged by {judges}" if judges else "no model asked"
-    reports = [
-        [" · ", tag("a", form, href=f"/api/runs/{run.id}/report.{form}")]
-        for form in ("html", "md", "csv", "json")
-    ]
     remarks = [
         tag("p", tag("strong", breakable(name)), f" scored no case: {reason}", class_="warning")
         for name, reason in metrics_without_scores(run)
@@ -155,14 +195,7 @@ def _facts(run: Run) -> Markup:
     stopped = tag("p", f"Judging stopped early: {run.stopped}", class_="warning")
     return join(
         [
-            tag(
-                "p",
-                f"{numbers} — {asked}, ",
-                moment(run.created_at),
-                " · report:",
-                reports,
-                class_="quiet",
-            ),
+            tag("p", f"{numbers} — {asked}, ", moment(run.created_at), class_="quiet"),
             stopped if run.stopped else None,
             remarks,
         ]
@@ -172,25 +205,49 @@ def _facts(run: Run) -> Markup:
 def _causes(view: RunView, query: RunQuery) -> Markup:
     groups = view.causes
     if not groups:
-        return tag(
-            "section",
-            tag("h2", "Why"),
-            tag("p", f"All {count(view.run.summary.cases.total, 'case')} are as expected."),
-        )
+        return tag("section", tag("h2", "Why"), _closest(view))
     rows = [_cause_row(view.run, group, query) for group in groups[:_MAX_CAUSES]]
     left = len(groups) - _MAX_CAUSES
     return tag(
         "section",
         tag("h2", f"Why: {count(len(groups), 'cause')}"),
-        rows_table("Causes", ["cause", "#cases"], rows, "list"),
+        rows_table("Causes", ["cause", "#cases"], rows),
         tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
     )
+
+
+def _closest(view: RunView) -> Markup:
+    """The passed cases that were closest to fail, since nothing failed."""
+    margins = [
+        (abs(item.value - item.threshold), line.result.case or "", item)
+        for line in view.lines
+        for item in line.result.scores
+        if item.value is not None and item.threshold is not None
+    ]
+    total = view.run.summary.cases.total
+    if not margins:
+        return tag("p", f"Nothing failed in {count(total, 'case')}.")
+    margins.sort(key=lambda entry: entry[:2])
+    rows = [
+        tag(
+            "tr",
+            tag(
+                "th", tag("a", case, href=address("runs", view.run.id, "cases", case)), scope="row"
+            ),
+            tag("td", breakable(item.metric)),
+            tag("td", f"{score(item.value)} (needs {item.threshold:g})", class_="n"),
+        )
+        for _, case, item in margins[:_CLOSE]
+    ]
+    head: list[Child] = ["case", "metric", "#value"]
+    text = f"All {total:,} passed. Closest to their threshold:"
+    return join([tag("p", text, class_="quiet"), rows_table("Closest to fail", head, rows)])
 
 
 def _cause_row(run: Run, group: CauseGroup, query: RunQuery) -> Markup:
     key = f"{group.cause.kind}:{group.cause.subject}"
     chosen = query.cause == key
-    link = address("runs", run.id, cause=None if chosen else key)
+    link = address("runs", run.id, **{**query.parameters(), "cause": None if chosen else key})
     return tag(
         "tr",
         tag(
@@ -203,30 +260,36 @@ def _cause_row(run: Run, group: CauseGroup, query: RunQuery) -> Markup:
     )
 
 
-def _parse_cause(text: str | None) -> Cause | None:
-    if text is None:
-        return None
-    kind, _, subject = text.partition(":")
-    try:
-        return Cause(msgspec.convert(kind, CauseKind), subject)
-    except msgspec.ValidationError as error:
-        hint = f"expected one of: {', '.join(get_args(CauseKind))}"
-        raise RequestError(400, f"unknown cause {kind!r}", hint=hint) from error
-
-
 def _metrics(view: RunView) -> Markup:
     changes = {m.name: m for m in view.comparison.metrics} if view.comparison else {}
-    head: list[Child] = ["metric", "#mean", "#change", "#passed"]
+    head: list[Child] = ["metric", "#mean", "#change", "#passed", "scores"]
     rows: list[Markup] = []
     for use in view.run.metrics:
         summary = view.run.summary.metrics.get(use.name, MetricSummary())
         compared = changes.get(use.name)
         difference = compared.difference.value if compared and compared.difference else None
-        rows.append(_metric_row(use, summary, delta(difference, better=use.better)))
+        spark = _spark(view.histograms.get(use.name, ()))
+        rows.append(_metric_row(use, summary, delta(difference, better=use.better), spark))
     return tag("section", tag("h2", "Metrics"), rows_table("Metrics", head, rows))
 
 
-def _metric_row(use: MetricSpec, summary: MetricSummary, change: Child) -> Markup:
+def _spark(counts: tuple[int, ...]) -> Markup | None:
+    """Return how the scores are spread over the scale, as bars."""
+    if not any(counts):
+        return None
+    highest = max(counts)
+    bars = [
+        tag("rect", x=8 * n, y=14 - h, width=7, height=h)
+        for n, number in enumerate(counts)
+        for h in (max(13 * number / highest, 0.6),)
+    ]
+    label = f"from low to high: {', '.join(map(str, counts))}"
+    return tag("svg", bars, viewBox="0 0 48 14", class_="spark", role="img", aria_label=label)
+
+
+def _metric_row(
+    use: MetricSpec, summary: MetricSummary, change: Child, spark: Markup | None
+) -> Markup:
     decided = summary.passed + summary.failed
     share = f"{summary.passed:,} / {decided:,}" if use.threshold is not None else "informs"
     needs = f"needs {use.threshold:g}" if use.threshold is not None else None
@@ -241,119 +304,48 @@ def _metric_row(use: MetricSpec, summary: MetricSummary, change: Child) -> Marku
         tag("td", score(summary.mean), class_="n"),
         tag("td", change, class_="n"),
         tag("td", share, class_="n"),
+        tag("td", spark),
     )
 
 
-def _cases(view: RunView, query: RunQuery) -> Markup:
-    run, counts = view.run, view.run.summary.cases
-    uses = [use.name for use in run.metrics][:_MAX_COLUMNS]
-    shown = f"{view.matched:,} of {count(counts.total, 'case')}"
-    head: list[Child] = [
-        tag("span", "status", class_="unseen"),
-        "case",
-        "first difference",
-        *(f"#{name}" for name in uses),
-        "#turns",
-        "last 10",
-    ]
-    table = rows_table("Cases", head, [_case_row(run, line, uses) for line in view.lines], "list")
-    nothing = tag("p", "No case matches. ", tag("a", "Show all", href=address("runs", run.id)))
-    return tag(
-        "section",
-        tag("h2", "Cases"),
-        _filters(run, query),
-        tag("p", f"{shown}, {_order(query)}", role="status", class_="quiet"),
-        table if view.lines else nothing,
-        _page_links(view, query),
-        id="cases",
-    )
-
-
-def _order(query: RunQuery) -> str:
-    return "worst first" if query.sort == "worst" else "in the order of the dataset"
-
-
-def _filters(run: Run, query: RunQuery) -> Markup:
-    statuses = [(name, name) for name in get_args(Status)]
-    metrics = [(use.name, use.name) for use in run.metrics]
-    fields = [
-        choice("status", "status", statuses, query.status),
-        choice("metric not passed", "metric", metrics, query.metric),
-        text_field("text", "q", query.q),
-    ]
-    sort = None if query.sort == "worst" else query.sort
-    return filter_form(address("runs", run.id), fields, {"cause": query.cause, "sort": sort})
-
-
-def _case_row(run: Run, line: CaseLine, uses: list[str]) -> Markup:
-    result = line.result
-    name = result.case if result.case is not None else result.trace or ""
-    values = {score.metric: score for score in result.scores}
-    return tag(
-        "tr",
-        tag("td", sign(result.status) or tag("span", "info", class_="unseen")),
-        tag(
-            "th",
-            tag("a", name[:200] or "(no name)", href=address("runs", run.id, "cases", name)),
-            scope="row",
-            dir="auto",
-        ),
-        tag("td", first_difference(result), class_="first", dir="auto"),
-        (tag("td", _value(values.get(use)), class_="n") for use in uses),
-        tag("td", str(len(result.exchanges)) if result.exchanges else "", class_="n"),
-        tag("td", strip(line.recent)),
-        data_status=result.status,
-    )
-
-
-def _value(score_of: CaseScore | None) -> Child:
-    if score_of is None:
-        return ""
-    if score_of.value is None:
-        return tag("span", "–", class_="quiet", title=score_of.reason[:200])
-    failed = score_of.status == "failed"
-    return tag("span", score(score_of.value), class_="failed" if failed else None)
-
-
-def first_difference(result: CaseResult) -> Child:
-    """Return the first reason why a case did not pass, in one line."""
-    for item in result.scores:
-        if item.status in ("failed", "error") and item.reason:
-            return item.reason[:240]
-    return next((item.reason[:240] for item in result.scores if item.could_not_be_scored), "")
-
-
-def _page_links(view: RunView, query: RunQuery) -> Markup | None:
-    if view.pages == 1:
+def _groups(run: Run, query: RunQuery) -> Markup | None:
+    names = list(dict.fromkeys(group.by for group in run.summary.groups))
+    if not names:
         return None
-    links: list[Child] = []
-    for number in _page_numbers(view.page, view.pages):
-        link = address(
-            "runs",
-            view.run.id,
-            status=query.status,
-            metric=query.metric,
-            cause=query.cause,
-            q=query.q,
-            sort=None if query.sort == "worst" else query.sort,
-            page=number,
+    links = [
+        tag(
+            "a",
+            name,
+            href=address(
+                "runs", run.id, **query.parameters(), by=None if name == query.by else name
+            ),
+            aria_current="true" if name == query.by else None,
         )
-        current = "page" if number == view.page else None
-        links += [tag("a", f"{number:,}", href=link, aria_current=current), " "]
-    return tag("nav", links, class_="pages", aria_label="Pages of cases")
-
-
-def _page_numbers(page: int, pages: int) -> Iterator[int]:
-    near = {1, 2, page - 1, page, page + 1, pages - 1, pages}
-    yield from sorted(number for number in near if 1 <= number <= pages)
+        for name in names
+    ]
+    nav = tag("nav", "Break down by: ", links, class_="pages", aria_label="Break down")
+    if query.by is None:
+        return nav
+    rows = [
+        tag(
+            "tr",
+            tag("th", group.value, scope="row", dir="auto"),
+            tag("td", f"{group.cases.passed:,} / {group.cases.total:,}", class_="n"),
+            (tag("td", score(group.means.get(use.name)), class_="n") for use in run.metrics),
+        )
+        for group in run.summary.groups
+        if group.by == query.by
+    ]
+    head: list[Child] = [query.by, "#passed", *(f"#{use.name}" for use in run.metrics)]
+    return join([nav, rows_table(f"By {query.by}", head, rows)])
 
 
 def _unmatched(run: Run) -> Markup | None:
     if not run.unmatched:
         return None
     rows = [
-        tag("tr", tag("th", one.trace, scope="row", dir="auto"), tag("td", one.why, dir="auto"))
-        for one in run.unmatched[:_MAX_CAUSES]
+        tag("tr", tag("th", entry.trace, scope="row", dir="auto"), tag("td", entry.why, dir="auto"))
+        for entry in run.unmatched[:_MAX_CAUSES]
     ]
     title = f"{count(len(run.unmatched), 'trace')} without a case"
     return tag("section", tag("h2", title), rows_table(title, ["trace", "why"], rows))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
 
 from carob.api import history
 from carob.report.markup import Child, Markup, join, tag
+from carob.report.text import count
+from carob.schema import Verdict
 from carob.schema.history import HistoryPage, RunEntry
 from carob.server.binding import Query
+from carob.server.pages.datasets import drop_form
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import (
     address,
@@ -24,7 +28,6 @@ from carob.server.workspace import Workspace
 
 pages = Pages()
 _LIMIT = 100
-_VERDICTS = ("passed", "failed", "inconclusive", "informational")
 
 
 class RunsQuery(Query, frozen=True):
@@ -32,9 +35,13 @@ class RunsQuery(Query, frozen=True):
 
     dataset: str | None = None
     label: str | None = None
-    verdict: Literal["passed", "failed", "inconclusive", "informational"] | None = None
+    verdict: Verdict | None = None
     q: str | None = None
-    """Part of an id, a dataset or a label, among the runs of this page."""
+    """Part of an id, a dataset or a label."""
+    sort: Literal["worst", "dataset"] | None = None
+    """Of the runs of this page; newest first if left out."""
+    focus: str | None = None
+    """Set by the key that searches from other pages."""
     after: str | None = None
 
 
@@ -43,31 +50,56 @@ def list_runs(workspace: Workspace, query: RunsQuery) -> Page:
     """List the runs of the store."""
     if not history.store_exists(store=workspace.store):
         return Page(title="Runs", section="Runs", content=[tag("h1", "Runs"), no_runs()])
-    listing = history.list_runs(
+    found = history.search_runs(
         dataset=query.dataset,
         labels=dict([_label(query.label)]) if query.label else None,
+        verdict=query.verdict,
+        text=query.q,
         limit=_LIMIT,
         start=query.after,
         store=workspace.store,
     )
-    shown = [run for run in listing.runs if _matches(run, query)]
+    runs = sorted(found.runs, key=_SORTS[query.sort]) if query.sort else found.runs
     dataset = f" --dataset {query.dataset}" if query.dataset else ""
+    newest = not (query.dataset or query.label or query.verdict or query.q or query.after)
     return Page(
         title="Runs",
         section="Runs",
-        content=[tag("h1", "Runs"), _filters(query), _table(shown), _more(listing, query)],
+        content=[
+            tag("h1", f"Runs of {query.dataset}" if query.dataset else "Runs"),
+            _filters(query),
+            tag(
+                "div",
+                no_runs() if newest and not runs else _table(runs, query),
+                _more(found, query),
+                id="runs",
+                data_refresh="run",
+            ),
+        ],
         command=f"carob runs{dataset}",
-        keys=(("j k", "move"), ("enter", "open")),
+        keys=(
+            ("j k", "move"),
+            ("enter", "open"),
+            ("x", "select"),
+            ("c", "compare two"),
+            ("/", "search"),
+        ),
     )
 
 
 def no_runs() -> Markup:
     """Return what to do while there are no runs."""
-    return empty(
-        "No runs yet",
-        tag("p", "Every evaluation is stored and appears here."),
-        commands("carob run traces.jsonl --golden golden.json"),
-        tag("p", "Or ", tag("a", "upload golden data and traces", href="/upload"), "."),
+    return join(
+        [
+            empty(
+                "No runs yet",
+                tag("p", "Every evaluation is stored and appears here."),
+                commands("carob run traces.jsonl --golden golden.json"),
+            ),
+            drop_form(
+                "Or upload traces, and choose the golden data next", "/upload/traces", "Upload"
+            ),
+        ]
     )
 
 
@@ -76,45 +108,76 @@ def _label(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _matches(run: RunEntry, query: RunsQuery) -> bool:
-    if query.verdict and run.verdict != query.verdict:
-        return False
-    labels = (f"{name}={value}" for name, value in run.labels.items())
-    text = " ".join((run.id, run.dataset or "", run.version or "", *labels)).casefold()
-    return all(word in text for word in (query.q or "").casefold().split())
+def _pass_share(run: RunEntry) -> float:
+    return run.cases.passed / run.cases.total if run.cases.total else 0.0
+
+
+def _dataset_name(run: RunEntry) -> str:
+    return run.dataset or ""
+
+
+_SORTS: dict[str, Callable[[RunEntry], float | str]] = {
+    "worst": _pass_share,
+    "dataset": _dataset_name,
+}
 
 
 def _filters(query: RunsQuery) -> Markup:
-    verdicts = [(verdict, verdict) for verdict in _VERDICTS]
+    verdicts = [(verdict, verdict) for verdict in get_args(Verdict)]
     fields = [
         choice("verdict", "verdict", verdicts, query.verdict),
-        text_field("text", "q", query.q),
+        choice("sort", "sort", [("worst", "worst first"), ("dataset", "by dataset")], query.sort),
+        text_field("text in ids, datasets, labels", "q", query.q),
     ]
-    return filter_form("/runs", fields, {"dataset": query.dataset, "label": query.label})
+    hidden = {"dataset": query.dataset, "label": query.label}
+    return filter_form("/runs", fields, hidden, region="runs")
 
 
-def _table(runs: list[RunEntry]) -> Markup:
+def _table(runs: Sequence[RunEntry], query: RunsQuery) -> Markup:
     if not runs:
-        return tag("p", "No run matches.", class_="quiet")
-    head: list[Child] = ["verdict", "run", "dataset", "#passed", "#change", "when", "labels"]
-    return run_table("Runs", head, [_row(run) for run in runs])
-
-
-def run_table(caption: str, head: list[Child], rows: list[Markup]) -> Markup:
-    """Return a table whose rows can be walked by keys."""
-    return rows_table(caption, head, rows, "list")
+        return tag("p", "No run matches. ", tag("a", "Show all", href="/runs"))
+    head: list[Child] = [
+        tag("span", "select", class_="unseen"),
+        "verdict",
+        "run",
+        "dataset",
+        "#passed",
+        "#change",
+        "when",
+        "labels",
+    ]
+    chips = [
+        [tag("a", f"{name}: {value} ×", href=link, class_="chip on"), " "]
+        for name, value, link in (
+            ("dataset", query.dataset, address("runs", label=query.label, q=query.q)),
+            ("label", query.label, address("runs", dataset=query.dataset, q=query.q)),
+        )
+        if value
+    ]
+    # Forms send check boxes in the order of the page, newest first: the first is the run to judge.
+    compare = tag("button", tag("kbd", "c"), "Compare two", type="submit", data_key="c")
+    return tag(
+        "form",
+        tag("p", chips, tag("span", count(len(runs), "run"), role="status"), class_="quiet"),
+        rows_table("Runs", head, [_row(run) for run in runs], "list"),
+        tag("div", compare, class_="actions"),
+        action="/compare",
+    )
 
 
 def _row(run: RunEntry) -> Markup:
+    box = tag("input", type="checkbox", name="pick", value=run.id, aria_label=f"select {run.id}")
     return tag(
         "tr",
+        tag("td", box, class_="box"),
         tag("td", stamp(run.verdict)),
         tag("th", tag("a", run.id, href=address("runs", run.id), class_="mono"), scope="row"),
-        tag("td", dataset_link(run)),
+        tag("td", dataset_link(run), dir="auto"),
         tag("td", f"{run.cases.passed:,} / {run.cases.total:,}", class_="n"),
         tag("td", pass_change(run), class_="n"),
         tag("td", moment(run.created_at), class_="quiet"),
-        tag("td", _labels(run)),
+        tag("td", _labels(run), dir="auto"),
+        data_id=f"{run.id} {run.created_at}",
     )
 
 
@@ -155,6 +218,7 @@ def _more(listing: HistoryPage, query: RunsQuery) -> Markup | None:
         label=query.label,
         verdict=query.verdict,
         q=query.q,
+        sort=query.sort,
         after=listing.next,
     )
     return tag("p", tag("a", "Older runs", href=link, rel="next"))

@@ -1,0 +1,182 @@
+"""One golden case: what it expects, its review, and what became of it in past runs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from carob.api.case_history import PastResult, case_history
+from carob.api.drafts import delete_case, get_case, review_case
+from carob.report.html.parts import breakable
+from carob.report.markup import Child, Markup, join, tag
+from carob.report.text import count
+from carob.schema import Case, Status
+from carob.schema.draft import DraftCase
+from carob.server.binding import Query
+from carob.server.pages.conversation import plain_call, plain_turn
+from carob.server.pages.page import Page, Pages, Redirect
+from carob.server.pages.parts import (
+    address,
+    link_button,
+    moment,
+    rows_table,
+    score,
+    stamp,
+    strip,
+)
+from carob.server.problems import RequestError
+from carob.server.workspace import Workspace
+
+pages = Pages()
+
+
+class GoldenCasePath(Query, frozen=True):
+    """A case of a dataset."""
+
+    name: str
+    case: str
+
+
+class MarkForm(Query, frozen=True):
+    """A review of a case."""
+
+    status: Literal["draft", "reviewed", "approved"]
+    by: str = ""
+
+
+class DeleteForm(Query, frozen=True):
+    """The digest of the case that was looked at."""
+
+    seen: str
+
+
+@pages.post("/datasets/{name}/cases/{case:path}/review")
+def set_review(workspace: Workspace, path: GoldenCasePath, form: MarkForm) -> Redirect:
+    """Set the review status of a case."""
+    if not form.by.strip():
+        raise RequestError(422, "a review needs a name", hint="go back and say who you are")
+    review_case(workspace.folder, path.name, path.case, form.status, by=form.by)
+    return Redirect(address("datasets", path.name, "cases", path.case))
+
+
+@pages.post("/datasets/{name}/cases/{case:path}/delete")
+def remove_case(workspace: Workspace, path: GoldenCasePath, form: DeleteForm) -> Redirect:
+    """Remove a case from the draft."""
+    delete_case(workspace.folder, path.name, path.case, seen=form.seen)
+    return Redirect(address("datasets", path.name))
+
+
+@pages.get("/datasets/{name}/cases/{case:path}")
+def show_golden_case(workspace: Workspace, path: GoldenCasePath) -> Page:
+    """Show a golden case with its past runs."""
+    draft = get_case(workspace.folder, path.name, path.case)
+    past = case_history(path.name, path.case, store=workspace.store)
+    case = draft.case
+    lineage = [f"{key} {value}" for key, value in case.metadata.items()]
+    turns = [
+        tag(
+            "article",
+            tag("h3", f"Turn {number}"),
+            plain_turn("user", turn.user),
+            [plain_call(call) for call in turn.tool_calls or ()],
+            plain_turn("agent", turn.response) if turn.response is not None else None,
+            class_="turn",
+        )
+        for number, turn in enumerate(case.turns, 1)
+    ]
+    return Page(
+        title=path.case,
+        section="Datasets",
+        crumbs=case_crumbs(path.name, path.case),
+        content=[
+            tag("h1", tag("bdi", path.case)),
+            tag("p", f"Review: {draft.review} · {' · '.join(lineage)}", class_="quiet", dir="auto"),
+            _lineage(case),
+            _case_actions(path, draft),
+            tag("h2", "Expected", class_="golden"),
+            turns,
+            _past_runs(path.case, past),
+        ],
+        command=f"carob show {path.name}",
+        keys=(("e", "edit"), ("j k", "move"), ("enter", "open")),
+    )
+
+
+def case_crumbs(name: str, case: str, *parts: str) -> tuple[tuple[str, str], ...]:
+    """Return the way to a case of a dataset."""
+    dataset = (name, address("datasets", name))
+    own = (case, address("datasets", name, "cases", case) if parts else "")
+    return (("Datasets", "/datasets"), dataset, own, *((part, "") for part in parts))
+
+
+def _lineage(case: Case) -> Markup | None:
+    session = case.metadata.get("session_id")
+    if not isinstance(session, str):
+        return None
+    link = tag("a", session, href=address("live", session), class_="mono", dir="auto")
+    return tag("p", "Captured from session ", link, class_="quiet")
+
+
+def _case_actions(path: GoldenCasePath, draft: DraftCase) -> Markup:
+    where = ("datasets", path.name, "cases", path.case)
+    statuses = [
+        tag("option", word, value=word, selected=word == draft.review)
+        for word in ("draft", "reviewed", "approved")
+    ]
+    review = tag(
+        "form",
+        tag("label", tag("span", "review"), tag("select", statuses, name="status")),
+        tag(
+            "label",
+            tag("span", "your name"),
+            tag("input", name="by", data_remember="1", autocomplete="name", required=True),
+        ),
+        tag("button", "Set", type="submit"),
+        method="post",
+        action=address(*where, "review"),
+    )
+    delete = tag(
+        "form",
+        tag("input", type="hidden", name="seen", value=draft.digest),
+        tag("button", "Remove from the draft", type="submit"),
+        method="post",
+        action=address(*where, "delete"),
+    )
+    edit = link_button("Edit", address(*where, "edit"), key="e", gold=True)
+    return tag("div", edit, review, delete, class_="actions")
+
+
+def _past_runs(case: str, past: list[PastResult]) -> Markup:
+    if not past:
+        return join([tag("h2", "Past runs"), tag("p", "No run has scored this case yet.")])
+    statuses: list[Status] = [entry.result.status for entry in reversed(past[:10])]
+    rows = [
+        tag(
+            "tr",
+            tag("td", stamp(entry.result.status)),
+            tag(
+                "th",
+                tag(
+                    "a",
+                    entry.run.id,
+                    href=address("runs", entry.run.id, "cases", case),
+                    class_="mono",
+                ),
+                scope="row",
+            ),
+            tag("td", moment(entry.run.created_at), class_="quiet"),
+            tag("td", entry.run.version or ""),
+            tag("td", _scores(entry), class_="wrap"),
+        )
+        for entry in past
+    ]
+    passed = sum(entry.result.status == "passed" for entry in past)
+    head: list[Child] = ["status", "run", "when", "version", "scores"]
+    title = tag(
+        "h2", f"Past runs: {passed:,} of {count(len(past), 'run')} passed ", strip(statuses)
+    )
+    return tag("section", title, rows_table("Past runs", head, rows, "list"))
+
+
+def _scores(entry: PastResult) -> list[Child]:
+    shown = [item for item in entry.result.scores if item.value is not None]
+    return [[breakable(item.metric), f" {score(item.value)}  "] for item in shown]

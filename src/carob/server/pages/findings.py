@@ -1,0 +1,68 @@
+"""What lint finds in a dataset: personal data, secrets, duplicates, contradictions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from carob.api.golden import find_file
+from carob.api.lint import lint, lint_rules
+from carob.report.markup import Child, Markup, tag
+from carob.report.text import count
+from carob.schema import Finding
+from carob.server.binding import Query
+from carob.server.pages.page import Page, Pages
+from carob.server.pages.parts import address, rows_table
+from carob.server.workspace import Workspace
+
+pages = Pages()
+_MAX_FINDINGS = 1000
+
+
+class FindingsPath(Query, frozen=True):
+    """A dataset."""
+
+    name: str
+
+
+@pages.get("/datasets/{name}/findings")
+def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
+    """Show what lint finds in the draft."""
+    file = find_file(workspace.folder, path.name)
+    (linted,) = lint(file)
+    names = {rule.id: rule.name for rule in lint_rules()}
+    counts = Counter(names.get(finding.rule, finding.rule) for finding in linted.findings)
+    summary = " · ".join(f"{number:,} {name}" for name, number in counts.most_common())
+    rows = [_row(path.name, finding, names) for finding in linted.findings[:_MAX_FINDINGS]]
+    head: list[Child] = ["level", "rule", "case", "finding", "hint"]
+    left = len(linted.findings) - _MAX_FINDINGS
+    return Page(
+        title=f"Findings in {path.name}",
+        section="Datasets",
+        crumbs=(
+            ("Datasets", "/datasets"),
+            (path.name, address("datasets", path.name)),
+            ("Findings", ""),
+        ),
+        content=[
+            tag("h1", count(len(linted.findings), "finding")),
+            tag("p", summary or f"{count(linted.cases, 'case')} without findings.", class_="lead"),
+            rows_table("Findings", head, rows, "list") if rows else None,
+            tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
+        ],
+        command=f"carob lint {workspace.golden.name}/{file.name}",
+        keys=(("j k", "move"), ("enter", "open")),
+    )
+
+
+def _row(name: str, finding: Finding, names: dict[str, str]) -> Markup:
+    case = finding.case
+    link = tag("a", case, href=address("datasets", name, "cases", case, "edit")) if case else ""
+    level = {"error": "failed", "warning": "flaky"}.get(finding.level, "quiet")
+    return tag(
+        "tr",
+        tag("td", finding.level, class_=level),
+        tag("td", names.get(finding.rule, finding.rule), class_="nowrap"),
+        tag("th", link, scope="row", dir="auto"),
+        tag("td", finding.message, class_="wrap", dir="auto"),
+        tag("td", finding.hint or "", class_="wrap quiet"),
+    )

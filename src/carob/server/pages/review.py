@@ -1,0 +1,409 @@
+"""Review: one answer at a time; the metric's opinion stays hidden until the person has decided."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from carob.api import history
+from carob.api.calibration import save_calibration
+from carob.api.case_view import view_case
+from carob.api.drafts import review_case
+from carob.api.review import (
+    calibrate_queue,
+    create_queue,
+    get_item,
+    get_queue,
+    label_item,
+    list_queues,
+    undo_label,
+)
+from carob.report.html.parts import breakable
+from carob.report.markup import Child, Markup, join, tag
+from carob.report.text import count
+from carob.schema.review import ReviewItem, ReviewLabel, ReviewQueue
+from carob.server.binding import Query
+from carob.server.pages.conversation import plain_turn
+from carob.server.pages.page import Page, Pages, Redirect
+from carob.server.pages.parts import address, commands, empty, rows_table, score, stamp
+from carob.server.problems import RequestError
+from carob.server.workspace import Workspace
+
+pages = Pages()
+_LABELS: tuple[tuple[ReviewLabel, str, str], ...] = (
+    ("passed", "1", "correct"),
+    ("failed", "2", "wrong"),
+    ("unsure", "3", "unsure"),
+)
+
+
+class ReviewQuery(Query, frozen=True):
+    """The run to make a queue of."""
+
+    run: str | None = None
+
+
+class QueuePath(Query, frozen=True):
+    """A queue."""
+
+    queue: str
+
+
+class QueueQuery(Query, frozen=True):
+    """An item, and who looks at it."""
+
+    item: int | None = None
+    by: str = ""
+
+
+class NewQueue(Query, frozen=True):
+    """The answers to review."""
+
+    run: str
+    metric: str
+
+
+class LabelForm(Query, frozen=True):
+    """What a person says about an item."""
+
+    item: int
+    label: Literal["passed", "failed", "unsure", "undo", "approve"]
+    by: str = ""
+    note: str = ""
+
+
+class CalibrateForm(Query, frozen=True):
+    """Who looks at the queue."""
+
+    by: str = ""
+
+
+@pages.get("/review")
+def show_queues(workspace: Workspace, query: ReviewQuery) -> Page:
+    """List the queues, and offer to make one."""
+    queues = list_queues(store=workspace.store)
+    head: list[Child] = ["metric", "run", "#labelled", "#κ", "interval", "may gate"]
+    rows = [
+        tag(
+            "tr",
+            tag(
+                "th",
+                tag("a", breakable(queue.metric), href=address("review", queue.id)),
+                scope="row",
+            ),
+            tag("td", tag("a", queue.run, href=address("runs", queue.run), class_="mono")),
+            tag("td", f"{queue.labelled:,} of {queue.items:,}", class_="n"),
+            tag("td", score(queue.kappa.value) if queue.kappa else "–", class_="n"),
+            tag("td", _kappa_bar(queue), class_="interval-cell"),
+            tag("td", _may_gate(queue)),
+        )
+        for queue in queues
+    ]
+    nothing = empty(
+        "Nothing waits for review",
+        tag("p", "Label answers of a run to see how far its metrics can be trusted."),
+    )
+    return Page(
+        title="Review",
+        section="Review",
+        content=[
+            tag("h1", "Review"),
+            rows_table("Queues", head, rows, "list") if rows else nothing,
+            _new_queue(workspace, query.run),
+        ],
+        command="carob calibrate labels.csv --run latest",
+        keys=(("j k", "move"), ("enter", "open")),
+    )
+
+
+@pages.post("/review")
+def make_queue(workspace: Workspace, form: NewQueue) -> Redirect:
+    """Make a queue."""
+    queue = create_queue(form.run, form.metric, store=workspace.store)
+    return Redirect(address("review", queue.id))
+
+
+@pages.get("/review/{queue}")
+def show_item(workspace: Workspace, path: QueuePath, query: QueueQuery) -> Page:
+    """Show one item of a queue."""
+    queue = get_queue(path.queue, store=workspace.store)
+    item = get_item(
+        path.queue,
+        query.item,
+        by=query.by,
+        golden=workspace.golden,
+        registry=workspace.registry,
+        store=workspace.store,
+    )
+    return Page(
+        title=f"Review {queue.metric}, item {item.number}",
+        section="Review",
+        crumbs=(("Review", "/review"), (queue.metric, "")),
+        content=[
+            tag("h1", breakable(queue.metric), f": item {item.number:,} of {queue.items:,}"),
+            _progress(queue, item),
+            tag(
+                "section",
+                _neighbours(queue, item, query.by),
+                _turns(item),
+                _opinion(item),
+                _decision(queue, item, query.by),
+                class_="review",
+                data_arrows="1",
+                aria_label="Item",
+            ),
+            _after(queue, query.by),
+        ],
+        command=f"carob calibrate labels.csv --run {queue.run} -m {queue.metric}",
+        keys=(
+            ("1", "correct"),
+            ("2", "wrong"),
+            ("3", "unsure"),
+            ("n", "note"),
+            ("← →", "item"),
+            ("u", "undo"),
+            ("a", "approve golden"),
+        ),
+    )
+
+
+@pages.post("/review/{queue}")
+def decide_item(workspace: Workspace, path: QueuePath, form: LabelForm) -> Redirect:
+    """Store a label, take one back, or approve the golden case."""
+    store, by = workspace.store, " ".join(form.by.split())
+    if not by:
+        raise RequestError(422, "a label needs a name", hint="go back and say who you are")
+    if form.label == "undo":
+        undo_label(path.queue, form.item, by=by, store=store)
+    elif form.label == "approve":
+        _approve(workspace, path.queue, form)
+    else:
+        label_item(path.queue, form.item, form.label, by=by, note=form.note, store=store)
+    return Redirect(address("review", path.queue, item=form.item, by=by))
+
+
+@pages.post("/review/{queue}/calibrate")
+def save_queue(workspace: Workspace, path: QueuePath, form: CalibrateForm) -> Redirect:
+    """Save the calibration where gates look for it."""
+    save_calibration(calibrate_queue(path.queue, store=workspace.store), store=workspace.store)
+    return Redirect(address("review", path.queue, by=form.by))
+
+
+def _approve(workspace: Workspace, queue: str, form: LabelForm) -> None:
+    run = get_queue(queue, store=workspace.store).run
+    item = get_item(queue, form.item, by=form.by, store=workspace.store)
+    view = view_case(run, item.case, store=workspace.store)
+    if view.run.dataset is None:
+        raise RequestError(409, "the run has no golden data")
+    review_case(workspace.folder, view.run.dataset.name, item.case, "approved", by=form.by)
+
+
+def _new_queue(workspace: Workspace, chosen: str | None) -> Markup:
+    runs = (
+        history.list_runs(limit=50, store=workspace.store).runs
+        if history.store_exists(store=workspace.store)
+        else ()
+    )
+    if not runs:
+        return commands("carob run traces.jsonl --golden golden.json")
+    options = [
+        tag(
+            "option",
+            f"{run.id} · {run.dataset or 'no golden data'} · {run.created_at[:16]}",
+            value=run.id,
+            selected=run.id == chosen,
+        )
+        for run in {run.id: run for run in runs}.values()
+    ]
+    names = dict.fromkeys(name for run in runs for name in run.means)
+    metrics = [tag("option", name, value=name) for name in names]
+    return tag(
+        "form",
+        tag("h2", "Review the answers of a run"),
+        tag(
+            "div",
+            tag("label", tag("span", "run"), tag("select", options, name="run")),
+            tag("label", tag("span", "metric"), tag("select", metrics, name="metric")),
+            tag("button", "Start", type="submit"),
+            class_="actions",
+        ),
+        method="post",
+        action="/review",
+    )
+
+
+def _progress(queue: ReviewQueue, item: ReviewItem) -> Markup:
+    kappa = "κ not known yet"
+    if queue.kappa:
+        low, high = queue.kappa.interval
+        kappa = f"κ {score(queue.kappa.value)} [{score(low)}, {score(high)}]"
+    done = "" if item.open is not None else "Nothing waits. "
+    text = f"{done}{count(queue.labelled, 'label')}, {kappa}"
+    return join(
+        [
+            tag(
+                "p",
+                tag("strong", text),
+                " · ",
+                _may_gate(queue),
+                class_="lead meter",
+                role="status",
+            ),
+            _kappa_bar(queue),
+        ]
+    )
+
+
+def _may_gate(queue: ReviewQueue) -> str:
+    if queue.is_calibrated:
+        return f"may gate: the lower bound reaches {score(queue.required)}"
+    if queue.missing is not None:
+        more = count(queue.missing, "label")
+        return f"about {more} missing until it may gate (lower bound {score(queue.required)})"
+    if queue.kappa is None:
+        return "label some answers as correct and some as wrong"
+    return f"may not gate: more such labels will not reach {score(queue.required)}"
+
+
+def _kappa_bar(queue: ReviewQueue) -> Markup | None:
+    """Draw the interval of kappa from −1 to 1, and what its lower bound must reach."""
+    if queue.kappa is None:
+        return None
+
+    def x(value: float) -> float:
+        return 50 + 50 * max(-1.0, min(value, 1.0))
+
+    low, high = queue.kappa.interval
+    fill = "fill-passed" if queue.is_calibrated else "fill-unscored"
+    return tag(
+        "svg",
+        tag("rect", x=0, y=6, width=100, height=2, class_="track"),
+        tag("rect", x=x(low), y=4, width=max(x(high) - x(low), 0.8), height=6, class_=fill),
+        tag("line", x1=x(queue.required), x2=x(queue.required), y1=0, y2=14, class_="need"),
+        viewBox="0 0 100 14",
+        preserveAspectRatio="none",
+        class_="kappa",
+        role="img",
+        aria_label=f"kappa from {score(low)} to {score(high)}, required {score(queue.required)}",
+    )
+
+
+def _neighbours(queue: ReviewQueue, item: ReviewItem, by: str) -> Markup:
+    def link(place: int | None, label: str, rel: str) -> Markup | None:
+        where = address("review", queue.id, item=place, by=by)
+        return tag("a", label, href=where, rel=rel) if place is not None else None
+
+    waiting = item.open if item.own else None
+    case = tag("a", item.case, href=address("runs", queue.run, "cases", item.case), dir="auto")
+    # The page of the case shows the score: nobody should open it by accident before deciding.
+    shown = case if item.own else tag("bdi", item.case)
+    return tag(
+        "nav",
+        link(item.previous, "‹ previous", "prev"),
+        link(item.next, "next ›", "next"),
+        tag(
+            "a",
+            "next that waits",
+            href=address("review", queue.id, item=waiting, by=by),
+            data_key="s",
+        )
+        if waiting is not None
+        else None,
+        tag("span", "case ", shown, class_="quiet"),
+        class_="pages",
+        aria_label="Items",
+    )
+
+
+def _turns(item: ReviewItem) -> Markup:
+    if not item.turns:
+        text = "The conversation of this answer was not stored; --keep-traces stores all of them."
+        return tag("p", text, class_="note")
+    return join(
+        [
+            tag(
+                "article",
+                plain_turn("user", turn.user),
+                tag(
+                    "div",
+                    tag("div", plain_turn("golden", turn.expected), class_="golden-edge"),
+                    tag("div", plain_turn("agent", turn.actual)),
+                    class_="pair",
+                ),
+                class_="turn",
+            )
+            for turn in item.turns
+        ]
+    )
+
+
+def _opinion(item: ReviewItem) -> Markup:
+    if item.own is None or item.score is None:
+        return tag("p", "What the metric says is hidden until you have decided.", class_="note")
+    agreed = item.own.label == item.score.status
+    verdict = "" if item.own.label == "unsure" else "You agree. " if agreed else "You disagree. "
+    return tag(
+        "p",
+        tag("strong", verdict),
+        "The metric says ",
+        stamp(item.score.status),
+        f" ({score(item.score.value)}): ",
+        tag("bdi", item.score.reason or "no reason given"),
+        class_="note",
+    )
+
+
+def _decision(queue: ReviewQueue, item: ReviewItem, by: str) -> Markup:
+    own = item.own
+    buttons = [
+        tag(
+            "button",
+            tag("kbd", key),
+            word,
+            type="submit",
+            name="label",
+            value=label,
+            data_key=key,
+            aria_pressed="true" if own and own.label == label else "false",
+        )
+        for label, key, word in _LABELS
+    ]
+    undo = tag(
+        "button", tag("kbd", "u"), "undo", type="submit", name="label", value="undo", data_key="u"
+    )
+    approve = tag(
+        "button",
+        tag("kbd", "a"),
+        "approve golden",
+        type="submit",
+        name="label",
+        value="approve",
+        data_key="a",
+        class_="gold",
+    )
+    note = tag("input", name="note", value=own.note if own else "", data_key="n", dir="auto")
+    name = tag("input", name="by", value=by, required=True, data_remember="1", autocomplete="name")
+    return tag(
+        "form",
+        tag("input", type="hidden", name="item", value=str(item.id)),
+        buttons,
+        tag("label", tag("span", "note"), note),
+        tag("label", tag("span", "your name"), name),
+        undo if own else None,
+        approve,
+        method="post",
+        action=address("review", queue.id),
+        class_="decide",
+    )
+
+
+def _after(queue: ReviewQueue, by: str) -> Markup | None:
+    if queue.kappa is None:
+        return None
+    form = tag(
+        "form",
+        tag("input", type="hidden", name="by", value=by),
+        tag("button", "Save the calibration for gates", type="submit"),
+        method="post",
+        action=address("review", queue.id, "calibrate"),
+    )
+    return tag("div", form, class_="actions")

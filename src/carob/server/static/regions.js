@@ -1,0 +1,28 @@
+// Replaces parts of this page by the same parts of another answer of the server.
+const parser = new DOMParser();
+
+export async function load(address, signal) {
+  const answer = await fetch(address, { signal, headers: { accept: "text/html" } });
+  if (!answer.ok) throw new Error(`${answer.status}`);
+  // A document of the parser runs no scripts, and the server escapes all text.
+  return parser.parseFromString(await answer.text(), "text/html");
+}
+
+export function replace(id, source) {
+  const old = document.getElementById(id);
+  const fresh = source.getElementById(id);
+  if (!old || !fresh || old.innerHTML === fresh.innerHTML) return false;
+  const known = new Set([...old.querySelectorAll("[data-id]")].map((row) => row.dataset.id));
+  const checked = new Set([...old.querySelectorAll("input:checked")].map((box) => box.value));
+  const current = old.querySelector(".current")?.dataset.id;
+  const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  old.replaceChildren(...document.adoptNode(fresh).childNodes);
+  for (const row of old.querySelectorAll("[data-id]")) {
+    if (!known.has(row.dataset.id)) row.classList.add("fresh");
+    if (row.dataset.id === current) row.classList.add("current");
+  }
+  for (const box of old.querySelectorAll("input[type=checkbox]")) box.checked = checked.has(box.value);
+  if (focused) old.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  document.dispatchEvent(new CustomEvent("carob:replaced", { detail: old }));
+  return true;
+}
