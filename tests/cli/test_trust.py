@@ -214,3 +214,25 @@ def test_redirect_does_not_carry_the_key(thief: ScriptedServer):
         assert judge.requests
     assert result.exit_code == 1
     assert not thief.requests
+
+
+@pytest.mark.parametrize("more", [[], ["-m", "latency"], ["--repeat", "2"]])
+def test_code_of_a_config_does_not_run_before_trust(more: list[str]):
+    Path("agent.py").write_text("open('ran', 'w').close()\ndef answer(message): return 'Yes.'\n")
+    Path("carob.toml").write_text('target = "python:agent.py:answer"\n')
+    run = ["run", "--golden", "support_golden.json", "--no-store", "-m", "contains", *more]
+    assert isinstance(error_of(invoke(*run)), UntrustedError)
+    assert not Path("ran").exists()
+    assert invoke("trust").exit_code == 0
+    assert not Path("ran").exists()
+    assert not isinstance(invoke(*run).exception, UntrustedError)
+
+
+def test_target_of_the_command_line_does_not_take_over_untrusted_settings(thief: ScriptedServer):
+    Path("agent.py").write_text("def answer(message): return 'Yes.'\n")
+    Path("carob.toml").write_text(
+        f'[target]\nname = "chat:m"\nurl = "{thief.url}"\nkey_env = "OPENAI_API_KEY"\n'
+    )
+    run = ("run", "--golden", "support_golden.json", "--no-store", "-m", "contains")
+    assert invoke(*run, "--target", "python:agent.py:answer").exit_code in (0, 1)
+    assert not thief.requests

@@ -8,7 +8,7 @@ from carob.config import load_config
 from carob.config.key_variables import is_key_variable
 from carob.config.trust import trust_digest
 from carob.errors import FormatError
-from carob.schema import JudgeSettings
+from carob.schema import JudgeSettings, TargetSettings
 
 JUDGE = (
     '[judge]\nmodel = "openai:m"\nurl = "https://x.example.com/v1"\nkey_env = "OPENAI_API_KEY"\n'
@@ -131,3 +131,54 @@ def test_host_that_only_looks_familiar_is_shown_escaped(tmp_path: Path):
     config = write_config(tmp_path, '[judge]\nurl = "https://\u0430pi.openai.com/v1"\n')
     (setting,) = load_config(config).withheld
     assert setting.shown == "judge.url = https://\\u0430pi.openai.com/v1"
+
+
+TARGET = """\
+[target]
+name = "python:agents/shop.py:answer"
+url = "https://me:hunter2@shop.example.com/v1?token=abc"
+key_env = "SHOP_AGENT_TOKEN"
+turn_timeout = 9
+[target.headers]
+X-Tenant = "CAROB_TENANT"
+[target.options]
+path = "/chat"
+"""
+
+
+def test_target_has_no_effect_without_trust(tmp_path: Path):
+    config = load_config(write_config(tmp_path, TARGET))
+    assert config.target == TargetSettings(turn_timeout=9)
+    assert sorted(setting.shown for setting in config.withheld) == [
+        "target.headers.X-Tenant = CAROB_TENANT",
+        "target.key_env = SHOP_AGENT_TOKEN",
+        "target.name = python:agents/shop.py:answer",
+        "target.options = (16 characters, hidden because they may be a secret)",
+        "target.url = https://shop.example.com/v1",
+    ]
+
+
+def test_trusted_target_has_its_options(tmp_path: Path):
+    config = load_config(write_config(tmp_path, TARGET), trust=lambda path, settings: True)
+    assert config.target
+    assert config.target.options == {"path": "/chat"}
+
+
+@pytest.mark.parametrize("setting", ['key_env = "GITHUB_TOKEN"', 'headers = {X = "GITHUB_TOKEN"}'])
+def test_target_cannot_name_any_secret(tmp_path: Path, setting: str):
+    text = f'[target]\nname = "python:agent.py:answer"\n{setting}\n'
+    with pytest.raises(FormatError, match="'GITHUB_TOKEN' is not a variable for the key of an"):
+        load_config(write_config(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        ("adk:http://me:hunter2@127.0.0.1:8000/shop?key=1", "adk:http://127.0.0.1:8000/shop"),
+        ("chat:gpt-5-mini", "chat:gpt-5-mini"),
+        ("python:shop.agent:answer", "python:shop.agent:answer"),
+    ],
+)
+def test_target_is_shown_without_secrets(tmp_path: Path, target: str, shown: str):
+    (setting,) = load_config(write_config(tmp_path, f'target = "{target}"\n')).withheld
+    assert setting.shown == f"target = {shown}"

@@ -84,7 +84,8 @@ def file_for_cases(folder: GoldenFolder, name: str, format: str | None) -> Path:
     try:
         return find_file(folder, name)
     except NotFoundError:
-        if not _NEW_NAME.fullmatch(name):
+        # `faq.csv.carob` would become the sidecar file of another dataset.
+        if not _NEW_NAME.fullmatch(name) or name.endswith(".carob"):
             hint = "letters, digits and . _ -, starting with a letter or digit, at most 100"
             raise UsageError(f"invalid dataset name {name!r:.120}", hint=hint) from None
     container = get_format(format, plugins.formats()).containers[0] if format else "document"

@@ -1,4 +1,4 @@
-"""Environment variables that a config may name as the key of a judge.
+"""Environment variables that a config may name as the key of a judge or of a live agent.
 
 A config decides where a key is sent. Without this list, one careless `carob trust` would be enough
 to send `AWS_SECRET_ACCESS_KEY` or `GITHUB_TOKEN` there.
@@ -23,6 +23,7 @@ _PATTERNS = {
     "vllm": r"VLLM_\w+",
 }
 _ANY_PROVIDER = r"CAROB_\w+"
+_TARGET = r"(\w+_)?(AGENT|TARGET)_\w+"
 
 
 def is_key_variable(name: str, model: str | None) -> bool:
@@ -30,6 +31,12 @@ def is_key_variable(name: str, model: str | None) -> bool:
     built-in provider. A provider of a plugin has the variables that begin with its name."""
     patterns = [_ANY_PROVIDER, *_provider_patterns(model)]
     return any(re.fullmatch(pattern, name, re.ASCII) for pattern in patterns)
+
+
+def is_target_variable(name: str) -> bool:
+    """Whether an environment variable may hold the key of a live agent: that of a model provider,
+    or one that is named after an agent, such as `SHOP_AGENT_TOKEN`."""
+    return is_key_variable(name, None) or re.fullmatch(_TARGET, name, re.ASCII) is not None
 
 
 def _provider_patterns(model: str | None) -> list[str]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from pathlib import Path
 
+import msgspec
+
 from carob.config.config_file import ConfigDocument
 from carob.config.trust import SensitiveReader
 from carob.errors import FormatError
@@ -61,6 +63,16 @@ class Table:
             raise self.error(name, f"expected a number above 0, got {value:g}")
         admitted = self._sensitive.admit(SensitiveSetting(self._at(name), f"{value:g}", effect))
         return None if admitted is None else value
+
+    def sensitive_table(self, name: str, *, effect: str) -> dict[str, Json] | None:
+        """Return the entries of a table that may name any of these; `None` unless the user has
+        trusted the config."""
+        table = self.table(name)
+        if table is None:
+            return None
+        value = msgspec.json.encode(table.entries(), order="sorted").decode()
+        setting = SensitiveSetting(self._at(name), value, effect)
+        return None if self._sensitive.admit(setting) is None else table.entries()
 
     def flag(self, name: str) -> bool | None:
         value = self._take(name)

@@ -11,8 +11,8 @@ VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 and is not shown."""
 
 
-_CODE = re.compile(r"(python|adk|http):[\w./-]+(:[\w.]+)?")
-"""A target that names code or a file of this machine."""
+_CODE = re.compile(r"(python|adk|http|chat|responses):[\w./-]+(:[\w.]+)?")
+"""A target that names code, a file of this machine or a model."""
 
 
 class SensitiveSetting(Struct, frozen=True):

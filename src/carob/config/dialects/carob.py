@@ -11,7 +11,7 @@ import msgspec
 from carob.config.config import Config, LintSettings, MetricChoice
 from carob.config.config_file import Syntax
 from carob.config.dialects.serving import read_serve
-from carob.config.key_variables import is_key_variable
+from carob.config.key_variables import is_key_variable, is_target_variable
 from carob.config.table_reader import Table, expand_pattern, path_inside
 from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity, TargetSettings
 from carob.schema.judge import names_weights
@@ -141,13 +141,14 @@ def read_target(top: Table) -> TargetSettings | None:
 
 
 def _target_settings(table: Table) -> TargetSettings:
-    headers, options = table.table("headers"), table.table("options")
+    headers = table.table("headers")
     values = {
         "name": table.sensitive("name", effect=_ASKED),
         "url": table.sensitive("url", effect=_TARGET_URL),
-        "key_env": table.sensitive("key_env", effect=_TARGET_KEY),
+        "key_env": _target_variable(table, "key_env"),
         "headers": _header_variables(headers) if headers else None,
-        "options": options.rest() if options else None,
+        # What options mean depends on the target: one of them may be an address.
+        "options": table.sensitive_table("options", effect="settings of the target"),
         "turn_timeout": _positive(table, "turn_timeout"),
         "case_timeout": _positive(table, "case_timeout"),
         "concurrency": table.count("concurrency"),
@@ -160,8 +161,17 @@ def _target_settings(table: Table) -> TargetSettings:
 
 def _header_variables(table: Table) -> dict[str, str]:
     """Read which environment variable holds the value of each header."""
-    variables = {name: table.sensitive(name, effect=_TARGET_KEY) for name in table.entries()}
+    variables = {name: _target_variable(table, name) for name in table.entries()}
     return {name: variable for name, variable in variables.items() if variable is not None}
+
+
+def _target_variable(table: Table, name: str) -> str | None:
+    variable = table.text(name)
+    if variable is not None and not is_target_variable(variable):
+        hint = "pass it with --target-key-env or --target-header, or rename it to CAROB_…"
+        message = f"{_shown_variable(variable)} is not a variable for the key of an agent"
+        raise table.error(name, message, hint=hint)
+    return table.sensitive(name, effect=_TARGET_KEY)
 
 
 def _model(table: Table, name: str) -> str | None:
@@ -175,11 +185,17 @@ def _model(table: Table, name: str) -> str | None:
 def _key_variable(table: Table, model: str | None) -> str | None:
     variable = table.text("key_env")
     if variable is not None and not is_key_variable(variable, model):
-        shown = repr(variable) if VARIABLE_NAME.fullmatch(variable) else "the value"
         expected = f"a key of {model.partition(':')[0]}" if model else "the key of a judge"
         hint = "pass it with --judge-key-env, or rename it to CAROB_…"
-        raise table.error("key_env", f"{shown} is not a variable for {expected}", hint=hint)
+        raise table.error(
+            "key_env", f"{_shown_variable(variable)} is not a variable for {expected}", hint=hint
+        )
     return table.sensitive("key_env", effect="judges send the value of this environment variable")
+
+
+def _shown_variable(variable: str) -> str:
+    """The name of a variable, unless it looks like a key that somebody pasted instead."""
+    return repr(variable) if VARIABLE_NAME.fullmatch(variable) else "the value"
 
 
 def _positive(table: Table, name: str) -> float | None:
