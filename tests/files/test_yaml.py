@@ -71,14 +71,41 @@ def test_every_value_has_a_line():
     assert lines["$.c"] == 5
 
 
+def test_aliases_and_merge_keys_are_copies():
+    yaml = read_yaml("a: &x {k: [1]}\nb: *x\nc:\n  <<: *x\n  k: 2\n  z: 3\nd:\n  <<: [*x, {y: 4}]\n")
+    copy = {"k": [1]}
+    assert yaml.value == {
+        "a": copy,
+        "b": copy,
+        "c": {"k": 2, "z": 3},
+        "d": {"k": [1], "y": 4},
+    }
+    assert yaml.value["a"] is not yaml.value["b"]
+    assert yaml.aliases == 3
+    assert yaml.lines["$.b"] == 2
+
+
+LAUGHS = "\n".join(
+    ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: &x [1]\nb: *x", r"aliases are not supported \(at line 2\)"),
+        ("a: 1\nb: *x", r"unknown alias 'x' \(at line 2\)"),
+        ("a: &x [1, *x]", r"unknown alias 'x' \(at line 1\)"),
+        (LAUGHS, r"aliases of more than 100,000 values \(at line 5\)"),
         ("a: 1\na: 2", r"duplicate key 'a' \(at line 2\)"),
         ("1: a", r"expected a text key \(at line 1\)"),
         ("? [a]\n: b", r"expected a text key \(at line 1\)"),
-        ("a:\n  <<: b", r"merge keys are not supported \(at line 2\)"),
+        ("a:\n  <<: b", r"expected a mapping after '<<' \(at line 2\)"),
+        (
+            f"a: &x {'[' * 90}{']' * 90}\nb:\n" + "".join(f"{'  ' * n}- \n" for n in range(1, 3))
+            + f"  - {'[' * 20}*x{']' * 20}",
+            r"nested deeper than 100 levels \(at line 5\)",
+        ),
         ("a: !!binary x", r"tags are not supported \(at line 1\)"),
         ("a: 1\n---\nb: 2", r"more than one document \(at line 2\)"),
         ("[" * 2000 + "]" * 2000, r"nested deeper than 100 levels \(at line 1\)"),

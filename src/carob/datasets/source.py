@@ -41,9 +41,10 @@ _COMMENT = re.compile(rb"\s*(//|/\*)")
 _FRAGMENT = re.compile(rb'\s*([}\]]|"[^"\n]*"\s*:)')
 """A member without its object, or the end of one: a part that was copied out of a document."""
 _YAML_START = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*|---[^\n]*|%YAML[^\n]*)?\n)*")
-_YAML = re.compile(rb"-[ \r\n]|[\w'][^\n,;\t:]*:([ \r\n]|$)")
+_YAML = re.compile(rb" *(-[ \r\n]|[\w'][^\n,;\t:]*:([ \r\n]|$))")
 """An item, or a key: a comma before the colon makes it a CSV header."""
 _BLOCK = 1 << 20
+_YAML_SUFFIXES = (".yaml", ".yml")
 _ZIP = b"PK\x03\x04"
 
 _PLAIN_CSV = TableDialect()
@@ -58,6 +59,8 @@ class Row(NamedTuple):
     """Why this row could not be read; the rows after it still can."""
     data: bytes = b""
     """The text of a row of JSON, which also shows duplicate keys."""
+    note: str = ""
+    """What was read although it is not written as expected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,8 @@ class Source:
     yaml_lines: Mapping[str, int] = field(default_factory=dict[str, int], repr=False)
     comments: int = 0
     """Lines of YAML with a comment."""
+    aliases: int = 0
+    """Aliases in YAML, which stand for a copy of another value."""
 
     @property
     def stem(self) -> str:
@@ -127,6 +132,10 @@ class Source:
             lines = "1 comment" if self.comments == 1 else f"{self.comments} comments"
             message = f"{lines} of the YAML file, not kept when the data is written"
             yield Problem(where="$", message=message, severity="note")
+        if self.aliases:
+            names = "1 alias" if self.aliases == 1 else f"{self.aliases} aliases"
+            message = f"{names} of the YAML file, replaced by copies when the data is written"
+            yield Problem(where="$", message=message, severity="note")
 
 
 def open_source(path: Path) -> Source:
@@ -146,7 +155,7 @@ def _open_text(path: Path, split: bool) -> Source:
         if _FRAGMENT.match(file.head):
             hint = "copy the whole document, from the first `{` or `[` to the last bracket"
             raise InputError("a fragment of JSON", where=at_line(str(path), 1), hint=hint)
-        if _is_yaml(file.head):
+        if _is_yaml(file.head, path):
             return _open_yaml(file, path)
         if not _JSON.match(file.head) and not _COMMENT.match(file.head):
             return _open_table(path, detect_dialect(file))
@@ -188,9 +197,11 @@ def _read_document(file: InputFile, path: Path, syntax: str, limit: int, hint: s
     return data
 
 
-def _is_yaml(head: bytes) -> bool:
+def _is_yaml(head: bytes, path: Path) -> bool:
     start = _YAML_START.match(head)
     at = start.end() if start else 0
+    if path.name.lower().removesuffix(".gz").endswith(_YAML_SUFFIXES) and not _JSON.match(head):
+        return True
     # After a comment, `{` begins a document in YAML's other style: JSON has no comments.
     return bool(_YAML.match(head, at) or (head[:at].strip() and _JSON.match(head, at)))
 
@@ -205,6 +216,7 @@ def _open_yaml(file: InputFile, path: Path) -> Source:
         document=yaml.value,
         yaml_lines=yaml.lines,
         comments=yaml.comments,
+        aliases=yaml.aliases,
     )
 
 
@@ -318,9 +330,14 @@ def _read_table(source: Source) -> Iterator[Row]:
     records = read_records(source.path, source.dialect, sheet)
     next(records)
     for line, row in records:
-        if len(row) == len(source.columns):
-            pairs = zip(source.columns, row, strict=True)
-            yield Row(line, {name: cell for name, cell in pairs if cell})
+        missing = len(source.columns) - len(row)
+        if missing < 0 and not any(row[missing:]):
+            missing = 0  # spreadsheets fill rows up with empty cells
+        # With more cells missing, the row is probably a part of one that has a line break.
+        if missing in (0, 1) and len(row) > missing:
+            cells = {name: cell for name, cell in zip(source.columns, row, strict=False) if cell}
+            note = f"missing the last cell, {source.columns[-1]!r}, read as empty"
+            yield Row(line, cells, note=note if missing else "")
             continue
         error = FormatError(
             f"{len(row)} cells, expected {len(source.columns)} as in the header",

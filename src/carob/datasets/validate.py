@@ -159,6 +159,8 @@ class _Validator:
                 self._report(_problem(row.error, self.file.source.path))
                 continue
             self._report_all(find_duplicate_keys(row.data), base)
+            if row.note:
+                self._report_all([Problem(where="$", message=row.note, severity="note")], base)
             case = self._check_case(base, row.value)
             identity = _identity(case, row.value)
             if identity and not self.file.format.derives_ids:

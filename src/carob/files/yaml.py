@@ -1,7 +1,8 @@
 """Read and write YAML as plain values, within limits.
 
 YAML is read event by event. A document tree is never built by PyYAML: aliases could expand to
-gigabytes, and 40 KB of nested brackets could take it half a minute.
+gigabytes, and 40 KB of nested brackets could take it half a minute. Aliases and merge keys are
+written out as copies, and the copies are counted.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 from carob.errors import UsageError, install_hint
@@ -19,6 +21,8 @@ Resolver: TypeAlias = Callable[[str], Any]
 
 _MAX_DEPTH = 100
 """No file that a person writes comes close."""
+_MAX_COPIED = 100_000
+"""Values that aliases may stand for in one document: nine lines can stand for billions."""
 _TEXT = "tag:yaml.org,2002:str"
 _NULL = re.compile(r"~|null|Null|NULL|")
 _BOOLEANS = {
@@ -42,6 +46,10 @@ class YamlDocument:
         self._resolve = resolve
         self.lines: dict[str, int] = {}
         """The line of each path, such as `$.cases[3].id`."""
+        self.aliases = 0
+        """The number of aliases, which a decoded value does not have."""
+        self._anchors: dict[str, Any] = {}
+        self._copied = 0
         self._scalars: list[tuple[Any, Any]] | None = [] if "#" in text else None
         # The parser in C is ten times faster, and missing from some builds of PyYAML.
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -70,9 +78,31 @@ class YamlDocument:
     def _read_node(self, event: Any, path: str, depth: int) -> Any:
         yaml = self._yaml
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError(f"aliases are not supported {_at(event)}; write the value out")
+            self.lines.setdefault(path, event.start_mark.line + 1)
+            return self._copy_anchor(event, depth)
         if depth == _MAX_DEPTH:
-            raise ValueError(f"nested deeper than {_MAX_DEPTH} levels {_at(event)}")
+            raise _too_deep(event)
+        value = self._read_value(event, path, depth)
+        if event.anchor is not None:
+            # After the value was read: an alias inside of it would have no end.
+            self._anchors[event.anchor] = value
+        return value
+
+    def _copy_anchor(self, event: Any, depth: int) -> Any:
+        self.aliases += 1
+        if event.anchor not in self._anchors:
+            raise ValueError(f"unknown alias {event.anchor!r} {_at(event)}")
+        value = self._anchors[event.anchor]
+        nodes, levels = _measure(value)
+        self._copied += nodes
+        if self._copied > _MAX_COPIED:
+            raise ValueError(f"aliases of more than {_MAX_COPIED:,} values {_at(event)}")
+        if depth + levels > _MAX_DEPTH:
+            raise _too_deep(event)
+        return deepcopy(value)
+
+    def _read_value(self, event: Any, path: str, depth: int) -> Any:
+        yaml = self._yaml
         if event.tag is not None and event.tag != _TEXT:
             raise ValueError(f"tags are not supported {_at(event)}; remove {event.tag!r}")
         self.lines.setdefault(path, event.start_mark.line + 1)
@@ -88,19 +118,32 @@ class YamlDocument:
 
     def _read_mapping(self, path: str, depth: int) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         end: type = self._yaml.MappingEndEvent
         while not isinstance(event := next(self._events), end):
             key = event.value if isinstance(event, self._yaml.ScalarEvent) else None
             if key is None or (event.implicit[0] and not isinstance(self._resolve(key), str)):
                 raise ValueError(f"expected a text key {_at(event)}")
             if key == "<<" and event.implicit[0]:
-                raise ValueError(f"merge keys are not supported {_at(event)}; write the keys out")
+                merged |= self._read_merged(event, path, depth)
+                continue
             if key in mapping:
                 raise ValueError(f"duplicate key {key!r} {_at(event)}")
             member = f"{path}.{key}"
             self.lines[member] = event.start_mark.line + 1
             mapping[key] = self._read_node(next(self._events), member, depth + 1)
-        return mapping
+        return {**merged, **mapping} if merged else mapping
+
+    def _read_merged(self, key: Any, path: str, depth: int) -> dict[str, Any]:
+        """The members of the mappings after `<<`; the first mapping with a key decides."""
+        value = self._read_node(next(self._events), f"{path}.<<", depth + 1)
+        mappings: list[Any] = value if isinstance(value, list) else [value]
+        merged: dict[str, Any] = {}
+        for mapping in mappings:
+            if not isinstance(mapping, dict):
+                raise ValueError(f"expected a mapping after '<<' {_at(key)}")
+            merged = {**mapping, **merged}
+        return merged
 
     def _read_sequence(self, path: str, depth: int) -> list[Any]:
         sequence: list[Any] = []
@@ -108,6 +151,19 @@ class YamlDocument:
         while not isinstance(event := next(self._events), end):
             sequence.append(self._read_node(event, f"{path}[{len(sequence)}]", depth + 1))
         return sequence
+
+
+def _too_deep(event: Any) -> ValueError:
+    return ValueError(f"nested deeper than {_MAX_DEPTH} levels {_at(event)}")
+
+
+def _measure(value: Any) -> tuple[int, int]:
+    """The number of values in a value, itself included, and how deep they are nested."""
+    members: list[Any] = (
+        [*value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    )
+    sizes = [_measure(member) for member in members]
+    return 1 + sum(nodes for nodes, _ in sizes), 1 + max((deep for _, deep in sizes), default=0)
 
 
 def _count_comments(text: str, scalars: list[tuple[Any, Any]]) -> int:

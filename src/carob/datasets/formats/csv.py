@@ -117,6 +117,13 @@ def _split_tags(text: str) -> list[str]:
     return [tag.strip() for tag in text.split(separator) if tag.strip()]
 
 
+def _join_tags(tags: tuple[str, ...]) -> str:
+    """The cell of the tags. One that has another separator ends in `;`, which precedes the others:
+    `New York, NY` would be read as two tags."""
+    text = ";".join(tags)
+    return f"{text};" if len(tags) == 1 and any(char in text for char in "|,") else text
+
+
 def _read_case(doc: Json) -> Case:
     cells = normalize_keys(doc, _COLUMNS) if isinstance(doc, dict) else doc
     row = parse_document(cells, CsvRow)
@@ -131,7 +138,7 @@ def _write_case(case: Case) -> Json:
         "Input": user,
         "ExpectedOutput": response,
         "Context": case.context,
-        "Tags": ";".join(case.tags),
+        "Tags": _join_tags(case.tags),
     }
     # Readers reject CSV files with NUL bytes.
     return {name: cell.replace("\0", "") for name, cell in cells.items() if cell}
