@@ -335,7 +335,8 @@ def _read_table(source: Source) -> Iterator[Row]:
             missing = 0  # spreadsheets fill rows up with empty cells
         # With more cells missing, the row is probably a part of one that has a line break.
         if missing in (0, 1) and len(row) > missing:
-            cells = {name: cell for name, cell in zip(source.columns, row, strict=False) if cell}
+            pairs = zip(source.columns, row, strict=False)
+            cells: dict[str, Json] = {name: cell for name, cell in pairs if cell}
             note = f"missing the last cell, {source.columns[-1]!r}, read as empty"
             yield Row(line, cells, note=note if missing else "")
             continue

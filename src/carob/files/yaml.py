@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from carob.errors import UsageError, install_hint
 
@@ -137,7 +137,7 @@ class YamlDocument:
     def _read_merged(self, key: Any, path: str, depth: int) -> dict[str, Any]:
         """The members of the mappings after `<<`; the first mapping with a key decides."""
         value = self._read_node(next(self._events), f"{path}.<<", depth + 1)
-        mappings: list[Any] = value if isinstance(value, list) else [value]
+        mappings = cast("list[Any]", value) if isinstance(value, list) else [value]
         merged: dict[str, Any] = {}
         for mapping in mappings:
             if not isinstance(mapping, dict):
@@ -159,9 +159,9 @@ def _too_deep(event: Any) -> ValueError:
 
 def _measure(value: Any) -> tuple[int, int]:
     """The number of values in a value, itself included, and how deep they are nested."""
-    members: list[Any] = (
-        [*value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
-    )
+    members = cast("list[Any]", value) if isinstance(value, list) else []
+    if isinstance(value, dict):
+        members = [*cast("dict[str, Any]", value).values()]
     sizes = [_measure(member) for member in members]
     return 1 + sum(nodes for nodes, _ in sizes), 1 + max((deep for _, deep in sizes), default=0)
 

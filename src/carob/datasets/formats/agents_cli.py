@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from carob.datasets.document_types import OpenDocument, parse_document
+from carob.datasets.document_types import OpenDocument, find_member, parse_document
 from carob.datasets.formats import list_items
 from carob.datasets.formats.reference_data import all_expected_calls, without_nulls
 from carob.datasets.formats.row_values import read_calls, write_calls
@@ -33,6 +33,7 @@ class EvaluationCase(OpenDocument):
     rubric_groups: dict[str, Any] | None = None
     expected_tool_use: Any = None
     reference_final_response: Any = None
+    rubrics: Any = None
 
 
 class EvaluationDataset(OpenDocument):
@@ -117,7 +118,7 @@ def _read_case(doc: Json) -> Case:
         id=case_id,
         turns=turns,
         context=content_text(shape.context),
-        rubrics=tuple(_read_rubrics(shape.rubric_groups or {})),
+        rubrics=(*_read_rubrics(shape.rubric_groups or {}), *_read_own_rubrics(shape.rubrics)),
         recorded=trace or _read_responses(shape.responses, case_id, turns),
     )
 
@@ -201,6 +202,16 @@ def _read_rubrics(groups: Object) -> Iterator[Rubric]:
             rubric_id = rubric.get("rubric_id") if isinstance(rubric, dict) else None
             if isinstance(text, str):
                 yield Rubric(id=str(rubric_id or f"{name}-{index + 1}"), text=text, type=name)
+
+
+def _read_own_rubrics(rubrics: Json) -> Iterator[Rubric]:
+    """Rubrics of the case itself, as an EvalSet has them: scaffolds were migrated with them."""
+    for index, rubric in enumerate(rubrics if isinstance(rubrics, list) else []):
+        content = find_member(rubric, "rubric_content")[1]
+        text = find_member(content, "text_property")[1]
+        if isinstance(text, str):
+            name = find_member(rubric, "rubric_id")[1]
+            yield Rubric(id=str(name or f"rubric-{index + 1}"), text=text)
 
 
 def _write_case(case: Case) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, cast
 
 import msgspec
@@ -51,6 +51,7 @@ class DeepEvalFormat(RowFormat):
     containers: tuple[Container, ...] = ("list", "rows", "table")
     shape = declare_shape("Golden", _NAMES)
     columns: ClassVar[tuple[str, ...]] = ("input", "actual_output", "expected_output")
+    separators: ClassVar[Mapping[str, str]] = {"context": "|", "retrieved": "|"}
 
     def claims_row(self, row: Object) -> bool:
         return is_golden(row)
@@ -97,7 +98,8 @@ class DeepEvalFormat(RowFormat):
 
 def is_golden(row: Object) -> bool:
     """Whether a row is a golden of DeepEval."""
-    return ("input" in row and has_any(row, *_SIGNS)) or _is_conversation(row)
+    signs = has_any(row, *_SIGNS) or isinstance(row.get("context"), list)
+    return ("input" in row and signs) or _is_conversation(row)
 
 
 def _is_conversation(row: Object) -> bool:

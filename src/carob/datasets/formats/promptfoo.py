@@ -209,7 +209,8 @@ def _read_user(test: Object) -> tuple[str | None, str | None]:
     texts = {name: text for name, text in variables.items() if isinstance(text, str) and text}
     key = next((name for name in (_VARIABLE, *INPUT_NAMES) if name in texts), None)
     if key is None:
-        inline = [name for name in texts if not texts[name].startswith("file://")] or list(texts)
+        names = [name for name in texts if name != "context"] or list(texts)
+        inline = [name for name in names if not texts[name].startswith("file://")] or names
         key = max(inline, key=lambda name: len(texts[name]), default=None)
     filled = fill_template(texts[key], variables) if key else None
     return key, filled if isinstance(filled, str) else texts.get(key or "")
@@ -262,6 +263,7 @@ def _parse_cells(doc: Json) -> Object:
     """A row of a table as a test."""
     cells = {key.strip(): cell for key, cell in doc.items()} if isinstance(doc, dict) else {}
     expected = [cells[key] for key in cells if key.startswith(_EXPECTED)]
+    assertions: list[Json] = [parse_expected(cell) for cell in expected if isinstance(cell, str)]
     metadata: Object = {
         key.removeprefix(_METADATA): cell
         for key, cell in cells.items()
@@ -270,7 +272,7 @@ def _parse_cells(doc: Json) -> Object:
     return without_nulls(
         description=cells.get(_DESCRIPTION),
         vars={key: cell for key, cell in cells.items() if not key.startswith(_COLUMNS)},
-        **{"assert": [parse_expected(cell) for cell in expected if isinstance(cell, str)]},
+        **{"assert": assertions},
         metadata=metadata or None,
     )
 

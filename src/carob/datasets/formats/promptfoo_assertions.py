@@ -62,9 +62,9 @@ def _flatten(assertions: Json) -> Iterator[Json]:
     if isinstance(assertions, str):
         yield assertions
     for assertion in assertions if isinstance(assertions, list) else []:
-        is_set = isinstance(assertion, dict) and assertion.get("type") == "assert-set"
-        if is_set and assertion.get("threshold") is None:
-            yield from _flatten(assertion.get("assert"))
+        members = assertion.get("assert") if isinstance(assertion, dict) else None
+        if isinstance(assertion, dict) and members and assertion.get("threshold") is None:
+            yield from _flatten(members)
         else:
             yield assertion
 
@@ -90,7 +90,7 @@ def _fill_in(assertion: Json, variables: Mapping[str, Json]) -> tuple[str, Json]
         return "file" if isinstance(assertion, str) else "unknown", None
     kind = assertion.get("type")
     if not isinstance(kind, str):
-        return next((key for key in ("$ref", "assert-set") if key in assertion), "unknown"), None
+        return "$ref" if "$ref" in assertion else "unknown", None
     value = assertion.get("value")
     if isinstance(value, list):
         return kind, [fill_template(text, variables) for text in value]

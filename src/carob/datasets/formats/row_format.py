@@ -1,7 +1,7 @@
 """The common part of formats whose cases are rows: in a list, JSON lines, a table or a document.
 
-A format declares under which names its rows state a field. The first name is written. Fields under
-other names are metadata of the case.
+A format declares under which names its rows state a field, in any case and spacing. The first name
+is written. Fields under other names are metadata of the case.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from carob.datasets.document_types import OpenDocument, spellings
+from carob.datasets.document_types import OpenDocument
 from carob.datasets.formats import list_items, list_key
 from carob.datasets.formats.reference_data import all_expected_calls
 from carob.datasets.formats.row_values import (
     EXPECTED_NAMES,
     as_text,
     find_text,
+    is_columns,
     parse_cell,
     read_calls,
+    read_criteria,
     read_texts,
     read_turns,
     write_calls,
@@ -30,7 +32,8 @@ from carob.datasets.formats.row_values import (
 from carob.datasets.lens import RESERVED_KEY, Lens, ReadOnlyLens, unnamed_header
 from carob.datasets.patch import Object
 from carob.datasets.source import LIST_KEY, Container
-from carob.schema import Case, Dataset, Json, Problem, Rubric, Trace, Turn, content_id
+from carob.schema import Case, Dataset, Json, Problem, Trace, Turn, content_id
+from carob.text.spelling import fold_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +60,23 @@ class RowNames:
 
     def find(self, row: Object, field: str) -> str | None:
         """The key under which a row states a field."""
-        names = cast("tuple[str, ...]", getattr(self, field))
-        keys = (key for name in names for key in spellings(name))
-        return next((key for key in keys if row.get(key) is not None), None)
+        return self.find_all(row, (field,))[field]
+
+    def find_all(self, row: Object, names: Collection[str]) -> dict[str, str | None]:
+        """The keys under which a row states these fields."""
+        by_folded = {fold_name(key): key for key in reversed(row) if row[key] is not None}
+        return {
+            field: next(
+                (
+                    # An exact match wins over another spelling of the same name.
+                    name if row.get(name) is not None else by_folded[fold_name(name)]
+                    for name in cast("tuple[str, ...]", getattr(self, field))
+                    if fold_name(name) in by_folded
+                ),
+                None,
+            )
+            for field in names
+        }
 
     def all(self) -> list[str]:
         """Every name, in the order of the fields."""
@@ -67,8 +84,7 @@ class RowNames:
         return list(dict.fromkeys(name for group in groups for name in group))
 
 
-_SEPARATORS = "|;"
-_TEXT_FIELDS = ("context", "retrieved", "contains", "rubrics", "tags")
+_TEXT_FIELDS = ("context", "retrieved", "contains", "tags")
 
 
 @cache
@@ -80,7 +96,7 @@ def declare_shape(
         title,
         [(name, Any, None) for name in names.all()],
         bases=(OpenDocument,),
-        namespace={"__doc__": doc or "A row of golden data."},
+        namespace={"__doc__": doc or "A row of golden data.", "any_case": True},
     )
     if not keys:
         return row
@@ -110,6 +126,10 @@ class RowFormat:
     """The key under which a document states the name of the dataset."""
     columns: ClassVar[tuple[str, ...]] = ()
     """The columns that every table of the format has."""
+    separators: ClassVar[Mapping[str, str]] = {"tags": ";|,", "contains": "|;"}
+    """The characters that separate the texts of a field in one text, by precedence."""
+    structured: ClassVar[bool] = True
+    """Whether an object can be the expected answer, as JSON."""
 
     def claims_row(self, row: Object) -> bool:
         """Is this first row, or this object of all columns, one of this format?"""
@@ -172,13 +192,18 @@ class RowFormat:
             yield Problem(
                 where="$", message="missing user message", hint=f"expected one of: {names}"
             )
+        elif is_columns(item[key]):
+            message = "a list of messages, expected one"
+            hint = "write a row for each question, not a list for each column"
+            yield Problem(where=f"$.{key}", message=message, hint=hint)
         elif not any(turn.user and turn.user.strip() for turn in read_turns(item[key])):
             yield Problem(where=f"$.{key}", message="expected a user message, got none")
         key = self.names.find(item, "expected")
-        if key is not None and isinstance(item[key], list) and len(cast("Any", item[key])) > 1:
+        if key is not None and self._read_expected(parse_cell(item[key]), key)[1]:
+            what = "several accepted answers" if isinstance(item[key], list) else "an object"
             yield Problem(
                 where=f"$.{key}",
-                message="several accepted answers, kept as reference and not compared",
+                message=f"{what}, kept as reference and not compared",
                 hint="state one answer, or score this case with a rubric",
                 severity="warning",
             )
@@ -196,29 +221,52 @@ class RowFormat:
     def read_case(self, doc: Json) -> Case:
         """Read a case from a row."""
         row = doc if isinstance(doc, dict) else {}
-        keys = {field.name: self.names.find(row, field.name) for field in _ROW_FIELDS}
+        keys = self.names.find_all(row, _ROW_FIELDS)
+        if keys["recorded"] == keys["expected"]:
+            keys["recorded"] = None  # `answer` is recorded only beside another expected answer
         stated = {field: row[key] for field, key in keys.items() if key is not None}
         turns = read_turns(stated.get("input"))
-        texts = {name: read_texts(stated.get(name), _SEPARATORS) for name in _TEXT_FIELDS}
-        response, reference = _read_expected(stated.get("expected"), keys["expected"])
+        texts = {
+            field: read_texts(stated.get(field), self.separators.get(field, ""))
+            for field in _TEXT_FIELDS
+        }
+        criteria = read_criteria(stated.get("rubrics"))
+        response, reference = self._read_expected(stated.get("expected"), keys["expected"])
         calls = read_calls(stated.get("tool_calls"))
         if turns and (response is not None or calls is not None):
             last = msgspec.structs.replace(turns[-1], response=response, tool_calls=calls)
             turns = (*turns[:-1], last)
         case_id = as_text(stated.get("id")) or content_id(*(turn.user or "" for turn in turns))
-        understood = {key for field, key in keys.items() if key and field in stated}
-        understood -= {keys[name] for name in _TEXT_FIELDS if name in stated and not texts[name]}
+        recorded = _read_recorded(case_id, turns, stated, texts["retrieved"])
+        if recorded is None and texts["context"] is None:
+            texts["context"], texts["retrieved"] = texts["retrieved"], texts["context"]
+            keys["context"], keys["retrieved"] = keys["retrieved"], keys["context"]
+        ignored = {field for field in _TEXT_FIELDS if not texts[field]}
+        ignored |= {"retrieved"} if recorded is None else set()
+        ignored |= set() if criteria else {"rubrics"}
+        ignored |= {"tool_calls"} if calls is None else set()
+        understood = {key for field, key in keys.items() if key and field not in ignored}
         return Case(
             id=case_id,
             turns=turns,
             context="\n\n".join(texts["context"]) if texts["context"] else None,
-            contains=texts["contains"],
-            rubrics=_read_rubrics(texts["rubrics"]),
+            contains=texts["contains"] or None,
+            rubrics=criteria,
             reference=reference,
             tags=texts["tags"] or (),
             metadata=_read_metadata(row, understood, keys["metadata"]),
-            recorded=_read_recorded(case_id, turns, stated),
+            recorded=recorded,
         )
+
+    def _read_expected(self, value: Json, key: str | None) -> tuple[str | None, dict[str, Json]]:
+        """The expected answer. Of several accepted answers none is the expected one, and an object
+        of checks is not an answer."""
+        if key is not None and isinstance(value, list) and len(value) != 1:
+            return None, {key: value}
+        if key is not None and isinstance(value, dict) and not self.structured:
+            text = next((value[k] for k in EXPECTED_NAMES if isinstance(value.get(k), str)), None)
+            return (None, {key: value}) if text is None else (cast("str", text), {})
+        return find_text(value, EXPECTED_NAMES), {}
 
     def write_case(self, case: Case) -> Json:
         """Write a case as a row."""
@@ -252,8 +300,8 @@ class RowFormat:
             metadata: Object = {self.names.metadata[0]: case.metadata} if case.metadata else {}
             return {**row, **metadata}
         # A key that has a meaning in this format would come back as something else.
-        known = {spelling for name in self.names.all() for spelling in spellings(name)}
-        rest: Object = {key: value for key, value in case.metadata.items() if key not in known}
+        known = set(map(fold_name, self.names.all()))
+        rest: Object = {k: value for k, value in case.metadata.items() if fold_name(k) not in known}
         return {**row, **rest}
 
     def write_input(self, users: list[str]) -> Json:
@@ -261,23 +309,13 @@ class RowFormat:
         return users[0]
 
 
-_ROW_FIELDS = tuple(field for field in fields(RowNames) if field.name != "call_keys")
+_ROW_FIELDS = tuple(field.name for field in fields(RowNames) if field.name != "call_keys")
 
 
 def has_any(row: Mapping[str, Json], *names: str) -> bool:
-    """Whether a row has a field with one of the names, in snake_case or camelCase."""
-    return any(key in row for name in names for key in spellings(name))
-
-
-def _read_expected(value: Json, key: str | None) -> tuple[str | None, dict[str, Json]]:
-    """The expected answer. Of several accepted answers none is the expected one."""
-    if isinstance(value, list) and key is not None and len(value) != 1:
-        return None, {key: value}
-    return find_text(value, EXPECTED_NAMES), {}
-
-
-def _read_rubrics(texts: tuple[str, ...] | None) -> tuple[Rubric, ...]:
-    return tuple(Rubric(id=f"rubric-{n}", text=text) for n, text in enumerate(texts or (), 1))
+    """Whether a row has a field with one of the names, in any case and spacing."""
+    keys = set(map(fold_name, row))
+    return any(fold_name(name) in keys for name in names)
 
 
 def _read_metadata(
@@ -290,12 +328,14 @@ def _read_metadata(
     return {name: value for name, value in rest.items() if value is not None}
 
 
-def _read_recorded(case_id: str, turns: tuple[Turn, ...], stated: Object) -> Trace | None:
-    """The recorded answer that a row holds beside the case."""
+def _read_recorded(
+    case_id: str, turns: tuple[Turn, ...], stated: Object, texts: tuple[str, ...] | None
+) -> Trace | None:
+    """The recorded answer that a row holds beside the case. Retrieved texts alone are no trace:
+    an agent that answered nothing would fail every metric."""
     response = find_text(stated.get("recorded"), EXPECTED_NAMES)
     calls = read_calls(stated.get("recorded_calls"))
-    texts = read_texts(stated.get("retrieved"), _SEPARATORS)
-    if response is None and calls is None and texts is None:
+    if response is None and calls is None:
         return None
     user = turns[-1].user if turns else None
     turn = Turn(user=user, response=response, tool_calls=calls, grounding=texts)

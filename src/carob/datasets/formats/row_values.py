@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 
 from carob.datasets.patch import Object
-from carob.schema import Json, ToolCall, Turn
+from carob.schema import Json, Rubric, ToolCall, Turn
 
 INPUT_NAMES = (
     "question",
@@ -18,6 +18,9 @@ INPUT_NAMES = (
     "prompt",
     "user_query",
     "user_message",
+    "user_prompt",
+    "utterance",
+    "instruction",
     "message",
     "text",
 )
@@ -25,18 +28,26 @@ INPUT_NAMES = (
 EXPECTED_NAMES = (
     "expected_output",
     "expected",
-    "answer",
     "ground_truth",
     "expected_answer",
     "reference_answer",
+    "expected_response",
     "target",
     "reference",
     "reference_response",
     "correct_answer",
     "ground_truth_answer",
+    "gold_answer",
+    "golden_answer",
+    "ideal_answer",
+    "ideal",
+    "answer",
     "output",
 )
-"""The common names of the expected answer, most common first."""
+"""The common names of the expected answer. `answer` beside one of the others is a recorded one."""
+_CRITERION_NAMES = ("text", "description", "criterion", "criteria", "assertion", "expectation",
+    "rubric", "check", "requirement", "statement")  # fmt: skip
+_NO_TOOL = ("", "-", "none", "null", "n/a", "no tool", "no_tool")
 _CALL_NAMES = ("name", "tool_name", "tool", "function")
 _ARGS_NAMES = (
     "args",
@@ -89,12 +100,38 @@ def read_turns(value: Json) -> tuple[Turn, ...]:
     """The user messages of an input: a text, an object, or chat messages."""
     if isinstance(value, dict) and is_messages(value.get("messages")):
         value = value["messages"]
+    if _is_exchanges(value):
+        return tuple(_read_exchange(turn) for turn in cast("list[Object]", value))
     if not is_messages(value):
         text = find_text(value, INPUT_NAMES)
         return () if text is None else (Turn(user=text),)
     messages = cast("list[Object]", value)
     return tuple(
         Turn(user=_content(message["content"])) for message in messages if _is_user(message)
+    )
+
+
+def _is_exchanges(value: Json) -> bool:
+    """Whether a value is a list of turns, each with a question and perhaps its answer."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and not is_messages(value)
+        and all(isinstance(turn, dict) and _read_exchange(turn).user for turn in value)
+    )
+
+
+def _read_exchange(turn: Object) -> Turn:
+    names = ("user", *INPUT_NAMES)
+    user = next((turn[name] for name in names if isinstance(turn.get(name), str)), None)
+    response = next((turn[k] for k in EXPECTED_NAMES if isinstance(turn.get(k), str)), None)
+    return Turn(user=cast("str | None", user), response=cast("str | None", response))
+
+
+def is_columns(value: Json) -> bool:
+    """Whether a value is a list of several texts: a column of a table, not one message."""
+    return (
+        isinstance(value, list) and len(value) > 1 and all(isinstance(text, str) for text in value)
     )
 
 
@@ -138,9 +175,30 @@ def read_texts(value: Json, separators: str = "") -> tuple[str, ...] | None:
     return None
 
 
+def read_criteria(value: Json) -> tuple[Rubric, ...]:
+    """Rubrics: texts, or objects with a text and perhaps an id."""
+    value = parse_cell(value)
+    values: list[Json] = value if isinstance(value, list) else [value]
+    return tuple(
+        rubric
+        for number, item in enumerate(values, 1)
+        if (rubric := _read_criterion(item, f"rubric-{number}"))
+    )
+
+
+def _read_criterion(value: Json, default: str) -> Rubric | None:
+    if not isinstance(value, dict):
+        return Rubric(id=default, text=value) if isinstance(value, str) and value.strip() else None
+    text = next((value[key] for key in _CRITERION_NAMES if isinstance(value.get(key), str)), None)
+    name = next((value[key] for key in ("id", "name") if isinstance(value.get(key), str)), default)
+    return Rubric(id=str(name or default), text=text) if isinstance(text, str) and text else None
+
+
 def read_calls(value: Json) -> tuple[ToolCall, ...] | None:
     """Expected tool calls: names, or objects with a name and arguments."""
     value = parse_cell(value)
+    if isinstance(value, str) and value.strip().lower() in _NO_TOOL:
+        return ()
     if isinstance(value, str):
         value = list[Json](read_texts(value, "|;,") or ()) if "(" not in value else [value]
     if isinstance(value, dict):

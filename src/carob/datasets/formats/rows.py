@@ -18,17 +18,24 @@ from carob.lazy import load_object
 from carob.schema import Json, Problem
 from carob.text.spelling import did_you_mean, nearest_name
 
+_MESSAGES = ("messages", "turns", "conversation")
 _NAMES = RowNames(
-    input=INPUT_NAMES[:-2],
+    input=(*INPUT_NAMES[:-1], *_MESSAGES),
     expected=EXPECTED_NAMES[:-1],
-    id=("id", "case_id", "test_id"),
-    context=("context", "contexts", "retrieval_context"),
-    tool_calls=("expected_tools", "expected_tool", "expected_tool_calls"),
-    contains=("must_contain", "expected_keywords", "expected_contains"),
+    id=("id", "case_id", "test_id", "question_id", "eval_id", "qid"),
+    context=("context", "reference_contexts", "reference_context"),
+    retrieved=("retrieval_context", "retrieved_contexts", "contexts"),
+    recorded=("actual_output", "actual_response", "actual_answer", "generated_answer", "answer"),
+    tool_calls=("expected_tools", "expected_tool", "expected_tool_calls", "expected_tool_call",
+        "required_tools", "tool_expected"),
+    contains=("must_contain", "expected_keywords", "expected_contains", "must_include",
+        "should_contain", "expected_substrings"),
+    rubrics=("rubric", "rubrics", "criteria", "grading_criteria", "evaluation_criteria"),
     tags=("tags",),
-)
+)  # fmt: skip
 _KEYS = ("items", "cases", "tests", "samples", "entries", "qa_pairs", "test_cases", "questions",
-    "rows", "dataset", "evals", "examples", "goldens")  # fmt: skip
+    "rows", "dataset", "evals", "examples", "goldens", "data", "prompts", "queries", "scenarios",
+    "golden_set", "golden_dataset", "eval_cases", "records")  # fmt: skip
 _EXPECTATIONS = ("expected", "tool_calls", "contains", "rubrics")
 _CLOSE = 0.8
 _MAPPABLE = ("input", "expected", "id", "context", "tool_calls", "contains", "tags", "recorded")
@@ -44,6 +51,7 @@ class RowsFormat(RowFormat):
     containers: tuple[Container, ...] = ("rows", "list", "table", "document")
     items_keys: tuple[str, ...] = _KEYS
     shape = declare_shape("PlainRow", _NAMES, _KEYS)
+    structured = False
 
     def __init__(self, mapping: Mapping[str, str] | None = None) -> None:
         self._mapped = bool(mapping)
@@ -53,7 +61,8 @@ class RowsFormat(RowFormat):
 
     def claims_row(self, row: Object) -> bool:
         is_turn = "query" in row and has_any(row, "expected_tool_use", "reference")
-        return self._mapped or (has_any(row, *self.names.input) and not is_turn)
+        names = [name for name in self.names.input if name not in _MESSAGES]
+        return self._mapped or (has_any(row, *names) and not is_turn)
 
     def check_frame(self, frame: Json, _path: Path) -> Iterator[Problem]:
         """Warn about a table without expectations: its column may be misspelled."""

@@ -15,7 +15,9 @@ from carob.datasets.source import Container
 from carob.schema import Case, Json, Rubric
 
 _NAMES = RowNames(
-    input=("prompt", "prompt_template"), rubrics=("expectations", "assertions"), tags=("tags",)
+    input=("prompt", "prompt_template", "query", "input", "task", "question", "user_prompt"),
+    rubrics=("expectations", "assertions", "expected_behavior", "expected_behaviors"),
+    tags=("tags",),
 )
 _EXPECTED = "expected_output"
 
@@ -33,7 +35,8 @@ class SkillEvalsFormat(RowFormat):
 
     def claims_row(self, row: Object) -> bool:
         return has_any(row, "prompt", "prompt_template") and (
-            has_any(row, "expectations", "assertions") or (_EXPECTED in row and "files" in row)
+            has_any(row, "expectations", "assertions", "expected_behavior")
+            or (_EXPECTED in row and "files" in row)
         )
 
     def claims(self, sample: Json) -> bool:
