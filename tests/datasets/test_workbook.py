@@ -77,9 +77,11 @@ def test_a_workbook_is_not_written(tmp_path: Path):
 
 
 def test_a_workbook_that_fits_no_format_lists_its_columns(tmp_path: Path):
-    path = workbook(tmp_path / "faq.xlsx", Golden=[["Input", "Answer"], ["Hi", "Hello"]])
-    with pytest.raises(UnknownFormatError, match="missing column 'ExpectedOutput'"):
+    path = workbook(tmp_path / "faq.xlsx", Golden=[["Frage", "Antwort"], ["Hi", "Hallo"]])
+    with pytest.raises(UnknownFormatError, match="no golden format matches") as caught:
         load(path)
+    assert caught.value.hint
+    assert caught.value.hint.startswith("found the columns `Frage`, `Antwort`;")
     with pytest.raises(UnknownFormatError, match="no sheet with cells"):
         load(workbook(tmp_path / "empty.xlsx", Golden=[]))
 

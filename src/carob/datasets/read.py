@@ -10,7 +10,7 @@ import msgspec
 
 from carob.datasets.dialect import FRAME_KEY
 from carob.datasets.document_types import struct_info
-from carob.datasets.formats import Format, list_key
+from carob.datasets.formats import Format, NamedFormat, list_key
 from carob.datasets.ids import make_unique
 from carob.datasets.sidecar import Sidecar, read_sidecar
 from carob.datasets.source import LIST_KEY, Container, Row, Source, open_sources
@@ -71,11 +71,11 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
     if name is not None:
         formats = [get_format(name, formats)]
     sources = open_sources(path, split=True)
-    opened = _detect(sources, formats)
+    opened = _detect(sources, formats, is_named=name is not None)
     if sources[0].listed and not (opened and _lists_cases(opened)):
         # The list is not, or not only, a list of cases: the format needs all of the document.
         sources = open_sources(path)
-        opened = _detect(sources, formats)
+        opened = _detect(sources, formats, is_named=name is not None)
     if opened:
         return opened
     source = sources[0]
@@ -93,10 +93,12 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
     )
 
 
-def _detect(sources: Sequence[Source], formats: Sequence[Format]) -> GoldenFile | None:
+def _detect(
+    sources: Sequence[Source], formats: Sequence[Format], *, is_named: bool
+) -> GoldenFile | None:
     for source in sources:
         for form in formats:
-            if container := _fitting_container(source, form):
+            if container := _fitting_container(source, form, is_named=is_named):
                 return GoldenFile(source, form, container, _frame(source, form, container))
     return None
 
@@ -131,12 +133,13 @@ def _holds_traces(path: Path) -> bool:
         return False
 
 
-def _fitting_container(source: Source, form: Format) -> Container | None:
+def _fitting_container(source: Source, form: Format, *, is_named: bool) -> Container | None:
     """The container in which a format claims the file."""
+    accepts = form.accepts if is_named and isinstance(form, NamedFormat) else form.claims
     fitting: list[Container] = [
         container
         for container, sample in _samples(source)
-        if container in form.containers and form.claims(sample)
+        if container in form.containers and (form.claims(sample) or accepts(sample))
     ]
     # A single row looks like a document. A document of the format has a list of cases.
     if len(fitting) > 1 and list_key(source.document, form.items_keys) is None:

@@ -91,6 +91,15 @@ class FrameChecker(Protocol):
         ...
 
 
+@runtime_checkable
+class NamedFormat(Protocol):
+    """A format that reads more files if the user names it than it claims on its own."""
+
+    def accepts(self, sample: Json) -> bool:
+        """Can a file with this document, or this first row, be read in this format?"""
+        ...
+
+
 def list_key(document: Json, keys: tuple[str, ...]) -> str | None:
     """The key under which a document lists its cases."""
     if not isinstance(document, dict):

@@ -96,6 +96,12 @@ class QueryListFormat:
         expects = any(_EXPECTATIONS & row.keys() for row in rows)
         return bool(rows) and "query" in rows[0] and expects
 
+    def accepts(self, sample: Json) -> bool:
+        """Logged queries are one conversation if the user says so."""
+        return isinstance(sample, list) and all(
+            isinstance(row, dict) and "query" in row for row in sample
+        )
+
     def items(self, document: Json) -> list[Json]:
         """The named tests, or the flat list itself, which is one case."""
         if not isinstance(document, list):
