@@ -72,7 +72,9 @@ def test_every_value_has_a_line():
 
 
 def test_aliases_and_merge_keys_are_copies():
-    yaml = read_yaml("a: &x {k: [1]}\nb: *x\nc:\n  <<: *x\n  k: 2\n  z: 3\nd:\n  <<: [*x, {y: 4}]\n")
+    yaml = read_yaml(
+        "a: &x {k: [1]}\nb: *x\nc:\n  <<: *x\n  k: 2\n  z: 3\nd:\n  <<: [*x, {y: 4}]\n"
+    )
     copy = {"k": [1]}
     assert yaml.value == {
         "a": copy,
@@ -102,7 +104,8 @@ LAUGHS = "\n".join(
         ("? [a]\n: b", r"expected a text key \(at line 1\)"),
         ("a:\n  <<: b", r"expected a mapping after '<<' \(at line 2\)"),
         (
-            f"a: &x {'[' * 90}{']' * 90}\nb:\n" + "".join(f"{'  ' * n}- \n" for n in range(1, 3))
+            f"a: &x {'[' * 90}{']' * 90}\nb:\n"
+            + "".join(f"{'  ' * n}- \n" for n in range(1, 3))
             + f"  - {'[' * 20}*x{']' * 20}",
             r"nested deeper than 100 levels \(at line 5\)",
         ),
