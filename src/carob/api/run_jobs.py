@@ -18,7 +18,7 @@ from carob.api.golden import GoldenFolder
 from carob.api.history import stored_run
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
-from carob.api.sessions import evaluate_sessions
+from carob.api.sessions import check_sessions, evaluate_sessions
 from carob.api.settings import load_trusted
 from carob.api.store import check_labels
 from carob.api.trace_uploads import upload_file
@@ -228,6 +228,7 @@ def _prepare(
     if request.sessions:
         if request.traces or request.profile or request.thresholds or request.where:
             raise UsageError("sessions are scored with metrics and labels only")
+        check_sessions(sources.store, request.sessions)
         return lambda listeners: _score_sessions(sources, request, golden, labels, listeners)
     files = [upload_file(sources.uploads, id) for id in request.traces]
     run = RunRequest(

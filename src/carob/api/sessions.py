@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -275,6 +275,13 @@ def match_traces(traces: Mapping[str, Trace | None], dataset: Dataset) -> Matche
             reason = pair.reason if pair else "no agent was at work in it"
             unmatched.append(UnmatchedTrace(session, reason))
     return MatchedSessions(matching, [*cases], tuple(unmatched))
+
+
+def check_sessions(store: str, sessions: Iterable[str]) -> None:
+    """Raise `NotFoundError` unless all sessions exist."""
+    with open_inbox(store) as database:
+        for session in sessions:
+            find_session(database, session)
 
 
 def _load_traces(store: str, sessions: Mapping[str, None]) -> dict[str, Trace | None]:

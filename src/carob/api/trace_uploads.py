@@ -13,6 +13,7 @@ from carob.schema import Json, TraceListing
 from carob.schema.job import TraceUpload
 from carob.traces.otlp_export import export_spans
 
+UPLOADS = Path(".carob") / "traces"
 _MAX_BYTES = 10 * 2**30
 """Of all uploads together."""
 _CHUNK = 2**20

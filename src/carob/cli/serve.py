@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from carob.api import tokens as tokens_api
-from carob.api.store import store_url
+from carob.api.golden import GoldenFolder
+from carob.api.store import DEFAULT, store_url
 from carob.cli.options import option, output_options, store_option, subcommand
 from carob.cli.output import emit_result
 from carob.errors import UsageError, install_hint
@@ -43,6 +48,7 @@ from carob.report.tokens import format_new_token, format_tokens
     is_flag=True,
     help="Require a token from this machine, too, as behind a proxy.",
 )
+@option("--demo", is_flag=True, help="Serve the sample data of a bike shop instead of a store.")
 @store_option
 @click.pass_context
 def serve(
@@ -53,6 +59,7 @@ def serve(
     grpc_port: int,
     hosts: tuple[str, ...],
     require_token: bool,
+    demo: bool,
     store: str | None,
 ) -> None:
     """Serve the store over REST, and receive traces of live agents.
@@ -63,19 +70,37 @@ def serve(
     """
     if context.invoked_subcommand is not None:
         return
+    if demo and store:
+        raise click.UsageError("--demo has a store of its own; pass --demo or --store.")
     try:
         from carob.server.serve import Ports, serve
     except ModuleNotFoundError as error:
         message = f"the server needs {error.name}"
         raise UsageError(message, hint=install_hint("server")) from error
-    serve(
-        store_url(store),
-        host,
-        Ports(pages=port, otlp=otlp_port, grpc=grpc_port),
-        allowed_hosts=hosts,
-        require_token=require_token,
-        announce=lambda line: click.echo(line, err=True),
-    )
+    with _demo_store() if demo else nullcontext(store_url(store)) as url:
+        serve(
+            url,
+            host,
+            Ports(pages=port, otlp=otlp_port, grpc=grpc_port),
+            allowed_hosts=hosts,
+            require_token=require_token,
+            announce=lambda line: click.echo(line, err=True),
+        )
+
+
+@contextmanager
+def _demo_store() -> Generator[str]:
+    """Load the sample data into a directory that is the working directory meanwhile."""
+    from carob.api.demo import load_demo  # late: few servers are demos
+
+    here = Path.cwd()
+    with TemporaryDirectory(prefix="carob-demo-") as folder:
+        os.chdir(folder)
+        try:
+            load_demo(GoldenFolder(), DEFAULT)
+            yield DEFAULT
+        finally:
+            os.chdir(here)
 
 
 @serve.group()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carob.api.ingest import Ingest
 from carob.api.run_jobs import RunJobs
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from carob.server.otlp_grpc import GrpcReceiver
 
 _DRAIN_SECONDS = 10
+_MAX_HEAD_BYTES = 64 << 10
 
 
 class Ports(NamedTuple):
@@ -211,6 +213,27 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _LimitedProtocol(HttpToolsProtocol):
+    """Ends connections whose headers do not end: the parser itself would collect them for ever."""
+
+    _head_bytes = 0
+    _is_in_head = True
+
+    def on_message_begin(self) -> None:
+        self._head_bytes, self._is_in_head = 0, True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._head_bytes += len(data)
+        if self._is_in_head and self._head_bytes > _MAX_HEAD_BYTES:
+            self.send_400_response("The headers are too large.")
+
+
 def _stop(servers: Iterable[uvicorn.Server], events: EventStream) -> None:
     events.close()  # else the server would wait for the streams, which never end by themselves
     for server in servers:
@@ -220,13 +243,12 @@ def _stop(servers: Iterable[uvicorn.Server], events: EventStream) -> None:
 def _config(door: Door) -> uvicorn.Config:
     return uvicorn.Config(
         door.app,
-        http="httptools",
+        http=_LimitedProtocol,
         lifespan="off",
         access_log=False,
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
-        h11_max_incomplete_event_size=64 * 1024,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from carob.api.golden import GoldenFolder
 from carob.api.load import REGISTRY
 from carob.api.run_jobs import JobSources, RunJobs
+from carob.api.trace_uploads import UPLOADS
 from carob.schema.problem import ignore
 
 
@@ -23,7 +24,7 @@ class Workspace:
     registry: Path = REGISTRY
     addresses: dict[str, str]
     """Where the pages and the receivers can be reached, by name."""
-    uploads: Path = Path(".carob") / "traces"
+    uploads: Path = UPLOADS
     """The folder of uploaded traces."""
     jobs: RunJobs = field(default_factory=RunJobs)
     publish: Callable[[str, object], None] = ignore

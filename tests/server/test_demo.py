@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.server.conftest import start_server
+
+
+def test_demo_is_served_with_its_story_and_leaves_nothing_behind(tmp_path: Path):
+    started = start_server(tmp_path, "--demo")
+    client = started.client
+    runs = client.get("/api/runs").json()["items"]
+    assert {run["labels"].get("release"): run["verdict"] for run in runs[:2]} == {
+        "1.4.0": "passed",
+        "1.5.0": "failed",
+    }
+    assert client.get("/api/datasets").json()["items"][0]["version"] == "1.0.0"
+    assert client.get("/api/queues").json()["waiting"] == 36
+    session = client.get("/api/sessions").json()["items"][0]
+    assert (session["agent"], session["turns"] > 0) == ("support_agent", True)
+    assert started.stop() == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_demo_has_a_store_of_its_own(tmp_path: Path):
+    carob = Path(sys.executable).with_name("carob")
+    command = [str(carob), "serve", "--demo", "--store", "x.db"]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (process.returncode, "store of its own" in process.stderr) == (2, True)
