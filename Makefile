@@ -35,6 +35,7 @@ check: $(DEVELOPED)  ## lint, type-check and run the fast tests
 test: $(DEVELOPED) $(PEERS)  ## run all tests, with a real PostgreSQL, Chromium and google-adk
 	@tests/postgres.sh
 	@tests/browser/setup.sh
+	@tests/server/exporters/setup.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(DEVELOPED)  ## check formatting, lint and types
@@ -72,7 +73,7 @@ lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 
 clean:  ## remove environments and caches
-	rm -rf .venv .peers .captures .site .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .peers .captures .exporters .site .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python .peers/bin/python:
