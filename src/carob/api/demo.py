@@ -47,7 +47,7 @@ def load_demo(folder: GoldenFolder, store: str, uploads: Path = UPLOADS) -> Run:
         for file, version in _TRACES:
             runs.append(_add_run(store, golden, Path(scratch) / file, version))
             add_traces(uploads, Path(scratch) / file)
-        _send(store, Path(scratch) / file)
+        _send(store, Path(scratch) / _TRACES[-1][0])
     return runs[-1]
 
 
