@@ -16,10 +16,10 @@ FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy t
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check test lint format docs site bench captures torture peers lock clean
+.PHONY: help install demo check test lint format docs site package bench captures torture peers lock clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED)  ## create .venv with `carob` in .venv/bin
 
@@ -53,6 +53,9 @@ docs: $(DEVELOPED)  ## regenerate example output in README.md and docs/
 
 site: $(DEVELOPED)  ## build the documentation site in .site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+package: $(DEVELOPED)  ## build twice, compare, check, and install with every extra
+	$(BIN)/python -m tests.package
 
 bench: $(DEVELOPED) $(PEERS)  ## compare with the peers and write docs/benchmarks.md
 	$(BIN)/python -m bench
