@@ -19,7 +19,8 @@ import carob
 from carob.cli import carob as commands
 
 ROOT = Path(__file__).parents[1]
-_SKIPPED = {".git", ".venv", ".peers", ".bench", ".hypothesis", "__pycache__", "dist", "build"}
+_IGNORED = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+_SKIPPED = {".git", *(name.rstrip("/") for name in _IGNORED)}
 # Written so that this file does not match itself.
 _FORBIDDEN = re.compile(
     r"(?<![\w.])/(?:work|opt)/|/tmp/[t]ry|\.\./[s]hared|[p]ypi\.org|[p]ythonhosted|"
