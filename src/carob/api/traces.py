@@ -16,14 +16,18 @@ from carob.datasets.masking import Masks, mask_case
 from carob.datasets.read import read_dataset
 from carob.errors import FormatError, InputError, UsageError
 from carob.files.lock import lock_folder
+from carob.files.spool import Spool
 from carob.files.timestamps import parse_time
 from carob.metrics import Need, unmet_need
 from carob.runner.workers import cpu_count
 from carob.schema import CaptureReport, Case, Dataset, Problem, Trace, TraceEntry, TraceListing
+from carob.schema.codec import CompactCodec
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces import read
 from carob.traces.capture import Capture, Status, TraceFilter
 from carob.traces.sufficiency import check_sufficiency
+
+_ENTRIES = CompactCodec(TraceEntry)
 
 
 def read_traces(
@@ -47,7 +51,7 @@ def _list_traces(paths: Sequence[Path], progress: ProgressListener) -> TraceList
     problems: list[Problem] = []
     needs = _metric_needs()
     hints: dict[str, tuple[str, ...]] = {}
-    entries: list[TraceEntry] = []
+    entries = Spool(_ENTRIES)
     jobs = cpu_count()
     for trace in read.read_traces(paths, report=problems.append, jobs=jobs, progress=progress):
         enough = check_sufficiency(trace, needs, unmet_need)
@@ -55,7 +59,7 @@ def _list_traces(paths: Sequence[Path], progress: ProgressListener) -> TraceList
         for reason, hint in enough.hints.items():
             known = hints.get(reason, ())
             hints[reason] = known if hint in known else (*known, hint)
-    return TraceListing(traces=tuple(entries), hints=hints, problems=tuple(problems))
+    return TraceListing(traces=entries.finish(), hints=hints, problems=tuple(problems))
 
 
 def _metric_needs() -> dict[str, tuple[Need, ...]]:

@@ -14,7 +14,7 @@ from carob.cli.color import use_color
 from carob.errors import CarobError
 from carob.files.atomic import atomic_writer, check_overwrite, write_atomic
 from carob.files.stdin import hide_copy
-from carob.report import format_json
+from carob.report import json_parts
 from carob.report.forms import ReportInputs, format_report, report_parts
 from carob.report.layout import PLAIN, Block, Display, join_lines, line, status
 from carob.report.text import printable
@@ -35,8 +35,10 @@ def emit_result(
     """Write a result as text, as JSON, or in one of the other forms."""
     if form == "text":
         emit_text(text(display(output)), output)
+    elif form == "json":
+        emit_parts(json_parts(result), output)
     else:
-        emit(format_json(result) if form == "json" else forms[form](), output)
+        emit(forms[form](), output)
 
 
 def emit_report(form: str, inputs: ReportInputs, output: Path | None) -> None:

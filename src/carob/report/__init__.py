@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import cast
 
 import msgspec
+
+from carob.files.spool import SpooledSequence
 
 
 def render(result: object, form: str, forms: Mapping[str, Callable[[], str]]) -> str:
@@ -14,7 +18,58 @@ def render(result: object, form: str, forms: Mapping[str, Callable[[], str]]) ->
 
 def format_json(result: object) -> str:
     """Return a result as one indented JSON document."""
-    return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"
+    return "".join(json_parts(result))
+
+
+class JsonStream:
+    """A list in a JSON document whose items are made while they are written."""
+
+    def __init__(self, items: Iterable[object]) -> None:
+        self.items = items
+
+
+def json_parts(result: object) -> Iterator[str]:
+    """Yield a result as one indented JSON document, in parts. Lists that are streams or in files
+    are never in memory as a whole."""
+    streams: list[Iterable[object]] = []
+
+    def replace_stream(value: object) -> str:
+        streams.append(stream_items(value))
+        return f"{mark}{len(streams) - 1}"
+
+    mark = _unused_mark()
+    text = msgspec.json.encode(result, enc_hook=replace_stream)
+    text = msgspec.json.format(text, indent=2).decode() + "\n"
+    parts = re.split(rf'( *)(.*)"{mark}(\d+)"', text) if streams else [text]
+    for position in range(0, len(parts) - 1, 4):
+        before, indent, key, number = parts[position : position + 4]
+        yield f"{before}{indent}{key}["
+        yield from _list_items(streams[int(number)], f"\n{indent}  ", f"\n{indent}]")
+    yield parts[-1]
+
+
+def stream_items(value: object) -> Iterable[object]:
+    """Return the items of a stream, for an encoder that does not know the type of a value."""
+    if isinstance(value, JsonStream):
+        return value.items
+    if isinstance(value, SpooledSequence):
+        return cast("Iterable[object]", value)
+    raise NotImplementedError(f"cannot write {type(value).__name__} as JSON")
+
+
+def _unused_mark() -> str:
+    import secrets  # late: only JSON needs it
+
+    return f"stream-{secrets.token_hex(16)}-"
+
+
+def _list_items(items: Iterable[object], lead: str, end: str) -> Iterator[str]:
+    separator = lead
+    for item in items:
+        pretty = msgspec.json.format(msgspec.json.encode(item), indent=2).decode()
+        yield separator + pretty.replace("\n", lead)
+        separator = f",{lead}"
+    yield "]" if separator == lead else end
 
 
 def format_json_list(document: bytes, path: str, items: Iterable[bytes]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 from msgspec import UNSET
@@ -94,17 +95,17 @@ def format_conversion(conversion: Conversion, display: Display = PLAIN) -> str:
     if conversion.omitted:
         lines.append(f"{count(len(conversion.omitted), 'case')} left out; {outcome}:")
         lines.extend(_omitted(conversion.omitted))
-    if fields := tuple(loss for loss in conversion.losses if loss.field != "$"):
-        lines.append(f"{fields_without_equivalent(fields, conversion.target)}; {outcome}:")
-        lines.extend(_losses(fields))
+    if number := len(conversion.losses) - len(conversion.omitted):
+        lines.append(f"{fields_without_equivalent(number, conversion.target)}; {outcome}:")
+        lines.extend(_losses(loss for loss in conversion.losses if loss.field != "$"))
     lines.extend(f"note: {note}" for note in conversion.notes)
     return join_lines(lines, display)
 
 
-def fields_without_equivalent(losses: tuple[Loss, ...], target: str) -> str:
-    """Count the fields that the target format cannot hold."""
-    verb = "has" if len(losses) == 1 else "have"
-    return f"{count(len(losses), 'field')} {verb} no equivalent in {target}"
+def fields_without_equivalent(number: int, target: str) -> str:
+    """State the number of fields that the target format cannot hold."""
+    verb = "has" if number == 1 else "have"
+    return f"{count(number, 'field')} {verb} no equivalent in {target}"
 
 
 def _omitted(omitted: tuple[Loss, ...]) -> Iterator[str]:
@@ -114,14 +115,17 @@ def _omitted(omitted: tuple[Loss, ...]) -> Iterator[str]:
         yield f"  and {len(omitted) - _SHOWN:,} more cases; use --format json to list all"
 
 
-def _losses(losses: tuple[Loss, ...]) -> Iterator[str]:
-    by_case: dict[str | None, list[str]] = {}
-    for loss in losses:
-        by_case.setdefault(loss.case, []).append(loss.field)
-    for case, fields in list(by_case.items())[:_SHOWN]:
-        yield f"  {'dataset' if case is None else flat(case)}: {', '.join(fields)}"
-    if len(by_case) > _SHOWN:
-        yield f"  and {len(by_case) - _SHOWN:,} more cases; use --format json to list all"
+def _losses(losses: Iterable[Loss]) -> Iterator[str]:
+    """The losses of the first cases; those of a case follow each other."""
+    more = 0
+    for number, (case, group) in enumerate(groupby(losses, key=lambda loss: loss.case)):
+        if number >= _SHOWN:
+            more += 1
+            continue
+        fields = ", ".join(loss.field for loss in group)
+        yield f"  {'dataset' if case is None else flat(case)}: {fields}"
+    if more:
+        yield f"  and {more:,} more cases; use --format json to list all"
 
 
 def format_lint(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from carob.report import JsonStream
 from carob.report.datasets import fields_without_equivalent
 from carob.report.layout import PLAIN, Block, Display, Paragraph, Preview, join_lines, status
 from carob.report.problems import problem_lines
@@ -36,7 +37,7 @@ _ABSENT = "not recorded"
 
 def traces_document(listing: TraceListing) -> dict[str, object]:
     """Return the JSON document of `carob traces`."""
-    return {"traces": [_trace(entry) for entry in listing.traces], "problems": listing.problems}
+    return {"traces": JsonStream(map(_trace, listing.traces)), "problems": listing.problems}
 
 
 def _trace(entry: TraceEntry) -> dict[str, object]:
@@ -238,7 +239,7 @@ def format_capture(
     verb = "added" if append else "written"
     lines: list[Block] = [f"{count(report.cases, 'case')} {verb} to {path} ({report.format})"]
     if report.losses:
-        fields = fields_without_equivalent(report.losses, report.format)
+        fields = fields_without_equivalent(len(report.losses), report.format)
         lines.append(f"{fields}; preserved for round-tripping; use --format json to list all")
     if report.left_out:
         lines.append(f"{count(report.left_out, 'trace')} skipped by the filters")

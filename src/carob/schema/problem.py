@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -46,7 +46,7 @@ class Conversion(Struct, frozen=True, omit_defaults=False):
     target: str = msgspec.field(name="to")
     cases: int
     """The number of cases that were written."""
-    losses: tuple[Loss, ...]
+    losses: Sequence[Loss]
     carried: bool
     """Whether the lost fields are preserved for round-tripping."""
     omitted: tuple[Loss, ...] = ()

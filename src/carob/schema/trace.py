@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from carob.schema.base import Json, Struct
@@ -222,7 +222,8 @@ class TraceEntry(Struct, frozen=True):
 class TraceListing(Struct, frozen=True):
     """The traces in some files."""
 
-    traces: tuple[TraceEntry, ...] = ()
+    traces: Sequence[TraceEntry] = ()
+    """Many entries are read from a file while they are iterated."""
     hints: dict[str, tuple[str, ...]] = {}
     """By the reason why a metric is not supported: how to record the missing data."""
     problems: tuple[Problem, ...] = ()
@@ -238,5 +239,5 @@ class CaptureReport(Struct, frozen=True, omit_defaults=False):
     duplicates: tuple[str, ...] = ()
     """Traces that duplicate another one."""
     problems: tuple[Problem, ...] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: Sequence[Loss] = ()
     """Fields without equivalent in the format, which are preserved for round-tripping."""

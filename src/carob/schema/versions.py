@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -35,11 +36,11 @@ class Diff(Struct, frozen=True):
     """The changes between two versions of golden data, and the required bump."""
 
     bump: Bump
-    changes: tuple[Change, ...] = ()
+    changes: Sequence[Change] = ()
     before: int = 0
     """Cases in the old version."""
     after: int = 0
-    lost: tuple[Loss, ...] = ()
+    lost: Sequence[Loss] = ()
     """Fields of the old version without equivalent in the new format."""
 
 

@@ -40,6 +40,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from carob.errors import CarobError
+from carob.report import stream_items
 from carob.schema import Problem
 from carob.schema.base import prepare_type
 from carob.server.problems import RequestError, problem_response
@@ -177,7 +178,8 @@ def to_response(result: object) -> Response:
     reply = cast("Reply[object]", result) if isinstance(result, Reply) else Reply(result)
     if reply.content is None:
         return Response(status_code=204 if reply.status == 200 else reply.status)
-    body = msgspec.json.encode(reply.content)
+    # A reply is small or paged; the listing of an uploaded file may be a stream.
+    body = msgspec.json.encode(reply.content, enc_hook=lambda value: list(stream_items(value)))
     return Response(body, reply.status, reply.headers, media_type="application/json")
 
 
