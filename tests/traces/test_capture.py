@@ -63,19 +63,19 @@ def test_case_has_the_source_and_date_of_its_trace():
 
 def test_same_question_with_a_different_answer_is_a_different_case():
     result = capture(trace(1), trace(2, response="It is lost."))
-    first, second = (case.id for case in result.cases)
+    first, second = (case.id for case in result.finish())
     assert second == f"{first}-2"
 
 
 def test_trace_with_the_same_content_is_a_duplicate():
     result = capture(trace(1), trace(2))
-    assert len(result.cases) == 1
-    assert result.to_report("adk").duplicates == ("s-2",)
+    assert len(result.finish()) == 1
+    assert result.to_report("adk", 1).duplicates == ("s-2",)
 
 
 def test_trace_without_a_user_message_is_a_problem_with_a_hint():
     result = capture(trace(user=None))
-    assert result.cases == []
+    assert not result.finish()
     (problem,) = result.problems
     assert isinstance(problem, Problem)
     assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" in (problem.hint or "")
@@ -99,11 +99,11 @@ def test_trace_without_a_user_message_is_a_problem_with_a_hint():
 )
 def test_filter_selects_only_matching_traces(filter_: TraceFilter, matches: bool):
     result = capture(trace(), filter_=filter_)
-    assert (len(result.cases), result.left_out) == ((1, 0) if matches else (0, 1))
+    assert (len(result.finish()), result.left_out) == ((1, 0) if matches else (0, 1))
 
 
 def test_trace_without_agents_belongs_to_the_agent_of_the_filter():
-    (case,) = capture(trace(agents=()), filter_=TraceFilter(agent="orders")).cases
+    (case,) = capture(trace(agents=()), filter_=TraceFilter(agent="orders")).finish()
     assert case.agents == ("orders",)
 
 
@@ -111,7 +111,7 @@ def test_logged_cases_get_the_agent_and_preserve_other_fields():
     result = Capture(TraceFilter(agent="orders"))
     logged = Case.of("Hi", "Hello")
     result.add_cases([logged])
-    assert [(case.agents, case.turns) for case in result.cases] == [(("orders",), logged.turns)]
+    assert [(case.agents, case.turns) for case in result.finish()] == [(("orders",), logged.turns)]
 
 
 def test_row_of_the_table_stores_the_trace_with_the_case():

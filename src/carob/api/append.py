@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from carob import plugins
-from carob.api.load import format_name, load
+from carob.api.load import format_name, load_streamed
 from carob.datasets.ids import make_unique
 from carob.datasets.read import open_golden
 from carob.errors import CarobError, UsageError
+from carob.files.spool import Spool
 from carob.schema import Case, Dataset
+from carob.schema.codec import CASES
 
 
 class NewCases(NamedTuple):
     """The cases that a dataset does not have yet, with the ids they get, and the others."""
 
-    added: list[Case]
-    known: list[Case]
+    added: Sequence[Case]
+    known: Sequence[Case] = ()
 
 
 def load_existing(path: Path) -> Dataset | None:
     """Load the dataset that cases are added to, or return `None` if there is no file yet."""
-    return load(path) if path.is_file() and path.stat().st_size else None
+    return load_streamed(path) if path.is_file() and path.stat().st_size else None
 
 
 def target_format(to: str | None, path: Path, existing: Dataset | None) -> str:
@@ -54,17 +57,30 @@ def overwrite_hint(path: Path, form: str) -> str:
 def select_new_cases(known: Sequence[Case], cases: Sequence[Case]) -> NewCases:
     """Return the cases that are not known yet, with ids that are unique among all of them."""
     if not known:
-        return NewCases([*cases], [])
-    ids, contents = {case.id for case in known}, set(map(_content, known))
-    new = NewCases([], [])
+        return NewCases(cases)
+    ids, contents = dict[str, int](), set[bytes]()
+    for case in known:
+        ids[case.id] = 1
+        contents.add(_content_digest(case))
+    added, repeated = Spool(CASES), Spool(CASES)
     for case in cases:
-        if _content(case) in contents:
-            new.known.append(case)
+        if _content_digest(case) in contents:
+            repeated.append(case)
         else:
-            new.added.append(msgspec.structs.replace(case, id=make_unique(case.id, ids)))
-    return new
+            added.append(msgspec.structs.replace(case, id=make_unique(case.id, ids)))
+    return NewCases(added.finish(), repeated.finish())
 
 
-def _content(case: Case) -> bytes:
-    """Everything but the id, which a case may have got a number added to, and its document."""
-    return msgspec.json.encode(msgspec.structs.replace(case, id="", origin=None))
+def join_cases(*parts: Iterable[Case]) -> Sequence[Case]:
+    """Return the cases of all parts. Many cases are kept in a file."""
+    spool = Spool(CASES)
+    for part in parts:
+        spool.extend(part)
+    return spool.finish()
+
+
+def _content_digest(case: Case) -> bytes:
+    """Identifies everything but the id, which a case may have got a number added to, and its
+    document."""
+    content = msgspec.json.encode(msgspec.structs.replace(case, id="", origin=None))
+    return blake2b(content, digest_size=16).digest()

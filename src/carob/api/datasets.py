@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
 
 from carob import plugins
-from carob.api.append import load_existing, overwrite_hint, select_new_cases, target_format
+from carob.api.append import (
+    join_cases,
+    load_existing,
+    overwrite_hint,
+    select_new_cases,
+    target_format,
+)
 from carob.api.clock import timestamp
 from carob.api.load import (
     PathName,
@@ -19,6 +25,7 @@ from carob.api.load import (
     format_name,
     is_reference,
     load,
+    load_streamed,
 )
 from carob.api.selection import make_selection
 from carob.datasets import validate as validation
@@ -61,7 +68,7 @@ def save_with_losses(
     format: str | None = None,
     overwrite: bool = True,
     hint: str = "pass --force to overwrite",
-) -> tuple[Loss, ...]:
+) -> Sequence[Loss]:
     """Write golden data and return the fields that have no equivalent in the format. Without
     `overwrite`, raises `UsageError` with the hint if the file exists and differs."""
     destination = _choose_destination(dataset, Path(path), format)
@@ -93,14 +100,14 @@ def convert(
         existing = load_existing(Path(dst)) if append else None
         form = get_format(target_format(to, Path(dst), existing), plugins.formats())
         writing.choose_destination(Path(dst), form)  # report a wrong one before reading anything
-        dataset = load(src, from_=from_)
+        dataset = load_streamed(src, from_=from_)
         source = format_name(dataset) or ""
         if source == form.name:
             # Converting a list to its own format makes a document of it: that is no loss.
             dataset = _forget_list(dataset)
         new = select_new_cases(existing.cases if existing else (), dataset.cases)
         if existing:
-            dataset = existing.with_cases([*existing.cases, *new.added])
+            dataset = existing.with_cases(join_cases(existing.cases, new.added))
         destination = writing.choose_destination(Path(dst), form, dataset)
         prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
         known = {case.id for case in existing.cases} if existing else set[str]()
@@ -109,7 +116,7 @@ def convert(
             source=source,
             target=form.name,
             cases=len(prepared.cases) - len(known),
-            omitted=_new_losses(prepared.omitted, existing, known),
+            omitted=tuple(_new_losses(prepared.omitted, existing, known)),
             losses=losses,
             carried=not drop and not (strict and losses),
             notes=_conversion_notes(src, from_),
@@ -128,8 +135,8 @@ def convert(
 
 
 def _new_losses(
-    losses: tuple[Loss, ...], existing: Dataset | None, known: Collection[str]
-) -> tuple[Loss, ...]:
+    losses: Sequence[Loss], existing: Dataset | None, known: Collection[str]
+) -> Sequence[Loss]:
     """Return the losses of the new cases: what an existing file preserves is not lost now."""
     if existing is None:
         return losses
@@ -163,7 +170,7 @@ def subset(
     """Write the cases that have all tags, match `where` and are among `cases`, at most `limit`. An
     existing file that differs is only overwritten with `force`."""
     selection = make_selection(tags, where, cases, limit)
-    part = select_cases(load(src, from_=from_), selection)
+    part = select_cases(load_streamed(src, from_=from_), selection)
     save_with_losses(part, dst, overwrite=force)
     return part
 

@@ -42,6 +42,11 @@ def load(path: PathName, *, from_: str | None = None) -> Dataset:
     return _load(path, from_, spooled=False)
 
 
+def load_streamed(path: PathName, *, from_: str | None = None) -> Dataset:
+    """Load golden data of which the cases of a large file stay on disk."""
+    return _load(path, from_, spooled=True)
+
+
 def _load(path: PathName, form: str | None, *, spooled: bool) -> Dataset:
     check_one_dataset(path)
     release = find_release(path)

@@ -180,9 +180,10 @@ def capture_session(
         raise RefusedError(f"no agent was at work in session {session!r}")
     capture = Capture(TraceFilter())
     capture.add([_select_turn(detail.trace, turn)])
-    if not capture.cases:
+    cases = capture.finish()
+    if not cases:
         raise RefusedError(f"session {session!r} has no case", hint=capture.explain_empty())
-    case = msgspec.structs.replace(capture.cases[0], tags=tuple(dict.fromkeys(tags)))
+    case = msgspec.structs.replace(cases[0], tags=tuple(dict.fromkeys(tags)))
     found = find_personal_data(msgspec.json.decode(msgspec.json.encode(case)), f"case {case.id}")
     captured = CapturedCase(case, (*detail.problems, *capture.problems, *found))
     if dataset is None:

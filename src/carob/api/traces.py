@@ -7,7 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from carob import plugins
-from carob.api.append import load_existing, overwrite_hint, select_new_cases, target_format
+from carob.api.append import (
+    join_cases,
+    load_existing,
+    overwrite_hint,
+    select_new_cases,
+    target_format,
+)
 from carob.api.datasets import save_with_losses
 from carob.api.load import PathName, as_list, format_name
 from carob.api.sources import expecting_traces, golden_format, trace_files
@@ -107,26 +113,27 @@ def capture(
             progress=progress,
         )
         capture.add(traces)
-    if not capture.cases:
+    cases = capture.finish()
+    if not cases:
         raise UsageError(
             "no trace became a case; nothing was written", hint=capture.explain_empty()
         )
-    cases = [mask_case(case, masks) for case in capture.cases] if masks else capture.cases
+    if masks:
+        cases = join_cases(mask_case(case, masks) for case in cases)
     with lock_folder(Path(dst).parent):  # another capture may have added cases meanwhile
         existing = load_existing(Path(dst)) if append else None
         to = target_format(to, Path(dst), existing)
         dataset = existing or Dataset(name=Path(dst).name.partition(".")[0])
         new = select_new_cases(dataset.cases, cases)
-        capture.cases = new.added
         capture.duplicates += [str(case.metadata.get("trace_id", case.id)) for case in new.known]
         losses = save_with_losses(
-            dataset.with_cases([*dataset.cases, *capture.cases]),
+            dataset.with_cases(join_cases(dataset.cases, new.added)),
             dst,
             format=to,
             overwrite=force or existing is not None,
             hint=overwrite_hint(Path(dst), to),
         )
-    return capture.to_report(to, losses)
+    return capture.to_report(to, len(new.added), losses)
 
 
 def add_cases(cases: Sequence[Case], dst: Path, *, format: str | None = None) -> list[Case]:
@@ -139,10 +146,10 @@ def add_cases(cases: Sequence[Case], dst: Path, *, format: str | None = None) ->
         form = format_name(dataset) or format
         if existing and format and form != format:
             raise UsageError(f"{dst.name} has the format {form}, cannot add {format}")
-        added = select_new_cases(dataset.cases, cases).added
+        added = [*select_new_cases(dataset.cases, cases).added]
         if added:
             dst.parent.mkdir(parents=True, exist_ok=True)
-            save_with_losses(dataset.with_cases([*dataset.cases, *added]), dst, format=form)
+            save_with_losses(dataset.with_cases(join_cases(dataset.cases, added)), dst, format=form)
     return added
 
 

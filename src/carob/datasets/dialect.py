@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import msgspec
@@ -40,15 +40,23 @@ class TableDialect(msgspec.Struct, frozen=True, omit_defaults=True):
     separator_line: str = ""
     """The first line, if it is `sep=;`, which tells Excel the delimiter."""
 
-    def encode(self, text: str) -> bytes:
-        """The bytes of a file with this text."""
-        data = (self.separator_line + self.newline if self.separator_line else "") + text
+    def encode(self, lines: Callable[[], Iterable[str]]) -> Iterator[bytes]:
+        """The bytes of a file with these lines, part by part."""
+        encoding = self.encoding
         if self.bom:
-            return ("\ufeff" + data).encode(self.encoding)
-        try:
-            return data.encode(self.encoding)
-        except UnicodeEncodeError:  # an edit added a character that Windows-1252 does not have
-            return UTF8_BOM + data.encode()
+            yield "\ufeff".encode(encoding)
+        elif not _can_encode(lines(), encoding):
+            # An edit added a character that Windows-1252 does not have.
+            encoding = "utf-8"
+            yield UTF8_BOM
+        if self.separator_line:
+            yield (self.separator_line + self.newline).encode(encoding)
+        for line in lines():
+            yield line.encode(encoding)
+
+    def format_record(self, cells: Iterable[str]) -> str:
+        """The line of a row."""
+        return self.delimiter.join(map(self.quote, cells)) + self.newline
 
     def quote(self, text: str) -> str:
         """A cell, quoted if it must be."""
@@ -66,6 +74,17 @@ class TableDialect(msgspec.Struct, frozen=True, omit_defaults=True):
         if any(parts):
             message = f"detected a table {', '.join(filter(None, parts))}"
             yield Problem(where="$", message=message, severity="note")
+
+
+def _can_encode(lines: Iterable[str], encoding: str) -> bool:
+    if encoding != _LEGACY:
+        return True
+    try:
+        for line in lines:
+            line.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_separator_line(cells: _Cells, dialect: TableDialect) -> bool:

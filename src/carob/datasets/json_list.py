@@ -12,7 +12,7 @@ import re
 import shutil
 from array import array
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import msgspec
 
@@ -71,7 +71,7 @@ class JsonList(NamedTuple):
         return lines
 
 
-class _OtherLayoutError(Exception):
+class OtherLayoutError(Exception):
     """The document has to be decoded as a whole."""
 
 
@@ -80,97 +80,48 @@ def split_list(stream: Stream) -> JsonList | None:
     splitter = _Splitter(stream)
     try:
         return splitter.split()
-    except (_OtherLayoutError, UnicodeDecodeError, RecursionError):
+    except (OtherLayoutError, UnicodeDecodeError, RecursionError):
         splitter.discard()
         return None
 
 
-class _Splitter:
-    """Reads a stream in blocks. Everything before `_at` is done with."""
+class JsonScanner:
+    """Reads a stream of JSON in blocks. Everything before `_at` is done with."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._data, self._at, self._ended = b"", 0, False
         self._line = 1
-        self._frame: list[bytes] | None = []
-        """The text so far; `None` within the long list."""
-        self._list: tuple[str | None, SpoolFile] | None = None
-        self._lines = array("Q")
-        self._list_line = self._skipped = 0
+        self._frame: list[bytes] | None = None
+        """The text so far, if it is needed."""
 
-    def split(self) -> JsonList:
-        document = self._read_list(None) if self._peek() == b"[" else self._read_object()
-        if self._peek() or self._list is None:
-            raise _OtherLayoutError
-        key, file = self._list
-        items = SpooledSequence(file.close(), BytesCodec(), owned=True)
-        frame = b"".join(self._frame or ())
-        return JsonList(document, key, items, self._lines, frame, self._list_line, self._skipped)
+    def read_members(self) -> Iterator[str]:
+        """Yield the keys of an object. After each, the caller reads the value."""
+        self.expect(b"{")
+        is_first = True
+        while self.peek() != b"}":
+            if not is_first:
+                self.expect(b",")
+            is_first = False
+            if self.peek() != b'"':
+                raise OtherLayoutError
+            key = cast("str", msgspec.json.decode(self.read_value()))
+            self.expect(b":")
+            self.peek()
+            yield key
+        self.expect(b"}")
 
-    def discard(self) -> None:
-        """Remove the file of the items."""
-        if self._list:
-            shutil.rmtree(self._list[1].close().parent, ignore_errors=True)
-
-    def _read_object(self) -> Json:
-        self._expect(b"{")
-        members: dict[str, Json] = {}
-        while self._peek() != b"}":
-            if members:
-                self._expect(b",")
-            if self._peek() != b'"':
-                raise _OtherLayoutError
-            key = cast("str", msgspec.json.decode(self._read_value()))
-            self._expect(b":")
-            if key in members:
-                raise _OtherLayoutError
-            is_list = self._peek() == b"["
-            members[key] = (
-                self._read_list(key) if is_list else msgspec.json.decode(self._read_value())
-            )
-        self._expect(b"}")
-        return members
-
-    def _read_list(self, key: str | None) -> Json:
-        """Read a list. Once its text is long, its items go to a file and not into the frame."""
-        line = self._line
-        self._expect(b"[")
-        frame = self._frame or []
-        mark, size, file = len(frame), 0, None
-        short: list[bytes] = []
-        lines = array("Q")
-        for start, item in self._read_items():
-            size += len(item)
-            lines.append(start)
-            if file:
-                file.append(item)
-                continue
-            short.append(item)
-            if size > LONG:
-                if self._list:
-                    raise _OtherLayoutError
-                file = SpoolFile(make_scratch_folder() / "items")
-                self._list, self._frame = (key, file), None
-                for text in short:
-                    file.append(text)
-        if file:
-            del frame[mark:]
-            self._frame, self._lines = frame, lines
-            self._list_line, self._skipped = line, self._line - line
-        self._expect(b"]")
-        return [msgspec.json.decode(text) for text in (short[:SAMPLE] if file else short)]
-
-    def _read_items(self) -> Iterator[tuple[int, bytes]]:
+    def read_items(self) -> Iterator[tuple[int, bytes]]:
         """The items of a list, each with its line."""
         is_first = True
-        while self._peek() != b"]":
+        while self.peek() != b"]":
             if not is_first:
-                self._expect(b",")
-                self._peek()
+                self.expect(b",")
+                self.peek()
             is_first = False
-            yield self._line, self._read_value()
+            yield self._line, self.read_value()
 
-    def _read_value(self) -> bytes:
+    def read_value(self) -> bytes:
         """Read one value, which must be followed by something else.
 
         The decoder finds its end: it complains about the first byte after it, counted from 1.
@@ -185,12 +136,12 @@ class _Splitter:
             # The block ends within the value, or right after it: a number may go on.
             self._read_block()
 
-    def _expect(self, text: bytes) -> None:
-        if self._peek() != text:
-            raise _OtherLayoutError
+    def expect(self, text: bytes) -> None:
+        if self.peek() != text:
+            raise OtherLayoutError
         self._consume(1)
 
-    def _peek(self) -> bytes:
+    def peek(self) -> bytes:
         """The next byte that is not white space; nothing at the end."""
         while True:
             space = _SPACE.match(self._data, self._at)
@@ -211,8 +162,73 @@ class _Splitter:
     def _read_block(self) -> None:
         rest = self._data[self._at :]
         if self._ended or len(rest) > ROW_LIMIT:
-            raise _OtherLayoutError
+            raise OtherLayoutError
         # As much again as there is, so that a large item is not tried for every block of it.
         block = self._stream.read(max(_BLOCK, len(rest)))
         self._ended = not block
         self._data, self._at = rest + block, 0
+
+
+class _Splitter(JsonScanner):
+    """Splits one document. Within the long list, its text is not kept."""
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__(stream)
+        self._frame = []
+        self._list: tuple[str | None, SpoolFile] | None = None
+        self._lines = array("Q")
+        self._list_line = self._skipped = 0
+
+    def split(self) -> JsonList:
+        document = self._read_list(None) if self.peek() == b"[" else self._read_object()
+        if self.peek() or self._list is None:
+            raise OtherLayoutError
+        key, file = self._list
+        items = SpooledSequence(file.close(), BytesCodec(), owned=True)
+        frame = b"".join(self._frame or ())
+        return JsonList(document, key, items, self._lines, frame, self._list_line, self._skipped)
+
+    def discard(self) -> None:
+        """Remove the file of the items."""
+        if self._list:
+            shutil.rmtree(self._list[1].close().parent, ignore_errors=True)
+
+    def _read_object(self) -> Json:
+        members: dict[str, Json] = {}
+        for key in self.read_members():
+            if key in members:
+                raise OtherLayoutError
+            is_list = self.peek() == b"["
+            members[key] = (
+                self._read_list(key) if is_list else msgspec.json.decode(self.read_value())
+            )
+        return members
+
+    def _read_list(self, key: str | None) -> Json:
+        """Read a list. Once its text is long, its items go to a file and not into the frame."""
+        line = self._line
+        self.expect(b"[")
+        frame = self._frame or []
+        mark, size, file = len(frame), 0, None
+        short: list[bytes] = []
+        lines = array("Q")
+        for start, item in self.read_items():
+            size += len(item)
+            lines.append(start)
+            if file:
+                file.append(item)
+                continue
+            short.append(item)
+            if size > LONG:
+                if self._list:
+                    raise OtherLayoutError
+                file = SpoolFile(make_scratch_folder() / "items")
+                self._list, self._frame = (key, file), None
+                for text in short:
+                    file.append(text)
+        if file:
+            del frame[mark:]
+            self._frame, self._lines = frame, lines
+            self._list_line, self._skipped = line, self._line - line
+        self.expect(b"]")
+        return [msgspec.json.decode(text) for text in (short[:SAMPLE] if file else short)]

@@ -234,7 +234,7 @@ def _collect_cases(cases: Iterator[Case], spooled: bool) -> Sequence[Case]:
 def read_cases(file: GoldenFile, sidecar: Sidecar) -> Iterator[Case]:
     """Read the cases of an open file one by one."""
     lens = file.format.cases(file.container)
-    used_ids: set[str] = set()
+    used_ids: dict[str, int] = {}
     for index, row in enumerate(_items(file)):
         if row.error:
             raise row.error

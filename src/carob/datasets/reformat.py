@@ -18,7 +18,7 @@ class ReformattedDataset(NamedTuple):
     """The dataset in the other format, and the fields that have no equivalent there."""
 
     dataset: Dataset
-    losses: tuple[Loss, ...] = ()
+    losses: Sequence[Loss] = ()
 
 
 def reformat_like(dataset: Dataset, like: Dataset, formats: Sequence[Format]) -> ReformattedDataset:

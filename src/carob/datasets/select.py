@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from carob.datasets.where import compile_where
 from carob.errors import UsageError
+from carob.files.spool import Spool
 from carob.schema import CaseSelection, Dataset
+from carob.schema.codec import CASES
 from carob.text.spelling import did_you_mean
 
 
@@ -16,16 +19,19 @@ def select_cases(dataset: Dataset, selection: CaseSelection) -> Dataset:
     matches = compile_where(selection.where) if selection.where is not None else None
     tags, ids = frozenset(map(str.casefold, selection.tags)), frozenset(selection.cases)
     _check_ids(dataset, selection.cases)
-    part = dataset.subset(
-        lambda case: (
-            (not tags or tags <= {*map(str.casefold, case.tags)})
-            and (not ids or case.id in ids)
-            and (not matches or matches(case))
-        )
+    cases = (
+        case
+        for case in dataset.cases
+        if (not tags or tags <= {*map(str.casefold, case.tags)})
+        and (not ids or case.id in ids)
+        and (not matches or matches(case))
     )
+    spool = Spool(CASES)  # a part of a large dataset may be large, too
+    spool.extend(islice(cases, selection.limit))
+    part = dataset.with_cases(spool.finish())
     if not part.cases:  # a run or a suite without cases would pass
         raise _no_match(dataset)
-    return part if selection.limit is None else part.with_cases(part.cases[: selection.limit])
+    return part
 
 
 def _check_ids(dataset: Dataset, ids: Sequence[str]) -> None:

@@ -9,30 +9,43 @@ crash leaves behind, its sidecar is there. After the table, the sidecar file is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
+from carob.datasets.encode import JsonMembers, JsonText, encode_json, format_parts
+from carob.datasets.json_list import JsonScanner, OtherLayoutError
 from carob.datasets.lens import RoundTrip
 from carob.errors import InputError
-from carob.files.atomic import is_stream, write_atomic
+from carob.files.atomic import Content, FileContent, content_parts, is_stream, write_atomic
+from carob.files.digest_table import collect_mapping, mapping_pairs
 from carob.files.lock import lock_folder
+from carob.files.spool import Spool
 from carob.schema.base import prepare_type
+from carob.schema.codec import BytesCodec
 
 SIDECAR_SUFFIX = ".carob.json"
-_LIMIT = 512 * 2**20
+_LIMIT = 2**34
+_LARGE = 4 << 20
+"""Bytes of a sidecar file that is read as a whole."""
 
 
 class Sidecar(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What a sidecar file preserves: for the dataset, and for cases by id."""
 
     dataset: RoundTrip | None = None
-    cases: dict[str, RoundTrip] = {}
+    cases: Mapping[str, RoundTrip] = {}
     table: str | None = None
     """The digest of the table that it belongs to, until that table is written."""
     previous: Sidecar | None = None
     """The sidecar of the table that is being replaced."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to preserve."""
+        return self.dataset is None and not self.cases
 
 
 def sidecar_path(path: Path) -> Path:
@@ -57,7 +70,9 @@ def read_sidecar(path: Path) -> Sidecar:
     try:
         if file.stat().st_size > _LIMIT:
             raise InputError(f"sidecar file exceeds {_LIMIT >> 20} MiB", where=str(file))
-        sidecar = msgspec.json.decode(file.read_bytes(), type=prepare_type(Sidecar))
+        sidecar = _read_large(file) if file.stat().st_size > _LARGE else None
+        if sidecar is None:
+            sidecar = msgspec.json.decode(file.read_bytes(), type=prepare_type(Sidecar))
         return sidecar if sidecar.table is None else _choose(path, sidecar)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
@@ -67,9 +82,30 @@ def read_sidecar(path: Path) -> Sidecar:
         ) from error
 
 
+def _read_large(file: Path) -> Sidecar | None:
+    """Read a sidecar file case by case. Returns `None` if an interrupted write left two in it, or
+    if it is not valid."""
+    decode = msgspec.json.Decoder(prepare_type(RoundTrip)).decode
+    dataset, cases = None, dict[str, RoundTrip]()
+    with file.open("rb") as stream:
+        scanner = JsonScanner(stream)
+        try:
+            for key in scanner.read_members():
+                if key == "cases":
+                    names = scanner.read_members()
+                    cases = collect_mapping((name, decode(scanner.read_value())) for name in names)
+                elif key == "dataset":
+                    dataset = decode(scanner.read_value())
+                else:
+                    return None
+            return None if scanner.peek() else Sidecar(dataset, cases)
+        except (OtherLayoutError, ValueError, RecursionError):
+            return None
+
+
 def _choose(path: Path, sidecar: Sidecar) -> Sidecar:
     """Choose the sidecar of the table that an interrupted write left behind."""
-    digest = _digest(path.read_bytes())
+    digest = _digest(FileContent(path))
     for candidate in (sidecar, sidecar.previous):
         if candidate is not None and candidate.table == digest:
             return Sidecar(candidate.dataset, candidate.cases)
@@ -81,9 +117,9 @@ def _choose(path: Path, sidecar: Sidecar) -> Sidecar:
     )
 
 
-def write_with_sidecar(path: Path, data: bytes, sidecar: Sidecar) -> None:
+def write_with_sidecar(path: Path, data: Content, sidecar: Sidecar) -> None:
     """Replace a golden file and its sidecar file, which is removed if there is nothing in it."""
-    file, is_empty = sidecar_path(path), sidecar == Sidecar()
+    file, is_empty = sidecar_path(path), sidecar.is_empty
     if is_stream(path) or (is_empty and not has_sidecar(path)):
         write_atomic(path, data)
         return
@@ -99,21 +135,40 @@ def write_with_sidecar(path: Path, data: bytes, sidecar: Sidecar) -> None:
             write_atomic(file, encode_sidecar(sidecar))
 
 
-def encode_sidecar(sidecar: Sidecar) -> bytes:
-    """The content of a sidecar file; empty if there is nothing to preserve."""
-    if sidecar == Sidecar():
-        return b""
-    return msgspec.json.format(msgspec.json.encode(sidecar), indent=2) + b"\n"
+def encode_sidecar(sidecar: Sidecar) -> Sequence[bytes]:
+    """The content of a sidecar file in parts; none if there is nothing to preserve."""
+    spool = Spool(BytesCodec())
+    if not sidecar.is_empty or sidecar.table is not None:
+        spool.extend(format_parts(_members(sidecar)))
+    return spool.finish()
+
+
+def _members(sidecar: Sidecar) -> JsonMembers:
+    members: list[tuple[str, JsonText]] = []
+    if sidecar.dataset is not None:
+        members.append(("dataset", encode_json(sidecar.dataset)))
+    if sidecar.cases:
+        pairs = mapping_pairs(sidecar.cases)
+        cases = JsonMembers((name, encode_json(round_trip)) for name, round_trip in pairs)
+        members.append(("cases", cases))
+    if sidecar.table is not None:
+        members.append(("table", encode_json(sidecar.table)))
+    if sidecar.previous is not None:
+        members.append(("previous", _members(sidecar.previous)))
+    return JsonMembers(members)
 
 
 def _previous(path: Path) -> Sidecar | None:
     """The sidecar of the table that is there, with its digest; `None` if there is no table."""
     try:
-        table = _digest(path.read_bytes())
+        table = _digest(FileContent(path))
         return msgspec.structs.replace(read_sidecar(path), table=table)
     except (OSError, InputError):
         return None
 
 
-def _digest(data: bytes) -> str:
-    return f"sha256:{sha256(data).hexdigest()}"
+def _digest(content: Content) -> str:
+    digest = sha256()
+    for part in content_parts(content):
+        digest.update(part)
+    return f"sha256:{digest.hexdigest()}"

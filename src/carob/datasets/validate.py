@@ -19,7 +19,7 @@ from carob.datasets.case_checks import case_type, find_case_problems
 from carob.datasets.document_types import find_member
 from carob.datasets.duplicate_keys import find_duplicate_keys
 from carob.datasets.formats import Format, FrameChecker, list_key
-from carob.datasets.ids import RepeatedIds, id_digest
+from carob.datasets.ids import RepeatedIds
 from carob.datasets.lens import Lens
 from carob.datasets.read import GoldenFile, open_golden
 from carob.datasets.scenarios import ScenarioCatalog, find_catalog, read_catalog
@@ -28,6 +28,7 @@ from carob.datasets.sidecar import read_sidecar
 from carob.datasets.source import Row
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
+from carob.files.digest_table import text_digest
 from carob.schema import Case, Json, Problem, Validation
 from carob.text.spelling import did_you_mean
 
@@ -252,7 +253,7 @@ class _Validator:
             except FormatError:
                 case = None
             identity = _identity(case, row.value)
-            if identity is None or id_digest(identity.unique) not in digests:
+            if identity is None or text_digest(identity.unique) not in digests:
                 continue
             first = first_use.setdefault(identity.unique, base)
             if first != base:

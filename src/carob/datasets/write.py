@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -12,7 +11,18 @@ from typing import NamedTuple, TypeVar, cast
 import msgspec
 
 from carob.datasets.case_checks import find_refusal
-from carob.datasets.dialect import FRAME_KEY, read_dialect
+from carob.datasets.dialect import FRAME_KEY
+from carob.datasets.encode import (
+    NOT_JSON,
+    Documents,
+    compress_parts,
+    encode_document,
+    encode_json,
+    encode_list,
+    encode_rows,
+    encode_table,
+    not_json_error,
+)
 from carob.datasets.formats import Format
 from carob.datasets.ids import unique_ids
 from carob.datasets.lens import Lens, RoundTrip, WrittenDocument
@@ -27,10 +37,12 @@ from carob.datasets.sidecar import (
 from carob.datasets.source import LIST_KEY, Container
 from carob.errors import FormatError, OutputError, UsageError
 from carob.files.atomic import check_overwrite, is_stream
+from carob.files.digest_table import collect_mapping
+from carob.files.spool import PickleCodec, Spool
 from carob.files.yaml import write_yaml
 from carob.schema import Case, Dataset, Json, Loss, Problem
 from carob.schema.base import prepare_type
-from carob.text.spelling import fold_name
+from carob.schema.codec import BytesCodec, JsonCodec
 
 N = TypeVar("N", Case, Dataset)
 
@@ -44,9 +56,8 @@ _CONTAINERS: Mapping[str, tuple[Container, ...]] = {
     ".csv": ("table",),
     ".tsv": ("table",),
 }
+_LOSSES = JsonCodec(Loss)
 _SUFFIXES = {"document": ".json", "list": ".json", "rows": ".jsonl", "table": ".csv"}
-
-_NOT_JSON = (UnicodeEncodeError, RecursionError, TypeError, msgspec.MsgspecError)
 
 
 class Destination(NamedTuple):
@@ -70,8 +81,8 @@ class PreparedDataset(NamedTuple):
 
     destination: Destination
     header: WrittenDocument
-    cases: list[WrittenDocument]
-    losses: tuple[Loss, ...]
+    cases: Sequence[WrittenDocument]
+    losses: Sequence[Loss]
     omitted: tuple[Loss, ...] = ()
     """The cases that the format cannot hold, and why. They are among the losses, too."""
 
@@ -125,12 +136,12 @@ def prepare_dataset(
     form, container = destination.format, destination.container
     lens, header_lens = form.cases(container), form.header(container, destination.stem)
     lenses, dataset = _case_lenses(formats), _restore_omitted(dataset, form)
-    docs: list[WrittenDocument] = []
-    losses: list[Loss] = []
+    docs, losses = Spool(PickleCodec[WrittenDocument]()), Spool(_LOSSES)
     omitted: list[Loss] = []
     left_out: list[Json] = []
     try:
         header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
+        losses.extend(_losses(None, header, form))
         for index, case in enumerate(dataset.cases):
             written = lens.put(case, lenses)
             if refusal := _find_refusal(case, written.doc, destination):
@@ -140,13 +151,13 @@ def prepare_dataset(
                 continue
             docs.append(written)
             losses.extend(_losses(case.id, written, form))
-    except _NOT_JSON as error:
-        raise _not_json(error) from error
+    except NOT_JSON as error:
+        raise not_json_error(error) from error
     if left_out:
         preserved = msgspec.structs.replace(header.round_trip, omitted=tuple(left_out))
         header = replace(header, round_trip=preserved)
-    losses = [*_losses(None, header, form), *losses, *omitted]
-    return PreparedDataset(destination, header, docs, tuple(losses), tuple(omitted))
+    losses.extend(omitted)
+    return PreparedDataset(destination, header, docs.finish(), losses.finish(), tuple(omitted))
 
 
 def _find_refusal(case: Case, doc: Json, destination: Destination) -> Problem | None:
@@ -196,23 +207,25 @@ def write_dataset(
     destination = prepared.destination
     path, form, container = destination.path, destination.format, destination.container
     lens, header_lens = form.cases(container), form.header(container, destination.stem)
-    frame, docs = prepared.header.doc, [written.doc for written in prepared.cases]
-    sidecar = Sidecar()
+    frame, sidecar = prepared.header.doc, Sidecar()
     if carry:
-        docs = [lens.embed(written.doc, written.round_trip) for written in prepared.cases]
         frame = header_lens.embed(frame, prepared.header.round_trip)
         sidecar = _build_sidecar(prepared, lens, header_lens)
         _check_sidecar_possible(path, sidecar)
-    data = _encode(frame, docs, destination)
-    data = gzip.compress(data, mtime=0) if path.suffix == ".gz" else data
-    try:
-        preserved = encode_sidecar(sidecar)
-    except _NOT_JSON as error:
-        raise _not_json(error) from error
+
+    def documents() -> Iterator[Json]:
+        for written in prepared.cases:
+            yield lens.embed(written.doc, written.round_trip) if carry else written.doc
+
+    parts = _encode(frame, documents, destination)
+    # Encoded before anything is written: a value that cannot be must not leave half a file.
+    spool = Spool(BytesCodec())
+    spool.extend(compress_parts(parts) if path.suffix == ".gz" else parts)
+    data = spool.finish()
     if not overwrite:
         check_overwrite(path, data, hint=hint)
         if path.exists() and has_sidecar(path):  # a sidecar file alone means nothing
-            check_overwrite(sidecar_path(path), preserved, hint=hint)
+            check_overwrite(sidecar_path(path), encode_sidecar(sidecar), hint=hint)
     write_with_sidecar(path, data, sidecar)
 
 
@@ -238,17 +251,19 @@ def _build_sidecar(
 ) -> Sidecar:
     """What the documents have no room for."""
     header = prepared.header.round_trip if header_lens.reserved_path is None else RoundTrip()
-    cases: dict[str, RoundTrip] = {}
+    cases: Mapping[str, RoundTrip] = {}
     if lens.reserved_path is None:
         # Keyed by the ids that reading the file will give, which may be derived and thus numbered.
         ids = unique_ids(lens.read(written.doc).id for written in prepared.cases)
         pairs = zip(ids, prepared.cases, strict=True)
-        cases = {key: case.round_trip for key, case in pairs if case.round_trip != RoundTrip()}
+        cases = collect_mapping(
+            (key, case.round_trip) for key, case in pairs if case.round_trip != RoundTrip()
+        )
     return Sidecar(dataset=header if header != RoundTrip() else None, cases=cases)
 
 
 def _check_sidecar_possible(path: Path, sidecar: Sidecar) -> None:
-    if sidecar != Sidecar() and is_stream(path):
+    if not sidecar.is_empty and is_stream(path):
         raise OutputError(
             "cannot write a sidecar file next to a stream",
             where=str(path),
@@ -256,57 +271,27 @@ def _check_sidecar_possible(path: Path, sidecar: Sidecar) -> None:
         )
 
 
-def _encode(frame: Json, docs: list[Json], destination: Destination) -> bytes:
+def _encode(frame: Json, documents: Documents, destination: Destination) -> Iterable[bytes]:
+    if destination.is_yaml:
+        return [_encode_yaml(frame, documents, destination)]
     match destination.container:
         case "table":
-            return _encode_table(frame, docs)
+            return encode_table(frame, documents)
         case "rows":
-            return _encode_rows(docs)
+            return encode_rows(documents)
         case "list":
-            value: Json = docs
+            return encode_list(documents)
         case "document":
-            document = cast("Object", frame)
-            key = next(key for key in destination.format.items_keys if key in document)
-            value = {**document, key: docs}
-    data = _encode_json(value)
-    if destination.is_yaml:
-        return write_yaml(msgspec.json.decode(data))
-    return msgspec.json.format(data, indent=2) + b"\n"
+            return encode_document(frame, _items_key(frame, destination), documents)
 
 
-def _encode_json(value: object) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except _NOT_JSON as error:
-        raise _not_json(error) from error
+def _encode_yaml(frame: Json, documents: Documents, destination: Destination) -> bytes:
+    value: Json = [*documents()]
+    if destination.container == "document":
+        value = {**cast("Object", frame), _items_key(frame, destination): value}
+    return write_yaml(msgspec.json.decode(encode_json(value)))
 
 
-def _not_json(error: Exception) -> OutputError:
-    return OutputError(f"cannot write a value as JSON: {error}")
-
-
-def _encode_rows(docs: list[Json]) -> bytes:
-    if not docs:
-        raise OutputError("cannot write an empty dataset as rows")
-    return b"".join(_encode_json(doc) + b"\n" for doc in docs)
-
-
-def _encode_table(frame: Json, docs: list[Json]) -> bytes:
-    columns = dict.fromkeys(cast("list[str]", cast("Object", frame)["columns"]))
-    rows = [_use_columns(row, columns) for row in cast("list[dict[str, str]]", docs)]
-    for row in rows:
-        columns |= dict.fromkeys(row)
-    dialect = read_dialect(frame)
-    lines = [list(columns), *([row.get(name, "") for name in columns] for row in rows)]
-    records = (dialect.delimiter.join(map(dialect.quote, line)) + dialect.newline for line in lines)
-    return dialect.encode("".join(records))
-
-
-def _use_columns(row: dict[str, str], columns: Mapping[str, None]) -> dict[str, str]:
-    """The row with its cells under the columns of the file: a new case states `Input` even if the
-    file calls that column `input`."""
-    if row.keys() <= columns.keys():
-        return row
-    by_folded_name = {fold_name(name): name for name in columns}
-    renamed = {key: by_folded_name.get(fold_name(key), key) for key in row}
-    return {renamed[key] if renamed[key] not in row else key: cell for key, cell in row.items()}
+def _items_key(frame: Json, destination: Destination) -> str:
+    document = cast("Object", frame)
+    return next(key for key in destination.format.items_keys if key in document)

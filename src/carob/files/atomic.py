@@ -4,22 +4,54 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from carob.errors import OutputError, UsageError
 
+Content: TypeAlias = bytes | Iterable[bytes]
+"""The content of a file, as a whole or in parts that can be iterated again."""
+_BLOCK = 1 << 20
 
-def write_atomic(path: Path, data: bytes, *, mode: int | None = None) -> None:
+
+class FileContent:
+    """The content of an existing file, which is read in blocks."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                yield block
+
+
+def content_parts(content: Content) -> Iterable[bytes]:
+    """Return the parts of a content."""
+    return (content,) if isinstance(content, bytes) else content
+
+
+def has_content(path: Path, content: Content) -> bool:
+    """Whether a file exists and has exactly this content."""
+    try:
+        with path.open("rb") as file:
+            return all(file.read(len(part)) == part for part in content_parts(content)) and (
+                not file.read(1)
+            )
+    except OSError:  # not readable, so it cannot be the same
+        return False
+
+
+def write_atomic(path: Path, data: Content, *, mode: int | None = None) -> None:
     """Replace a file. The old one stays whole until the new one is written and synced."""
     with atomic_writer(path, mode=mode) as file:
-        file.write(data)
+        file.writelines(content_parts(data))
 
 
 def check_overwrite(
-    path: Path, data: bytes | None = None, *, hint: str = "pass --force to overwrite"
+    path: Path, data: Content | None = None, *, hint: str = "pass --force to overwrite"
 ) -> None:
     """Raise `UsageError` if a file already exists and its content is not `data`.
 
@@ -30,11 +62,7 @@ def check_overwrite(
         return
     if data is None:
         raise UsageError(f"{path} already exists", hint=hint)
-    try:
-        same = path.stat().st_size == len(data) and path.read_bytes() == data
-    except OSError:  # not readable, so it cannot be the same
-        same = False
-    if not same:
+    if not has_content(path, data):
         raise UsageError(f"{path} already exists and differs", hint=hint)
 
 

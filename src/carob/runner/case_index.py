@@ -7,26 +7,10 @@ that a digest points at is loaded, and its text is compared, before a trace is p
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Iterator, Mapping, Sequence
 
+from carob.files.digest_table import DigestTable, text_digest
 from carob.schema import Case
-
-
-class DigestTable:
-    """Numbers by the digest of a text, in two sorted arrays."""
-
-    def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
-        self._keys, self._values = array("Q"), array("Q")
-        for key, value in sorted(pairs):
-            self._keys.append(key)
-            self._values.append(value)
-
-    def find(self, key: int) -> Sequence[int]:
-        """Return the numbers of a digest in ascending order."""
-        start = bisect_left(self._keys, key)
-        return self._values[start : bisect_right(self._keys, key, start)]
 
 
 class CaseIndex(Mapping[str, Case]):
@@ -98,9 +82,3 @@ def first_message(case: Case) -> str | None:
 def fold_text(text: str) -> str:
     """Return a text without the differences that pairing ignores."""
     return " ".join(text.casefold().split())
-
-
-def text_digest(text: str) -> int:
-    """Return a digest of eight bytes that is the same in every process, unlike `hash`."""
-    data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")

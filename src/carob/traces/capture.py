@@ -5,14 +5,17 @@ Everything is derived from the traces, the dates too, so that the same traces gi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
+from carob.files.spool import Spool
 from carob.schema import CaptureReport, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
+from carob.schema.codec import CASES
 from carob.traces.conventions.hints import how_to_record
 from carob.traces.simulation_row import add_table_columns
 
@@ -56,7 +59,7 @@ class Capture:
     def __init__(self, filter_: TraceFilter, *, table: bool = False) -> None:
         self.filter = filter_
         self.table = table
-        self.cases: list[Case] = []
+        self._cases = Spool(CASES)
         self.left_out = 0
         self.duplicates: list[str] = []
         self.problems: list[Problem] = []
@@ -64,6 +67,7 @@ class Capture:
         """The agents of the traces that were left out."""
         self._ids: dict[str, int] = {}
         self._seen: dict[bytes, str] = {}
+        """The first trace with each content, by digest."""
 
     def add(self, traces: Iterable[Trace]) -> None:
         """Add the cases of some traces."""
@@ -83,14 +87,15 @@ class Capture:
         to_case = table_case if self.table else case_from_trace
         case = to_case(trace, self.filter.agent)
         content = msgspec.json.encode([*map(_content, trace.turns), case.state])
-        first = self._seen.setdefault(content, trace.id)
+        digest = blake2b(content, digest_size=16).digest()
+        first = self._seen.setdefault(digest, trace.id)
         if first != trace.id:
             self.duplicates.append(trace.id)
             return
         number = self._ids[case.id] = self._ids.get(case.id, 0) + 1
         if number > 1:
             case = msgspec.structs.replace(case, id=f"{case.id}-{number}")
-        self.cases.append(case)
+        self._cases.append(case)
 
     def add_cases(self, cases: Iterable[Case]) -> None:
         """Add cases that were logged, with their traces if they have any."""
@@ -105,7 +110,11 @@ class Capture:
             if self.table and trace is not None:
                 row = add_table_columns(trace, case.id)
                 case = msgspec.structs.replace(case, recorded=row, origin=None)
-            self.cases.append(case)
+            self._cases.append(case)
+
+    def finish(self) -> Sequence[Case]:
+        """Return the cases. Many of them are in a file."""
+        return self._cases.finish()
 
     def explain_empty(self) -> str | None:
         """Why there is no case, for a hint."""
@@ -117,11 +126,11 @@ class Capture:
             return self.problems[-1].hint or self.problems[-1].message
         return None
 
-    def to_report(self, form: str, losses: tuple[Loss, ...] = ()) -> CaptureReport:
+    def to_report(self, form: str, cases: int, losses: Sequence[Loss] = ()) -> CaptureReport:
         """What became of the traces."""
         return CaptureReport(
             format=form,
-            cases=len(self.cases),
+            cases=cases,
             left_out=self.left_out,
             duplicates=tuple(self.duplicates),
             problems=tuple(self.problems),

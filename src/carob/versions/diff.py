@@ -8,7 +8,7 @@ corrected typo in an expected answer. `version` is not compared, because it foll
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
 import msgspec
@@ -59,7 +59,7 @@ def diff(old: Dataset, new: Dataset) -> Diff:
     )
 
 
-def bump_for(changes: tuple[Change, ...]) -> Bump:
+def bump_for(changes: Iterable[Change]) -> Bump:
     """The bump that the changes require."""
     levels: list[Bump] = ["none", *(change.level for change in changes)]
     return max(levels, key=lambda level: _ORDER[level])
