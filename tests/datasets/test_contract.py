@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def prepare(source: Path, path: Path, name: str) -> PreparedDataset:
     return prepare_dataset(dataset, choose_destination(path, FORMATS[name], dataset), ALL)
 
 
-def save(source: Path, path: Path, name: str, *, carry: bool = True) -> tuple[Loss, ...]:
+def save(source: Path, path: Path, name: str, *, carry: bool = True) -> Sequence[Loss]:
     prepared = prepare(source, path, name)
     write_dataset(prepared, carry=carry)
     return prepared.losses
