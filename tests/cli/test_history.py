@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from carob.api.history import list_runs
 from carob.cli import carob
 from carob.errors import CarobError, InputError, OutputError, UsageError
+from carob.report.history import format_history
+from carob.report.layout import Display
 
 STORE = Path(".carob/carob.db")
 
@@ -46,7 +49,7 @@ def test_every_run_is_stored_and_listed_newest_first():
     runs = [json.loads(run()), json.loads(run(release="regressed"))]
     assert [entry["id"] for entry in listed()] == [entry["id"] for entry in reversed(runs)]
     text = call("runs").stdout.splitlines()
-    assert text[0].split() == ["run", "verdict", "created", "dataset", "passed", "change"]
+    assert text[0].split() == ["run", "verdict", "passed", "dataset", "created", "change"]
     assert text[1].startswith(f"{runs[1]['id'][:12]} latest ")
 
 
@@ -87,7 +90,36 @@ def test_change_is_known_across_pages():
         "same_results": False,
         "verdict_before": "inconclusive",
         "pass_rate": -0.444444,
+        "same_metrics": True,
     }
+
+
+def test_pass_rates_of_other_metrics_are_not_compared():
+    run()
+    run("-m", "rouge_l")
+    assert [entry["change"] and entry["change"]["pass_rate"] for entry in listed()] == [None, None]
+    assert call("runs").stdout.splitlines()[1].endswith("  other metrics")
+
+
+def test_narrow_terminal_shows_change_and_labels_below_each_run():
+    run()
+    run("--label", "branch=main", "--label", "release=1.5.0", release="regressed")
+    history = list_runs()
+    lines = format_history(history, "latest", Display(80)).splitlines()
+    assert len(lines) == 4
+    assert max(map(len, lines)) <= 80
+    assert lines[2] == "  −44.4 points, was inconclusive  branch=main release=1.5.0"
+    assert len(format_history(history, "latest", Display(200)).splitlines()) == 3
+
+
+def test_equal_runs_are_found_by_their_age():
+    first = json.loads(run())["id"]
+    run("--label", "branch=main")
+    assert [entry["id"] for entry in listed()] == [first, first]
+    call("store", "label", f"{first}~1", "baseline=yes")
+    assert [entry["labels"] for entry in listed()] == [{"branch": "main"}, {"baseline": "yes"}]
+    with pytest.raises(CarobError, match=f"no run found for '{first}~2'"):
+        call("report", f"{first}~2")
 
 
 def test_stored_run_is_printed_byte_for_byte():

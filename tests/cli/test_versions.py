@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -168,8 +169,10 @@ def test_review_shows_status_and_lineage():
         "2026-02-01",
     )
     lines = run("review", file).stdout.splitlines()
-    assert lines[0].split() == ["case", "status", "reviewed", "by", "on", "source"]
-    assert lines[1].split() == [first["case"], "reviewed", "Lena", "Ortiz", "2026-02-01", "tickets"]
+    heads = ["#", "case", "status", "user message", "reviewed by", "on", "source"]
+    assert re.split(r"  +", lines[0]) == heads
+    cells = ["1", first["case"], "reviewed", first["user"], "Lena Ortiz", "2026-02-01", "tickets"]
+    assert re.split(r"  +", lines[1]) == cells
     assert "draft" in lines[2]
 
 
@@ -177,9 +180,9 @@ def test_review_takes_positions_and_texts_and_shows_earlier_reviewers():
     file = golden("Yes.", "No.")
     run("review", file, "2", "--as", "reviewed", "--by", "Lena Ortiz")
     result = run("review", file, "question 1", "--as", "approved", "--by", "Sam")
-    assert result.stdout.splitlines()[1].split()[1:] == [
-        *("approved", "Sam", "2026-01-01", "Lena", "Ortiz", "tickets")
-    ]
+    cells = re.split(r"  +", result.stdout.splitlines()[1])
+    assert (cells[0], cells[2]) == ("2", "approved")
+    assert cells[4:] == ["Sam", "2026-01-01", "Lena Ortiz", "tickets"]
     assert "unknown case 'refunds'" in str(run("review", file, "refunds").exception)
 
 

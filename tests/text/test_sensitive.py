@@ -56,6 +56,7 @@ TEXTS: list[tuple[str, list[SensitiveKind]]] = [
     ("postgres://shop:hunter2x@db.example/shop", ["secret"]),
     ("Card 4111 1111 1111 1111, call +44 20 7946 0958.", ["card", "phone"]),
     ("Order 482913657, parcel 1Z999AA10123456784, 3,141,592,653 euros.", []),
+    ("Log in as demo, pw: s3cr3tPass99.", ["secret"]),
     ("Write to support@harbour.example about invoice 536904399.", []),
 ]
 
@@ -93,7 +94,7 @@ def test_lint_and_safety_find_the_same(text: str, kinds: list[SensitiveKind], tm
         "SMS code 482 913",
         "Where is my order 030 901820?",
         "The password is base64-encoded. Password: required",
-        "password = $PASSWORD, pw: ********, passcode: <code>",
+        "password = $PASSWORD, pw: ********, passcode: <code>, password: yourPassword",
         "mot de passe : oublié",
     ],
 )

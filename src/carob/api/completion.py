@@ -36,9 +36,10 @@ def run_names(store: str | None) -> tuple[str, ...]:
     """Return names of the newest runs in the store."""
     from carob.api.history import list_runs  # late: opening the store takes longer than the rest
 
-    ids = [run.id for run in list_runs(limit=_SHOWN_RUNS, store=store).runs]
-    aliases = ["latest", "latest~1"][: len(ids)]
-    return tuple(dict.fromkeys([*aliases, *ids]))
+    runs = list_runs(limit=_SHOWN_RUNS, store=store).runs
+    aliases = ["latest", "latest~1"][: len(runs)]
+    aliases += [f"latest:{run.dataset}" for run in runs if run.dataset]
+    return tuple(dict.fromkeys([*aliases, *(run.id for run in runs)]))
 
 
 def dataset_names(store: str | None) -> tuple[str, ...]:
@@ -50,8 +51,13 @@ def dataset_names(store: str | None) -> tuple[str, ...]:
 
 
 def release_names(registry: Path | None) -> tuple[str, ...]:
-    """Return the releases, as `name@version`, newest first."""
-    from carob.api.versions import REGISTRY, versions  # late, as above
+    """Return the releases, as `name@version`, newest first. The name is that of the folder, which
+    needs no quotes in a shell."""
+    from carob.api.versions import REGISTRY, release_folder, versions  # late, as above
 
-    releases = versions(registry=registry or REGISTRY)
-    return tuple(f"{release.name}@{release.version}" for release in reversed(releases))
+    root = registry or REGISTRY
+    releases = versions(registry=root)
+    names = {
+        release.name: release_folder(release, registry=root).parent.name for release in releases
+    }
+    return tuple(f"{names[release.name]}@{release.version}" for release in reversed(releases))

@@ -214,10 +214,13 @@ def _change(run: RunEntry, before: dict[str, RunEntry]) -> RunChange | None:
     if last is None:
         return None
     rates = _pass_rate(last), _pass_rate(run)
+    same_metrics = run.means.keys() == last.means.keys()
+    comparable = same_metrics and None not in rates
     return RunChange(
         same_results=run.id == last.id,
         verdict_before=last.verdict,
-        pass_rate=None if None in rates else round((rates[1] or 0) - (rates[0] or 0), 6),
+        pass_rate=round((rates[1] or 0) - (rates[0] or 0), 6) if comparable else None,
+        same_metrics=same_metrics,
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import gc
 import io
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,8 @@ def main() -> None:
     """Run `carob`. Errors are printed without a traceback and set the exit code of their class."""
     _collect_rarely()
     _write_utf8()
+    if "_CAROB_COMPLETE" in os.environ:
+        load_object("carob.cli.completion:register_bash")()
     try:
         _check_arguments(sys.argv)
         sys.exit(carob(prog_name="carob", color=color_setting(), standalone_mode=False))

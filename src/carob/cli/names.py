@@ -36,8 +36,9 @@ class Name(click.types.StringParamType):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         names: list[str] = []
+        start = incomplete.casefold()
         with suppress(CarobError, OSError):  # such as a missing store: nothing to complete
-            names = [name for name in self._known_names(ctx) if name.startswith(incomplete)]
+            names = [name for name in self._known_names(ctx) if name.casefold().startswith(start)]
         # Files come first: bash drops the items before them.
         files = [CompletionItem(incomplete, type="file")] if self._files else []
         return [*files, *map(CompletionItem, names)]

@@ -55,10 +55,12 @@ def _lines(comparison: Comparison) -> Iterator[Block]:
     rows: list[list[Part]] = [
         [*cells[:-1], status(cells[-1])] for cells in map(_metric_row, metrics)
     ]
-    yield from ("", Table([_HEAD, *rows]))
+    if rows:
+        yield from ("", Table([_HEAD, *rows]))
     if len(metrics) > 1:
         yield f"p adjusted for several metrics by {_ADJUSTMENTS[comparison.adjustment]}"
-    yield from ("", *(f"{metric.name}: {metric.sentence}" for metric in metrics))
+    if metrics:
+        yield from ("", *(f"{metric.name}: {metric.sentence}" for metric in metrics))
     details = [*_details(comparison)]
     yield from ("", *details) if details else ()
 

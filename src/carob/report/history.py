@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from carob.report.layout import PLAIN, Block, Display, Part, Table, join_lines, status
+from collections.abc import Sequence
+
+from carob.report.layout import (
+    PLAIN,
+    Block,
+    Display,
+    Painted,
+    Part,
+    Table,
+    fits,
+    join_lines,
+    status,
+)
 from carob.report.text import count
 from carob.schema.history import HistoryPage, PruneReport, RunEntry, TransferReport, VerifyReport
 
 _COMMIT_LENGTH = 10
 _ID_LENGTH = 12
-_HEAD = ["run", "verdict", "created", "dataset", "passed", "change"]
+_HEAD = ["run", "verdict", "passed", "dataset", "created"]
 
 
 def format_history(
@@ -19,17 +31,36 @@ def format_history(
     if not history.runs:
         return "no runs\n"
     names = [f"{newest}~{age}" if age else newest for age in range(len(history.runs))]
-    rows: list[list[Part]] = [[*_HEAD]]
-    rows += [
+    rows: list[list[Part]] = [
         _row(run, name if newest else None) for run, name in zip(history.runs, names, strict=True)
     ]
-    labels = ["labels", *map(_labels, history.runs)]
-    if any(labels[1:]):
-        rows = [[*row, label] for row, label in zip(rows, labels, strict=True)]
-    lines: list[Block] = [Table(rows, left=range(len(_HEAD) + 1), cut=(len(_HEAD),))]
+    lines: list[Block] = [_run_table(history.runs, rows, display)]
     if history.next:
         lines += ["", f"next page: --start {history.next}"]
     return join_lines(lines, display)
+
+
+def _run_table(runs: Sequence[RunEntry], rows: Sequence[Sequence[Part]], display: Display) -> Table:
+    """Return one line for each run; on a terminal that is too narrow, change and labels are on a
+    second one."""
+    labels = [*map(_labels, runs)]
+    head = [*_HEAD, "change", "labels"] if any(labels) else [*_HEAD, "change"]
+    whole = [
+        [*row, _change(run), label][: len(head)]
+        for row, run, label in zip(rows, runs, labels, strict=True)
+    ]
+    table = Table([head, *whole], left=range(len(head)))
+    if fits(table, display):
+        return table
+    below = [_details(run, label) for run, label in zip(runs, labels, strict=True)]
+    return Table([_HEAD, *rows], left=range(len(_HEAD)), below=below)
+
+
+def _details(run: RunEntry, labels: str) -> Part:
+    change = _change(run) if run.change else ""
+    text, style = change if isinstance(change, Painted) else (change, None)
+    joined = "  ".join(filter(None, (text, labels)))
+    return Painted(joined, style) if style else joined
 
 
 def _row(run: RunEntry, name: str | None) -> list[Part]:
@@ -37,10 +68,9 @@ def _row(run: RunEntry, name: str | None) -> list[Part]:
     return [
         f"{run.id[:_ID_LENGTH]} {name or ''}".rstrip(),
         status(run.verdict),
-        run.created_at[:16].replace("T", " "),
-        f"{run.dataset}{version}" if run.dataset else "–",
         f"{run.cases.passed:,} of {run.cases.total:,}",
-        _change(run),
+        f"{run.dataset}{version}" if run.dataset else "–",
+        run.created_at[:16].replace("T", " "),
     ]
 
 
@@ -52,7 +82,9 @@ def _change(run: RunEntry) -> Part:
     if change.same_results:
         return "same results"
     points = "0 points"
-    if change.pass_rate is None:
+    if not change.same_metrics:
+        points = "other metrics"
+    elif change.pass_rate is None:
         points = "not comparable"
     elif change.pass_rate:
         points = f"{'−' if change.pass_rate < 0 else '+'}{abs(change.pass_rate) * 100:.1f} points"

@@ -116,6 +116,8 @@ class Table(NamedTuple):
     """Columns of text that is cut to two lines on terminals that are too narrow."""
     indent: int = 0
     headed: bool = True
+    below: Sequence[Part] = ()
+    """A line below each row but the headings, if it is not empty."""
 
 
 Block: TypeAlias = str | Painted | Line | Paragraph | Preview | Table
@@ -230,6 +232,24 @@ def _table_lines(table: Table, display: Display) -> Iterator[str]:
                 for index, (piece, width) in enumerate(zip(pieces, widths, strict=True))
             )
             yield f"{' ' * table.indent}{line}".rstrip()
+        if table.below and number >= table.headed:
+            yield from _below(table, table.below[number - table.headed], display)
+
+
+def _below(table: Table, part: Part, display: Display) -> Iterator[str]:
+    text, style = _as_painted(part, flat)
+    if text:
+        painted = Painted(text, style) if style else text
+        yield from _wrapped_lines((" " * (table.indent + 2), painted), display)
+
+
+def fits(table: Table, display: Display) -> bool:
+    """Whether a table fits the display without wrapping its cells."""
+    if display.width is None:
+        return True
+    texts = [[_as_painted(cell, flat)[0] for cell in row] for row in table.rows]
+    widths = [max(map(text_width, column)) for column in zip(*texts, strict=True)]
+    return table.indent + sum(widths) + len(_GAP) * (len(widths) - 1) <= display.width
 
 
 def _cell_lines(table: Table, column: int, text: str, width: int) -> list[str]:

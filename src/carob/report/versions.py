@@ -25,6 +25,7 @@ from carob.report.layout import (
     status,
 )
 from carob.report.text import count, printable, shortened
+from carob.report.width import cut_words
 from carob.schema import Change, Diff, Json, Problem, Release, Review
 
 _MAX_WORDS = 1000
@@ -208,7 +209,7 @@ def _releases(name: str, group: list[Release]) -> list[Block]:
         [
             release.version,
             release.released_at[:10],
-            release.bump or "first",
+            _bump(release),
             f"{release.cases.after:,}",
             shortened(release.released_by, 24),
             shortened(", ".join(release.made_for), 32) or "-",
@@ -216,7 +217,18 @@ def _releases(name: str, group: list[Release]) -> list[Block]:
         ]
         for release in group
     ]
-    return [Painted(name, "strong"), Table(rows, indent=2)]
+    return [Painted(name, "strong"), Table(rows, left=(0, 1, 2, 4, 5, 6), indent=2)]
+
+
+def _bump(release: Release) -> str:
+    """Return the bump that the changes required, and the version if a lower one was released."""
+    if release.bump is None or release.previous is None:
+        return "first"
+    if not release.because:
+        return release.bump
+    before, after = release.previous.version.split("."), release.version.split(".")
+    released = "minor" if before[:2] != after[:2] else "patch"
+    return f"{released}, not {release.bump}"
 
 
 def format_verification(
@@ -235,21 +247,29 @@ def format_verification(
     return join_lines([verified, *heads], display)
 
 
+_MESSAGE = 3
+"""The column of the user message in reviews."""
+_MESSAGE_WIDTH = 60
+
+
 def format_reviews(reviews: Iterable[Review], display: Display = PLAIN) -> str:
     """Return the review status and lineage of each case; empty columns are left out."""
     lineage = ["source", "ticket", "trace", "file", "added"]
-    rows = [["case", "status", "reviewed by", "on", "earlier", *lineage]]
+    rows = [["#", "case", "status", "user message", "reviewed by", "on", "earlier", *lineage]]
     rows += [_review(review) for review in reviews]
     filled = [
-        index for index in range(len(rows[0])) if index < 2 or any(row[index] for row in rows[1:])
+        index for index in range(len(rows[0])) if index < 3 or any(row[index] for row in rows[1:])
     ]
     cells = [[status(row[index] or "-") for index in filled] for row in rows]
-    return join_lines([Table(cells)], display)
+    message = {filled.index(_MESSAGE)} if _MESSAGE in filled else ()
+    table = Table(cells, left=range(1, len(filled)), cut=message)
+    return join_lines([table], display)
 
 
 def _review(review: Review) -> list[str]:
     lineage = review.lineage
     texts = [
+        str(review.position),
         review.case,
         review.status,
         lineage.reviewed_by,
@@ -261,4 +281,6 @@ def _review(review: Review) -> list[str]:
         lineage.file,
         lineage.date_added,
     ]
-    return [shortened(text or "", 32) for text in texts]
+    cells = [shortened(text or "", 32) for text in texts]
+    cells.insert(_MESSAGE, cut_words(" ".join((review.user or "").split()), _MESSAGE_WIDTH))
+    return cells

@@ -14,7 +14,10 @@ class RunChange(Struct, frozen=True, omit_defaults=False):
     """Whether both are executions of the same run: same data, metrics and outcomes."""
     verdict_before: Verdict
     pass_rate: float | None
-    """The difference of the shares of passed cases; `None` if one run decided no case."""
+    """The difference of the shares of passed cases; `None` if one run decided no case, or if the
+    runs have different metrics, which makes their shares incomparable."""
+    same_metrics: bool = True
+    """Whether the same metrics scored in both."""
 
 
 class RunEntry(Struct, frozen=True, omit_defaults=False):

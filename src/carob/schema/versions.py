@@ -112,3 +112,7 @@ class Review(Struct, frozen=True, omit_defaults=False):
     lineage: Lineage
     history: tuple[PastReview, ...] = ()
     """Earlier reviews, oldest first."""
+    position: int = 0
+    """The number of the case in its dataset, from 1."""
+    user: str | None = None
+    """The first user message."""

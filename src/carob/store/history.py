@@ -150,7 +150,7 @@ _MAX_DIGITS = 5
 def find_execution(database: Database, name: str) -> int:
     """Find an execution by `latest`, `latest:DATASET`, `LABEL:VALUE`, `release` (the last one with
     such a label), or a run id or its prefix. If several match, the newest is returned; with `~1`
-    at the end, as in `latest~1`, the one before it."""
+    at the end, as in `latest~1`, the one before it. Equal runs share an id."""
     base, tilde, number = name.rpartition("~")
     age = int(number) if tilde and number.isdecimal() and len(number) < _MAX_DIGITS else 0
     word, colon, value = (base if age else name).partition(":")
@@ -163,9 +163,10 @@ def find_execution(database: Database, name: str) -> int:
     if colon:
         label = HistoryQuery(facets=[("label", label_text(word, value))])
         return _newest(database, name, label, age)
-    if not name:  # else the prefix of every id
-        raise NotFoundError("no run found for ''", where=database.where)
-    return _by_id(database, name)
+    base = base if age else name
+    if not base:  # else the prefix of every id
+        raise NotFoundError(f"no run found for {name!r}", where=database.where)
+    return _by_id(database, base, age)
 
 
 def _newest(database: Database, name: str, query: HistoryQuery, age: int) -> int:
@@ -220,7 +221,7 @@ def _values(database: Database, kind: str, start: str) -> Iterator[str]:
         shown += 1
 
 
-def _by_id(database: Database, name: str) -> int:
+def _by_id(database: Database, name: str, age: int) -> int:
     prefix = name if name.startswith("run-") else f"run-{name}"
     sql = "SELECT id, number FROM runs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
     # A range instead of LIKE, which would not use the index; `~` comes after all characters of ids.
@@ -232,8 +233,12 @@ def _by_id(database: Database, name: str) -> int:
         raise InputError(
             f"{name!r} is ambiguous", where=database.where, hint=f"matching runs: {ids}"
         )
-    newest = "SELECT number FROM executions WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1"
-    return next(database.rows(newest, (matches[0][1],)))[0]
+    newest = "SELECT number FROM executions WHERE run = ? ORDER BY at DESC, number DESC LIMIT ?"
+    executions = [row[0] for row in database.rows(newest, (matches[0][1], age + 1))]
+    if len(executions) <= age:
+        hint = f"there are {len(executions)} executions of this run"
+        raise NotFoundError(f"no run found for '{name}~{age}'", where=database.where, hint=hint)
+    return executions[age]
 
 
 _HINT = (

@@ -23,6 +23,7 @@ import msgspec
 from carob.errors import InputError, NotFoundError, UsageError
 from carob.schema import PreviousRelease, Release
 from carob.schema.base import prepare_type
+from carob.text.spelling import did_you_mean
 from carob.versions.git import CONFLICT, CONFLICT_HINT, has_conflict
 from carob.versions.numbers import newest_in_range, parse_version
 from carob.versions.publish import write_atomically
@@ -106,11 +107,13 @@ class Registry:
         owners = self.owners()
         if name in owners:
             return owners[name]
-        for dataset in datasets:
-            if dataset.folder.name == name:
-                return dataset
-        names = ", ".join(dataset.folder.name for dataset in datasets)
-        hint = f"released datasets: {names}" if names else "the registry has no releases"
+        for folder in (name, *folder_names(name)):  # `support bot` finds `Support Bot`
+            for dataset in datasets:
+                if dataset.folder.name == folder:
+                    return dataset
+        names = [dataset.folder.name for dataset in datasets]
+        listing = f"released datasets: {', '.join(names)}" if names else None
+        hint = did_you_mean(name, names) or listing or "the registry has no releases"
         raise NotFoundError(f"no dataset {name!r} in {self.root}", hint=hint)
 
 

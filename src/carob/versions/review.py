@@ -40,8 +40,10 @@ def case_reviews(dataset: Dataset) -> tuple[Review, ...]:
             reviewed_at=_text(case, DATE),
             lineage=case.lineage,
             history=tuple(_past_reviews(case)),
+            position=position,
+            user=next((turn.user for turn in case.turns), None),
         )
-        for case in dataset.cases
+        for position, case in enumerate(dataset.cases, start=1)
     )
 
 
