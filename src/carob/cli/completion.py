@@ -10,6 +10,7 @@ from click.shell_completion import (
     FishComplete,
     ShellComplete,
     ZshComplete,
+    add_completion_class,
     split_arg_string,
 )
 
@@ -67,7 +68,7 @@ _VARIABLE = "_CAROB_COMPLETE"
 
 def register_bash() -> None:
     """Let click use our class when bash asks for completions."""
-    click.shell_completion.add_completion_class(_BashComplete, "bash")
+    add_completion_class(_BashComplete, "bash")
 
 
 @command("carob completion bash", "carob completion zsh")
