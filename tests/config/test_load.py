@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from carob.config import load_config
-from carob.errors import UnknownFormatError
+from carob.errors import FormatError, UnknownFormatError
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,23 @@ def test_error_for_an_unknown_config_describes_the_dialects(tmp_path: Path):
     with pytest.raises(UnknownFormatError, match="unknown config format") as caught:
         load_config(path)
     assert "ADK's test_config.json has `criteria`" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("carob.toml", "[run]\nmetrics = ['{name}']"),
+        ("carob.toml", "[metrics.'{name}']\nthreshold = 1"),
+        ("carob.toml", "[online.tone]\nmetrics = ['{name}']"),
+        ("test_config.json", '{{"criteria": {{"{name}": 0.5}}}}'),
+    ],
+)
+@pytest.mark.parametrize("name", ["../secret.yaml", "/etc/secret.toml", "link.yml"])
+def test_rubric_outside_of_the_folder_is_refused(tmp_path: Path, file: str, text: str, name: str):
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "secret.yaml").write_text("token: hunter2\n")
+    (tmp_path / "repo" / "link.yml").symlink_to(tmp_path / "secret.yaml")
+    config = tmp_path / "repo" / file
+    config.write_text(text.format(name=name))
+    with pytest.raises(FormatError, match="is outside of the folder of the config"):
+        load_config(config)

@@ -10,13 +10,13 @@ from typing import get_args
 from carob import plugins
 from carob.api.load import PathName
 from carob.config import MetricChoice
+from carob.config.config import RUBRIC_FILES
 from carob.errors import FormatError, UsageError
 from carob.metrics import Metric, Need, build, metric_parameters
 from carob.policy.profile import canonical_name
 from carob.schema import Json, MetricInfo
 from carob.text.spelling import did_you_mean
 
-_RUBRIC_FILES = (".toml", ".yaml", ".yml")
 _TEMPLATE_KEYS = {"template", "is_managed", "managed_metric_name"}
 """Keys of a metric definition that Carob can follow."""
 _CODE_KEYS = {"code_config", "codeConfig", "path", "ref"}
@@ -116,7 +116,7 @@ def _locate(choice: MetricChoice, where: str | None) -> str | None:
 
 def _build(choice: MetricChoice) -> Metric:
     # Judges are imported late: a small run without them takes less time than the import.
-    if choice.rubric or choice.name.endswith(_RUBRIC_FILES):
+    if choice.rubric or choice.name.endswith(RUBRIC_FILES):
         from carob.judges.rubrics.load import rubric_class
 
         kind = (

@@ -13,6 +13,9 @@ from carob.schema import (
     TargetSettings,
 )
 
+RUBRIC_FILES = (".toml", ".yaml", ".yml")
+"""How the name of a metric ends that is a rubric file."""
+
 
 class MetricChoice(Struct, frozen=True):
     """A requested metric, under the name that the user wrote."""

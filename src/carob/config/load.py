@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from carob.config.config import Config
+from carob.config.config import RUBRIC_FILES, Config
 from carob.config.config_file import ConfigDocument, read_document
 from carob.config.dialects import Dialect
 from carob.config.dialects.adk import Adk
@@ -15,7 +15,7 @@ from carob.config.dialects.carob import Carob
 from carob.config.dialects.definitions import Definitions
 from carob.config.table_reader import Table
 from carob.config.trust import SensitiveReader, TrustCheck
-from carob.errors import UnknownFormatError
+from carob.errors import FormatError, UnknownFormatError
 from carob.text.spelling import fold_name, nearest_name
 
 _DIALECTS: tuple[Dialect, ...] = (Carob(), Adk(), AgentEvals(), Definitions())
@@ -33,11 +33,23 @@ def load_config(path: Path, *, trust: TrustCheck | None = None) -> Config:
     dialect = _detect_dialect(doc)
     reader = SensitiveReader(withhold=False)
     config = dialect.read(Table(doc, doc.value, sensitive=reader), path)
+    _check_rubrics(config, path.parent)
     if not reader.settings or (trust and trust(path, reader.settings)):
         return config
     # Read again instead of removing values from the config: no value can be forgotten.
     config = dialect.read(Table(doc, doc.value), path)
     return msgspec.structs.replace(config, withheld=tuple(reader.settings))
+
+
+def _check_rubrics(config: Config, folder: Path) -> None:
+    """Refuse rubric files outside of the folder, which a config can name as metrics."""
+    ruled = (name for rule in config.serve.rules for name in rule.metrics)
+    for name in (*(choice.name for choice in (*config.metrics, *config.unrequested)), *ruled):
+        inside = (folder / name).resolve().is_relative_to(folder.resolve())
+        if name.endswith(RUBRIC_FILES) and not inside:
+            message = f"{name!r} is outside of the folder of the config"
+            hint = "pass it on the command line instead"
+            raise FormatError(message, where=config.source, hint=hint)
 
 
 def _detect_dialect(doc: ConfigDocument) -> Dialect:

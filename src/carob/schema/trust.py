@@ -14,6 +14,8 @@ and is not shown."""
 _CODE = re.compile(r"(python|adk|http|chat|responses):[\w./-]+(:[\w.]+)?")
 """A target that names code, a file of this machine or a model."""
 
+_NUMBER = re.compile(r"[\d.]{1,8}")
+
 
 class SensitiveSetting(Struct, frozen=True):
     """A setting that names an address, a key, a command or code."""
@@ -46,7 +48,8 @@ def _without_secrets(value: str) -> str:
     """A name of a variable or a file as it is, a URL without credentials and query."""
     from urllib.parse import urlsplit  # late: no run without a sensitive setting needs it
 
-    if VARIABLE_NAME.fullmatch(value) or value.startswith("local:") or _CODE.fullmatch(value):
+    shown = (VARIABLE_NAME, _CODE, _NUMBER)
+    if value.startswith("local:") or any(pattern.fullmatch(value) for pattern in shown):
         return value
     scheme, _, rest = value.partition(":")
     if scheme == "command":  # its arguments may contain a key
