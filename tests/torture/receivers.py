@@ -164,7 +164,8 @@ class _Sender(threading.Thread):
         """Send a session. Returns whether there was an answer."""
         body = _payload(session)
         if self._random.random() < 0.3:
-            hostile = mutate(body, _TEMPLATE, self._random)
+            # Of a trace of its own: one trace cannot be in two sessions.
+            hostile = mutate(_payload(f"hostile-{session}"), _TEMPLATE, self._random)
             if self._post(hostile, {}) is None:
                 return False
         packing = self._random.choice((0, 1, 2))

@@ -155,6 +155,18 @@ def test_crashed_model_is_restarted_a_few_times():
     assert not last.transient
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+def test_native_code_gets_no_keys(ask: SharedModel, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter2")
+    model = open_model(JudgeSettings(model="local:smollm2"))
+    assert isinstance(model, LocalModel)
+    ask.runner.run(model.reply(request()))
+    environment = Path(f"/proc/{model.pid}/environ").read_bytes()
+    ask.runner.run(model.close())
+    assert b"PATH=" in environment
+    assert b"hunter2" not in environment
+
+
 def test_cancelled_request_does_not_stop_the_loading():
     async def impatient() -> JudgeReply:
         model = open_model(JudgeSettings(model="local:smollm2"))

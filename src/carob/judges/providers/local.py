@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import sys
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -29,6 +31,7 @@ _CONTEXT = 8192
 _MAX_STARTS = 3
 """A process that crashed is restarted, but not one that crashes again and again."""
 _GRACE_SECONDS = 5.0
+_SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _MAX_TEXT = 400
 _CHARACTERS_PER_TOKEN = 0.9
 """Low, because numbers and codes have little more than one character per token, and an answer
@@ -114,6 +117,7 @@ class LocalModel:
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
+            env=_without_secrets(os.environ),
             start_new_session=True,
         )
         stdin, stdout = cast("StreamWriter", process.stdin), cast("StreamReader", process.stdout)
@@ -140,6 +144,11 @@ class LocalModel:
         except TimeoutError:
             process.kill()
             await process.wait()
+
+
+def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for native code that reads a file of somebody else: it needs no keys."""
+    return {name: value for name, value in environment.items() if not _SECRET.search(name.upper())}
 
 
 def limit_texts(schema: Mapping[str, Json], max_tokens: int) -> dict[str, Json]:
