@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from carob.api.tokens import new_token
+from carob.api.tokens import new_token, remove_token
 from tests.server.conftest import Answer, Client, start_server
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -60,6 +61,19 @@ def test_token_opens_pages_after_login(guarded: tuple[Client, str, Path]):
     assert token not in cookie
     assert browser.get("/runs").status == 200
     assert browser.submit("/logout", form_token=browser.form_token()).status == 303
+    assert browser.get("/runs").status == 401
+
+
+def test_removed_token_ends_its_logins(guarded: tuple[Client, str, Path]):
+    client, _, folder = guarded
+    store = str(folder / "runs.db")
+    token = new_token(store, "leaving", ["read"]).token
+    time.sleep(1.1)  # the server's copy of the tokens is at most a second old
+    browser = Browser(client)
+    browser.submit("/login", token=token, form_token=browser.form_token())
+    assert browser.get("/runs").status == 200
+    remove_token(store, "leaving")
+    time.sleep(1.1)
     assert browser.get("/runs").status == 401
 
 

@@ -62,10 +62,10 @@ def test_body_that_says_it_is_too_large_is_not_read(client: Client):
     connection.close()
 
 
-def test_login_session_knows_its_roles_until_it_ends():
+def test_login_session_knows_its_token_until_it_ends():
     sessions = LoginSessions()
-    session = sessions.start(frozenset(("read",)))
-    assert sessions.roles(session) == {"read"}
-    assert sessions.roles("") == sessions.roles(session + "x") == frozenset()
+    session = sessions.start("carob_token")
+    assert sessions.token(session) == "carob_token"
+    assert sessions.token("") is sessions.token(session + "x") is None
     sessions.end(session)
-    assert sessions.roles(session) == frozenset()
+    assert sessions.token(session) is None

@@ -24,14 +24,14 @@ def login_routes(sessions: LoginSessions, find_roles: FindRoles) -> list[Route]:
             fields = await read_fields(request)
         except RequestError as error:
             return error_page(error)
-        roles = await to_thread.run_sync(find_roles, fields.get("token", "").strip())
-        if not roles:
+        token = fields.get("token", "").strip()
+        if not await to_thread.run_sync(find_roles, token):
             return render(_login_page("This token is unknown.", 401))
         response = RedirectResponse("/", status_code=303)
         # Behind a proxy the connection is plain; the page that asks says how it was reached.
         is_secure = request.headers.get("origin", "").startswith("https://")
         cookie = {"httponly": True, "samesite": "strict", "secure": is_secure}
-        response.set_cookie(SESSION_COOKIE, sessions.start(roles), **cookie)  # pyright: ignore[reportArgumentType]
+        response.set_cookie(SESSION_COOKIE, sessions.start(token), **cookie)  # pyright: ignore[reportArgumentType]
         return response
 
     async def logout(request: Request) -> Response:

@@ -53,32 +53,33 @@ _HEADERS = {
 
 
 class LoginSessions:
-    """Browsers that have logged in with a token, until they are idle for half a day."""
+    """Browsers that have logged in with a token, for half a day. What they may do is looked up
+    with each request: a token that was removed must not live on in a cookie."""
 
     def __init__(self) -> None:
-        self._roles: dict[str, tuple[Roles, float]] = {}
+        self._tokens: dict[str, tuple[str, float]] = {}
 
-    def start(self, roles: Roles) -> str:
+    def start(self, token: str) -> str:
         """Start a session and return its id, the value of the cookie."""
         self._drop_expired()
         session = secrets.token_urlsafe(32)
-        self._roles[session] = (roles, time.monotonic() + _SESSION_SECONDS)
+        self._tokens[session] = (token, time.monotonic() + _SESSION_SECONDS)
         return session
 
-    def roles(self, session: str) -> Roles:
-        """Return what a session allows; nothing for an unknown one."""
+    def token(self, session: str) -> str | None:
+        """Return the token of a session; `None` for an unknown one."""
         # A dictionary finds keys in a time that depends on their hash, not on how far two ids
         # agree, so that nobody can guess an id character by character.
-        roles, end = self._roles.get(session, (frozenset[str](), 0.0))
-        return roles if time.monotonic() < end else frozenset()
+        token, end = self._tokens.get(session, (None, 0.0))
+        return token if time.monotonic() < end else None
 
     def end(self, session: str) -> None:
         """End a session."""
-        self._roles.pop(session, None)
+        self._tokens.pop(session, None)
 
     def _drop_expired(self) -> None:
         now = time.monotonic()
-        self._roles = {key: value for key, value in self._roles.items() if value[1] > now}
+        self._tokens = {key: value for key, value in self._tokens.items() if value[1] > now}
 
 
 class HostNames:
@@ -164,7 +165,8 @@ class SecurityMiddleware:
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer" and token:
             return self._find_roles(token.strip())
-        return self._sessions.roles(session)
+        own = self._sessions.token(session)
+        return self._find_roles(own) if own else frozenset()
 
 
 def session_id(headers: Headers) -> str | None:
