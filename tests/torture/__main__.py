@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="processes that try inputs")
     parser.add_argument("--home", type=Path, default=ROOT / ".torture", help="corpus and findings")
     options = parser.parse_args()
+    options.home = options.home.absolute()  # workers have working directories of their own
     problems = 0
     for name in options.campaigns or _CAMPAIGNS:
         started = time.monotonic()

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from click.testing import CliRunner, Result
 
+from carob.api.versions import verify
 from carob.cli import carob
 from tests.torture.targets import prepare
 
@@ -45,6 +46,10 @@ _IGNORED = ("s.db", ".carob", "state", "tmp")
 
 _MOMENT = re.compile(rb"20\d\d-\d\d-\d\dT[\d:.]+Z")
 """Two runs of a command differ in the time at which they were made, and in nothing else."""
+
+
+_NOTE = re.compile(r"(golden/)?registry/[^/]+\.json")
+"""Which release of a dataset is the newest, and which one is being made."""
 
 
 class Scenario(NamedTuple):
@@ -93,6 +98,11 @@ SCENARIOS = (
     Scenario(
         "capture --append",
         ("capture", "traces/regressed.otlp.jsonl", "captured.json", "--to", "adk", "--append"),
+        setup=(("capture", "traces/good.otlp.jsonl", "captured.json", "--to", "adk"),),
+    ),
+    Scenario(
+        "convert --append",
+        ("convert", _GOLDEN, "captured.json", "--append"),
         setup=(("capture", "traces/good.otlp.jsonl", "captured.json", "--to", "adk"),),
     ),
     Scenario("report", ("report", "run.json", "--format", "html", "-o", "new.html")),
@@ -188,6 +198,9 @@ class Stage:
         if "Traceback" in again.errors:
             yield f"traceback at the second attempt: {again.errors[-1500:]}"
         resumed = observe(folder)
+        if again.code == self.code:
+            litter = [name for name in resumed.files if name.endswith(".tmp") or ".staging" in name]
+            yield from (f"{name} is left behind" for name in litter)
         if not _same(resumed, self.after):
             difference = _difference(resumed, self.after)
             yield f"the second attempt ends differently: {difference}; {again.errors[-300:]}"
@@ -195,7 +208,9 @@ class Stage:
     def _mixed(self, folder: Path) -> Iterator[str]:
         for name, digest in _digests(folder).items():
             allowed = (self.before.files.get(name), self.after.files.get(name))
-            if digest not in allowed and not _is_temporary(name):
+            if digest in allowed or _is_temporary(name):
+                continue
+            if not _is_understood(folder, name):
                 yield f"{name} has neither its old nor its new content"
         for name in self.before.files.keys() & self.after.files.keys():
             if not (folder / name).exists():
@@ -295,8 +310,17 @@ def _digests(folder: Path) -> dict[str, str]:
     }
 
 
+def _is_understood(folder: Path, name: str) -> bool:
+    """Whether a file announces the next content of others, in a way that can be read."""
+    if name.endswith(".carob.json"):
+        return invoke(folder, ("show", name.removesuffix(".carob.json"))).exit_code == 0
+    if _NOTE.fullmatch(name):
+        return verify(registry=(folder / name).parent) == ()
+    return False
+
+
 def _is_temporary(name: str) -> bool:
-    return Path(name).name.startswith(".") or name.endswith(".tmp")
+    return name.endswith(".tmp") or any(part.startswith(".") for part in Path(name).parts)
 
 
 def _same(state: State, other: State) -> bool:

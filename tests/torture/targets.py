@@ -80,6 +80,7 @@ def _golden(random: Random) -> Sequence[str]:
             ("lint", "input", "--fix", "--use", "regression"),
             ("convert", "input", "output", "--to", random.choice(_FORMATS), "--force"),
             ("convert", "input", "output", "--to", random.choice(_FORMATS), "--strict", "--force"),
+            ("convert", "input", "support.evalset.json", "--append"),
             ("diff", "support.evalset.json", "input", "--format", random.choice(("md", "json"))),
             ("diff", "input", "input"),
             ("subset", "input", "output", "--where", where, "--force"),
@@ -223,6 +224,22 @@ max_tokens = 3
 profile = "prep_default"
 [store]
 path = "x.db"
+""",
+    """\
+[target]
+name = "python:agent.py:answer"
+url = "http://127.0.0.1:1/v1"
+key_env = "SHOP_AGENT_TOKEN"
+turn_timeout = 5
+headers = {X-Tenant = "CAROB_TENANT"}
+[target.options]
+path = "/chat"
+[serve]
+keep_days = 30
+[online.tone]
+metrics = ["safety"]
+sample = 0.5
+max_cost_per_day = 2
 """,
     '{"criteria": {"tool_trajectory_avg_score": {"threshold": 1, "match_type": "ANY_ORDER"}}}',
     "evaluators:\n  - name: response_match_score\n    type: builtin\n    threshold: 0.5\n",

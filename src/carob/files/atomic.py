@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from carob.errors import OutputError, UsageError
+from carob.files.scratch import make_scratch_file
 
 Content: TypeAlias = bytes | Iterable[bytes]
 """The content of a file, as a whole or in parts that can be iterated again."""
@@ -74,8 +75,6 @@ def atomic_writer(path: Path, *, mode: int | None = None) -> Generator[BinaryIO]
     A symbolic link stays a link: its target is replaced. A stream, such as a pipe or /dev/stdout,
     is written to directly.
     """
-    import tempfile  # late: importing it takes longer than a small run
-
     if path.name == "-":
         raise OutputError("'-' is not a file name", hint="pass a file name, or /dev/stdout")
     try:
@@ -86,19 +85,18 @@ def atomic_writer(path: Path, *, mode: int | None = None) -> Generator[BinaryIO]
         with suppress(FileNotFoundError):
             path.stat()  # fails for a link to itself, which would be replaced otherwise
         real = Path(os.path.realpath(path))
-        # Without the name of the file, which may be as long as the system allows.
-        handle, name = tempfile.mkstemp(dir=real.parent, prefix=".carob-", suffix=".tmp")
+        handle, temporary = make_scratch_file(real.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(_permissions(real) if mode is None else mode)
-            Path(name).replace(real)
+            temporary.chmod(_permissions(real) if mode is None else mode)
+            temporary.replace(real)
             with suppress(OSError):  # not every file system can, nor in a folder one cannot list
                 sync_folder(real.parent)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"

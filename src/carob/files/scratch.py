@@ -1,17 +1,16 @@
-"""Temporary folders that do not outlive their process for long, even if it is killed."""
+"""Temporary files and folders that do not outlive their process for long, even if it is killed."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-_NAME = re.compile(r"carob-([0-9a-f]{8})-(\d+)-(\d+)-\w+")
+_NAME = re.compile(r"\.?carob-([0-9a-f]{8})-(\d+)-(\d+)-\w+(\.tmp)?")
 
 
 def make_scratch_folder() -> Path:
@@ -20,20 +19,35 @@ def make_scratch_folder() -> Path:
     import tempfile  # late: importing it takes longer than a small run
 
     _collect_garbage(Path(tempfile.gettempdir()))
+    return Path(tempfile.mkdtemp(prefix=_prefix()))
+
+
+def make_scratch_file(folder: Path) -> tuple[int, Path]:
+    """Create a hidden temporary file in a folder, and return its descriptor and path. Files of
+    processes that have ended are removed."""
+    import tempfile  # late: see above
+
+    _collect_garbage(folder)
+    # Without the name of the final file, which may be as long as the system allows.
+    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{_prefix()}", suffix=".tmp")
+    return handle, Path(name)
+
+
+def _prefix() -> str:
     pid = os.getpid()
-    prefix = f"carob-{_host()}-{pid}-{_start_time(pid) or 0}-"
-    return Path(tempfile.mkdtemp(prefix=prefix))
+    return f"carob-{_host()}-{pid}-{_start_time(pid) or 0}-"
 
 
-def abandoned_folders(parent: Path) -> Iterator[Path]:
-    """The scratch folders of this user whose process was on this machine and has ended."""
+def abandoned_scratch(parent: Path) -> Iterator[Path]:
+    """The temporary files and folders of this user whose process was on this machine and has
+    ended."""
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             match = _NAME.fullmatch(entry.name)
             if match and match[1] == _host() and not _is_running(int(match[2]), int(match[3])):
                 with suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
-                    if entry.is_dir(follow_symlinks=False) and status.st_uid == os.getuid():
+                    if not entry.is_symlink() and status.st_uid == os.getuid():
                         yield Path(entry.path)
 
 
@@ -41,8 +55,14 @@ def abandoned_folders(parent: Path) -> Iterator[Path]:
 def _collect_garbage(parent: Path) -> None:
     """Once per process and folder."""
     if os.name == "posix":
-        for folder in abandoned_folders(parent):
-            shutil.rmtree(folder, ignore_errors=True)
+        for path in abandoned_scratch(parent):
+            if path.is_dir():
+                import shutil  # late: few processes are killed
+
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    path.unlink()
 
 
 @cache

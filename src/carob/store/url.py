@@ -68,7 +68,8 @@ def open_store(url: str, *, create: bool = False) -> Generator[Database]:
 
 
 def _write_gitignore(ignore: Path) -> None:
-    """Keep agents' answers, which may be confidential, out of `git add .`."""
+    """Keep agents' answers, which may be confidential, out of `git add .`. Not where a link leads,
+    which may be somebody else's repository."""
     with suppress(OSError):
-        if not ignore.exists():
+        if not ignore.exists() and not ignore.parent.is_symlink():
             ignore.write_text("*\n", "utf-8")
