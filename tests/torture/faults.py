@@ -113,7 +113,7 @@ class _Faults:
         if not mark.exists() and mode != "clock":
             self._is_over[mode] = True
             return
-        tally.count(f"{self._scenario.name}, {mode}")
+        tally.count(f"{mode}: {self._scenario.name}")
         for problem in _problems(self._stage, folder, end):
             what = f"{self._scenario.name}, {mode} at {number}: {problem}"
             tally.findings.append(Finding(f"{self._scenario.name}, {mode}: {problem[:150]}", what))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.torture.tally import Tally
+from tests.torture.tally import Tally, total
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
@@ -67,7 +67,7 @@ def _figures(figures: dict[str, Any]) -> Iterator[str]:
     yield "| campaign | tried | problems in the last run | in all runs | runs | minutes | last run | commit |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, entry in sorted(figures.items()):
-        runs, tried = entry["runs"], sum(entry["counts"].values())
+        runs, tried = entry["runs"], total(entry["counts"])
         problems = [sum(run["problems"].values()) for run in runs]
         minutes = sum(run["seconds"] for run in runs) / 60
         last = f"{problems[-1]:,} of {runs[-1]['tried']:,}"
@@ -77,13 +77,22 @@ def _figures(figures: dict[str, Any]) -> Iterator[str]:
         )
     yield ""
     for name, entry in sorted(figures.items()):
-        counts = sorted(entry["counts"].items(), key=lambda item: (-item[1], item[0]))
-        yield f"**{name}**: " + ", ".join(f"{kind} {count:,}" for kind, count in counts) + "\n"
+        yield f"**{name}**: {' · '.join(_kinds(entry['counts']))}\n"
         problems = entry["runs"][-1]["problems"]
         for what, count in sorted(problems.items()):
             yield f"- problem ({count}): `{what}`"
         if problems:
             yield ""
+
+
+def _kinds(counts: dict[str, int]) -> Iterator[str]:
+    """Each kind of attempt with its number; the faults of many commands together."""
+    groups: dict[str, list[int]] = {}
+    for kind, number in counts.items():
+        groups.setdefault(kind.partition(": ")[0], []).append(number)
+    for kind, numbers in sorted(groups.items(), key=lambda item: (-sum(item[1]), item[0])):
+        commands = f" ({len(numbers)} commands)" if f"{kind}: " in "".join(counts) else ""
+        yield f"{kind} {sum(numbers):,}{commands}"
 
 
 def _commit() -> str:

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+UNDISTURBED = "ended before"
+"""How the kind of an attempt begins that came to its end before it was disturbed."""
+
+
+def total(counts: Mapping[str, int]) -> int:
+    """The number of attempts that were disturbed."""
+    return sum(number for kind, number in counts.items() if not kind.startswith(UNDISTURBED))
 
 
 class Finding(NamedTuple):
@@ -24,7 +33,8 @@ class Tally:
 
     @property
     def total(self) -> int:
-        return sum(self.counts.values())
+        """The number of attempts, without those that ended before they were disturbed."""
+        return total(self.counts)
 
     def count(self, kind: str) -> None:
         self.counts[kind] += 1
