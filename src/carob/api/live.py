@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from secrets import token_hex
 from typing import Any, cast
 
 import msgspec
@@ -231,13 +232,16 @@ def _plan_attempts(
     """Yield the attempts that are left: all first ones, then all second ones, so that a run that
     is stopped has tried as many cases as possible."""
     request = inputs.request
+    # Sessions of this process have ids of their own: an earlier run, or an attempt that was cut
+    # off, may have left sessions on the server, and no turn is sent into those.
+    run = f"{key}-{token_hex(8)}"
     for repeat in range(request.repeat):
         for position, case in enumerate(inputs.cases.part.cases):
             number = position * request.repeat + repeat
             if number in done:
                 continue
             attempt = Attempt(
-                run=key,
+                run=run,
                 case=case.id,
                 number=repeat + 1,
                 seed=request.seed + repeat,

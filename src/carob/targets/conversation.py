@@ -116,7 +116,7 @@ async def hold_conversation(
     except Exception as failure:  # noqa: BLE001 - whatever an agent raises becomes data
         error = TargetError("agent", describe_error(failure))
     await _close(progress)
-    error = error or _missed(attempt)
+    error = _missed(attempt) or error  # without its tool, an agent often fails as well
     return RecordedAttempt(
         trace=_trace(case, attempt, user, progress, error, target),
         error=error,

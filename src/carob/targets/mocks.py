@@ -63,9 +63,10 @@ class ToolMocks:
     """What mocked tools wrote to the session state."""
 
     def __post_init__(self) -> None:
+        self.recorded = tuple(self.results)
         self._by_call: dict[tuple[str, bytes], list[MockedResult]] = {}
         self._by_tool: dict[str, list[MockedResult]] = {}
-        for result in self.results:
+        for result in self.recorded:
             key = (result.tool, canonical(result.args))
             self._by_call.setdefault(key, []).append(result)
             self._by_tool.setdefault(result.tool, []).append(result)

@@ -13,6 +13,14 @@ from carob.text.spelling import did_you_mean
 
 TARGETS: Mapping[str, str] = {
     "python": "carob.targets.function:open_function",
+    "adk": "carob.targets.adk:open_adk",
+    "chat": "carob.targets.chat:open_chat",
+    "responses": "carob.targets.chat:open_responses",
+    "http": "carob.targets.template:open_template",
+    "command": "carob.targets.command:open_command",
+    "langgraph": "carob.targets.langgraph:open_langgraph",
+    "a2a": "carob.targets.a2a:open_a2a",
+    "agui": "carob.targets.ag_ui:open_ag_ui",
 }
 """The built-in targets by scheme, each with a reference to its factory."""
 
