@@ -331,7 +331,7 @@ def test_table_without_a_column_of_answers_gets_a_warning(tmp_path: Path, header
 def test_only_formats_of_the_same_kind_of_file_are_suggested(tmp_path: Path):
     (tmp_path / "table.csv").write_text("City,Population\nBergen,291940\n")
     output = run("validate", tmp_path / "table.csv").stdout
-    assert "  csv: CSV with the columns `Input` and `ExpectedOutput`" in output
+    assert "use one of: azure, braintrust, csv, " in output
     assert "eval_set_id" not in output
 
 
@@ -361,3 +361,40 @@ def test_traces_are_read_from_standard_input():
     history = Path(__file__).parents[1] / "samples" / "adk-history" / "old.json"
     result = run_with_stdin(history.read_bytes(), "traces", "-")
     assert "source      stdin\n" in result.output
+
+
+def test_mapped_rows_come_back_under_their_names(tmp_path: Path):
+    faq = tmp_path / "faq.csv"
+    faq.write_text("frage;antwort;thema\nWann öffnet ihr?;Um 9.;Zeiten\n")
+    mapping = "input=frage,expected=antwort"
+    assert run("validate", faq, "--map", mapping).exit_code == 0
+    run("convert", faq, tmp_path / "g.json", "--to", "adk", "--map", mapping)
+    run("convert", tmp_path / "g.json", tmp_path / "b.csv", "--to", f"rows:{mapping}")
+    assert (tmp_path / "b.csv").read_bytes() == faq.read_bytes()
+
+
+def test_mapping_in_the_config_applies_to_every_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "carob.toml").write_text('[map]\ninput = "frage"\nexpected = "antwort"\n')
+    (tmp_path / "faq.csv").write_text("frage,antwort\nWann öffnet ihr?,Um 9.\n")
+    assert run("validate", tmp_path / "faq.csv").exit_code == 2
+    monkeypatch.chdir(tmp_path)
+    assert run("validate", "faq.csv").exit_code == 0
+    assert "cases                 1" in run("show", "faq.csv").stdout
+    assert run("lint", "faq.csv").exit_code == 0
+
+
+def test_mapping_is_only_for_plain_rows(tmp_path: Path):
+    result = run("validate", tmp_path / "a.json", "--from", "adk", "--map", "input=q")
+    assert result.exit_code == 2
+    assert "--map is for plain rows, not for the format 'adk'" in result.stderr
+
+
+def test_repeated_problems_are_listed_once_unless_all_are_asked_for(tmp_path: Path):
+    golden = tmp_path / "shop_golden.json"
+    golden.write_text(json.dumps({"golden_questions": [{"id": str(n)} for n in range(40)]}))
+    text = run("validate", golden).stdout
+    assert text.count("missing field 'user_inputs'") == 1
+    assert "missing field 'user_inputs' in 40 of 40 cases, first at line 1" in text
+    assert run("validate", golden, "--all").stdout.count("missing field 'user_inputs'") == 40

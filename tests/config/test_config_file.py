@@ -45,7 +45,7 @@ def test_location_has_a_line_if_the_key_is_unique():
         ("a = [1, inf]", r"a\[1\]: inf is not a finite number"),
         ("a: [1\nb: 2", r"not valid YAML: .*expected .* \(at line 2\)"),
         ("a: 1\na: 2", r"duplicate key 'a' \(at line 2\)"),
-        ("a: &x [1]\nb: *x", r"aliases are not supported \(at line 2\); write the value out"),
+        ("a: [1]\nb: *x", r"unknown alias 'x' \(at line 2\)"),
         ("1: a", r"expected a text key \(at line 1\)"),
         ("a: !!python/name:os.system x", "not valid YAML: tags are not supported"),
         ("just text", "expected a table of settings, got a str"),

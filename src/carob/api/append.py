@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob import plugins
-from carob.api.load import format_name, load_streamed
+from carob.api.load import format_name, golden_formats, load_streamed
 from carob.datasets.ids import make_unique
 from carob.datasets.read import open_golden
 from carob.errors import CarobError, UsageError
@@ -40,14 +39,14 @@ def target_format(to: str | None, path: Path, existing: Dataset | None) -> str:
         raise UsageError(message, hint=f"pass --to {form}")
     if form or to:
         return form or to or ""
-    names = [form.name for form in plugins.formats() if form.writable]
+    names = [form.name for form in golden_formats() if form.writable]
     raise UsageError("missing option --to", hint=f"expected one of: {', '.join(names)}")
 
 
 def overwrite_hint(path: Path, form: str) -> str:
     """Return what to do about a file that exists. Cases can be added to one of the same format."""
     try:
-        appendable = path.is_file() and open_golden(path, plugins.formats()).format.name == form
+        appendable = path.is_file() and open_golden(path, golden_formats()).format.name == form
     except CarobError:  # not golden data
         appendable = False
     append = "--append to add the cases, or " if appendable else ""

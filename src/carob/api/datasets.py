@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from carob import plugins
 from carob.api.append import (
     join_cases,
     load_existing,
@@ -23,6 +22,7 @@ from carob.api.load import (
     dataset_files,
     find_release,
     format_name,
+    golden_formats,
     is_reference,
     load,
     load_streamed,
@@ -72,7 +72,7 @@ def save_with_losses(
     """Write golden data and return the fields that have no equivalent in the format. Without
     `overwrite`, raises `UsageError` with the hint if the file exists and differs."""
     destination = _choose_destination(dataset, Path(path), format)
-    prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
+    prepared = writing.prepare_dataset(dataset, destination, golden_formats())
     writing.write_dataset(prepared, overwrite=overwrite, hint=hint)
     return prepared.losses
 
@@ -98,7 +98,7 @@ def convert(
     # Others may add cases to the same file meanwhile.
     with lock_folder(Path(dst).parent) if append else nullcontext():
         existing = load_existing(Path(dst)) if append else None
-        form = get_format(target_format(to, Path(dst), existing), plugins.formats())
+        form = get_format(target_format(to, Path(dst), existing), golden_formats())
         writing.choose_destination(Path(dst), form)  # report a wrong one before reading anything
         dataset = load_streamed(src, from_=from_)
         source = format_name(dataset) or ""
@@ -109,7 +109,7 @@ def convert(
         if existing:
             dataset = existing.with_cases(join_cases(existing.cases, new.added))
         destination = writing.choose_destination(Path(dst), form, dataset)
-        prepared = writing.prepare_dataset(dataset, destination, plugins.formats())
+        prepared = writing.prepare_dataset(dataset, destination, golden_formats())
         known = {case.id for case in existing.cases} if existing else set[str]()
         losses = _new_losses(prepared.losses, existing, known)
         conversion = Conversion(
@@ -152,7 +152,7 @@ def _conversion_notes(src: PathName, from_: str | None) -> tuple[str, ...]:
     """What a conversion leaves behind that is not a field: other sheets, and comments in YAML."""
     if writing.path_suffix(Path(src)) not in (*writing.YAML, *writing.EXCEL):
         return ()
-    source = open_golden(Path(src), plugins.formats(), from_).source
+    source = open_golden(Path(src), golden_formats(), from_).source
     return tuple(note.message for note in source.notes())
 
 
@@ -192,7 +192,7 @@ def validate(
     return tuple(
         validation.validate(
             Path(path),
-            plugins.formats(),
+            golden_formats(Path(config) if config else None),
             name=from_,
             agents=agents,
             catalogue=catalog,
@@ -217,7 +217,7 @@ def summarise(path: PathName, *, from_: str | None = None) -> DatasetSummary:
     check_one_dataset(path)
     if is_reference(path):
         return load(path).summary()
-    opened = open_golden(Path(path), plugins.formats(), from_)
+    opened = open_golden(Path(path), golden_formats(), from_)
     header = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
     return DatasetSummary.of(header, read_cases(opened, Sidecar()))
 
@@ -248,7 +248,7 @@ def list_formats() -> tuple[FormatInfo, ...]:
     """List the golden formats, built-ins first."""
     return tuple(
         FormatInfo(form.name, form.containers, form.writable, form.recognized_by)
-        for form in plugins.formats()
+        for form in golden_formats()
     )
 
 
@@ -256,8 +256,8 @@ def json_schema(format: str) -> str:
     """Return the JSON Schema of a golden format, for editors."""
     from importlib import resources  # late: slow to import, and only this needs it
 
-    form = get_format(format, plugins.formats())
-    file = resources.files("carob.datasets") / "schemas" / f"{form.name}.json"
+    form = get_format(format, golden_formats())
+    file = resources.files("carob.datasets") / "schemas" / f"{form.name.partition(':')[0]}.json"
     return file.read_text(encoding="utf-8")
 
 
@@ -265,7 +265,7 @@ def case_lines(golden: PathName) -> dict[str, tuple[str, int]]:
     """Return the file and line of each case, by id."""
     release = find_release(golden)
     path = release.file if release else Path(golden)
-    opened = open_golden(path, plugins.formats(), release.record.format if release else None)
+    opened = open_golden(path, golden_formats(), release.record.format if release else None)
     sidecar = Sidecar() if opened.container == "document" else read_sidecar(path)
     ids = [case.id for case in read_cases(opened, sidecar)]
     rows = list(opened.items())
@@ -280,10 +280,10 @@ def _choose_destination(dataset: Dataset, path: Path, name: str | None) -> writi
     containers = writing.containers_for(path)
     origin = format_name(dataset)
     if name is None and origin:
-        form = get_format(origin, plugins.formats())
+        form = get_format(origin, golden_formats())
         if form.writable and (not containers or {*containers} & {*form.containers}):
             name = origin
     if name is None and not containers:
         raise UsageError(f"no default format for {path.name!r}", hint="pass `format`")
-    form = get_format(name or _DEFAULT_FORMATS[containers[0]], plugins.formats())
+    form = get_format(name or _DEFAULT_FORMATS[containers[0]], golden_formats())
     return writing.choose_destination(path, form, dataset)

@@ -13,11 +13,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob import plugins
 from carob.api.datasets import convert
 from carob.api.golden import SUFFIXES, GoldenFolder, find_file
 from carob.api.in_place import save_in_place
-from carob.api.load import check_intact, find_release, format_name, load, load_release
+from carob.api.load import (
+    check_intact,
+    find_release,
+    format_name,
+    golden_formats,
+    load,
+    load_release,
+)
 from carob.api.release import release
 from carob.api.selection import make_selection
 from carob.api.versions import diff_datasets, load_reference, mark_reviewed
@@ -194,7 +200,7 @@ def dataset_bytes(
     if format is None:
         return GoldenFile(file.name, file.read_bytes())
     with TemporaryDirectory(prefix="carob-") as scratch:
-        containers = get_format(format, plugins.formats()).containers
+        containers = get_format(format, golden_formats()).containers
         target = Path(scratch) / f"{file.name.partition('.')[0]}{SUFFIXES[containers[0]]}"
         convert(file, target, to=format, from_=stated)
         return GoldenFile(target.name, target.read_bytes())

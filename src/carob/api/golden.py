@@ -9,9 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from carob import plugins
 from carob.api.datasets import summarise
-from carob.api.load import REGISTRY, load
+from carob.api.load import REGISTRY, golden_formats, load
 from carob.datasets.read import get_format
 from carob.datasets.sidecar import SIDECAR_SUFFIX, has_sidecar, sidecar_path
 from carob.datasets.write import EXCEL, containers_for, path_suffix
@@ -88,7 +87,7 @@ def file_for_cases(folder: GoldenFolder, name: str, format: str | None) -> Path:
         if not _NEW_NAME.fullmatch(name) or name.endswith(".carob"):
             hint = "letters, digits and . _ -, starting with a letter or digit, at most 100"
             raise UsageError(f"invalid dataset name {name!r:.120}", hint=hint) from None
-    container = get_format(format, plugins.formats()).containers[0] if format else "document"
+    container = get_format(format, golden_formats()).containers[0] if format else "document"
     return folder.path / f"{name}{SUFFIXES[container]}"
 
 

@@ -7,9 +7,8 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from carob import plugins
 from carob.api.datasets import save
-from carob.api.load import format_name
+from carob.api.load import format_name, golden_formats
 from carob.datasets.read import open_golden
 from carob.datasets.sidecar import has_sidecar, read_sidecar, sidecar_path, write_with_sidecar
 from carob.datasets.splice import splice_json
@@ -42,7 +41,7 @@ def save_in_place(dataset: Dataset, file: Path) -> None:
 
 def _merge(file: Path, copy: Path) -> bytes:
     """The bytes of the file with the values of the copy; those of the copy if that fails."""
-    original = open_golden(file, plugins.formats())
+    original = open_golden(file, golden_formats())
     if original.source.container == "table":
         return (file if _have_equal_rows(file, copy) else copy).read_bytes()
     data, packing = read_packed(file)
@@ -59,7 +58,7 @@ def _merge(file: Path, copy: Path) -> bytes:
 
 
 def _have_equal_rows(file: Path, copy: Path) -> bool:
-    tables = [open_golden(path, plugins.formats()) for path in (file, copy)]
+    tables = [open_golden(path, golden_formats()) for path in (file, copy)]
     first, second = ([row.value for row in table.items()] for table in tables)
     return tables[0].source.columns == tables[1].source.columns and first == second
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from carob import plugins
-from carob.api.load import PathName, dataset_files
+from carob.api.load import PathName, dataset_files, golden_formats
 from carob.api.settings import NO_CONFIG
 from carob.config import Config, find_config, load_config
 from carob.datasets.lint import run
@@ -33,14 +33,14 @@ def lint(
     directory is used if there is one. With `fix`, personal data and secrets are masked first."""
     file = Path(config) if config else find_config(Path.cwd())
     loaded = load_config(file) if file else NO_CONFIG
-    rules = plugins.lint_rules()
+    rules, formats = plugins.lint_rules(), golden_formats(file)
     ignored = rules.ids(ignore)
     files = [
         (path, _settings(path, loaded, rules, ignored, use))
         for path in dataset_files(paths, report)
     ]
     return tuple(
-        run.lint(path, plugins.formats(), name=from_, settings=settings, rules=rules, fix=fix)
+        run.lint(path, formats, name=from_, settings=settings, rules=rules, fix=fix)
         for path, settings in files
     )
 
@@ -65,7 +65,7 @@ def lint_errors(path: Path, *, from_: str | None = None) -> LintErrors:
         if settings.levels.get(rule.id, rule.level) != "error" and rule != NOT_CHECKED
     }
     settings = settings._replace(ignore=settings.ignore | minor)
-    linted = run.lint(path, plugins.formats(), name=from_, settings=settings, rules=rules)
+    linted = run.lint(path, golden_formats(), name=from_, settings=settings, rules=rules)
     errors = [finding for finding in linted.findings if finding.level == "error"]
     unchecked = any(finding.rule == NOT_CHECKED.id for finding in linted.findings)
     return LintErrors(errors, is_complete=not unchecked)

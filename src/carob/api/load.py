@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 
 from carob import plugins
+from carob.datasets.formats import Format, format_of
 from carob.datasets.read import open_golden, read_dataset
 from carob.datasets.sidecar import SIDECAR_SUFFIX
 from carob.errors import CarobError, InputError, RefusedError, UnknownFormatError, UsageError
@@ -36,6 +38,27 @@ def as_list(value: T | Iterable[T]) -> list[T]:
     return [*cast("Iterable[T]", value)]
 
 
+def golden_formats(config: Path | None = None) -> Sequence[Format]:
+    """Return every golden format, with the mapping of plain rows in the config, by default the
+    `carob.toml` of the working directory."""
+    path = config or Path("carob.toml")
+    if not path.is_file():
+        return plugins.formats()
+    mapping = _read_mapping(path.resolve(), path.stat().st_mtime_ns)
+    if not mapping:
+        return plugins.formats()
+    from carob.datasets.formats.rows import map_rows  # late: few projects have a mapping
+
+    return map_rows(plugins.formats(), mapping)
+
+
+@lru_cache(16)
+def _read_mapping(path: Path, _changed: int) -> Mapping[str, str]:
+    from carob.config import load_config  # late: most folders have no config
+
+    return load_config(path).mapping
+
+
 def load(path: PathName, *, from_: str | None = None) -> Dataset:
     """Load golden data. The format is detected from content unless it is named. A release such as
     `support@1.2.0` is loaded from the registry."""
@@ -52,7 +75,7 @@ def _load(path: PathName, form: str | None, *, spooled: bool) -> Dataset:
     release = find_release(path)
     if release:
         return load_release(release, spooled=spooled)
-    return read_dataset(Path(path), plugins.formats(), form, spooled=spooled)
+    return read_dataset(Path(path), golden_formats(), form, spooled=spooled)
 
 
 def dataset_files(
@@ -75,7 +98,7 @@ def _golden_files(folder: Path, report: ProblemListener = ignore) -> list[Path]:
         if not containers_for(path) and path_suffix(path) not in EXCEL:
             continue
         try:
-            open_golden(path, plugins.formats())
+            open_golden(path, golden_formats())
         except UnknownFormatError as error:
             if not path.name.endswith(SIDECAR_SUFFIX):
                 report(
@@ -138,7 +161,7 @@ def find_release(source: PathName, registry: Path = REGISTRY) -> StoredRelease |
 def load_release(release: StoredRelease, *, spooled: bool = False) -> Dataset:
     """Load a release. It has its version even if the format cannot store one."""
     form = release.record.format
-    dataset = read_dataset(release.file, plugins.formats(), form, spooled=spooled)
+    dataset = read_dataset(release.file, golden_formats(), form, spooled=spooled)
     return msgspec.structs.replace(dataset, version=release.record.version)
 
 
@@ -162,4 +185,4 @@ def writable_path(source: PathName) -> Path:
 
 def format_name(source: Dataset) -> str | None:
     """Return the format that a dataset was read from."""
-    return source.origin.format.partition(".")[0] if source.origin else None
+    return format_of(source.origin.format) if source.origin else None

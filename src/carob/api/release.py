@@ -10,7 +10,6 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from carob import plugins
 from carob.api import release_checks as checks
 from carob.api.clock import timestamp
 from carob.api.in_place import encode_files, read_files
@@ -19,6 +18,7 @@ from carob.api.load import (
     PathName,
     as_list,
     format_name,
+    golden_formats,
     load,
     load_release,
     writable_path,
@@ -229,11 +229,11 @@ def _with_version(file: Path, dataset: Dataset, version: str) -> dict[str, bytes
 
 def _stores_version(file: Path, dataset: Dataset) -> bool:
     """Return whether the format stores the version of a dataset."""
-    form = get_format(format_name(dataset) or "", plugins.formats())
+    form = get_format(format_name(dataset) or "", golden_formats())
     if not form.writable:
         return False
     prepared = writing.prepare_dataset(
-        dataset.with_cases(()), writing.choose_destination(file, form, dataset), plugins.formats()
+        dataset.with_cases(()), writing.choose_destination(file, form, dataset), golden_formats()
     )
     return "version" not in prepared.header.lost
 

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from carob import plugins
-from carob.api.load import PathName
+from carob.api.load import PathName, golden_formats
 from carob.datasets.formats import Format
 from carob.datasets.read import describe_input, open_golden
 from carob.errors import CarobError, InputError, UsageError
@@ -141,7 +140,7 @@ def check_report_path(path: Path) -> None:
     if (
         path.is_file()
         and path.stat().st_size
-        and (content := describe_input(path, plugins.formats()))
+        and (content := describe_input(path, golden_formats()))
     ):
         raise UsageError(f"{path} contains {content}", hint="pass another file name to -o")
 
@@ -149,6 +148,6 @@ def check_report_path(path: Path) -> None:
 def golden_format(path: Path) -> Format | None:
     """Return the format of a golden file, or `None` if it is not one."""
     try:
-        return open_golden(path, plugins.formats()).format
+        return open_golden(path, golden_formats()).format
     except CarobError:
         return None

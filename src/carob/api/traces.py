@@ -15,11 +15,9 @@ from carob.api.append import (
     target_format,
 )
 from carob.api.datasets import save_with_losses
-from carob.api.load import PathName, as_list, format_name
+from carob.api.load import PathName, as_list, format_name, load
 from carob.api.sources import expecting_traces, golden_format, trace_files
-from carob.datasets.formats.query_list import QueryLog
 from carob.datasets.masking import Masks, mask_case
-from carob.datasets.read import read_dataset
 from carob.errors import FormatError, InputError, UsageError
 from carob.files.lock import lock_folder
 from carob.files.spool import Spool
@@ -155,10 +153,9 @@ def add_cases(cases: Sequence[Case], dst: Path, *, format: str | None = None) ->
 
 def _load_queries(path: Path, table: bool) -> Dataset | None:
     """Load a list of queries, or for the table the history of an ADK eval; else return `None`."""
-    formats = [QueryLog(), *plugins.formats()]  # the first of a name wins
     for name in ("test", "adk-history") if table else ("test",):
         try:
-            return read_dataset(path, formats, name)
+            return load(path, from_=name)
         except FormatError:
             raise
         except InputError:  # not one of these formats; the reader of traces has its own errors

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob import plugins
 from carob.api.clock import timestamp
 from carob.api.in_place import save_in_place
 from carob.api.load import (
@@ -16,6 +15,7 @@ from carob.api.load import (
     PathName,
     check_intact,
     find_release,
+    golden_formats,
     load,
     load_release,
     writable_path,
@@ -49,7 +49,7 @@ def diff(
 
 def diff_datasets(old: Dataset, new: Dataset) -> Diff:
     """Diff two datasets, in terms of the format of the new one."""
-    before = reformat_like(old, new, plugins.formats())
+    before = reformat_like(old, new, golden_formats())
     found = comparing.diff(before.dataset, new)
     return msgspec.structs.replace(found, lost=before.losses)
 

@@ -56,6 +56,7 @@ from carob.schema import Conversion, DatasetPurpose, LintedFile, Problem
     help="Name of an existing agent. Repeatable.",
 )
 @option("--catalogue", type=FILE, help="Catalog of existing scenarios.")
+@option("--all", "every", is_flag=True, help="List every problem, also those that repeat.")
 @config_option
 @output_options()
 def validate(
@@ -63,6 +64,7 @@ def validate(
     name: str | None,
     agents: tuple[str, ...],
     catalogue: Path | None,
+    every: bool,
     config: Path | None,
     form: str,
     output: Path | None,
@@ -70,8 +72,8 @@ def validate(
     """Validate golden files and list every problem.
 
     FILES may be folders, and `-` for standard input. Problems are listed with their
-    location and a hint. Exits 1 if a file is invalid, 2 if a file cannot be read or its
-    format is unknown.
+    location and a hint; those that repeat are listed once. Exits 1 if a file is
+    invalid, 2 if a file cannot be read or its format is unknown.
     """
     with progress_line("validating"):
         validations = api.datasets.validate(
@@ -82,7 +84,8 @@ def validate(
             config=config,
             report=show_problem,
         )
-    emit_result({"files": validations}, form, output, partial(format_validations, validations))
+    text = partial(format_validations, validations, every=every)
+    emit_result({"files": validations}, form, output, text)
     if any(validation.format is None for validation in validations):
         sys.exit(2)
     sys.exit(0 if all(validation.valid for validation in validations) else 1)

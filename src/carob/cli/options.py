@@ -114,14 +114,44 @@ def subcommand(
 
 option = partial(click.option, cls=_Option)
 
-from_format = option(
-    "--from",
-    "name",
-    type=GOLDEN_FORMAT,
-    metavar="FORMAT",
-    help="Input format.",
-    show_default="detected from content",
-)
+_MAPPING = "carob.mapping"
+
+
+def _keep_mapping(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    ctx.meta[_MAPPING] = value
+
+
+def _add_mapping(ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    mapping = ctx.meta.get(_MAPPING)
+    if mapping is None:
+        return value
+    if value not in (None, "rows"):
+        raise click.UsageError(f"--map is for plain rows, not for the format {value!r}.")
+    return f"rows:{mapping}"
+
+
+def from_format(function: F) -> F:
+    """Add `--from`, and `--map`, which makes it plain rows with other names."""
+    form = option(
+        "--from",
+        "name",
+        type=GOLDEN_FORMAT,
+        metavar="FORMAT",
+        callback=_add_mapping,
+        help="Input format.",
+        show_default="detected from content",
+    )
+    mapping = option(
+        "--map",
+        metavar="FIELD=NAME,…",
+        is_eager=True,  # before --from, which it changes
+        expose_value=False,
+        callback=_keep_mapping,
+        help="Names of the fields in plain rows: input=frage,expected=antwort.",
+    )
+    return form(mapping(function))
+
+
 trust_option = option(
     "--trust-config",
     is_flag=True,

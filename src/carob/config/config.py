@@ -97,6 +97,8 @@ class Config(Struct, frozen=True):
     store: str | None = None
     """The store that runs are saved in."""
     lint: LintSettings = LintSettings()
+    mapping: dict[str, str] = {}
+    """Under which names plain rows state the fields of a case: the `[map]` table."""
     gate: GateRules = GateRules()
     serve: ServeSettings = ServeSettings()
     withheld: tuple[SensitiveSetting, ...] = ()

@@ -174,8 +174,15 @@ def _suggest(source: Source, formats: Sequence[Format]) -> str:
         )
     is_table = source.container == "table"
     fitting = [form for form in formats if not is_table or "table" in form.containers]
-    listing = "\n".join(f"  {form.name}: {form.recognized_by}" for form in fitting)
-    return f"the formats are recognized by\n{listing}"
+    if len(fitting) == 1:
+        return f"{fitting[0].name} is recognized by: {fitting[0].recognized_by}"
+    # Late, because only this error needs it.
+    from carob.datasets.near_format import find_near_format
+
+    if near := find_near_format(_samples(source), fitting):
+        return near
+    names = ", ".join(form.name for form in fitting)
+    return f"name the fields of plain rows with --map input=NAME, or use one of: {names}"
 
 
 def _is_trace(sample: Json) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob.datasets.formats import Format
+from carob.datasets.formats import Format, format_of
 from carob.datasets.ids import unique_ids
 from carob.datasets.write import Destination, PreparedDataset, prepare_dataset
 from carob.schema import Case, Dataset, Loss
@@ -66,7 +66,7 @@ def _destination(like: Dataset, formats: Sequence[Format]) -> Destination | None
 
 
 def _format_name(dataset: Dataset) -> str:
-    return dataset.origin.format.partition(".")[0] if dataset.origin else ""
+    return format_of(dataset.origin.format) if dataset.origin else ""
 
 
 def _without_origin(dataset: Dataset) -> Dataset:

@@ -23,10 +23,11 @@ from carob.datasets.encode import (
     encode_table,
     not_json_error,
 )
-from carob.datasets.formats import Format
+from carob.datasets.formats import Format, format_of
 from carob.datasets.ids import unique_ids
 from carob.datasets.lens import Lens, RoundTrip, WrittenDocument
 from carob.datasets.patch import Object
+from carob.datasets.read import get_format
 from carob.datasets.sidecar import (
     Sidecar,
     encode_sidecar,
@@ -135,6 +136,7 @@ def prepare_dataset(
     """
     form, container = destination.format, destination.container
     lens, header_lens = form.cases(container), form.header(container, destination.stem)
+    formats = [*formats, *_mapped_formats(dataset, formats), form]
     lenses, dataset = _case_lenses(formats), _restore_omitted(dataset, form)
     docs, losses = Spool(PickleCodec[WrittenDocument]()), Spool(_LOSSES)
     omitted: list[Loss] = []
@@ -163,7 +165,7 @@ def prepare_dataset(
 def _find_refusal(case: Case, doc: Json, destination: Destination) -> Problem | None:
     """Why the format would refuse a new document. One that came from it is written as it was."""
     form, origin = destination.format, case.origin
-    if origin and form.name in {key.partition(".")[0] for key in (origin.format, *origin.extras)}:
+    if origin and form.name in {format_of(key) for key in (origin.format, *origin.extras)}:
         return None
     return find_refusal(form, destination.container, doc)
 
@@ -171,7 +173,7 @@ def _find_refusal(case: Case, doc: Json, destination: Destination) -> Problem | 
 def _restore_omitted(dataset: Dataset, form: Format) -> Dataset:
     """The dataset with the cases that its format could not hold, in their places."""
     origin = dataset.origin
-    if origin is None or not origin.omitted or origin.format.partition(".")[0] == form.name:
+    if origin is None or not origin.omitted or format_of(origin.format) == form.name:
         return dataset
     cases = list(dataset.cases)
     try:
@@ -234,6 +236,14 @@ def _losses(case: str | None, written: WrittenDocument, form: Format) -> Iterabl
     # A delimiter or an encoding is preserved, but nobody misses it in another format.
     lost = (field for field in written.lost if field not in (f"$.{FRAME_KEY}", f"$.{LIST_KEY}"))
     return (Loss(case=case, field=field, reason=reason) for field in lost)
+
+
+def _mapped_formats(dataset: Dataset, formats: Sequence[Format]) -> list[Format]:
+    """The formats with a mapping from which the dataset was read, now or before conversions."""
+    origin = dataset.origin
+    keys = {origin.format, *origin.extras, *origin.unnamed} if origin else set[str]()
+    names = {format_of(key) for key in keys if ":" in key}
+    return [get_format(name, formats) for name in sorted(names)]
 
 
 def _case_lenses(formats: Sequence[Format]) -> Mapping[str, Lens[Case]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -20,21 +21,30 @@ from carob.schema import (
     LintedFile,
     LintRule,
     Loss,
+    Problem,
     Severity,
     Validation,
 )
 
 _SHOWN = 20
 _SHOWN_FINDINGS = 200
+_SHOWN_GROUPS = 15
+_REPEATED = 2
+_POSITION = re.compile(r"line \d+ ?|\[\d+\]")
+_INDEX = re.compile(r"\[\d+\]")
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
-def format_validations(validations: Iterable[Validation], display: Display = PLAIN) -> str:
-    """List each file with its verdict, then its problems."""
-    return join_lines((line for file in validations for line in _validation(file)), display)
+def format_validations(
+    validations: Iterable[Validation], display: Display = PLAIN, *, every: bool = False
+) -> str:
+    """List each file with its verdict, then its problems: those that repeat once, and no more than
+    a screenful, unless `every` problem is asked for."""
+    blocks = (line for file in validations for line in _validation(file, every))
+    return join_lines(blocks, display)
 
 
-def _validation(validation: Validation) -> Iterator[Block]:
+def _validation(validation: Validation, every: bool) -> Iterator[Block]:
     content = "unknown format"
     if validation.format:
         content = f"{validation.format}, {count(validation.cases, 'case')}"
@@ -42,8 +52,41 @@ def _validation(validation: Validation) -> Iterator[Block]:
     counts = Counter(problem.severity for problem in validation.problems)
     levels = "".join(f", {count(counts[level], level)}" for level in _SEVERITIES if counts[level])
     yield line(f"{validation.path}: ", status(verdict), f" ({content}{levels})")
+    groups = [[problem] for problem in validation.problems] if every else _group(validation)
+    shown = groups if every else groups[:_SHOWN_GROUPS]
+    for problems in shown:
+        yield from problem_lines(_summarise(problems, validation.cases), "  ")
+    if len(shown) < len(groups):
+        more = sum(map(len, groups[len(shown) :]))
+        yield f"  and {count(more, 'more problem')}; use --all to list all"
+
+
+def _group(validation: Validation) -> list[list[Problem]]:
+    """The problems that differ only in the case, or in the value that was found."""
+    groups: dict[tuple[str, ...], list[Problem]] = {}
     for problem in validation.problems:
-        yield from problem_lines(problem, "  ")
+        place = _POSITION.sub("", problem.where)
+        what = problem.message.partition(", got ")[0]
+        groups.setdefault((problem.severity, place, what), []).append(problem)
+    # Three of a kind are a pattern; two may be two mistakes.
+    parts = (
+        [group] if len(group) > _REPEATED else [[p] for p in group] for group in groups.values()
+    )
+    return [group for part in parts for group in part]
+
+
+def _summarise(problems: list[Problem], cases: int) -> Problem:
+    """One problem for those of a group."""
+    first = problems[0]
+    if len(problems) == 1:
+        return first
+    what = first.message.partition(", got ")[0]
+    # A document has the index of the case in its paths; the cases of other files are lines.
+    indices = {index[0] for problem in problems if (index := _INDEX.search(problem.where))}
+    number = len(indices) if len(indices) > 1 else len({problem.where for problem in problems})
+    where = f"{number:,} of {count(cases, 'case')}" if number <= cases else f"{number:,} places"
+    message = f"{what} in {where}, first at {first.where}"
+    return Problem(where="", message=message, hint=first.hint, severity=first.severity)
 
 
 def format_summaries(summaries: Iterable[DatasetSummary], display: Display = PLAIN) -> str:

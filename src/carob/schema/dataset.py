@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
@@ -11,6 +12,9 @@ import msgspec
 from carob.schema.base import Json, Struct, prepare_type
 from carob.schema.case import Case, SourceDocument
 from carob.schema.notebook import html_table
+
+_CONTAINER = re.compile(r"\.(document|list|rows|table)$")
+"""The end of the key of a header; the format is before it."""
 
 
 class DatasetSummary(Struct, frozen=True, omit_defaults=False):
@@ -59,7 +63,7 @@ class DatasetSummary(Struct, frozen=True, omit_defaults=False):
             version=dataset.version,
             description=dataset.description,
             dataset_tags=dataset.tags,
-            format=origin.format if origin else None,
+            format=_CONTAINER.sub("", origin.format) if origin else None,
             cases=numbers["cases"],
             with_context=numbers["with_context"],
             with_recorded_answer=numbers["with_recorded_answer"],

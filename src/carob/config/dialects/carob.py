@@ -23,17 +23,19 @@ class Carob:
     name = "carob"
     recognized_by = (
         "carob.toml has judge, target, [run], [metrics.NAME], [policy], [store], [lint], [gate],"
-        " [serve] and [online.NAME]"
+        " [serve], [online.NAME] and [map]"
     )
     syntaxes: tuple[Syntax, ...] = ("toml",)
     keys: tuple[str, ...] = (
         *("judge", "target", "run", "metrics", "policy", "store", "lint", "gate"),
-        *("serve", "online"),
+        *("serve", "online", "map"),
     )
 
     def read(self, table: Table, path: Path) -> Config:
         judge, target = read_judge(table), read_target(table)
-        run, metrics, policy, store, lint, gate, serve, online = map(table.table, self.keys[2:])
+        run, metrics, policy, store, lint, gate, serve, online, rows = map(
+            table.table, self.keys[2:]
+        )
         table.close()
         requested = run.texts("metrics") if run else ()
         duplicate = next((name for name in requested if requested.count(name) > 1), None)
@@ -60,6 +62,7 @@ class Carob:
             lint=read_lint(lint) if lint else LintSettings(),
             gate=read_gate(gate, folder) if gate else GateRules(),
             serve=read_serve(serve, online),
+            mapping={name: rows.text(name) or "" for name in rows.entries()} if rows else {},
         )
 
 

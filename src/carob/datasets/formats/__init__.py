@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, get_args, runtime_checkable
 
 from carob.datasets.document_types import describe_value
 from carob.datasets.lens import Lens
@@ -98,6 +98,12 @@ class NamedFormat(Protocol):
     def accepts(self, sample: Json) -> bool:
         """Can a file with this document, or this first row, be read in this format?"""
         ...
+
+
+def format_of(key: str) -> str:
+    """The name of the format in the key of a lens: `rows` for `rows.table`."""
+    name, _, container = key.rpartition(".")
+    return name if container in get_args(Container) else key
 
 
 def list_key(document: Json, keys: tuple[str, ...]) -> str | None:

@@ -91,9 +91,7 @@ class PromptfooFormat:
         if tests is not None:
             message = f"expected a list of tests, got {describe_value(tests)}"
             raise FormatError(message, where="$.tests")
-        present: Mapping[str, Json] = document if isinstance(document, dict) else {}
-        hint = next((text for key, text in _GENERATED.items() if key in present), None)
-        raise FormatError("no tests in this promptfoo configuration", where="$", hint=hint)
+        raise _no_tests(document if isinstance(document, dict) else {})
 
     def cases(self, container: Container) -> Lens[Case]:
         if container == "table":
@@ -133,6 +131,10 @@ class PromptfooFormat:
             yield Problem(where="$", message=error.message, hint=error.hint)
         if not isinstance(item, dict):
             return
+        if _is_config(item):
+            error = _no_tests(item)
+            yield Problem(where="$", message=error.message, hint=error.hint)
+            return
         test = _parse_cells(item) if "vars" not in item else item
         yield from _check_user(test)
         if types := read_checks(test.get("assert"), _variables(test)).unread:
@@ -155,9 +157,14 @@ def _is_test(row: Object) -> bool:
 
 
 def _is_config(document: Object) -> bool:
-    """Whether a document without tests is a configuration, which `items` explains."""
+    """Whether a document without tests is a configuration: it looks like a single row."""
     has_target = "providers" in document or "targets" in document
     return has_target and bool({"prompts", "redteam", "scenarios"} & document.keys())
+
+
+def _no_tests(document: Object) -> FormatError:
+    hint = next((text for key, text in _GENERATED.items() if key in document), None)
+    return FormatError("no tests in this promptfoo configuration", where="$", hint=hint)
 
 
 def _other_file(reference: str, where: str) -> FormatError:
@@ -220,6 +227,8 @@ def _read_case(doc: Json) -> Case:
     if isinstance(doc, str):
         raise _other_file(doc, "$")
     test = doc if isinstance(doc, dict) else {}
+    if _is_config(test):
+        raise _no_tests(test)
     variable, user = _read_user(test)
     variables = _variables(test)
     checks = read_checks(test.get("assert"), variables)

@@ -97,10 +97,10 @@ class QueryListFormat:
         return bool(rows) and "query" in rows[0] and expects
 
     def accepts(self, sample: Json) -> bool:
-        """Logged queries are one conversation if the user says so."""
-        return isinstance(sample, list) and all(
-            isinstance(row, dict) and "query" in row for row in sample
-        )
+        """Logged queries are one conversation only if the user says so: the same rows may be
+        independent questions."""
+        rows = sample if isinstance(sample, list) else []
+        return bool(rows) and all(isinstance(row, dict) and _is_logged_query(row) for row in rows)
 
     def items(self, document: Json) -> list[Json]:
         """The named tests, or the flat list itself, which is one case."""
@@ -119,16 +119,6 @@ class QueryListFormat:
             yield from _check_turns(item, "$")
         elif isinstance(item, dict):
             yield from _check_named(item)
-
-
-class QueryLog(QueryListFormat):
-    """The queries of one session, whose expectations are optional. Only what is expected to be such
-    a log is read as one, because the same rows may be independent questions."""
-
-    def claims(self, sample: Json) -> bool:
-        rows = sample if isinstance(sample, list) else []
-        logged = (isinstance(row, dict) and _is_logged_query(row) for row in rows)
-        return super().claims(sample) or (bool(rows) and all(logged))
 
 
 def _is_logged_query(row: Object) -> bool:

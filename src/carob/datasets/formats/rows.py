@@ -1,14 +1,15 @@
 """Plain rows: a question and, optionally, its answer, under the names that people commonly use.
 
-It claims what no other format claims. Names of its own are given as `rows:input=frage`.
+It claims what no other format claims. Other names are mapped to fields: `rows:input=frage`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from carob.datasets.formats import Format
 from carob.datasets.formats.row_format import RowFormat, RowNames, declare_shape, has_any
 from carob.datasets.formats.row_values import EXPECTED_NAMES, INPUT_NAMES
 from carob.datasets.patch import Object
@@ -38,7 +39,8 @@ _KEYS = ("items", "cases", "tests", "samples", "entries", "qa_pairs", "test_case
     "golden_set", "golden_dataset", "eval_cases", "records")  # fmt: skip
 _EXPECTATIONS = ("expected", "tool_calls", "contains", "rubrics")
 _CLOSE = 0.8
-_MAPPABLE = ("input", "expected", "id", "context", "tool_calls", "contains", "tags", "recorded")
+_MAPPABLE = ("input", "expected", "id", "context", "tool_calls", "contains", "rubrics", "tags",
+    "recorded")  # fmt: skip
 
 
 class RowsFormat(RowFormat):
@@ -53,16 +55,22 @@ class RowsFormat(RowFormat):
     shape = declare_shape("PlainRow", _NAMES, _KEYS)
     structured = False
 
-    def __init__(self, mapping: Mapping[str, str] | None = None) -> None:
-        self._mapped = bool(mapping)
+    def __init__(self, mapping: Mapping[str, str] | None = None, *, is_named: bool = False) -> None:
+        self._is_named = is_named
         if mapping:
-            self.names = replace(_NAMES, **{field: (name,) for field, name in mapping.items()})
+            # With the mapping in its name, whatever is read with it is written with it.
+            self.name = f"{RowsFormat.name}:{','.join('='.join(pair) for pair in mapping.items())}"
+            first = {
+                field: (name, *(other for other in getattr(_NAMES, field) if other != name))
+                for field, name in mapping.items()
+            }
+            self.names = replace(_NAMES, **first)
             self.shape = declare_shape("MappedRow", self.names, _KEYS)
 
     def claims_row(self, row: Object) -> bool:
         is_turn = "query" in row and has_any(row, "expected_tool_use", "reference")
         names = [name for name in self.names.input if name not in _MESSAGES]
-        return self._mapped or (has_any(row, *names) and not is_turn)
+        return has_any(row, *names) and (self._is_named or not is_turn)
 
     def check_frame(self, frame: Json, _path: Path) -> Iterator[Problem]:
         """Warn about a table without expectations: its column may be misspelled."""
@@ -84,21 +92,35 @@ class RowsFormat(RowFormat):
         )
 
     def claims(self, sample: Json) -> bool:
-        return super().claims(sample) and (self._mapped or not _is_claimed(sample))
+        return super().claims(sample) and (self._is_named or not _is_claimed(sample))
 
 
 def mapped_rows(spec: str) -> RowsFormat:
     """The format `rows` with other names, such as `input=frage,expected=antwort`."""
     mapping: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in spec.split(","))):
-        field, _, name = (text.strip() for text in part.partition("="))
-        if field not in _MAPPABLE or not name:
-            hint = did_you_mean(field, _MAPPABLE) or f"fields: {', '.join(_MAPPABLE)}"
-            raise UsageError(f"expected FIELD=NAME in a mapping, got {part!r}", hint=hint)
-        mapping[field] = name
+    for part in filter(None, map(str.strip, spec.split(","))):
+        field, _, name = part.partition("=")
+        mapping[field.strip()] = name.strip()
+    check_mapping(mapping)
     if not mapping:
         raise UsageError("empty mapping", hint="such as input=question,expected=answer")
-    return RowsFormat(mapping)
+    return RowsFormat(mapping, is_named=True)
+
+
+def check_mapping(mapping: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the mapping; raises `UsageError` for an unknown field or an empty name."""
+    for field, name in mapping.items():
+        if field not in _MAPPABLE or not name:
+            part = f"{field}={name}" if name else field
+            hint = did_you_mean(field, _MAPPABLE) or f"fields: {', '.join(_MAPPABLE)}"
+            raise UsageError(f"expected FIELD=NAME in a mapping, got {part!r}", hint=hint)
+    return mapping
+
+
+def map_rows(formats: Sequence[Format], mapping: Mapping[str, str]) -> Sequence[Format]:
+    """The formats with the mapping for plain rows, which the other formats still precede."""
+    rows = RowsFormat(check_mapping(mapping))
+    return [rows if form.name == RowsFormat.name else form for form in formats]
 
 
 def _is_claimed(sample: Json) -> bool:

@@ -1,0 +1,88 @@
+"""Find the golden format that a file would have with one other key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from carob.datasets.formats import Format
+from carob.datasets.patch import Object
+from carob.datasets.source import Container
+from carob.schema import Json
+from carob.text.spelling import fold_name, nearest_name
+
+_KEY = re.compile(r"`(\w+)`")
+_VALUES: tuple[Json, ...] = ("", [], {})
+"""What a missing key may hold: formats look at the type of a value at most."""
+_CLOSE = 0.75
+_Rebuild: TypeAlias = Callable[[Object], Json]
+
+
+class _Level(NamedTuple):
+    """An object whose keys decide the format: the sample itself, or the first of its cases."""
+
+    keys: Object
+    rebuild: _Rebuild
+    """The sample with this object changed."""
+    place: str
+
+
+def find_near_format(
+    samples: Sequence[tuple[Container, Json]], formats: Sequence[Format]
+) -> str | None:
+    """Name the format that would claim a file with one key renamed or added, and the key."""
+    for find in (_find_misspelled, _find_missing):
+        for container, sample in samples:
+            fitting = [form for form in formats if container in form.containers]
+            for level in _levels(sample):
+                for form in fitting:
+                    if difference := find(form, level):
+                        return f"this is nearly the format {form.name}: {difference}"
+    return None
+
+
+def _levels(sample: Json) -> Iterator[_Level]:
+    if not isinstance(sample, dict):
+        return
+    yield _Level(sample, _keep, "")
+    for key, value in sample.items():
+        first = value[0] if isinstance(value, list) and value else None
+        if isinstance(first, dict):
+            yield _Level(first, _replace_first(sample, key), f" in `{key}`")
+
+
+def _keep(changed: Object) -> Json:
+    return changed
+
+
+def _replace_first(sample: Object, key: str) -> _Rebuild:
+    return lambda changed: {**sample, key: [changed]}
+
+
+def _missing_names(form: Format, level: _Level) -> list[str]:
+    """The keys that the format is recognized by and the object does not have."""
+    present = set(map(fold_name, level.keys))
+    names: list[str] = _KEY.findall(form.recognized_by)
+    return [name for name in dict.fromkeys(names) if fold_name(name) not in present]
+
+
+def _find_misspelled(form: Format, level: _Level) -> str | None:
+    for name in _missing_names(form, level):
+        key = nearest_name(name, level.keys, cutoff=_CLOSE)
+        if key is None:
+            continue
+        changed = {name if old == key else old: value for old, value in level.keys.items()}
+        if form.claims(level.rebuild(changed)):
+            return f"rename `{key}`{level.place} to `{name}`"
+    return None
+
+
+def _find_missing(form: Format, level: _Level) -> str | None:
+    names = _missing_names(form, level)
+    known = [name for name in _KEY.findall(form.recognized_by) if name not in names]
+    for name in names if known else ():
+        if any(form.claims(level.rebuild({**level.keys, name: value})) for value in _VALUES):
+            found = ", ".join(f"`{key}`" for key in dict.fromkeys(known))
+            return f"it has {found}{level.place}, but not `{name}`"
+    return None

@@ -1,0 +1,140 @@
+"""Tests for promptfoo: configs, files of tests and tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carob.datasets.formats import Format
+from carob.datasets.formats.promptfoo_assertions import parse_expected, read_checks, split_list
+from carob.datasets.read import read_dataset
+from carob.datasets.validate import validate
+from carob.errors import FormatError
+from carob.schema import Case, Problem, ToolCall, Validation
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "promptfooconfig.json"
+
+
+def read(file: Path, formats: list[Format], *tests: Any) -> list[Case]:
+    config = {"prompts": ["{{question}}"], "providers": ["echo"], "tests": list(tests)}
+    file.write_text(json.dumps(config))
+    return list(read_dataset(file, formats).cases)
+
+
+def test_variables_are_filled_into_assertions(file: Path, formats: list[Format]):
+    test = {
+        "vars": {"question": "When do you open?", "hour": 9},
+        "assert": [{"type": "contains", "value": "at {{ hour }}"}],
+    }
+    (case,) = read(file, formats, test)
+    assert case.contains == ("at 9",)
+
+
+def test_template_with_logic_is_not_an_expectation():
+    checks = read_checks([{"type": "contains", "value": "{% if x %}a{% endif %}"}], {"x": "1"})
+    assert checks.contains == ()
+    assert checks.unread == ("contains",)
+
+
+def test_second_answer_is_named_and_not_dropped_silently():
+    answers: list[Any] = [{"type": "equals", "value": "9"}, {"type": "similar", "value": "At nine"}]
+    checks = read_checks(answers, {})
+    assert (checks.answer, checks.unread) == ("9", ("similar",))
+
+
+def test_members_of_a_set_count_only_if_all_must_hold():
+    members: list[Any] = [
+        {"type": "contains", "value": "bike"},
+        {"type": "python", "value": "True"},
+    ]
+    checks = read_checks([{"type": "assert-set", "assert": members}], {})
+    assert (checks.contains, checks.unread) == (("bike",), ("python",))
+    checks = read_checks([{"type": "assert-set", "threshold": 0.5, "assert": members}], {})
+    assert (checks.contains, checks.unread) == ((), ("assert-set",))
+
+
+@pytest.mark.parametrize(
+    ("value", "calls"),
+    [
+        ("opening_hours", (ToolCall(name="opening_hours"),)),
+        (["a", "b"], (ToolCall(name="a"), ToolCall(name="b"))),
+        ({"name": "a", "max": 0}, ()),
+        ({"pattern": "get_*"}, ()),
+    ],
+)
+def test_tool_uses_with_counts_or_patterns_are_not_calls(value: Any, calls: tuple[ToolCall, ...]):
+    checks = read_checks([{"type": "trajectory:tool-used", "value": value}], {})
+    assert checks.calls == calls
+    assert checks.unread == (() if calls else ("trajectory:tool-used",))
+
+
+@pytest.mark.parametrize(
+    ("cell", "assertion"),
+    [
+        ("Paris", {"type": "equals", "value": "Paris"}),
+        ("note: bring cash", {"type": "equals", "value": "note: bring cash"}),
+        ("contains: used", {"type": "contains", "value": "used"}),
+        ("not-contains: used", {"type": "not-contains", "value": "used"}),
+        ("similar(0.9): At 9", {"type": "similar", "value": "At 9", "threshold": 0.9}),
+        ("grade: is polite", {"type": "llm-rubric", "value": "is polite"}),
+        ("fn: output.length", {"type": "javascript", "value": "output.length"}),
+        ("is-json", {"type": "is-json", "value": None}),
+        ('contains-all: a, "b, c"', {"type": "contains-all", "value": ["a", "b, c"]}),
+    ],
+)
+def test_cells_are_assertions(cell: str, assertion: dict[str, Any]):
+    assert parse_expected(cell) == assertion
+
+
+def test_quotes_in_a_list_are_escaped_in_two_ways():
+    assert split_list(r'"say \"hi\"", "say ""no"""') == ['say "hi"', 'say "no"']
+
+
+def check(file: Path, formats: list[Format], document: object) -> tuple[Validation, list[Problem]]:
+    file.write_text(json.dumps(document))
+    result = validate(file, formats)
+    return result, [problem for problem in result.problems if problem.severity != "note"]
+
+
+def test_tests_in_another_file_are_an_error_that_names_the_file(file: Path, formats: list[Format]):
+    for tests in ("file://tests.csv", ["file://tests.csv"]):
+        config = {"prompts": ["{{q}}"], "providers": ["echo"], "tests": tests}
+        result, (problem,) = check(file, formats, config)
+        assert result.format == "promptfoo"
+        assert problem.message == "tests in another file are not read: 'file://tests.csv'"
+        assert problem.hint == "pass tests.csv itself"
+        with pytest.raises(FormatError, match="tests in another file"):
+            read_dataset(file, formats)
+
+
+def test_config_without_tests_says_what_generates_them(file: Path, formats: list[Format]):
+    config = {"targets": ["openai:gpt-5"], "redteam": {"plugins": ["pii"]}}
+    result, (problem,) = check(file, formats, config)
+    assert (result.format, result.valid) == ("promptfoo", False)
+    assert problem.message == "no tests in this promptfoo configuration"
+    assert problem.hint == "the attacks that `redteam` generates are not read"
+
+
+def test_message_in_a_variable_of_an_unusual_name_is_a_warning(file: Path, formats: list[Format]):
+    test = {"vars": {"language": "French", "body": "How much is a new chain?"}}
+    (case,) = read(file, formats, test)
+    assert case.turns[0].user == "How much is a new chain?"
+    (problem,) = validate(file, formats).problems
+    assert problem.message == "no variable is called like a user message; read 'body' as such"
+
+
+def test_variables_and_assertions_in_other_files_do_not_crash(file: Path, formats: list[Format]):
+    tests = [{"vars": "vars.yaml", "assert": "file://asserts.yaml"}, {"vars": {"q": ["a", "b"]}}]
+    config = {"prompts": ["{{q}}"], "providers": ["echo"], "tests": tests}
+    result, problems = check(file, formats, config)
+    assert result.valid
+    assert [problem.hint for problem in problems if problem.message == "missing user message"] == [
+        "variables in another file are not read",
+        "promptfoo makes a test of each value in a list: write them as tests",
+    ]

@@ -1,0 +1,54 @@
+"""Tests for the format that a file nearly has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from carob.datasets.formats import Format
+from carob.datasets.read import open_golden
+from carob.errors import UnknownFormatError
+
+
+@pytest.mark.parametrize(
+    ("document", "difference"),
+    [
+        ([{"qestion": "When do you open?"}], "rows: rename `qestion` to `question`"),
+        (
+            {"cases": [{"qestion": "When do you open?"}]},
+            "rows: rename `qestion` in `cases` to `question`",
+        ),
+        (
+            {"eval_case": [{"eval_case_id": "a", "prompt": "Hi"}]},
+            "agents-cli: rename `eval_case` to `eval_cases`",
+        ),
+        ({"skill_name": "invoices"}, "skill-evals: it has `skill_name`, but not `evals`"),
+        (
+            [{"outputs": {"answer": "At 9"}, "inptus": {"q": "When?"}}],
+            "langsmith: rename `inptus` to `inputs`",
+        ),
+    ],
+)
+def test_hint_names_the_format_and_the_difference(
+    document: object, difference: str, formats: list[Format], tmp_path: Path
+):
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(UnknownFormatError) as caught:
+        open_golden(path, formats)
+    assert caught.value.hint
+    assert caught.value.hint.endswith(f"this is nearly the format {difference}")
+
+
+def test_file_far_from_every_format_gets_the_names_of_the_formats(
+    formats: list[Format], tmp_path: Path
+):
+    path = tmp_path / "invoices.json"
+    path.write_text(json.dumps({"invoices": [{"vendor": "Chain & Co", "total": 25}]}))
+    with pytest.raises(UnknownFormatError) as caught:
+        open_golden(path, formats)
+    assert caught.value.hint
+    assert "name the fields of plain rows with --map input=NAME" in caught.value.hint
+    assert "\n" not in caught.value.hint
