@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -21,6 +20,7 @@ from carob.schema import Dataset, Problem
 from carob.schema.problem import ProblemListener, ignore
 
 if TYPE_CHECKING:
+    from carob.config import Config
     from carob.versions.registry import StoredRelease
 
 T = TypeVar("T")
@@ -44,7 +44,11 @@ def golden_formats(config: Path | None = None) -> Sequence[Format]:
     path = config or Path("carob.toml")
     if not path.is_file():
         return plugins.formats()
-    mapping = _read_mapping(path.resolve(), path.stat().st_mtime_ns)
+    mapping = _MAPPINGS.get(_version(path))
+    if mapping is None:
+        from carob.config import load_config  # late: most folders have no config
+
+        mapping = keep_mapping(path, load_config(path))
     if not mapping:
         return plugins.formats()
     from carob.datasets.formats.rows import map_rows  # late: few projects have a mapping
@@ -52,11 +56,17 @@ def golden_formats(config: Path | None = None) -> Sequence[Format]:
     return map_rows(plugins.formats(), mapping)
 
 
-@lru_cache(16)
-def _read_mapping(path: Path, _changed: int) -> Mapping[str, str]:
-    from carob.config import load_config  # late: most folders have no config
+_MAPPINGS: dict[tuple[str, int], Mapping[str, str]] = {}
+"""The mapping in each version of a config that was read: a run reads its config once."""
 
-    return load_config(path).mapping
+
+def keep_mapping(path: Path, config: Config) -> Mapping[str, str]:
+    """Remember and return the mapping of a config that was read."""
+    return _MAPPINGS.setdefault(_version(path), config.mapping)
+
+
+def _version(path: Path) -> tuple[str, int]:
+    return str(path.resolve()), path.stat().st_mtime_ns
 
 
 def load(path: PathName, *, from_: str | None = None) -> Dataset:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from carob.api.load import keep_mapping
 from carob.api.metrics import build_metric
 from carob.api.trust import trust_check
 from carob.config import Config, MetricChoice, find_config, load_config
@@ -62,7 +63,11 @@ def load_trusted(path: Path | None, *, trust_all: bool = False) -> Config:
     """Load a config, by default the `carob.toml` of the working directory, with those of its
     sensitive settings that the user has trusted."""
     path = path or find_config(Path.cwd())
-    return load_config(path, trust=trust_check(trust_all=trust_all)) if path else NO_CONFIG
+    if path is None:
+        return NO_CONFIG
+    config = load_config(path, trust=trust_check(trust_all=trust_all))
+    keep_mapping(path, config)
+    return config
 
 
 def _select_metrics(config: Config, metrics: Iterable[str | MetricChoice]) -> list[MetricChoice]:
