@@ -46,6 +46,7 @@ _COMMANDS = {
     "calibrate": ("calibrate", "Measure how well a judge agrees with human labels."),
     "trust": ("trust", "Trust the addresses and keys that a configuration names."),
     "serve": ("serve", "Serve the store over REST, and receive traces of live agents."),
+    "mcp": ("mcp", "Offer tools to coding agents over MCP."),
     "store": ("history", "Verify, copy and prune the store of runs."),
     "completion": ("completion", "Print the completion script of a shell."),
 }

@@ -1,0 +1,1 @@
+"""Tools for coding agents, over the Model Context Protocol."""
