@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carob.api.datasets import case_lines, convert, save
+from carob.api.datasets import case_lines, convert, save, summarise_files, validate
 from carob.api.load import load
 from carob.errors import UsageError
 from carob.schema import Case, Dataset
@@ -110,3 +110,48 @@ def test_new_dataset_gets_a_version_and_the_current_time(
 def _write(path: Path, document: object) -> Path:
     path.write_text(json.dumps(document))
     return path
+
+
+class Steps:
+    """Progress that was reported."""
+
+    def __init__(self) -> None:
+        self.done: list[int] = []
+        self.totals: list[int] = []
+
+    def add(self, done: int, total: int) -> None:
+        self.done.append(done)
+        self.totals.append(total)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv", "list.json"])
+def test_progress_grows_with_the_bytes_of_all_files(tmp_path: Path, name: str):
+    dataset = Dataset(name="shop", cases=[Case.of(f"Question {n}?", "Yes.") for n in range(50)])
+    form = {"a.jsonl": "explain", "a.csv": "csv", "list.json": "explain"}.get(name, "examples")
+    files = [tmp_path / name, tmp_path / f"more-{name}"]
+    for file in files:
+        save(dataset, file, format=form)
+    total = sum(file.stat().st_size for file in files)
+    for call in (validate, summarise_files):
+        steps = Steps()
+        call(files, progress=steps.add)
+        assert {*steps.totals} == {total}
+        assert steps.done == sorted(steps.done)
+        assert steps.done[-1] > 0.9 * total
+
+
+def test_conversion_reports_what_is_read_and_what_is_converted(tmp_path: Path):
+    save(
+        Dataset(name="shop", cases=[Case.of("Open?", "Yes."), Case.of("Now?", "No.")]),
+        tmp_path / "a.json",
+    )
+    reading, converting = Steps(), Steps()
+    convert(
+        tmp_path / "a.json",
+        tmp_path / "a.csv",
+        to="csv",
+        reading=reading.add,
+        progress=converting.add,
+    )
+    assert reading.done[-1] == (tmp_path / "a.json").stat().st_size
+    assert (converting.done, converting.totals) == ([0, 1], [2, 2])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,30 @@ def test_a_run_prints_itself():
     assert repr(run) == "<Run run-1: failed (2 passed, 1 failed)>"
     page = run._repr_html_()  # pyright: ignore[reportPrivateUsage] - what a notebook calls
     assert "<td>rouge_l</td><td>0.25</td>" in page
+
+
+def test_findings_of_the_linter_print_themselves(tmp_path: Path):
+    case = Case.of("Who wrote it?", "Mail to ines.baum@gmail.com.")
+    carob.save(Dataset(name="shop", cases=[case]), tmp_path / "a.json")
+    (linted,) = carob.lint(tmp_path / "a.json", ignore=["C502", "C504"])
+    assert repr(linted) == f"<LintedFile {tmp_path / 'a.json'}: 1 error>"
+    page = linted._repr_html_()  # pyright: ignore[reportPrivateUsage] - what a notebook calls
+    assert "<td>C101</td>" in page
+
+
+def test_comparison_prints_itself():
+    data = resources.files("carob") / "demo" / "data"
+    golden, traces = str(data / "support.evalset.json"), data / "traces"
+    runs = [
+        carob.run(str(traces / f"{name}.otlp.jsonl"), golden=golden, metrics="rouge_l")
+        for name in ("good", "regressed")
+    ]
+    assert [run.pass_rate for run in runs] == [pytest.approx(8 / 9), pytest.approx(5 / 9)]
+    comparison = carob.compare(*runs)
+    start = f"<Comparison {runs[0].id} → {runs[1].id}: {comparison.verdict} ("
+    assert repr(comparison).startswith(start)
+    page = comparison._repr_html_()  # pyright: ignore[reportPrivateUsage] - what a notebook calls
+    assert "<td>rouge_l</td><td>8</td>" in page
 
 
 def test_save_creates_folders_and_lint_reads_the_file(tmp_path: Path):

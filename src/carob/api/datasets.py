@@ -20,6 +20,7 @@ from carob.api.load import (
     PathName,
     check_one_dataset,
     dataset_files,
+    file_listeners,
     find_release,
     format_name,
     golden_formats,
@@ -38,7 +39,7 @@ from carob.errors import CarobError, LossError, UsageError
 from carob.files.lock import lock_folder
 from carob.schema import Conversion, Dataset, DatasetSummary, Loss, Problem, Validation
 from carob.schema.dataset import FormatInfo
-from carob.schema.problem import ProblemListener, ignore
+from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 _DEFAULT_FORMATS = {"document": "examples", "rows": "explain", "table": "csv"}
 """By the container that the suffix of a file stands for."""
@@ -87,11 +88,14 @@ def convert(
     strict: bool = False,
     append: bool = False,
     force: bool = False,
+    reading: ProgressListener = ignore,
+    progress: ProgressListener = ignore,
 ) -> Conversion:
     """Convert golden data. Fields without an equivalent are preserved for round-tripping unless
     `drop`; with `strict` they are an error and nothing is written. An existing file that differs
     is only overwritten with `force`; with `append`, its cases are kept and come first, and its
-    format is the default of `to`."""
+    format is the default of `to`. `reading` receives the bytes read, `progress` the cases
+    converted."""
     if append and drop:
         # Dropping would also drop what the existing cases preserve.
         raise UsageError("`append` and `drop` cannot be combined")
@@ -100,7 +104,7 @@ def convert(
         existing = load_existing(Path(dst)) if append else None
         form = get_format(target_format(to, Path(dst), existing), golden_formats())
         writing.choose_destination(Path(dst), form)  # report a wrong one before reading anything
-        dataset = load_streamed(src, from_=from_)
+        dataset = load_streamed(src, from_=from_, progress=reading)
         source = format_name(dataset) or ""
         if source == form.name:
             # Converting a list to its own format makes a document of it: that is no loss.
@@ -109,7 +113,7 @@ def convert(
         if existing:
             dataset = existing.with_cases(join_cases(existing.cases, new.added))
         destination = writing.choose_destination(Path(dst), form, dataset)
-        prepared = writing.prepare_dataset(dataset, destination, golden_formats())
+        prepared = writing.prepare_dataset(dataset, destination, golden_formats(), progress)
         known = {case.id for case in existing.cases} if existing else set[str]()
         losses = _new_losses(prepared.losses, existing, known)
         conversion = Conversion(
@@ -166,11 +170,12 @@ def subset(
     limit: int | None = None,
     from_: str | None = None,
     force: bool = False,
+    progress: ProgressListener = ignore,
 ) -> Dataset:
     """Write the cases that have all tags, match `where` and are among `cases`, at most `limit`. An
     existing file that differs is only overwritten with `force`."""
     selection = make_selection(tags, where, cases, limit)
-    part = select_cases(load_streamed(src, from_=from_), selection)
+    part = select_cases(load_streamed(src, from_=from_, progress=progress), selection)
     save_with_losses(part, dst, overwrite=force)
     return part
 
@@ -183,22 +188,25 @@ def validate(
     catalogue: PathName | None = None,
     config: PathName | None = None,
     report: ProblemListener = ignore,
+    progress: ProgressListener = ignore,
 ) -> tuple[Validation, ...]:
     """List every problem of every file, or of the golden files of a folder; `report` receives those
-    that are skipped there. Cases may name the built-in profiles and those of the
-    config, by default the `carob.toml` of the working directory."""
+    that are skipped there, `progress` the bytes that were checked. Cases may name the built-in
+    profiles and those of the config, by default the `carob.toml` of the working directory."""
     catalog = Path(catalogue) if catalogue else None
     profiles = _profile_names(Path(config) if config else None)
+    files = dataset_files(paths, report)
     return tuple(
         validation.validate(
-            Path(path),
+            path,
             golden_formats(Path(config) if config else None),
             name=from_,
             agents=agents,
             catalogue=catalog,
             profiles=profiles,
+            progress=listener,
         )
-        for path in dataset_files(paths, report)
+        for path, listener in zip(files, file_listeners(files, progress), strict=True)
     )
 
 
@@ -212,12 +220,14 @@ def _profile_names(config: Path | None) -> frozenset[str]:
     return frozenset({*own, *builtin_profiles()})
 
 
-def summarise(path: PathName, *, from_: str | None = None) -> DatasetSummary:
+def summarise(
+    path: PathName, *, from_: str | None = None, progress: ProgressListener = ignore
+) -> DatasetSummary:
     """Summarise a dataset without holding its cases in memory."""
     check_one_dataset(path)
     if is_reference(path):
         return load(path).summary()
-    opened = open_golden(Path(path), golden_formats(), from_)
+    opened = open_golden(Path(path), golden_formats(), from_, progress=progress)
     header = opened.format.header(opened.container, opened.source.stem).get(opened.frame)
     return DatasetSummary.of(header, read_cases(opened, Sidecar()))
 
@@ -227,17 +237,18 @@ def summarise_files(
     *,
     from_: str | None = None,
     report: ProblemListener = ignore,
+    progress: ProgressListener = ignore,
 ) -> list[DatasetSummary]:
     """Summarise every file, or the golden files of a folder; `report` receives those that are
     skipped there. A single file that cannot be read raises its error; among several, it is
     reported, so that the others are shown."""
     files = dataset_files(paths, report)
     if len(files) == 1:
-        return [summarise(files[0], from_=from_)]
+        return [summarise(files[0], from_=from_, progress=progress)]
     summaries: list[DatasetSummary] = []
-    for file in files:
+    for file, listener in zip(files, file_listeners(files, progress), strict=True):
         try:
-            summaries.append(summarise(file, from_=from_))
+            summaries.append(summarise(file, from_=from_, progress=listener))
         except CarobError as error:
             where = error.where or str(file)
             report(Problem(where=where, message=error.message, hint=error.hint))

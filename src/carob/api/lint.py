@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from carob import plugins
-from carob.api.load import PathName, dataset_files, golden_formats
+from carob.api.load import PathName, dataset_files, file_listeners, golden_formats
 from carob.api.settings import NO_CONFIG
 from carob.config import Config, find_config, load_config
 from carob.datasets.lint import run
 from carob.datasets.lint.rules import NOT_CHECKED, LintOptions, RuleTable
 from carob.schema import DatasetPurpose, Finding, LintedFile, LintRule, Severity
-from carob.schema.problem import ProblemListener
-from carob.schema.problem import ignore as ignore_problem
+from carob.schema.problem import ProblemListener, ProgressListener
+from carob.schema.problem import ignore as ignore_event
 
 
 def lint(
@@ -26,11 +26,13 @@ def lint(
     use: DatasetPurpose | None = None,
     config: PathName | None = None,
     fix: bool = False,
-    report: ProblemListener = ignore_problem,
+    report: ProblemListener = ignore_event,
+    progress: ProgressListener = ignore_event,
 ) -> tuple[LintedFile, ...]:
     """Check golden files, or those of a folder, against every rule; `report` receives the files of
-    a folder that are skipped. Without a config, the `carob.toml` of the working
-    directory is used if there is one. With `fix`, personal data and secrets are masked first."""
+    a folder that are skipped, `progress` the bytes that were checked. Without a config, the
+    `carob.toml` of the working directory is used if there is one. With `fix`, personal data and
+    secrets are masked first."""
     file = Path(config) if config else find_config(Path.cwd())
     loaded = load_config(file) if file else NO_CONFIG
     rules, formats = plugins.lint_rules(), golden_formats(file)
@@ -39,9 +41,18 @@ def lint(
         (path, _settings(path, loaded, rules, ignored, use))
         for path in dataset_files(paths, report)
     ]
+    listeners = file_listeners([path for path, _ in files], progress)
     return tuple(
-        run.lint(path, formats, name=from_, settings=settings, rules=rules, fix=fix)
-        for path, settings in files
+        run.lint(
+            path,
+            formats,
+            name=from_,
+            settings=settings,
+            rules=rules,
+            fix=fix,
+            progress=listener,
+        )
+        for (path, settings), listener in zip(files, listeners, strict=True)
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -17,7 +18,7 @@ from carob.datasets.sidecar import SIDECAR_SUFFIX
 from carob.errors import CarobError, InputError, RefusedError, UnknownFormatError, UsageError
 from carob.files.folders import files_in
 from carob.schema import Dataset, Problem
-from carob.schema.problem import ProblemListener, ignore
+from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 if TYPE_CHECKING:
     from carob.config import Config
@@ -75,17 +76,22 @@ def load(path: PathName, *, from_: str | None = None) -> Dataset:
     return _load(path, from_, spooled=False)
 
 
-def load_streamed(path: PathName, *, from_: str | None = None) -> Dataset:
-    """Load golden data of which the cases of a large file stay on disk."""
-    return _load(path, from_, spooled=True)
+def load_streamed(
+    path: PathName, *, from_: str | None = None, progress: ProgressListener = ignore
+) -> Dataset:
+    """Load golden data of which the cases of a large file stay on disk. `progress` receives the
+    bytes that were read."""
+    return _load(path, from_, spooled=True, progress=progress)
 
 
-def _load(path: PathName, form: str | None, *, spooled: bool) -> Dataset:
+def _load(
+    path: PathName, form: str | None, *, spooled: bool, progress: ProgressListener = ignore
+) -> Dataset:
     check_one_dataset(path)
     release = find_release(path)
     if release:
         return load_release(release, spooled=spooled)
-    return read_dataset(Path(path), golden_formats(), form, spooled=spooled)
+    return read_dataset(Path(path), golden_formats(), form, spooled=spooled, progress=progress)
 
 
 def dataset_files(
@@ -97,6 +103,18 @@ def dataset_files(
     for path in map(Path, as_list(paths)):
         files.extend(_golden_files(path, report) if path.is_dir() else [path])
     return files
+
+
+def file_listeners(files: Sequence[Path], progress: ProgressListener) -> Iterator[ProgressListener]:
+    """Return a listener for each file, whose bytes are counted as a part of all files."""
+    sizes = [path.stat().st_size if path.is_file() else 0 for path in files]
+    for index in range(len(files)):
+        before = sum(sizes[:index])
+        yield ignore if progress is ignore else partial(_advance, progress, before, sum(sizes))
+
+
+def _advance(progress: ProgressListener, before: int, total: int, done: int, _: int) -> None:
+    progress(before + done, total)
 
 
 def _golden_files(folder: Path, report: ProblemListener = ignore) -> list[Path]:

@@ -75,14 +75,15 @@ def validate(
     location and a hint; those that repeat are listed once. Exits 1 if a file is
     invalid, 2 if a file cannot be read or its format is unknown.
     """
-    with progress_line("validating"):
+    with progress_line("validating") as line:
         validations = api.datasets.validate(
             files,
             from_=name,
             agents=agents or None,
             catalogue=catalogue,
             config=config,
-            report=show_problem,
+            report=line.report,
+            progress=line.of("validating", 10**6, " MB"),
         )
     text = partial(format_validations, validations, every=every)
     emit_result({"files": validations}, form, output, text)
@@ -102,7 +103,10 @@ def show(files: tuple[Path, ...], name: str | None, form: str, output: Path | No
     be folders, and `-` for standard input. Exits 2 if a file cannot be read.
     """
     problems: list[Problem] = []
-    summaries = api.datasets.summarise_files(files, from_=name, report=problems.append)
+    with progress_line("reading") as line:
+        summaries = api.datasets.summarise_files(
+            files, from_=name, report=problems.append, progress=line.reading
+        )
     for problem in problems:
         show_problem(problem)
     # A single file has been an object since the first version; scripts read its keys.
@@ -140,9 +144,18 @@ def subset(
     """
     if not (tags or where is not None or cases or limit):
         raise click.UsageError("No cases selected; pass --tag, --where, --case or --limit.")
-    part = api.datasets.subset(
-        src, dst, tags=tags, where=where, cases=cases, limit=limit, from_=name, force=force
-    )
+    with progress_line("selecting") as line:
+        part = api.datasets.subset(
+            src,
+            dst,
+            tags=tags,
+            where=where,
+            cases=cases,
+            limit=limit,
+            from_=name,
+            force=force,
+            progress=line.reading,
+        )
     summary = part.summary()
     emit_result(summary, form, output, partial(format_subset, dst, summary))
 
@@ -184,7 +197,7 @@ def convert(
     """
     check_append(append, force)
     try:
-        with progress_line("converting"):
+        with progress_line("converting") as line:
             conversion = api.datasets.convert(
                 src,
                 dst,
@@ -194,6 +207,8 @@ def convert(
                 strict=strict,
                 append=append,
                 force=force,
+                reading=line.reading,
+                progress=line.of("converting", 1, " cases"),
             )
     except LossError as error:  # the report says which fields, the error sets the exit code
         emit_conversion(cast("Conversion", error.conversion), form, output)
@@ -241,7 +256,7 @@ def lint(
     """
     if fix and is_stdin(files):
         raise click.UsageError("--fix changes files; it cannot change standard input.")
-    with progress_line("checking"):
+    with progress_line("checking") as line:
         linted = api.lint.lint(
             files,
             from_=name,
@@ -249,7 +264,8 @@ def lint(
             use=use,
             config=config,
             fix=fix,
-            report=show_problem,
+            report=line.report,
+            progress=line.of("checking", 10**6, " MB"),
         )
     rules = api.lint.lint_rules()
     text = partial(format_lint, linted, rules)

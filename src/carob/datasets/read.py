@@ -19,6 +19,7 @@ from carob.files.collector import collector_paused
 from carob.files.spool import Spool
 from carob.schema import Case, Dataset, Json
 from carob.schema.codec import CASES
+from carob.schema.problem import ProgressListener, ignore
 from carob.text.spelling import did_you_mean, fold_name
 
 
@@ -30,9 +31,30 @@ class GoldenFile(NamedTuple):
     container: Container
     frame: Json
     """The document without its cases."""
+    progress: ProgressListener = ignore
+    """Receives the bytes that were read, and their total, while the cases are read."""
 
     def items(self) -> Iterator[Row]:
         """The cases as the file states them; only rows have line numbers."""
+        return self._rows() if self.progress is ignore else self._watched_rows()
+
+    def _watched_rows(self) -> Iterator[Row]:
+        total, done = self.source.path.stat().st_size, 0
+        count = self._count_items()
+        for number, row in enumerate(self._rows(), start=1):
+            yield row
+            done = total * number // count if count else done + _estimate_size(row)
+            self.progress(min(done, total), total)
+
+    def _count_items(self) -> int | None:
+        """The number of cases in a document; only rows are not known before they are read."""
+        if self.source.listed:
+            return len(self.source.listed.items)
+        if self.container == "document":
+            return len(self.format.items(self.source.document))
+        return len(self.source.document) if isinstance(self.source.document, list) else None
+
+    def _rows(self) -> Iterator[Row]:
         document = self.source.document
         if self.source.listed:
             yield from self.source.list_items()
@@ -66,7 +88,21 @@ class GoldenFile(NamedTuple):
         return f"$.{key}[{index}]" if key else f"$[{index}]"
 
 
-def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) -> GoldenFile:
+def _estimate_size(row: Row) -> int:
+    """About how many bytes of the file a row takes; the cells of a table without its quotes."""
+    if row.data:
+        return len(row.data) + 1
+    cells = row.value if isinstance(row.value, dict) else {}
+    return sum(len(cell) + 1 for cell in cells.values() if isinstance(cell, str))
+
+
+def open_golden(
+    path: Path,
+    formats: Sequence[Format],
+    name: str | None = None,
+    *,
+    progress: ProgressListener = ignore,
+) -> GoldenFile:
     """Open a file and detect its format from its content, or use the format `name`."""
     if name is not None:
         formats = [get_format(name, formats)]
@@ -77,7 +113,7 @@ def open_golden(path: Path, formats: Sequence[Format], name: str | None = None) 
         sources = open_sources(path)
         opened = _detect(sources, formats, is_named=name is not None)
     if opened:
-        return opened
+        return opened._replace(progress=progress)
     source = sources[0]
     if missing := _missing_column(source, formats):
         form, column = missing
@@ -211,12 +247,17 @@ def get_format(name: str, formats: Sequence[Format]) -> Format:
 
 
 def read_dataset(
-    path: Path, formats: Sequence[Format], name: str | None = None, *, spooled: bool = False
+    path: Path,
+    formats: Sequence[Format],
+    name: str | None = None,
+    *,
+    spooled: bool = False,
+    progress: ProgressListener = ignore,
 ) -> Dataset:
     """Read the dataset in a file. With `spooled`, many cases are kept in a file, and decoded while
     they are iterated."""
     with collector_paused():
-        return _read(open_golden(path, formats, name), spooled)
+        return _read(open_golden(path, formats, name, progress=progress), spooled)
 
 
 def _read(file: GoldenFile, spooled: bool) -> Dataset:

@@ -30,6 +30,7 @@ from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.files.digest_table import text_digest
 from carob.schema import Case, Json, Problem, Validation
+from carob.schema.problem import ProgressListener, ignore
 from carob.text.spelling import did_you_mean
 
 LISTED_PROBLEMS = 1000
@@ -46,12 +47,13 @@ def validate(
     agents: Collection[str] | None = None,
     catalogue: Path | None = None,
     profiles: Collection[str] | None = None,
+    progress: ProgressListener = ignore,
 ) -> Validation:
     """Validate a golden file; a file that cannot be read at all is a problem, too."""
     catalog = read_catalog(catalogue) if catalogue else None
     try:
         with collector_paused():
-            file = open_golden(path, formats, name)
+            file = open_golden(path, formats, name, progress=progress)
     except UsageError:
         raise
     except CarobError as error:

@@ -44,6 +44,7 @@ from carob.files.yaml import write_yaml
 from carob.schema import Case, Dataset, Json, Loss, Problem
 from carob.schema.base import prepare_type
 from carob.schema.codec import BytesCodec, JsonCodec
+from carob.schema.problem import ProgressListener, ignore
 
 N = TypeVar("N", Case, Dataset)
 
@@ -127,7 +128,10 @@ def _known_containers(form: Format, dataset: Dataset | None) -> list[Container]:
 
 
 def prepare_dataset(
-    dataset: Dataset, destination: Destination, formats: Sequence[Format]
+    dataset: Dataset,
+    destination: Destination,
+    formats: Sequence[Format],
+    progress: ProgressListener = ignore,
 ) -> PreparedDataset:
     """Convert a dataset to documents, and list the fields that have no equivalent in them.
 
@@ -145,6 +149,7 @@ def prepare_dataset(
         header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
         losses.extend(_losses(None, header, form))
         for index, case in enumerate(dataset.cases):
+            progress(index, len(dataset.cases))
             written = lens.put(case, lenses)
             if refusal := _find_refusal(case, written.doc, destination):
                 reason = f"left out, not valid in {form.name}: {refusal.message}"

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from carob.schema.base import Json, Struct
+from carob.schema.notebook import html_table
 from carob.schema.run import RunDataset, Status
 
 Conclusion = Literal["regressed", "improved", "equivalent", "inconclusive"]
@@ -179,3 +180,27 @@ class Comparison(Struct, frozen=True, kw_only=True, omit_defaults=False):
     flaky: tuple[FlakyCase, ...]
     reliability: tuple[Reliability, ...]
     """Empty if no case was repeated."""
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self._describe()}>"
+
+    def _repr_html_(self) -> str:
+        columns = ("metric", "cases", "before", "after", "difference", "adjusted p", "verdict")
+        metrics = ((self.overall,) if self.overall else ()) + self.metrics
+        return html_table(self._describe(), columns, [_table_row(metric) for metric in metrics])
+
+    def _describe(self) -> str:
+        return f"{self.before.id} → {self.after.id}: {self.verdict} ({self.sentence})"
+
+
+def _table_row(metric: MetricComparison) -> tuple[object, ...]:
+    before, after, difference = metric.before, metric.after, metric.difference
+    return (
+        metric.name,
+        metric.cases,
+        before.value if before else None,
+        after.value if after else None,
+        difference.value if difference else None,
+        difference.adjusted_p if difference else None,
+        metric.verdict,
+    )

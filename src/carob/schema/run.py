@@ -226,6 +226,13 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=False):
         if isinstance(self.cases, list):  # decoded
             msgspec.structs.force_setattr(self, "cases", tuple(self.cases))
 
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of the cases that passed, 0 to 1; `None` if no metric decides cases."""
+        counts = self.summary.cases
+        decided = counts.passed + counts.failed + counts.unscored + counts.errors
+        return counts.passed / decided if decided else None
+
     def __repr__(self) -> str:
         return f"<Run {self._describe()}>"
 

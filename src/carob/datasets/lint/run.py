@@ -25,6 +25,7 @@ from carob.files.collector import collector_paused
 from carob.files.lock import lock_folder
 from carob.lazy import load_object
 from carob.schema import Case, Finding, Json, LintedFile
+from carob.schema.problem import ProgressListener, ignore
 
 IGNORE_KEY = "lint_ignore"
 """The metadata key under which a case lists rules to ignore."""
@@ -55,6 +56,7 @@ def lint(
     settings: LintOptions = _DEFAULT,
     rules: RuleTable = BUILT_IN,
     fix: bool = False,
+    progress: ProgressListener = ignore,
 ) -> LintedFile:
     """Lint a golden file; with `fix`, mask it first and report what remains."""
     masked = 0
@@ -66,7 +68,7 @@ def lint(
             masking.write()
         masked = masking.count
     with collector_paused():
-        opened = open_golden(path, formats, name)
+        opened = open_golden(path, formats, name, progress=progress)
         cases, violations = _check(opened, settings, rules)
         findings = _findings(opened, violations, settings)
     return LintedFile(
