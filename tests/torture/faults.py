@@ -1,7 +1,6 @@
 """Full disks, read-only folders, files that vanish, and a clock that runs backwards.
 
-`faults.c` fails system calls of the real commands, one after the other: first the first write, then
-the second, until a command comes to its end without meeting the fault.
+`faults.c` fails system calls of the real commands, in the end each one that a command makes.
 """
 
 from __future__ import annotations
@@ -67,7 +66,8 @@ def fail_calls(
 
 
 class _Faults:
-    """The faults of one command, in random order of kinds, each from its first call on."""
+    """The faults of one command, in random order of kinds: at the first call, the second, the
+    fourth and so on, until it ends undisturbed; then at all calls in between, in random order."""
 
     def __init__(
         self, scenario: Scenario, samples: Path, folder: Path, library: Path, random: Random
@@ -76,13 +76,12 @@ class _Faults:
         self._library = library
         self._stage: Stage | None = None
         self._next = self._plan(random)
-        self._is_over: dict[str, bool] = {}
+        self._tried: dict[str, set[int]] = {mode: set() for mode in _WRITE_MODES + _READ_MODES}
+        self._limits: dict[str, int] = {}
 
     def step(self, folder: Path, tally: Tally) -> bool:
         """Try the next fault. Returns whether there was one."""
         for mode, number in self._next:
-            if self._is_over.get(mode):
-                continue
             self._try(mode, number, folder, tally)
             return True
         return False
@@ -90,12 +89,22 @@ class _Faults:
     def _plan(self, random: Random) -> Iterator[tuple[str, int]]:
         yield "readonly", 1
         yield "clock", 86_400
-        for number in range(1, 500):
-            modes = random.sample(_WRITE_MODES + _READ_MODES, 5)
-            if all(self._is_over.get(mode) for mode in modes):
-                return
-            for mode in modes:
-                yield mode, number
+        modes = [*self._tried]
+        while modes:
+            for mode in random.sample(modes, len(modes)):
+                number = self._choose(mode, random)
+                if number is None:
+                    modes.remove(mode)
+                else:
+                    self._tried[mode].add(number)
+                    yield mode, number
+
+    def _choose(self, mode: str, random: Random) -> int | None:
+        tried, limit = self._tried[mode], self._limits.get(mode)
+        if limit is None:
+            return 2 * max(tried, default=0) or 1
+        rest = [number for number in range(1, limit) if number not in tried]
+        return random.choice(rest) if rest else None
 
     def _try(self, mode: str, number: int, folder: Path, tally: Tally) -> None:
         if self._stage is None:
@@ -111,7 +120,7 @@ class _Faults:
             self._scenario.program,
         )
         if not mark.exists() and mode != "clock":
-            self._is_over[mode] = True
+            self._limits[mode] = min(number, self._limits.get(mode, number))
             return
         tally.count(f"{mode}: {self._scenario.name}")
         for problem in _problems(self._stage, folder, end):

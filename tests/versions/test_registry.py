@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from carob.api import release as release_api
 from carob.api import versions
-from carob.errors import InputError, NotFoundError
+from carob.errors import InputError, NotFoundError, RefusedError
 from carob.versions.registry import Registry, folder_names
 
 
@@ -101,3 +101,17 @@ def test_folders_stay_inside_the_registry_and_the_last_is_unique(first: str, sec
     for folder in folder_names(first):
         assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,70}", folder)
     assert (folder_names(first)[-1] == folder_names(second)[-1]) == (first == second)
+
+
+def test_published_release_that_nobody_recorded_is_recorded_by_the_next_attempt(tmp_path: Path):
+    file, root = tmp_path / "support.json", tmp_path / "registry"
+    examples = [{"input": "Open?", "expectedOutput": "Yes."}]
+    file.write_text(json.dumps({"name": "support", "examples": examples}))
+    record = release_api.release(file, by="Lena", registry=root)
+    releases = Registry(root).releases_of("support")
+    releases.announce(record)  # as a process does that is killed after it has published
+    with pytest.raises(RefusedError, match="nothing changed since"):
+        release_api.release(file, by="Lena", registry=root)
+    newest = releases.newest()
+    assert newest
+    assert (newest.version, newest.seal, newest.next) == (record.version, record.seal, None)

@@ -97,6 +97,7 @@ def release(
         opened = Registry(root)
         releases = opened.releases_of(dataset.name)
         last = _find_last(releases, dataset)
+        releases.complete_announcement()
         if last:
             checks.check_date(released_at, last.release.record)
         elif not new_dataset:

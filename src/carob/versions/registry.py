@@ -157,6 +157,15 @@ class DatasetReleases:
             NewestRelease(name=release.name, version=release.version, seal=release.seal)
         )
 
+    def complete_announcement(self) -> None:
+        """Record the announced release as the newest one if it was published, and the process
+        ended before it could say so."""
+        newest = self.newest()
+        announced = newest.next if newest else None
+        for release in self.releases() if announced else ():
+            if PreviousRelease(release.record.version, release.record.seal) == announced:
+                self.set_newest(release.record)
+
     def _write_newest(self, newest: NewestRelease) -> None:
         data = msgspec.json.format(msgspec.json.encode(newest), indent=2) + b"\n"
         write_atomically(self.newest_path.parent, self.newest_path.name, data)
