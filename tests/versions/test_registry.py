@@ -66,7 +66,7 @@ def test_unknown_release_is_an_error_that_lists_the_known_ones(tmp_path: Path, r
     release_api.release(golden(tmp_path, "support"), registry=root)
     with pytest.raises(NotFoundError, match="no dataset 'suport'") as caught:
         Registry(root).find("suport@1.0.0")
-    assert caught.value.hint == "released datasets: support"
+    assert caught.value.hint == "did you mean 'support'?"
     with pytest.raises(NotFoundError, match="no release") as caught:
         Registry(root).find("support@^2")
     assert caught.value.hint == "releases: 1.0.0"
