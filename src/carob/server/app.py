@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 from starlette.applications import Starlette
@@ -50,10 +51,13 @@ def create_app(
     """Create the application. `hosts` are the names that it answers to."""
     endpoints = all_endpoints() if with_rest else []
     sessions = LoginSessions()
-    document = msgspec.json.encode(openapi_document(endpoints))
+
+    @cache  # late: few ask for it, and it takes megabytes to make
+    def document() -> bytes:
+        return msgspec.json.encode(openapi_document(endpoints))
 
     async def openapi(_request: Request) -> Response:
-        return Response(document, media_type="application/json")
+        return Response(document(), media_type="application/json")
 
     app = Starlette(
         routes=[
