@@ -44,7 +44,7 @@ def measure() -> Iterator[Row]:
     read = _best_cpu(carob_server, read=True)
     yield faster(
         "Receiving 1,000 spans and reading each session into a trace, CPU time",
-        Number(name="`carob serve`, on disk, indexed, every session opened", value=read, unit="ms"),
+        Number(name="`carob serve`, on disk, indexed, every session read", value=read, unit="ms"),
         other,
         target=5,
     )

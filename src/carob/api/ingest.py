@@ -25,7 +25,6 @@ from carob.store.inbox import (
     StoredPayload,
     TraceUpdate,
     append_payloads,
-    compress_payloads,
     indexed_payload,
     next_payloads,
     open_inbox,
@@ -35,6 +34,8 @@ from carob.traces.otlp_request import (
     Encoding,
     ExportRequest,
     Signal,
+    check_request,
+    outline_request,
     read_request,
 )
 from carob.traces.otlp_request import count_data_points as count_data_points
@@ -48,6 +49,7 @@ _SESSION_NAMES = ("carob.session.name", "agentevals.session_name")
 _CONVERSATIONS = ("gen_ai.conversation.id",)
 _SESSIONS = ("session.id", "langfuse.session.id")
 _AGENTS = ("gen_ai.agent.name", "agent.name", "agent_name")
+_INDEXED = frozenset((*_CONVERSATIONS, *_SESSIONS, *_AGENTS))
 
 
 _Waiting: TypeAlias = "tuple[Payload, Future[None]]"
@@ -96,7 +98,7 @@ class Ingest:
     ) -> Acceptance:
         """Check an export request and hand it over, compressed as it came. Raises `FormatError` if
         it is none, and `FullError` if it cannot be stored now."""
-        request = read_request(body, signal, encoding)
+        request = check_request(body, signal, encoding)
         if not request.records:
             return Acceptance(None, request.rejected)
         kind, packing = f"{signal}/{encoding}", "gzip" if gzipped else ""
@@ -155,7 +157,7 @@ class Ingest:
 
     def _write_batch(self, database: Database, batch: list[_Waiting]) -> None:
         try:
-            append_payloads(database, [payload for payload, _ in batch])
+            append_payloads(database, [_pack(payload) for payload, _ in batch])
         except CarobError as error:
             _fail(batch, error)
             raise
@@ -203,7 +205,7 @@ class Ingest:
                 time.sleep(_IDLE_SECONDS)
 
     def _index_next(self, database: Database) -> bool:
-        """Index some payloads, else compress some, else wait. Returns whether there were any."""
+        """Index some payloads, else wait. Returns whether there were any."""
         payloads = next_payloads(database, indexed_payload(database))
         if payloads:
             updates = _trace_updates(payloads)
@@ -211,8 +213,6 @@ class Ingest:
             return True
         if self._stopping:
             return False
-        if compress_payloads(database, _pack):
-            return True
         self._written.wait(_IDLE_SECONDS)
         self._written.clear()
         return False
@@ -225,7 +225,7 @@ def _fail(batch: Iterable[_Waiting], error: CarobError) -> None:
 
 
 def _pack(payload: Payload) -> Payload:
-    """Compress a payload that came as it is."""
+    """Compress a payload that came as it is: what is not written costs less than compressing."""
     if payload.packing:
         return payload
     return payload._replace(packing="zlib", body=zlib.compress(payload.body, 1))
@@ -287,8 +287,9 @@ class _TraceFacts:
 def _trace_updates(payloads: Iterable[StoredPayload]) -> dict[str, TraceUpdate]:
     traces: dict[str, _TraceFacts] = {}
     for number, payload in payloads:
+        signal, _, encoding = payload.kind.partition("/")
         try:
-            records = read_payload(payload).records
+            records = outline_request(unpack(payload), signal, encoding, _INDEXED).records  # pyright: ignore[reportArgumentType] - as stored
         except FormatError:  # checked on arrival, so the disk has changed it
             continue
         for record in records:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -11,21 +12,29 @@ from carob.schema import Problem, Span, Trace
 from carob.schema.base import prepare_type
 from carob.store import Database
 from carob.store.inbox import (
+    Payload,
     SessionRow,
     TraceSummary,
     cache_trace,
     cached_trace,
     session_payloads,
 )
+from carob.traces.containers.container import LogRecord
 from carob.traces.mapping.traces import merge_sessions, to_traces
 from carob.traces.reading.assemble import assemble
 
 _SHOWN = 200
+_SMALL = 1 << 20
+"""Bytes of payloads that are worth remembering."""
 _trace_decoder = msgspec.json.Decoder(prepare_type(Trace))
 
 
-def session_trace(database: Database, row: SessionRow, problems: list[Problem]) -> Trace | None:
-    """Return the trace of a session, or `None` if no agent was at work in its spans."""
+def session_trace(
+    database: Database, row: SessionRow, problems: list[Problem], *, keep: bool = True
+) -> Trace | None:
+    """Return the trace of a session, or `None` if no agent was at work in its spans. Without `keep`
+    only its summary is cached: a list needs no more, and compressing a trace takes a third of the
+    time."""
     cached = cached_trace(database, row.id)
     if cached is not None:
         return _trace_decoder.decode(cached)
@@ -35,7 +44,7 @@ def session_trace(database: Database, row: SessionRow, problems: list[Problem]) 
     merged = list(merge_sessions(_in_one_conversation(traces, row.id)))
     trace = merged[0] if merged else None
     # A trace with problems is built again, so that they are reported again.
-    encoded = msgspec.json.encode(trace) if trace and not problems else None
+    encoded = msgspec.json.encode(trace) if keep and trace and not problems else None
     cache_trace(database, row, encoded, _summarise(trace))
     return trace
 
@@ -47,10 +56,20 @@ def session_spans(
     records = [
         record
         for traces, payload in session_payloads(database, session)
-        for record in read_payload(payload).records
+        for record in _read_records(payload)
         if record.trace_id in traces
     ]
     return assemble(records, source=f"session {session}", report=problems.append)
+
+
+def _read_records(payload: Payload) -> Sequence[Span | LogRecord]:
+    return _read_again(payload) if len(payload.body) < _SMALL else read_payload(payload).records
+
+
+@lru_cache(maxsize=4)
+def _read_again(payload: Payload) -> Sequence[Span | LogRecord]:
+    """Read a payload once for all sessions in it, which are often read one after the other."""
+    return read_payload(payload).records
 
 
 def _summarise(trace: Trace | None) -> TraceSummary:

@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob import plugins
 from carob.api.golden import GoldenFolder, file_for_cases
 from carob.api.load import PathName, load_golden, writable_path
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
 from carob.api.session_traces import session_spans, session_trace
-from carob.api.traces import add_cases
+from carob.api.traces import add_cases, metric_needs
 from carob.config import Config
 from carob.datasets.lint.privacy import find_personal_data
 from carob.errors import RefusedError, UsageError
@@ -77,7 +76,7 @@ def list_sessions(
     with open_inbox(store) as database:
         if text is not None:  # the first message is only known after reading
             for row in unread_sessions(database, max_spans=_MAX_READ, limit=_MAX_SEARCHED):
-                session_trace(database, row, [])
+                session_trace(database, row, [], keep=False)
         # One row more than requested shows whether there is a next page.
         rows = read_sessions(database, limit=limit + 1, before=start, wanted=wanted)
         items = [_session(_read_summary(database, row)) for row in rows[:limit]]
@@ -98,7 +97,7 @@ def _read_summary(database: Database, row: SessionRow) -> SessionRow:
     """Read the spans of a session that have not been read yet, unless they are many."""
     if row.turns is not None or row.spans > _MAX_READ:
         return row
-    session_trace(database, row, [])
+    session_trace(database, row, [], keep=False)
     return find_session(database, row.id)
 
 
@@ -112,8 +111,7 @@ def open_session(store: str, session: str) -> SessionDetail:
         row = find_session(database, session)
     if trace is None:
         return SessionDetail(_session(row), None, {}, (), tuple(problems))
-    needs = {name: metric.needs for name, metric in plugins.metrics().items()}
-    checked = check_sufficiency(trace, needs, unmet_need)
+    checked = check_sufficiency(trace, metric_needs(), unmet_need)
     hints = tuple(dict.fromkeys(checked.hints.values()))
     return SessionDetail(_session(row), trace, checked.supports, hints, tuple(problems))
 
@@ -146,13 +144,12 @@ def _support(store: str, session: str, _updated: str) -> SessionSupport:
     """Derive it once for each state of a session: a list shows the same ones again and again."""
     detail = open_session(store, session)
     missing = Counter(why for why in detail.supports.values() if why is not None)
-    needs = {name: metric.needs for name, metric in plugins.metrics().items()}
     setting = None
     if detail.trace:
-        hints = check_sufficiency(detail.trace, needs, unmet_need).hints
+        hints = check_sufficiency(detail.trace, metric_needs(), unmet_need).hints
         setting = next((hints[why] for why, _ in missing.most_common() if why in hints), None)
     good = len(detail.supports) - missing.total()
-    return SessionSupport(metrics=good, total=len(needs), setting=setting)
+    return SessionSupport(metrics=good, total=len(metric_needs()), setting=setting)
 
 
 def compare_session(store: str, session: str, golden: PathName | Dataset) -> tuple[Pair, Trace]:

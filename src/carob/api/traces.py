@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from carob import plugins
@@ -53,7 +54,7 @@ def list_traces(
 
 def _list_traces(paths: Sequence[Path], progress: ProgressListener) -> TraceListing:
     problems: list[Problem] = []
-    needs = _metric_needs()
+    needs = metric_needs()
     hints: dict[str, tuple[str, ...]] = {}
     entries = Spool(_ENTRIES)
     jobs = cpu_count()
@@ -66,8 +67,15 @@ def _list_traces(paths: Sequence[Path], progress: ProgressListener) -> TraceList
     return TraceListing(traces=entries.finish(), hints=hints, problems=tuple(problems))
 
 
-def _metric_needs() -> dict[str, tuple[Need, ...]]:
-    return {name: metric.needs for name, metric in plugins.metrics().items()}
+def metric_needs() -> Mapping[str, tuple[Need, ...]]:
+    """Return what each metric needs of a trace."""
+    return _needs_of(tuple(plugins.metrics()))
+
+
+@lru_cache(maxsize=4)
+def _needs_of(names: tuple[str, ...]) -> Mapping[str, tuple[Need, ...]]:
+    """Look metrics up once: a server describes many sessions, each by all metrics."""
+    return {name: plugins.metrics()[name].needs for name in names}
 
 
 def capture(

@@ -19,8 +19,9 @@ class Database(Protocol):
         """The path or URL to show in errors, without a password."""
         ...
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Run one write transaction."""
+    def writing(self, *, durable: bool = True) -> AbstractContextManager[None]:
+        """Run one write transaction. One that is not durable may be undone by a power failure, but
+        not by the end of the process: for what can be made again."""
         ...
 
     def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[SqlRow]: ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from carob.store.url import connect, is_postgres
 _PAYLOADS = ("at", "kind", "packing", "body")
 _READ_AT_ONCE = 8 << 20
 _PAGE = 256
+_ROWS_AT_ONCE = 250
 
 
 class Payload(NamedTuple):
@@ -32,7 +33,7 @@ class Payload(NamedTuple):
     kind: str
     """Signal and encoding, such as `traces/json`."""
     packing: str
-    """How the body is compressed: not at all, `gzip` as it came, or `zlib` after indexing."""
+    """How the body is compressed: `gzip` as it came, else `zlib`; an empty one not at all."""
     body: bytes
 
 
@@ -153,32 +154,13 @@ def write_probe(database: Database, at: int) -> None:
         _set_progress(database, "probe", at)
 
 
-def compress_payloads(database: Database, pack: Callable[[Payload], Payload]) -> int:
-    """Compress some of the payloads that are in the index, and return their number."""
-    indexed = indexed_payload(database)
-    payloads = [
-        stored
-        for stored in next_payloads(database, _progress(database, "compress"))
-        if stored.number <= indexed
-    ]
-    if not payloads:
-        return 0
-    packed = [(number, payload, pack(payload)) for number, payload in payloads]
-    with database.writing():
-        for number, before, after in packed:
-            if after != before:
-                sql = "UPDATE payloads SET packing = ?, body = ? WHERE number = ?"
-                database.execute(sql, (after.packing, after.body, number))
-        _set_progress(database, "compress", payloads[-1].number)
-    return len(payloads)
-
-
 def write_index(
     database: Database, updates: Mapping[str, TraceUpdate], payload: int, at: int
 ) -> list[str]:
     """Add what payloads up to this number say about traces, and return the changed sessions."""
     sessions: set[str] = set()
-    with database.writing():
+    # The index can be made again from the payloads, so that nobody has to wait for the disk.
+    with database.writing(durable=False):
         for trace, update in updates.items():
             sessions |= _update_trace(database, trace, update, at)
         for session in sorted(sessions):
@@ -189,10 +171,7 @@ def write_index(
 
 def _update_trace(database: Database, trace: str, update: TraceUpdate, at: int) -> set[str]:
     """Update a trace and return the sessions that change."""
-    new = 0
-    for span in update.spans:
-        sql = "INSERT INTO spans (trace_id, span_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        new += database.execute(sql, (trace, span))
+    new = sum(_add_spans(database, trace, part) for part in _parts(sorted(update.spans)))
     for payload in sorted(update.payloads):
         database.execute(
             "INSERT INTO trace_payloads (trace_id, payload) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -208,6 +187,17 @@ def _update_trace(database: Database, trace: str, update: TraceUpdate, at: int) 
     )
     database.execute(_UPSERT_TRACE, values)
     return {session, known[0]} if known else {session}
+
+
+def _parts(spans: list[str]) -> list[list[str]]:
+    return [spans[start : start + _ROWS_AT_ONCE] for start in range(0, len(spans), _ROWS_AT_ONCE)]
+
+
+def _add_spans(database: Database, trace: str, spans: list[str]) -> int:
+    """Add spans in one statement, and return how many are new."""
+    rows = ", ".join(["(?, ?)"] * len(spans))
+    sql = f"INSERT INTO spans (trace_id, span_id) VALUES {rows} ON CONFLICT DO NOTHING"  # noqa: S608
+    return database.execute(sql, [value for span in spans for value in (trace, span)])
 
 
 _UPSERT_TRACE = (
@@ -350,6 +340,6 @@ def cache_trace(
         " WHERE id = ? AND updated = ? AND spans = ?"
     )
     packed = None if trace is None else zlib.compress(trace, 1)
-    with database.writing():
+    with database.writing(durable=False):
         values = (packed, *summary, session.id, session.updated, session.spans)
         database.execute(sql, values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from carob.errors import InputError
@@ -24,8 +25,14 @@ class Migration(NamedTuple):
     sql: str
 
 
-def migrations(series: str = RUNS) -> Iterator[Migration]:
-    """All migrations of a series in this version, in order."""
+@cache
+def migrations(series: str = RUNS) -> tuple[Migration, ...]:
+    """All migrations of a series in this version, in order. Files are read once: a server opens a
+    store for every request."""
+    return tuple(_read_migrations(series))
+
+
+def _read_migrations(series: str) -> Iterator[Migration]:
     from importlib import resources  # late: slow, and only needed when a store is opened
 
     folder = resources.files("carob.store") / series
@@ -37,7 +44,7 @@ def migrations(series: str = RUNS) -> Iterator[Migration]:
 
 def migrate(database: Database, series: str = RUNS) -> None:
     """Apply missing migrations. Raises `InputError` for a store of a newer version."""
-    all_migrations = list(migrations(series))
+    all_migrations = migrations(series)
     version = _version(database, series)
     if version > all_migrations[-1].number:
         raise InputError(

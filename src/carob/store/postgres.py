@@ -28,8 +28,10 @@ class Postgres:
             self._connection = _connect(url)
 
     @contextmanager
-    def writing(self) -> Generator[None]:
+    def writing(self, *, durable: bool = True) -> Generator[None]:
         with self._errors(), self._connection.transaction():
+            if not durable:
+                self._connection.execute("SET LOCAL synchronous_commit TO off")
             yield
 
     def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[SqlRow]:

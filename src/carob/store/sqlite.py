@@ -37,7 +37,18 @@ class Sqlite:
             self._connection = _connect(path)
 
     @contextmanager
-    def writing(self) -> Generator[None]:
+    def writing(self, *, durable: bool = True) -> Generator[None]:
+        if not durable:
+            self.execute("PRAGMA synchronous = NORMAL")
+        try:
+            with self._transaction():
+                yield
+        finally:
+            if not durable:
+                self.execute("PRAGMA synchronous = FULL")
+
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
         # IMMEDIATE takes the write lock now. A transaction that starts as a reader would fail at
         # its first write if another process wrote in between, without waiting for the timeout.
         with self._errors():

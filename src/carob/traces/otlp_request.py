@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -28,9 +29,40 @@ class ExportRequest(NamedTuple):
     rejected: int
 
 
+class RequestCheck(NamedTuple):
+    """How many records of a request are valid, and how many are refused."""
+
+    records: int
+    rejected: int
+
+
+def check_request(body: bytes, signal: Signal, encoding: Encoding) -> RequestCheck:
+    """Check a request and count its records. Raises `FormatError` if it is none."""
+    if encoding == "protobuf":
+        total, invalid = otlp_proto.count_records(body, signal, source=_WHERE)
+        return RequestCheck(total - invalid, invalid)
+    request = read_request(body, signal, encoding)
+    return RequestCheck(len(request.records), request.rejected)
+
+
 def read_request(body: bytes, signal: Signal, encoding: Encoding) -> ExportRequest:
     """Decode a request. Raises `FormatError` if it is none."""
     records = _read_protobuf(body, signal) if encoding == "protobuf" else _read_json(body)
+    return _select_valid(records, signal)
+
+
+def outline_request(
+    body: bytes, signal: Signal, encoding: Encoding, attributes: Collection[str]
+) -> ExportRequest:
+    """Decode what an index needs of a request: ids, times and some attributes of its spans."""
+    if encoding != "protobuf":
+        return read_request(body, signal, encoding)
+    return _select_valid(
+        otlp_proto.outline_message(body, signal, attributes, source=_WHERE), signal
+    )
+
+
+def _select_valid(records: Iterable[Span | LogRecord], signal: Signal) -> ExportRequest:
     if signal == "logs":
         return ExportRequest([log for log in records if isinstance(log, LogRecord)], 0)
     spans = [span for span in records if isinstance(span, Span)]

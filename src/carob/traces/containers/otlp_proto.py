@@ -6,8 +6,8 @@ Trace and log requests look alike on the wire: parsed as the wrong one, their id
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from carob.errors import FormatError, InputError, install_hint
 from carob.schema import Json, Span, SpanEvent
@@ -40,20 +40,70 @@ def read(raw: bytes, *, source: str) -> Iterator[Span | LogRecord]:
 
 def read_message(raw: bytes, signal: str, *, source: str) -> Iterator[Span | LogRecord]:
     """The spans or log records of one export request, which may be empty."""
+    data = _parse(raw, signal, source)
+    yield from _spans(data) if signal == "traces" else _records(data)
+
+
+def outline_message(
+    raw: bytes, signal: str, attributes: Collection[str], *, source: str
+) -> Iterator[Span | LogRecord]:
+    """The records as `read_message` gives them, but of spans only ids, times and some attributes:
+    an index needs no more, and the rest takes most of the time."""
+    if signal != "traces":
+        yield from read_message(raw, signal, source=source)
+        return
+    for group in _parse(raw, signal, source).resource_spans:
+        resource = _flat(group.resource.attributes)
+        for scoped in group.scope_spans:
+            for span in scoped.spans:
+                yield Span(
+                    trace_id=_id(span.trace_id),
+                    span_id=_id(span.span_id),
+                    parent_id=_id(span.parent_span_id) or None,
+                    start=_time(span.start_time_unix_nano),
+                    end=_time(span.end_time_unix_nano),
+                    attributes={
+                        pair.key: _plain(pair.value)
+                        for pair in span.attributes
+                        if pair.key in attributes
+                    },
+                    resource=resource,
+                )
+
+
+def count_records(raw: bytes, signal: str, *, source: str) -> tuple[int, int]:
+    """The number of records of an export request, and of spans among them with invalid ids."""
+    data = _parse(raw, signal, source)
+    if signal != "traces":
+        scopes = [scoped for group in data.resource_logs for scoped in group.scope_logs]
+        return sum(len(scoped.log_records) for scoped in scopes), 0
+    total = invalid = 0
+    for group in data.resource_spans:
+        for scoped in group.scope_spans:
+            total += len(scoped.spans)
+            invalid += sum(not _has_valid_ids(span) for span in scoped.spans)
+    return total, invalid
+
+
+def _has_valid_ids(span: SpanMessage) -> bool:
+    trace, id = span.trace_id, span.span_id
+    return len(trace) == 16 and len(id) == 8 and any(trace) and any(id)
+
+
+def _parse(raw: bytes, signal: str, source: str) -> Any:
+    """An export request, which has the same fields as the data in a file."""
     try:
         from google.protobuf.message import DecodeError
         from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
         from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
     except ImportError as error:
         raise _missing_library(source) from error
-    # An export request and the data in a file have the same fields.
-    traces, logs = TracesData(), LogsData()
+    data = TracesData() if signal == "traces" else LogsData()
     try:
-        (traces if signal == "traces" else logs).ParseFromString(raw)
+        data.ParseFromString(raw)
     except (DecodeError, RecursionError) as error:
         raise FormatError(f"not an OTLP request: {error}", where=source) from error
-    yield from _spans(traces)
-    yield from _records(logs)
+    return data
 
 
 def count_data_points(raw: bytes, *, source: str) -> int:
