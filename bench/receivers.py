@@ -22,9 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from bench.measure import CAROB, PEERS, environment
 
-SPANS_PER_SESSION = 20
-SESSIONS_PER_REQUEST = 3
-SPANS_PER_REQUEST = SPANS_PER_SESSION * SESSIONS_PER_REQUEST
+SPANS_PER_REQUEST = 60
 _START = 1_794_000_000 * 10**9
 _TICKS = os.sysconf("SC_CLK_TCK")
 _CONNECTIONS = 8
@@ -143,29 +141,21 @@ def _free_port() -> int:
 
 
 def requests(number: int, first: int = 0) -> list[bytes]:
-    """Export requests, each with the spans of several short sessions of an agent."""
-    return [_request(range(n * SESSIONS_PER_REQUEST, (n + 1) * SESSIONS_PER_REQUEST))
-            for n in range(first, first + number)]  # fmt: skip
+    """Export requests, each with all spans of one session of an agent."""
+    return [_request(session) for session in range(first, first + number)]
 
 
-def _request(sessions: Sequence[int]) -> bytes:
-    return ExportTraceServiceRequest(
-        resource_spans=[
-            ResourceSpans(
-                resource=Resource(
-                    attributes=[_text("agentevals.session_name", f"session-{session:06}")]
-                ),
-                scope_spans=[ScopeSpans(spans=list(_spans(session)))],
-            )
-            for session in sessions
-        ]
-    ).SerializeToString()
+def _request(session: int) -> bytes:
+    name = _text("agentevals.session_name", f"session-{session:06}")
+    spans = ScopeSpans(spans=list(_spans(session)))
+    group = ResourceSpans(resource=Resource(attributes=[name]), scope_spans=[spans])
+    return ExportTraceServiceRequest(resource_spans=[group]).SerializeToString()
 
 
 def _spans(session: int) -> Iterator[Span]:
     """A conversation of an agent: a root span, and model calls with messages of a kilobyte."""
     trace = (session + 1).to_bytes(16)
-    for number in range(SPANS_PER_SESSION):
+    for number in range(SPANS_PER_REQUEST):
         start = _START + (session * 100 + number) * 10**6
         span = Span(
             trace_id=trace,

@@ -19,9 +19,9 @@ from bench.receivers import (
 )
 from bench.row import Number, Row, at_most, faster
 
-_REQUESTS = 32
-"""96 sessions: agentevals refuses the hundredth."""
-_LOAD = 200
+_REQUESTS = 96
+"""As many sessions: agentevals refuses the hundredth."""
+_LOAD = 1_000
 _REPEATS = 3
 _SOAK = (300, 1_500)
 _IDLE_BUDGET = 60
