@@ -23,7 +23,7 @@ from carob.datasets.lint.privacy import find_personal_data
 from carob.errors import RefusedError, UsageError
 from carob.metrics.needs import unmet_need
 from carob.runner.pairing import Pair, Pairing
-from carob.schema import Dataset, Json, Problem, Trace, UnmatchedTrace
+from carob.schema import Dataset, Json, Problem, Span, Trace, UnmatchedTrace
 from carob.schema.session import (
     CapturedCase,
     Session,
@@ -114,6 +114,15 @@ def open_session(store: str, session: str) -> SessionDetail:
     checked = check_sufficiency(trace, metric_needs(), unmet_need)
     hints = tuple(dict.fromkeys(checked.hints.values()))
     return SessionDetail(_session(row), trace, checked.supports, hints, tuple(problems))
+
+
+def session_span_list(store: str, session: str) -> tuple[Span, ...]:
+    """Return the spans of a session in the order of their start."""
+    with open_inbox(store) as database:
+        row = find_session(database, session)
+        traces = session_spans(database, row.id, [])
+    spans = [span for group in traces.values() for span in group]
+    return tuple(sorted(spans, key=lambda span: span.start or 0))
 
 
 def export_session(store: str, session: str) -> dict[str, Json]:

@@ -27,7 +27,7 @@ from carob.server.pages.parts import (
 )
 from carob.server.pages.run import run_crumbs
 from carob.server.pages.run_cases import CaseListQuery
-from carob.server.pages.spans import waterfall
+from carob.server.pages.spans import trace_spans
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -116,7 +116,7 @@ def _tab(view: CaseView, query: CaseQuery) -> Markup:
         case "conversation":
             return _conversation(view, query)
         case "spans":
-            return waterfall(view.trace)
+            return trace_spans(view.trace)
         case "scores":
             return _scores(view)
         case "golden":
@@ -229,6 +229,10 @@ def _conversation(view: CaseView, query: CaseQuery) -> Markup:
 
 
 def _turn_links(view: CaseView) -> Markup:
+    """Link to the turns; of a long conversation only to those that differ."""
+    turns = list(enumerate(view.turns, 1))
+    if len(turns) > _FEW_TURNS:
+        turns = [(number, turn) for number, turn in turns if turn_differs(turn)]
     links = [
         [
             tag(
@@ -239,9 +243,11 @@ def _turn_links(view: CaseView) -> Markup:
             ),
             " ",
         ]
-        for number, turn in enumerate(view.turns, 1)
+        for number, turn in turns
     ]
-    return tag("nav", "Turns: ", links, class_="pages", aria_label="Turns")
+    total = len(view.turns)
+    name = f"{len(turns):,} of {total:,} turns differ: " if len(turns) < total else "Turns: "
+    return tag("nav", name, links, class_="pages", aria_label="Turns")
 
 
 def _notes(view: CaseView) -> Iterator[Markup]:

@@ -113,7 +113,10 @@ def _choose(workspace: Workspace, query: CompareQuery) -> Markup:
 def _headline(comparison: Comparison) -> Markup:
     mark, word = _WORDS[comparison.verdict]
     verdict = tag("span", f"{mark} {word}", class_=comparison.verdict)
-    text = f" {comparison.sentence[:1].upper()}{comparison.sentence[1:]}."
+    first = comparison.sentence.partition(" ")[0]
+    # The sentence may start with the name of a metric, which is no word to capitalize.
+    start = comparison.sentence[:1] if "_" in first else comparison.sentence[:1].upper()
+    text = f" {start}{comparison.sentence[1:]}."
     detail = difference_text(comparison).removeprefix(": ")
     return join([tag("h1", verdict, text), tag("p", Markup(detail), class_="lead")])
 
@@ -280,7 +283,8 @@ def _calls(view: MovedFlip) -> Markup | None:
         )
         for step in view.calls
     ]
-    return rows_table("Calls that differ", ["base", "run"], lines) if lines else None
+    name = f"Calls that differ in {view.flip.case}"
+    return rows_table(name, ["base", "run"], lines, "halves") if lines else None
 
 
 def _call(call: ToolCall | None) -> Markup:
@@ -301,7 +305,7 @@ def _flip_turn(before: str | None, after: str | None, expected: str | None) -> M
         "div",
         tag(
             "div",
-            tag("span", "expected", class_="who"),
+            tag("span", "golden", class_="who"),
             tag("div", left, dir="auto"),
             class_="said",
         ),

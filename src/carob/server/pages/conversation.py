@@ -42,7 +42,7 @@ def response_pair(
     else:
         left = _side(expected, "(no such turn)" if extra_turn else "(no answer stated)")
         right = _side(actual, "(no such turn)" if missing_turn else _NOT_RECORDED)
-    pair = tag("div", _said("agent", left), _said("agent", right), class_="pair")
+    pair = tag("div", _said("expected", left), _said("agent", right), class_="pair")
     return tag("div", pair, _json_paths(expected, actual))
 
 

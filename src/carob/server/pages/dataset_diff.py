@@ -7,7 +7,7 @@ from carob.api.golden import GoldenFolder
 from carob.api.versions import diff_datasets
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
-from carob.schema.versions import Change
+from carob.schema.versions import Bump, Change
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import address, rows_table, value_text
@@ -51,7 +51,7 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffQuery) -> Page:
             (f"{query.from_} → {target}", ""),
         ),
         content=[
-            tag("h1", f"{count(len(diff.changes), 'change')} → {diff.bump}"),
+            tag("h1", _headline(len(diff.changes), diff.bump)),
             tag("p", f"{diff.before:,} cases before, {diff.after:,} after.", class_="lead"),
             rows_table("Changes", head, rows, "versions") if rows else None,
             tag("p", f"And {left:,} more.") if left > 0 else None,
@@ -59,6 +59,12 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffQuery) -> Page:
         command=f"carob diff {path.name}@{query.from_} "
         + (f"{path.name}@{query.to}" if query.to else "FILE"),
     )
+
+
+def _headline(changes: int, bump: Bump) -> str:
+    if not changes:
+        return "Nothing changed"
+    return f"{count(changes, 'change')} demand a {bump} version"
 
 
 def _row(change: Change) -> Markup:

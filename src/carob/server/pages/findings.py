@@ -56,7 +56,11 @@ def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
 
 def _row(name: str, finding: Finding, names: dict[str, str]) -> Markup:
     case = finding.case
-    link = tag("a", case, href=address("datasets", name, "cases", case, "edit")) if case else ""
+    link = (
+        tag("a", case, href=address("datasets", name, "cases", case, "edit"))
+        if case
+        else "(dataset)"
+    )
     level = {"error": "failed", "warning": "flaky"}.get(finding.level, "quiet")
     return tag(
         "tr",

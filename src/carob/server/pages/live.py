@@ -226,7 +226,7 @@ def _row(session: Session, support: SessionSupport | None) -> Markup:
         ),
         tag(
             "th",
-            tag("a", session.id, href=address(*where), class_="mono"),
+            tag("a", session.id, href=address(*where), class_="mono long"),
             hidden,
             scope="row",
             dir="auto",
@@ -236,7 +236,7 @@ def _row(session: Session, support: SessionSupport | None) -> Markup:
         tag("td", "" if session.turns is None else f"{session.turns:,}", class_="n"),
         tag("td", "" if session.tools is None else f"{session.tools:,}", class_="n"),
         tag("td", message, class_="first", dir="auto"),
-        tag("td", _support(support)),
+        tag("td", _support(support), class_="long"),
         data_id=session.id,
     )
 

@@ -28,6 +28,7 @@ from carob.server.workspace import Workspace
 
 pages = Pages()
 _LIMIT = 100
+_MAX_LABEL = 16
 
 
 class RunsQuery(Query, frozen=True):
@@ -204,8 +205,15 @@ def pass_change(run: RunEntry) -> Markup | str:
 
 
 def _labels(run: RunEntry) -> Markup:
-    labels = [f"{name}={value}" for name, value in run.labels.items()]
-    links = [tag("a", text, href=address("runs", label=text), class_="chip") for text in labels]
+    links = [
+        tag(
+            "a",
+            f"{name}={value[:_MAX_LABEL]}{'…' if len(value) > _MAX_LABEL else ''}",
+            href=address("runs", label=f"{name}={value}"),
+            class_="chip",
+        )
+        for name, value in run.labels.items()
+    ]
     return join([[link, " "] for link in links])
 
 

@@ -15,6 +15,7 @@ from carob.api.sessions import (
     discard_session,
     evaluate_sessions,
     open_session,
+    session_span_list,
 )
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
@@ -224,7 +225,7 @@ def show_session(workspace: Workspace, path: SessionPath, query: SessionQuery) -
         _support(detail),
         problem_list(detail.problems),
         _raw(trace) if query.tab else _conversation(trace, path.session),
-        waterfall(trace) if trace and not query.tab else None,
+        waterfall(session_span_list(workspace.store, path.session)) if not query.tab else None,
         id="session",
         data_refresh="session",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
 from carob.schema import Trace
@@ -13,15 +15,19 @@ _FOLD = 500
 """More spans are folded below the second level, never dropped."""
 
 
-def waterfall(trace: Trace | None) -> Markup:
-    """Return the spans as rows with bars on a common time axis."""
+def trace_spans(trace: Trace | None) -> Markup:
+    """Return the spans that were saved with the trace of a case."""
     if trace is None or not trace.spans:
         text = (
             "No spans are stored with this run. carob run --keep-traces saves traces, and the "
             "spans of those that come from span files."
         )
         return tag("p", text, class_="note")
-    spans = trace.spans
+    return waterfall(trace.spans)
+
+
+def waterfall(spans: Sequence[Span]) -> Markup:
+    """Return spans as rows with bars on a common time axis."""
     depths = _depths(spans)
     starts = [span.start for span in spans if span.start is not None]
     ends = [span.end for span in spans if span.end is not None]
@@ -32,7 +38,7 @@ def waterfall(trace: Trace | None) -> Markup:
         both = list(zip(spans, rows, strict=True))
         shown = [row for span, row in both if depths.get(span.span_id, 0) < 2]
         folded = [row for span, row in both if depths.get(span.span_id, 0) >= 2]
-    head: list[Child] = ["span", "time", "#duration", "attributes"]
+    head: list[Child] = ["span", "kind", "time", "#duration", "#tokens", "attributes"]
     more = tag(
         "details",
         tag("summary", f"{count(len(folded), 'span')} below the second level"),
@@ -42,7 +48,7 @@ def waterfall(trace: Trace | None) -> Markup:
     return tag("section", title, rows_table("Spans", head, shown), more if folded else None)
 
 
-def _depths(spans: tuple[Span, ...]) -> dict[str, int]:
+def _depths(spans: Sequence[Span]) -> dict[str, int]:
     parents = {span.span_id: span.parent_id for span in spans}
     depths: dict[str, int] = {}
     for span in spans:
@@ -75,8 +81,10 @@ def _row(span: Span, depth: int, first: int, length: int) -> Markup:
     return tag(
         "tr",
         tag("th", span.name, scope="row", class_=f"depth-{min(depth, 6)}", dir="auto"),
+        tag("td", _kind(span), class_="quiet"),
         tag("td", bar, class_="time"),
         tag("td", duration or "", class_="n"),
+        tag("td", _tokens(span), class_="n"),
         tag(
             "td",
             tag("details", tag("summary", count(len(attributes), "attribute")), attributes)
@@ -86,3 +94,15 @@ def _row(span: Span, depth: int, first: int, length: int) -> Markup:
             dir="auto",
         ),
     )
+
+
+def _kind(span: Span) -> str:
+    operation = span.attributes.get("gen_ai.operation.name")
+    failed = " !" if span.status == "error" else ""
+    return f"{operation if isinstance(operation, str) else span.kind}{failed}"[:60]
+
+
+def _tokens(span: Span) -> str:
+    counts = [span.attributes.get(f"gen_ai.usage.{side}_tokens") for side in ("input", "output")]
+    known = [number for number in counts if isinstance(number, int)]
+    return f"{sum(known):,}" if known else ""

@@ -1,0 +1,211 @@
+"""All pages in a real browser: no findings of axe, no overflow, no foreign requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ARTIFACTS, NewVisit, Site
+
+_AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_OVERFLOW = """() => {
+  const width = document.documentElement.clientWidth;
+  const outside = [...document.querySelectorAll('main *, header *, footer *')].filter((element) => {
+    const box = element.getBoundingClientRect();
+    const hidden = element.closest('.unseen, .skip') || element.parentElement.closest('.scroll, pre');
+    return box.width && box.right > width + 1 && !hidden;
+  });
+  return {
+    scroll: document.documentElement.scrollWidth - width,
+    outside: outside.slice(0, 3).map((element) => element.outerHTML.slice(0, 120)),
+  };
+}"""
+
+
+def all_pages(site: Site) -> Mapping[str, str]:
+    """The address of every page, by name."""
+    seeded, shop = site.seeded, "/datasets/garden_shop"
+    case = f"/runs/{seeded.bad}/cases/delivery_date"
+    return {
+        "home": "/",
+        "runs": "/runs",
+        "run": f"/runs/{seeded.bad}",
+        "run-passed": f"/runs/{seeded.good}",
+        "run-filtered": f"/runs/{seeded.bad}?status=failed&by=tag",
+        "run-large": f"/runs/{seeded.large}",
+        "case": case,
+        "case-right-to-left": f"/runs/{seeded.bad}/cases/hebrew",
+        "case-200-turns": f"/runs/{seeded.bad}/cases/long_talk",
+        "case-100-kB": f"/runs/{seeded.bad}/cases/long_answer",
+        "case-spans": f"{case}?tab=spans",
+        "case-scores": f"{case}?tab=scores",
+        "case-golden": f"{case}?tab=golden",
+        "case-raw": f"{case}?tab=raw",
+        "compare": f"/compare?base={seeded.good}&run={seeded.bad}",
+        "compare-choose": "/compare",
+        "datasets": "/datasets",
+        "dataset": shop,
+        "dataset-version": f"{shop}@1.0.0",
+        "dataset-diff": f"{shop}/diff?from=1.0.0",
+        "dataset-findings": f"{shop}/findings",
+        "dataset-case": f"{shop}/cases/delivery_date",
+        "case-editor": f"{shop}/cases/delivery_date/edit",
+        "case-new": f"{shop}/new",
+        "review": "/review",
+        "review-item": f"/review/{seeded.queue}?by=Mara",
+        "review-decided": f"/review/{seeded.queue}?by=Ida&item=0",
+        "live": "/live",
+        "session": "/live/talk-2",
+        "session-golden": "/live/talk-2/golden",
+        "session-compare": "/live/talk-1/compare",
+        "session-discard": "/live/talk-1/discard",
+        "upload": "/upload",
+        "metrics": "/metrics",
+        "metric": "/metrics/rouge_l",
+        "settings": "/settings",
+        "not-found": "/runs/nothing",
+    }
+
+
+def accessibility_findings(page: Page) -> list[str]:
+    page.evaluate(_AXE)
+    options = {"runOnly": {"type": "tag", "values": _RULES}}
+    result: dict[str, Any] = page.evaluate("(options) => axe.run(document, options)", options)
+    return [
+        f"{found['id']}: {node['html'][:120]}"
+        for found in result["violations"]
+        for node in found["nodes"][:3]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(scheme: str, site: Site, visit: NewVisit):
+    visitor = visit(site, color_scheme=scheme)
+    heavy = {"run-large", "case-200-turns", "case-100-kB", "metrics"}
+    dark = {"home", "run", "case", "compare", "dataset-diff", "case-editor", "review-item", "live"}
+    findings: dict[str, list[str]] = {}
+    for name, path in all_pages(site).items():
+        if name in heavy or (scheme == "dark" and name not in dark):
+            continue  # rows and turns repeat what the others show
+        page = visitor.go(path)
+        findings |= {name: found} if (found := accessibility_findings(page)) else {}
+    assert findings == {}
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "scheme"),
+    [(320, 640, "light"), (1280, 800, "dark"), (2560, 1440, "light")],
+)
+def test_pages_fit_every_screen(width: int, height: int, scheme: str, site: Site, visit: NewVisit):
+    folder = ARTIFACTS / f"{width}-{scheme}"
+    folder.mkdir(parents=True, exist_ok=True)
+    visitor = visit(site, viewport={"width": width, "height": height}, color_scheme=scheme)
+    wide: dict[str, object] = {}
+    for name, path in all_pages(site).items():
+        page = visitor.go(path)
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        overflow = page.evaluate(_OVERFLOW)
+        if overflow["scroll"] > 0 or overflow["outside"]:
+            wide[name] = overflow
+        page.screenshot(path=folder / f"{name}.png")
+    assert wide == {}
+
+
+def test_empty_server_says_how_to_begin(empty_site: Site, visit: NewVisit):
+    visitor = visit(empty_site)
+    expect(visitor.go("/").locator("h1")).to_have_text("Nothing here yet. Three ways to begin")
+    expect(visitor.go("/runs").locator("pre").first).to_contain_text("carob run")
+    live = visitor.go("/live")
+    expect(live.locator("pre")).to_contain_text(empty_site.process.addresses["otlp"])
+    expect(live.locator(".heartbeat.on")).to_have_count(0)
+    for path in ("/datasets", "/review", "/compare", "/upload", "/settings"):
+        assert accessibility_findings(visitor.go(path)) == []
+
+
+def test_first_span_turns_the_heartbeat_green_without_a_reload(empty_site: Site, visit: NewVisit):
+    page = visit(empty_site).go("/live")
+    page.wait_for_timeout(300)  # until the stream is open
+    empty_site.send_session("first", "Do you sell gift cards?", "Yes, from 10 euros.")
+    expect(page.locator(".heartbeat.on")).to_be_visible(timeout=20_000)
+    expect(page.locator("tr[data-id=first]")).to_contain_text("Do you sell gift cards?")
+
+
+def test_demo_is_loaded_by_one_button(empty_site: Site, visit: NewVisit):
+    page = visit(empty_site).go("/")
+    page.get_by_role("button", name="Load the demo").click()
+    expect(page.locator("h1")).to_contain_text("Failed.")
+    expect(page.get_by_role("region", name="Causes")).to_contain_text("check_warranty")
+
+
+@pytest.fixture(scope="module")
+def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server with nothing in it."""
+    from tests.browser.workspace import Seeded
+    from tests.server.conftest import start_server
+
+    folder = tmp_path_factory.mktemp("empty")
+    process = start_server(folder)
+    yield Site(process, Seeded("", "", "", "", ""), folder)
+    assert process.stop() == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/runs", "/live", "/review", "/datasets/garden_shop"])
+def test_scripts_are_small_and_our_own(path: str, site: Site, visit: NewVisit):
+    visitor = visit(site)
+    sizes: dict[str, int] = {}
+    visitor.page.on(
+        "response",
+        lambda answer: (
+            sizes.update({answer.url: len(answer.body())}) if answer.url.endswith(".js") else None
+        ),
+    )
+    visitor.go(path)
+    expect(visitor.page.locator("html.scripted")).to_have_count(1)
+    assert 0 < sum(sizes.values()) <= 30_000
+
+
+def test_motion_stops_for_those_who_ask(site: Site, visit: NewVisit):
+    page = visit(site, reduced_motion="reduce").go("/live")
+    page.locator("tbody tr").first.evaluate("(row) => row.classList.add('fresh')")
+    animation = page.locator("tbody tr.fresh td").first.evaluate(
+        "(cell) => getComputedStyle(cell).animationName"
+    )
+    assert animation == "none"
+
+
+def test_theme_can_be_chosen_and_stays(site: Site, visit: NewVisit):
+    visitor = visit(site, color_scheme="light")
+    background = "getComputedStyle(document.body).backgroundColor"
+    page = visitor.go("/runs")
+    assert page.evaluate(background) == "rgb(251, 250, 246)"
+    page.get_by_role("button", name="Light or dark").click()
+    assert page.evaluate(background) == "rgb(20, 19, 15)"
+    assert visitor.go("/datasets").evaluate(background) == "rgb(20, 19, 15)"
+
+
+_BOXES = """() => Object.fromEntries([...document.querySelectorAll(
+  'header, main, h1, .columns > section, .filters, .pair.head > *, .editor > form, .scroll'
+)].slice(0, 14).map((element, index) => {
+  const box = element.getBoundingClientRect();
+  return [`${index} ${element.tagName.toLowerCase()}`, [box.left, box.width].map(Math.round)];
+}))"""
+_LAYOUTS = {
+    # Left edge and width in a window of 1280 pixels: columns, not fonts.
+    "run": {"1 main": [0, 1280], "3 section": [28, 590], "5 section": [662, 590]},
+    "case": {"3 h2": [28, 598], "4 h2": [654, 598]},
+    "case-editor": {"3 form": [28, 596], "4 form": [656, 596]},
+}
+
+
+@pytest.mark.parametrize("name", _LAYOUTS)
+def test_columns_are_where_they_were(name: str, site: Site, visit: NewVisit):
+    boxes = visit(site).go(all_pages(site)[name]).evaluate(_BOXES)
+    for place, expected in _LAYOUTS[name].items():
+        assert place in boxes, boxes
+        differences = [abs(a - b) for a, b in zip(boxes[place], expected, strict=True)]
+        assert max(differences) <= 12, (place, boxes)
