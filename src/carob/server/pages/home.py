@@ -77,7 +77,7 @@ def show_home(workspace: Workspace) -> Page:
 @pages.post("/demo")
 def start_demo(workspace: Workspace) -> Redirect:
     """Load the sample data, and show what it found."""
-    run = load_demo(workspace.folder, workspace.store)
+    run = load_demo(workspace.folder, workspace.store, workspace.uploads)
     return Redirect(address("runs", run.id))
 
 
